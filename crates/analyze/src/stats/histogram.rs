@@ -88,34 +88,38 @@ impl Histogram {
     /// elapsed.add_counts(&[(12, 2), (15, 1)]);
     /// assert_eq!(elapsed.counts().collect::<Vec<_>>(), [(12, 2), (15, 1)]);
     /// ```
+    #[inline]
     pub fn add_counts(&mut self, counts: &[(i32, u64)]) {
-        self.add_totalled(counts, totals(counts));
-    }
-
-    /// Adds many values with their counts, in any order, whose [`totals`] are known.
-    pub(crate) fn add_totalled(&mut self, counts: &[(i32, u64)], (samples, sum): (u64, i128)) {
-        self.samples = self.samples.saturating_add(samples);
+        let (all, sum) = totals(counts);
+        self.samples = self.samples.saturating_add(all);
         self.sum += sum;
         for &(value, samples) in counts {
-            match usize::try_from(value).ok().filter(|value| *value < NEAR) {
-                Some(value) => self.add_near(value, samples),
-                None => self.far.push((value, samples)),
+            match usize::try_from(value).ok().and_then(|value| self.near.get_mut(value)) {
+                Some(counter) => *counter = counter.saturating_add(samples),
+                None => self.add_new(value, samples),
             }
         }
+    }
+
+    /// Adds occurrences of a value that has no counter yet.
+    #[cold]
+    fn add_new(&mut self, value: i32, samples: u64) {
+        match usize::try_from(value).ok().filter(|value| *value < NEAR) {
+            Some(value) => {
+                self.near.resize((value + 1).next_power_of_two().max(FIRST), 0);
+                if let Some(counter) = self.near.get_mut(value) {
+                    *counter = samples;
+                }
+            }
+            None => self.add_far(value, samples),
+        }
+    }
+
+    fn add_far(&mut self, value: i32, samples: u64) {
+        self.far.push((value, samples));
         if self.far.len() - self.sorted > WAITING.max(self.sorted) {
             sort_and_add_up(&mut self.far);
             self.sorted = self.far.len();
-        }
-    }
-
-    /// Adds occurrences of a value that has a counter, or is to have one.
-    #[inline]
-    fn add_near(&mut self, value: usize, samples: u64) {
-        if value >= self.near.len() {
-            self.near.resize((value + 1).next_power_of_two().max(FIRST), 0);
-        }
-        if let Some(counter) = self.near.get_mut(value) {
-            *counter = counter.saturating_add(samples);
         }
     }
 
@@ -262,19 +266,21 @@ pub(crate) fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
 }
 
 /// Returns the number of values in some counts, and their sum.
+#[inline]
 pub(crate) fn totals(counts: &[(i32, u64)]) -> (u64, i128) {
-    counts.iter().fold((0, 0), |(all, sum), &(value, samples)| {
-        (samples.saturating_add(all), sum + product(value, samples))
-    })
-}
-
-/// Returns a value multiplied by its count.
-fn product(value: i32, samples: u64) -> i128 {
-    match i32::try_from(samples) {
+    /// Below these, no sum of products of values and counts exceeds 64 bits.
+    const FEW: usize = 1 << 16;
+    const SMALL: u64 = 1 << 15;
+    if counts.len() < FEW && counts.iter().fold(0, |bits, (_, samples)| bits | samples) < SMALL {
         // The usual case, which takes a third of the time.
-        Ok(samples) => i128::from(i64::from(value) * i64::from(samples)),
-        Err(_) => i128::from(value) * i128::from(samples),
+        let (all, sum) = counts.iter().fold((0u64, 0i64), |(all, sum), &(value, samples)| {
+            (all.wrapping_add(samples), sum.wrapping_add(i64::from(value).wrapping_mul(samples as i64)))
+        });
+        return (all, sum.into());
     }
+    counts.iter().fold((0, 0), |(all, sum), &(value, samples)| {
+        (samples.saturating_add(all), sum + i128::from(value) * i128::from(samples))
+    })
 }
 
 /// Returns the mean of an exact sum over a number of samples; `None` for no samples.

@@ -12,9 +12,12 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 /// Returns the median, for an even number of values the upper of the middle two, so that it is always one of the
 /// values.
 pub(crate) fn upper_median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return None;
+    }
+    let mut values = values.to_vec();
+    Some(*values.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 #[cfg(test)]

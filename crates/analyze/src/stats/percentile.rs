@@ -31,8 +31,9 @@ impl Wanted {
     fn position(self, n: u64) -> Position {
         let last = n.saturating_sub(1);
         let position = self.fraction * last as f64;
-        let rank = position.floor();
-        Position { rank: (rank as u64).min(last), fraction: position - rank }
+        // Cut off, which is as rounding down, since it is never below zero.
+        let rank = position as u64;
+        Position { rank: rank.min(last), fraction: position - rank as f64 }
     }
 }
 
@@ -49,6 +50,11 @@ impl Percentiles {
         Self { ascending, answers: percents.len() }
     }
 
+    /// The position of a percentile, by its index in ascending order, among `n` values.
+    fn position(&self, at: usize, n: u64) -> Option<Position> {
+        self.ascending.get(at).map(|wanted| wanted.position(n))
+    }
+
     /// Returns the percentiles, in ms, of `n` values in a unit, given as (value, count) in ascending order; a value may
     /// occur several times.
     pub(crate) fn of(
@@ -57,26 +63,92 @@ impl Percentiles {
         counts: impl IntoIterator<Item = (i32, u64)>,
         unit: Resolution,
     ) -> Vec<Option<f64>> {
-        let mut answers = vec![None; self.answers];
-        let mut counts = counts.into_iter().filter(|(_, count)| *count > 0);
-        let (mut value, mut reached) = (0, 0u64);
-        let mut ahead = counts.next();
-        for wanted in &self.ascending {
-            let position = wanted.position(n);
-            while reached <= position.rank {
-                let Some((next, count)) = ahead else { return answers };
-                (value, reached) = (next, reached.saturating_add(count));
-                ahead = counts.next();
+        let mut sweep = self.sweep(n);
+        counts.into_iter().for_each(|count| sweep.add(&[count]));
+        sweep.finish(unit)
+    }
+
+    /// Begins a sweep over `n` values.
+    pub(crate) fn sweep(&self, n: u64) -> Sweep<'_> {
+        let answers = vec![None; self.answers];
+        let mut sweep =
+            Sweep { percentiles: self, n, reached: 0, value: 0, answered: 0, located: 0, next: 0, answers };
+        sweep.next = sweep.awaited();
+        sweep
+    }
+}
+
+/// A sweep over values in ascending order, on which the percentiles are found one after the other.
+pub(crate) struct Sweep<'a> {
+    percentiles: &'a Percentiles,
+    n: u64,
+    /// The number of values so far.
+    reached: u64,
+    /// The last value at a wanted rank.
+    value: i32,
+    /// The number of percentiles that have their answer.
+    answered: usize,
+    /// The number of percentiles whose position was reached. Those without an answer lie between `value` and the next one.
+    located: usize,
+    /// The rank of the next percentile: values before it need not be looked at. Zero if the very next value is wanted.
+    next: u64,
+    answers: Vec<Option<f64>>,
+}
+
+impl Sweep<'_> {
+    /// Adds the next values, with their counts, in ascending order.
+    #[inline]
+    pub(crate) fn add(&mut self, piece: &[(i32, u64)]) {
+        for (value, count) in piece {
+            let reached = self.reached.saturating_add(*count);
+            if reached > self.next && *count > 0 {
+                self.look_at(*value, reached);
             }
-            let above = match ahead {
-                Some((next, _)) if position.rank + 1 >= reached => next,
-                _ => value,
-            };
-            if let Some(answer) = answers.get_mut(wanted.place) {
-                *answer = Some(unit.ms(interpolate(value, above, position.fraction)));
+            self.reached = reached;
+        }
+    }
+
+    /// Looks at a value that is, or lies above, the one at a wanted rank. `reached` values are not greater.
+    #[cold]
+    fn look_at(&mut self, value: i32, reached: u64) {
+        self.answer(value);
+        self.value = value;
+        while let Some(position) = self.position(self.located).filter(|position| position.rank < reached) {
+            self.located += 1;
+            if position.rank + 1 < reached {
+                self.answer(value);
             }
         }
-        answers
+        self.next = self.awaited();
+    }
+
+    /// Answers those percentiles whose position was reached, given the value above them.
+    fn answer(&mut self, above: i32) {
+        for at in self.answered..self.located {
+            let place = self.percentiles.ascending.get(at).map(|wanted| wanted.place);
+            let answer = place.and_then(|place| self.answers.get_mut(place));
+            if let (Some(answer), Some(position)) = (answer, self.percentiles.position(at, self.n)) {
+                *answer = Some(interpolate(self.value, above, position.fraction));
+            }
+        }
+        self.answered = self.located;
+    }
+
+    fn position(&self, at: usize) -> Option<Position> {
+        self.percentiles.position(at, self.n)
+    }
+
+    fn awaited(&self) -> u64 {
+        match self.answered < self.located {
+            true => 0,
+            false => self.position(self.located).map_or(u64::MAX, |position| position.rank),
+        }
+    }
+
+    /// Returns the percentiles, in ms, of values in this unit.
+    pub(crate) fn finish(mut self, unit: Resolution) -> Vec<Option<f64>> {
+        self.answer(self.value);
+        self.answers.into_iter().map(|answer| answer.map(|value| unit.ms(value))).collect()
     }
 }
 

@@ -88,11 +88,11 @@ impl Sweep {
         let (bin, keys) = keys(&loads);
         let mut reader = SecondReader::new(&selection, &curve, &percentiles);
         let mut gathered: BTreeMap<i64, Gathered> = BTreeMap::new();
-        for second in selection.seconds() {
+        for second in selection.packed_seconds_of(selection.whole()) {
             let (second, cells) = second?;
             let Some((key, load)) = at(&keys, second).zip(at(&loads, second)) else { continue };
             let step = gathered.entry(key).or_insert_with(|| Gathered::in_unit(run.info.resolution));
-            let row = reader.read(second, &cells, step.tally.totals_mut());
+            let row = reader.read(second, &cells, step.tally.totals_mut())?;
             step.tally.add_second(&row);
             step.loads.push(load);
             step.successes.push(row.successes as f64);

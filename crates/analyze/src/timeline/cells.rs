@@ -6,17 +6,17 @@ use crate::error::Result;
 use crate::view::phases::Span;
 
 /// A second and its cells.
-pub(crate) type CellsOfSecond = (u32, Vec<(CellKey, Cell)>);
+pub(crate) type CellsOfSecond<C = Cell> = (u32, Vec<(CellKey, C)>);
 
 /// Groups cells, which must be in ascending order, by the seconds of a span. A silent second has no cells.
-pub(crate) fn by_second(
-    cells: impl Iterator<Item = perfpipe_ingest::Result<(CellKey, Cell)>>,
+pub(crate) fn by_second<C>(
+    cells: impl Iterator<Item = perfpipe_ingest::Result<(CellKey, C)>>,
     span: Span,
-) -> impl Iterator<Item = Result<CellsOfSecond>> {
+) -> impl Iterator<Item = Result<CellsOfSecond<C>>> {
     let mut cells = cells.peekable();
     (span.first..=span.last).map(move |second| {
         // An error goes to the second that is being read, and ends the iteration of cells.
-        let is_next = |cell: &perfpipe_ingest::Result<(CellKey, Cell)>| {
+        let is_next = |cell: &perfpipe_ingest::Result<(CellKey, C)>| {
             cell.as_ref().map_or(true, |(key, _)| key.second == second)
         };
         let of_second = std::iter::from_fn(|| cells.next_if(is_next));

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, CellKey, InjectorLoad};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use super::STRETCH;
 use super::cells::by_second;
 use crate::error::Result;
 use crate::stats::histogram::mean;
@@ -37,9 +39,10 @@ impl LoadCurve {
         let mut curve = Self { loads: vec![f64::NAN; seconds], heard: vec![false; seconds] };
         let Some(last) = run.info.seconds.checked_sub(1) else { return Ok(curve) };
         let mut latest: BTreeMap<u32, Latest> = BTreeMap::new();
-        for second in by_second(run.cells.sums(), Span { first: 0, last }) {
-            let (second, cells) = second?;
-            for load in reported(&cells, view.transactions) {
+        let stretches: Vec<Span> = Span { first: 0, last }.stretches(STRETCH).collect();
+        let reports = stretches.par_iter().map(|span| reports(run, *span, view.transactions));
+        for (second, loads) in reports.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+            for load in loads {
                 let Some(threads) = mean(load.threads, load.samples) else { continue };
                 let second = second as usize;
                 curve.hold(latest.insert(load.injector, (second, threads)), second);
@@ -77,6 +80,13 @@ impl LoadCurve {
     pub(crate) fn heard(&self) -> Vec<Option<f64>> {
         self.loads.iter().zip(&self.heard).map(|(load, heard)| heard.then_some(*load)).collect()
     }
+}
+
+/// Returns the loads that the injectors reported in each second of a span.
+fn reports(run: &StoredRun, span: Span, transactions: bool) -> Result<Vec<(u32, Vec<InjectorLoad>)>> {
+    let seconds = by_second(run.cells.sums_between(span.first, span.last), span);
+    let told = seconds.map(|second| second.map(|(second, cells)| (second, reported(&cells, transactions))));
+    told.filter(|second| second.as_ref().map_or(true, |(_, loads)| !loads.is_empty())).collect()
 }
 
 /// Returns the load that each injector reported in a second's cells, in ascending order of injectors, so that a sum of

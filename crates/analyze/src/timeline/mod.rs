@@ -152,9 +152,9 @@ impl Stretch {
     ) -> Result<Self> {
         let mut reader = SecondReader::new(selection, load, percentiles);
         let mut totals = Totals::in_unit(selection.run.info.resolution);
-        let seconds = selection.seconds_of(span).map(|second| {
+        let seconds = selection.packed_seconds_of(span).map(|second| {
             let (second, cells) = second?;
-            Ok(reader.read(second, &cells, &mut totals))
+            reader.read(second, &cells, &mut totals)
         });
         Ok(Self { span, seconds: seconds.collect::<Result<_>>()?, totals })
     }

@@ -1,7 +1,7 @@
 //! The seconds and cells of a run that a view selects.
 
 use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT};
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT, PackedCell};
 
 use super::cells::{CellsOfSecond, by_second};
 use super::duration::RunDuration;
@@ -86,14 +86,17 @@ impl<'a> Selection<'a> {
         self.cells_that(|key| self.is_averaged(key))
     }
 
-    /// Returns every second of the window with its cells; a silent second has none.
-    pub(crate) fn seconds(&self) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
-        self.seconds_of(self.whole())
-    }
-
     /// Returns every second of a span with its cells; a silent second has none.
     pub(crate) fn seconds_of(&self, span: Span) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
         by_second(self.run.cells.between(span.first, span.last), span)
+    }
+
+    /// Returns every second of a span with its cells, whose counts are left packed; a silent second has none.
+    pub(crate) fn packed_seconds_of(
+        &self,
+        span: Span,
+    ) -> impl Iterator<Item = Result<CellsOfSecond<PackedCell>>> + use<'a> {
+        by_second(self.run.cells.packed_between(span.first, span.last), span)
     }
 
     /// Divides the window into stretches of at most `seconds` seconds, each either inside `part` or outside of it.
@@ -117,7 +120,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    fn whole(&self) -> Span {
+    pub(crate) fn whole(&self) -> Span {
         Span { first: self.window.0, last: self.window.1 }
     }
 }

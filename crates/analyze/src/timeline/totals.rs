@@ -9,7 +9,7 @@ use crate::view::goal::Kept;
 /// The totals of cells from which averages and percentiles are computed, independent of the order of addition.
 #[derive(Default)]
 pub(crate) struct Totals {
-    pub(super) elapsed: Histogram,
+    pub(crate) elapsed: Histogram,
     pub(super) latency: Spread,
     pub(super) bytes: i64,
     pub(super) sent_bytes: i64,
@@ -20,11 +20,6 @@ impl Totals {
     /// Creates empty totals of a run whose times are in this unit.
     pub(crate) fn in_unit(unit: Resolution) -> Self {
         Self { elapsed: Histogram::in_unit(unit), ..Self::default() }
-    }
-
-    /// Adds the elapsed times of a second, whose number and sum are known.
-    pub(crate) fn add_elapsed(&mut self, counts: &[(i32, u64)], totals: (u64, i128)) {
-        self.elapsed.add_totalled(counts, totals);
     }
 
     /// Adds all of a cell except its elapsed times.

@@ -48,6 +48,13 @@ impl Span {
         self.last.saturating_sub(self.first).saturating_add(1)
     }
 
+    /// Divides the span into stretches of at most `seconds` seconds.
+    pub(crate) fn stretches(self, seconds: u32) -> impl Iterator<Item = Self> {
+        let length = seconds.max(1);
+        let firsts = (self.first..=self.last).step_by(length as usize);
+        firsts.map(move |first| Self { first, last: self.last.min(first.saturating_add(length - 1)) })
+    }
+
     /// Returns true if the span contains a second.
     pub fn holds(self, second: u32) -> bool {
         (self.first..=self.last).contains(&second)

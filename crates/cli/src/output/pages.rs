@@ -8,6 +8,7 @@ use perfpipe_analyze::View;
 use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Times};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::write_file;
 use super::written::print_written;
@@ -202,6 +203,16 @@ fn hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// Returns a page's file in a format, after its ending. HTML is one file for all pages, and so none of this one.
+fn in_format(page: &Page, format: PageFormat, scale: f64) -> Result<Option<(&'static str, Vec<u8>)>> {
+    Ok(match format {
+        PageFormat::Html => None,
+        PageFormat::Svg => Some(("svg", page.svg().into_bytes())),
+        PageFormat::Png => Some(("png", perfpipe_plot::png(page, scale)?)),
+        PageFormat::Pdf => Some(("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?)),
+    })
+}
+
 /// The folder that pages are written into, and the pages written so far.
 pub(crate) struct Pages<'a> {
     out: &'a Path,
@@ -220,20 +231,16 @@ impl<'a> Pages<'a> {
 
     /// Writes a page in the requested formats.
     pub(crate) fn page(&mut self, page: &Page, subject: Subject<'_>, choices: &[String]) -> Result<()> {
-        for format in self.options.formats() {
-            let (ending, bytes) = match format {
-                // HTML is one file for all pages.
-                PageFormat::Html => continue,
-                PageFormat::Svg => ("svg", page.svg().into_bytes()),
-                PageFormat::Png => {
-                    ("png", perfpipe_plot::png(page, self.options.sheet.scale.unwrap_or(PNG_SCALE))?)
-                }
-                PageFormat::Pdf if self.options.one_file => {
-                    self.gather(page, subject);
-                    continue;
-                }
-                PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
-            };
+        let is_gathered = self.options.one_file && self.options.formats().contains(&PageFormat::Pdf);
+        if is_gathered {
+            self.gather(page, subject);
+        }
+        let scale = self.options.sheet.scale.unwrap_or(PNG_SCALE);
+        let formats = self.options.formats().iter().copied();
+        let formats: Vec<_> = formats.filter(|format| !is_gathered || *format != PageFormat::Pdf).collect();
+        let drawn: Result<Vec<_>> =
+            formats.par_iter().map(|format| in_format(page, *format, scale)).collect();
+        for (ending, bytes) in drawn?.into_iter().flatten() {
             self.write(subject, choices, ending, &bytes)?;
         }
         Ok(())

@@ -6,6 +6,7 @@ pub(crate) mod coverage;
 mod histograms;
 pub(crate) mod pack;
 pub(crate) mod packed;
+mod packed_cell;
 mod sort;
 pub(crate) mod stored_run;
 pub(crate) mod success_times;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use self::packed_cell::PackedCell;
 pub use self::table::CellTable;
 pub use crate::sample::reserved::{OTHER, set_apart};
 

@@ -1,5 +1,6 @@
 //! The packed form of a cell, in which past seconds are kept during an ingest and after a run is read back.
 
+use super::packed::Parts;
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_unsigned, unsigned};
 
@@ -57,11 +58,19 @@ pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
     counts.is_empty().then_some(cell)
 }
 
-/// The length of the counts at the beginning of a packed cell, in bytes. `None` if it does not begin with counts.
-pub(crate) fn counts_length(bytes: &[u8]) -> Option<usize> {
-    let mut rest = bytes;
-    read_counts(&mut rest, |_| {})?;
-    Some(bytes.len() - rest.len())
+/// Passes packed counts to `each` in pieces, ascending. `None` if the bytes are not packed counts.
+#[inline]
+pub(crate) fn each_piece(mut counts: &[u8], each: impl FnMut(&[(i32, u64)])) -> Option<()> {
+    read_counts(&mut counts, each)?;
+    counts.is_empty().then_some(())
+}
+
+/// Splits a packed cell into its counts and its sums. `None` if it does not begin with counts.
+pub(crate) fn split(bytes: &[u8]) -> Option<Parts<'_>> {
+    let mut sums = bytes;
+    let samples = check_counts(&mut sums)?;
+    let counts = bytes.get(..bytes.len() - sums.len())?;
+    Some(Parts { samples, counts, sums })
 }
 
 /// Unpacks what [`pack_sums`] packed: a cell without counts. `None` if the bytes are not packed sums.
@@ -82,36 +91,94 @@ pub(crate) struct Checked<'a> {
 
 /// Checks that bytes are a packed cell. `None` if not.
 pub(crate) fn check(bytes: &[u8]) -> Option<Checked<'_>> {
-    let mut rest = bytes;
-    let samples = check_counts(&mut rest)?;
-    let counts = bytes.get(..bytes.len() - rest.len())?;
-    let sums = read_sums(&mut rest)?;
-    rest.is_empty().then_some(Checked { counts, samples, sums })
+    let Parts { samples, counts, sums } = split(bytes)?;
+    Some(Checked { counts, samples, sums: unpack_sums(sums)? })
 }
 
 /// Checks that bytes begin with packed counts, skips these and returns the number of samples. `None` if they do not.
 pub(crate) fn check_counts(from: &mut &[u8]) -> Option<u64> {
-    let mut samples = 0u64;
-    read_counts(from, |counts| {
-        samples = samples.saturating_add(counts.iter().map(|(_, count)| *count).fold(0, u64::saturating_add));
-    })?;
-    Some(samples)
+    let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(0) };
+    let mut value = i64::from(i32::try_from(read_signed(from)?).ok()?);
+    let mut samples = read_unsigned(from)?;
+    while others > 0 {
+        let small = Small::read(from, others / 4);
+        let (mut rise, mut counted) = (small.rise, small.samples);
+        others -= small.fours * 4;
+        if others > 0 {
+            let (difference, count) = read_pair(from)?;
+            if difference <= 0 {
+                return None;
+            }
+            (rise, counted) = (rise.checked_add(difference)?, counted.saturating_add(count));
+            others -= 1;
+        }
+        (value, samples) = (value.checked_add(rise)?, samples.saturating_add(counted));
+    }
+    // The values ascend, so that none is too large unless the last one is.
+    i32::try_from(value).ok().map(|_| samples)
+}
+
+/// What some values and counts whose differences and counts take one byte each add up to.
+#[derive(Default)]
+struct Small {
+    /// The number of times that four of them were read.
+    fours: u64,
+    /// The sum of the differences.
+    rise: i64,
+    samples: u64,
+}
+
+impl Small {
+    /// Reads such values from the front of the bytes, four at a time, up to `most` times.
+    fn read(from: &mut &[u8], most: u64) -> Self {
+        /// The number of times after which no lane has overflown, nor has the sum of all four.
+        const TIMES: usize = 128;
+        let mut all = Self::default();
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let fours = from.as_chunks().0;
+        for fours in fours.get(..most.min(fours.len())).unwrap_or_default().chunks(TIMES) {
+            let (mut differences, mut counts, mut read) = (0, 0, 0);
+            for lanes in fours.iter().map(|bytes| u64::from_le_bytes(*bytes)) {
+                if !are_small(lanes) {
+                    break;
+                }
+                differences += (lanes & LOW) >> 1;
+                counts += lanes >> 8 & LOW;
+                read += 1;
+            }
+            all.fours += read as u64;
+            all.rise += (differences.wrapping_mul(ONES) >> 48) as i64;
+            all.samples += counts.wrapping_mul(ONES) >> 48;
+            if read < fours.len() {
+                break;
+            }
+        }
+        *from = from.get(all.fours as usize * 8..).unwrap_or_default();
+        all
+    }
 }
 
 /// Reads packed counts from the front of the bytes, and passes them on in pieces. `None` if they are invalid or not
 /// ascending.
 #[inline]
 fn read_counts(from: &mut &[u8], mut each: impl FnMut(&[(i32, u64)])) -> Option<()> {
+    /// The maximum length of a piece: enough that loops over it are fast, and little to prepare for a cell of few counts.
+    const PIECE: usize = 32;
     let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
     let mut value = i32::try_from(read_signed(from)?).ok()?;
-    each(&[(value, read_unsigned(from)?)]);
+    let (mut piece, mut length) = ([(value, read_unsigned(from)?); PIECE], 1);
     while others > 0 {
+        if length > PIECE - 4 {
+            each(piece.get(..length).unwrap_or_default());
+            length = 0;
+        }
+        let place = piece.get_mut(length..).and_then(|free| free.first_chunk_mut())?;
         if others >= 4
             && let Some((next, rest)) = from.split_first_chunk()
             && let Some(four) = four_small(value, *next)
         {
-            each(&four);
-            (value, *from, others) = (four[3].0, rest, others - 4);
+            *place = four;
+            (value, *from, others, length) = (four[3].0, rest, others - 4, length + 4);
             continue;
         }
         let (difference, count) = read_pair(from)?;
@@ -119,28 +186,38 @@ fn read_counts(from: &mut &[u8], mut each: impl FnMut(&[(i32, u64)])) -> Option<
             return None;
         }
         value = i32::try_from(i64::from(value).checked_add(difference)?).ok()?;
-        each(&[(value, count)]);
-        others -= 1;
+        place[0] = (value, count);
+        (others, length) = (others - 1, length + 1);
     }
+    each(piece.get(..length).unwrap_or_default());
     Some(())
+}
+
+/// One in each of four lanes of 16 bits.
+const ONES: u64 = 0x0001_0001_0001_0001;
+
+/// The lower byte of each lane.
+const LOW: u64 = 0xff * ONES;
+
+/// Returns true if four differences and counts take one byte each, and the differences are greater than zero. Each lane
+/// has the difference, which zigzag doubles, below the count.
+#[inline]
+fn are_small(lanes: u64) -> bool {
+    let small = lanes & (0x8080 * ONES) == 0;
+    // Odd numbers are negative ones. What is added makes a lane's eighth bit of every other number than zero.
+    small && lanes & ONES == 0 && ((lanes & LOW) + 0x7f * ONES) & (0x80 * ONES) == 0x80 * ONES
 }
 
 /// The next four values and counts after `value`, if their differences and counts take one byte each, as nearly all do.
 /// `None` if not, or if they are invalid.
 #[inline]
 fn four_small(value: i32, bytes: [u8; 8]) -> Option<[(i32, u64); 4]> {
-    // One lane of 16 bits for each: the difference, which zigzag doubles, below the count.
-    const ONES: u64 = 0x0001_0001_0001_0001;
     let lanes = u64::from_le_bytes(bytes);
-    let differences = lanes & (0xff * ONES);
-    let small = lanes & (0x8080 * ONES) == 0;
-    // Odd numbers are negative ones. What is added makes a lane's eighth bit of every other number than zero.
-    let positive = lanes & ONES == 0 && (differences + 0x7f * ONES) & (0x80 * ONES) == 0x80 * ONES;
-    if !small || !positive {
+    if !are_small(lanes) {
         return None;
     }
     // Each lane of the product is the sum of the lanes up to it, at most 4 * 63.
-    let sums = (differences >> 1).wrapping_mul(ONES);
+    let sums = ((lanes & LOW) >> 1).wrapping_mul(ONES);
     let counts = lanes >> 8;
     value.checked_add((sums >> 48) as i32)?;
     Some([
@@ -226,7 +303,7 @@ mod tests {
         let difference = prop_oneof![8 => 1..64i64, 1 => 1..200i64, 1 => Just(1i64 << 31)];
         let count = prop_oneof![8 => 1..128u64, 1 => any::<u64>()];
         let first = prop_oneof![-3..3i64, Just(i64::from(i32::MAX) - 200), Just(i64::from(i32::MIN))];
-        (first, proptest::collection::vec((difference, count), 0..30)).prop_map(|(first, steps)| {
+        (first, proptest::collection::vec((difference, count), 0..600)).prop_map(|(first, steps)| {
             let mut value = first;
             let values = steps.into_iter().map(|(difference, count)| {
                 value += difference;
@@ -258,7 +335,7 @@ mod tests {
 
         #[test]
         fn counts_are_those_that_are_read_one_by_one(
-            counts in small_counts(), more in any::<[u8; 3]>(), at in 0..60usize, cut in 0..60usize,
+            counts in small_counts(), more in any::<[u8; 3]>(), at in 0..1300usize, cut in 0..1300usize,
         ) {
             let mut bytes = Vec::new();
             pack_counts(&mut bytes, &counts);
@@ -270,11 +347,16 @@ mod tests {
             let changed = damaged(&|bytes| if let Some(byte) = bytes.get_mut(at) { *byte ^= more[0] });
             let longer = damaged(&|bytes| bytes.extend(more));
             for mut bytes in [&bytes[..], &changed, &longer, &bytes[..cut.min(bytes.len())]] {
-                let (mut slow, mut found) = (bytes, Vec::new());
+                let (mut slow, mut checked, mut found) = (bytes, bytes, Vec::new());
+                let samples = check_counts(&mut checked);
                 let read = read_counts(&mut bytes, |counts| found.extend_from_slice(counts));
                 match (read, one_by_one(&mut slow)) {
-                    (Some(()), Some(expected)) => prop_assert_eq!((found, bytes), (expected, slow)),
-                    (read, expected) => prop_assert_eq!((read, expected), (None, None)),
+                    (Some(()), Some(expected)) => {
+                        let counted = expected.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+                        prop_assert_eq!((samples, checked), (Some(counted), slow));
+                        prop_assert_eq!((found, bytes), (expected, slow));
+                    }
+                    (read, expected) => prop_assert_eq!((read, expected, samples), (None, None, None)),
                 }
             }
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::pack::{pack_counts, pack_sums, unpack_parts};
-use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
+use super::packed::{CellResult, Gatherer, Merged, Packer, Parts, Run, Spill, collect};
+use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
 use crate::error::{Error, Result};
 
@@ -51,8 +52,10 @@ impl CellTable {
         for (key, cell) in cells {
             merged.entry(key).or_default().merge(&cell);
         }
-        let packed: Vec<_> = merged.iter().map(|(key, cell)| (*key, packed(cell))).collect();
-        let cells = packed.iter().map(|(key, (counts, sums))| (*key, counts.as_slice(), sums.as_slice()));
+        let packed: Vec<_> = merged.iter().map(|(key, cell)| (*key, cell.samples(), packed(cell))).collect();
+        let cells = packed
+            .iter()
+            .map(|(key, samples, (counts, sums))| (*key, Parts { samples: *samples, counts, sums }));
         Self { labels, injectors, cells: Run::in_memory(cells) }
     }
 
@@ -89,7 +92,17 @@ impl CellTable {
     /// Iterates over the cells without their counts ([`Cell::elapsed`] is empty), which takes a fraction of the time.
     /// Order and errors are those of [`CellTable::iter`].
     pub fn sums(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
-        self.cells.sums()
+        self.sums_between(0, u32::MAX)
+    }
+
+    /// Iterates over the cells of the seconds from `first` to `last`, both inclusive, without their counts, as
+    /// [`CellTable::sums`] does.
+    pub fn sums_between(
+        &self,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
+        self.cells.sums_between(first, last)
     }
 
     /// Iterates over the cells of the seconds from `first` to `last`, both inclusive, ascending by key. Errors are
@@ -100,6 +113,30 @@ impl CellTable {
         last: u32,
     ) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
         self.cells.between(first, last)
+    }
+
+    /// Iterates over the same cells as [`CellTable::between`], with their counts left packed.
+    ///
+    /// ```
+    /// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    ///
+    /// let key = CellKey { second: 3, label: 0, success: true, transaction: false };
+    /// let cell = Cell { elapsed: vec![(10, 1), (12, 4)], ..Cell::default() };
+    /// let table = CellTable::new(vec!["Get".into()], vec![], [(key, cell)]);
+    /// for cell in table.packed_between(0, 9) {
+    ///     let (_, cell) = cell?;
+    ///     let mut slowest = None;
+    ///     cell.each_piece(|piece| slowest = piece.last().copied())?;
+    ///     assert_eq!((cell.samples(), slowest), (5, Some((12, 4))));
+    /// }
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    pub fn packed_between(
+        &self,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = Result<(CellKey, PackedCell)>> + Send + use<'_> {
+        self.cells.packed_between(first, last)
     }
 
     /// Returns true if another table has the same names and cells.
@@ -129,8 +166,9 @@ fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
 
 /// Builds a table from cells that come nearly in order, as stores return them.
 pub(crate) struct CellTableBuilder {
-    /// The cells of the current second, in any order, each with the ends of its counts and its sums in `bytes`.
-    of_second: Vec<(CellKey, usize, usize)>,
+    /// The cells of the current second, in any order, each with its samples and the ends of its counts and its sums in
+    /// `bytes`.
+    of_second: Vec<(CellKey, u64, usize, usize)>,
     bytes: Vec<u8>,
     packer: Packer,
     run: Run,
@@ -155,18 +193,18 @@ impl CellTableBuilder {
         }
     }
 
-    /// Adds a cell whose counts are already packed and checked.
+    /// Adds a cell whose counts are already packed and checked, given with the number of samples in them.
     ///
     /// # Errors
     /// When the temporary file can't be written.
-    pub(crate) fn push(&mut self, key: CellKey, counts: &[u8], sums: &Cell) -> Result<()> {
+    pub(crate) fn push(&mut self, key: CellKey, (counts, samples): (&[u8], u64), sums: &Cell) -> Result<()> {
         if self.of_second.first().is_some_and(|(first, ..)| first.second != key.second) {
             self.end_second()?;
         }
         self.bytes.extend_from_slice(counts);
         let counted = self.bytes.len();
         pack_sums(&mut self.bytes, sums);
-        self.of_second.push((key, counted, self.bytes.len()));
+        self.of_second.push((key, samples, counted, self.bytes.len()));
         Ok(())
     }
 
@@ -202,17 +240,15 @@ impl CellTableBuilder {
     /// Adds the cells of the current second to the run, in ascending order.
     fn end_second(&mut self) -> Result<()> {
         let (mut start, mut cells) = (0, Vec::with_capacity(self.of_second.len()));
-        for (key, counted, end) in self.of_second.drain(..) {
-            cells.push((key, start, counted, end));
-            start = end;
-        }
-        cells.sort_unstable();
         let bytes = std::mem::take(&mut self.bytes);
         let part = |start, end| bytes.get(start..end).unwrap_or_default();
+        for (key, samples, counted, end) in self.of_second.drain(..) {
+            cells.push((key, Parts { samples, counts: part(start, counted), sums: part(counted, end) }));
+            start = end;
+        }
+        cells.sort_by_key(|(key, _)| *key);
         for parts in cells.chunk_by(|a, b| a.0 == b.0) {
-            let parts: Vec<_> =
-                parts.iter().map(|(key, a, b, c)| (*key, part(*a, *b), part(*b, *c))).collect();
-            self.add(&parts)?;
+            self.add(parts)?;
         }
         self.bytes = bytes;
         self.bytes.clear();
@@ -220,15 +256,16 @@ impl CellTableBuilder {
     }
 
     /// Adds a cell, given in one or more parts.
-    fn add(&mut self, parts: &[(CellKey, &[u8], &[u8])]) -> Result<()> {
-        if let [(key, counts, sums)] = parts
+    fn add(&mut self, parts: &[(CellKey, Parts<'_>)]) -> Result<()> {
+        if let [(key, parts)] = parts
             && self.last.is_none_or(|last| last < *key)
         {
             self.last = Some(*key);
-            return self.run.push(&mut self.packer, &mut self.spill, *key, (*counts, *sums));
+            return self.run.push(&mut self.packer, &mut self.spill, *key, *parts);
         }
-        for (key, counts, sums) in parts {
-            let cell = unpack_parts(counts, sums).ok_or_else(|| Error::stopped("opening packed counts"))?;
+        for (key, parts) in parts {
+            let cell = unpack_parts(parts.counts, parts.sums)
+                .ok_or_else(|| Error::stopped("opening packed counts"))?;
             self.late.insert(*key, &cell)?;
         }
         Ok(())
@@ -271,7 +308,7 @@ mod tests {
     fn built(parts: &[(CellKey, Cell)], room: usize) -> Result<CellTable> {
         let mut builder = CellTableBuilder::new(room);
         for (key, cell) in parts {
-            builder.push(*key, &packed(cell).0, cell)?;
+            builder.push(*key, (&packed(cell).0, cell.samples()), cell)?;
         }
         builder.finish(vec![], vec![])
     }
@@ -283,11 +320,20 @@ mod tests {
         for part in [first, second, &[]] {
             let mut builder = CellTableBuilder::new(room);
             for (key, cell) in part {
-                builder.push(*key, &packed(cell).0, cell)?;
+                builder.push(*key, (&packed(cell).0, cell.samples()), cell)?;
             }
             whole.append(builder)?;
         }
         whole.finish(vec![], vec![])
+    }
+
+    /// Opens a packed cell, and checks its number of samples.
+    fn opened(packed: &PackedCell) -> Result<Cell> {
+        let mut elapsed = Vec::new();
+        packed.each_piece(|piece| elapsed.extend_from_slice(piece))?;
+        let cell = Cell { elapsed, ..packed.sums().clone() };
+        assert_eq!(cell.samples(), packed.samples());
+        Ok(cell)
     }
 
     proptest! {
@@ -319,7 +365,13 @@ mod tests {
                 prop_assert_eq!(table.len(), expected.len());
                 prop_assert_eq!(&table.iter().collect::<Result<Vec<_>>>()?, &expected);
                 prop_assert_eq!(&table.sums().collect::<Result<Vec<_>>>()?, &sums);
+                let inside_sums: Vec<_> = inside.iter().map(without).collect();
+                let found = table.sums_between(window.0, window.1).collect::<Result<Vec<_>>>()?;
+                prop_assert_eq!(found, inside_sums);
                 prop_assert_eq!(&table.between(window.0, window.1).collect::<Result<Vec<_>>>()?, &inside);
+                let packed = table.packed_between(window.0, window.1).collect::<Result<Vec<_>>>()?;
+                let opened = packed.iter().map(|(key, cell)| Ok((*key, opened(cell)?)));
+                prop_assert_eq!(opened.collect::<Result<Vec<_>>>()?, inside.clone());
                 prop_assert!(table == &new);
             }
         }

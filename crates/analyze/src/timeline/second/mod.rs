@@ -2,13 +2,14 @@
 
 pub(crate) mod server;
 
-use perfpipe_ingest::counts::{Cell, CellKey, Spread};
+use perfpipe_ingest::counts::{CellKey, PackedCell, Spread};
 use perfpipe_ingest::run::Resolution;
 use smallvec::SmallVec;
 
-use crate::stats::histogram::{self, mean};
+use crate::error::Result;
+use crate::stats::histogram::{Histogram, mean};
 use crate::stats::merge::Merger;
-use crate::stats::percentile::{Percentiles, column_name};
+use crate::stats::percentile::{Percentiles, Sweep, column_name};
 use crate::table::{Table, TableBuilder};
 use crate::timeline::load::LoadCurve;
 use crate::timeline::selection::Selection;
@@ -69,17 +70,27 @@ pub(crate) struct SecondReader<'a> {
     /// The epoch second in which second 0 begins.
     epoch_second: i64,
     merger: Merger,
+    /// The counts of cells that are merged.
+    lists: Vec<Vec<(i32, u64)>>,
+    /// The counts of a cell whose goals are looked at.
+    times: Vec<(i32, u64)>,
 }
 
 /// The samples of a second that averages are taken over.
 #[derive(Default)]
 struct Averaged<'a> {
-    elapsed: Vec<&'a [(i32, u64)]>,
+    cells: SmallVec<[&'a PackedCell; 4]>,
     latency: Spread,
     samples: u64,
-    /// The sum of the elapsed times.
-    sum: i128,
     before_boundary: u64,
+}
+
+/// One pass over the elapsed times of a second.
+struct Pass<'a> {
+    histogram: &'a mut Histogram,
+    sweep: Sweep<'a>,
+    /// The smallest and the largest time.
+    ends: Option<(i32, i32)>,
 }
 
 impl<'a> SecondReader<'a> {
@@ -91,28 +102,41 @@ impl<'a> SecondReader<'a> {
             percentiles: Percentiles::new(percentiles),
             epoch_second: selection.run.info.t0_ms.div_euclid(1000),
             merger: Merger::default(),
+            lists: Vec::new(),
+            times: Vec::new(),
         }
     }
 
     /// Computes one second from its cells, and adds to `totals` what it averages and which goals it kept.
-    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)], totals: &mut Totals) -> Second {
+    ///
+    /// # Errors
+    /// If the counts of a cell can't be opened.
+    pub(crate) fn read(
+        &mut self,
+        second: u32,
+        cells: &[(CellKey, PackedCell)],
+        totals: &mut Totals,
+    ) -> Result<Second> {
         let mut row = Second { second, load: self.load.at(second), ..Second::default() };
         let (mut averaged, mut kept) = (Averaged::default(), Kept::default());
         let goals = self.selection.view.goals.as_slice();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
-            let (samples, sum) = histogram::totals(&cell.elapsed);
-            *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
-            kept.add(goals, self.unit(), samples, key.success.then_some(&cell.elapsed));
+            *(if key.success { &mut row.successes } else { &mut row.failures }) += cell.samples();
+            self.times.clear();
+            if key.success && !goals.is_empty() {
+                cell.each_piece(|piece| self.times.extend_from_slice(piece))?;
+            }
+            kept.add(goals, self.unit(), cell.samples(), key.success.then_some(&self.times));
             if self.selection.is_averaged(key) {
-                averaged.add(cell, samples, sum);
-                totals.add_sums(cell);
+                averaged.add(cell);
+                totals.add_sums(cell.sums());
             }
         }
         row.goals = kept.values(goals).into_iter().flatten().collect();
         totals.kept.merge(&kept);
         row.cpu = self.cpu(second, &averaged);
-        self.fill(&mut row, &averaged, totals);
-        row
+        self.fill(&mut row, &averaged, totals)?;
+        Ok(row)
     }
 
     /// The unit of the run's times.
@@ -121,21 +145,26 @@ impl<'a> SecondReader<'a> {
     }
 
     /// Computes means, extremes and percentiles.
-    fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>, totals: &mut Totals) {
+    fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>, totals: &mut Totals) -> Result<()> {
         let unit = self.unit();
         let ms = |value: i32| unit.ms(value.into());
-        let counts = self.merger.merge(&averaged.elapsed);
-        totals.add_elapsed(counts, (averaged.samples, averaged.sum));
-        row.elapsed_mean = mean(averaged.sum, averaged.samples).map(|mean| unit.ms(mean));
-        row.elapsed_min = counts.first().map(|(value, _)| ms(*value));
-        row.elapsed_max = counts.last().map(|(value, _)| ms(*value));
+        let before = totals.elapsed.sum();
+        let sweep = self.percentiles.sweep(averaged.samples);
+        let mut pass = Pass { histogram: &mut totals.elapsed, sweep, ends: None };
+        match averaged.cells.as_slice() {
+            [only] => only.each_piece(|piece| pass.add(piece))?,
+            cells => pass.add(merged(cells, &mut self.lists, &mut self.merger)?),
+        }
+        row.elapsed_mean = mean(pass.histogram.sum() - before, averaged.samples).map(|mean| unit.ms(mean));
+        row.elapsed_min = pass.ends.map(|(least, _)| ms(least));
+        row.elapsed_max = pass.ends.map(|(_, largest)| ms(largest));
         // Either all percentiles exist, or there is no sample.
-        let percentiles = self.percentiles.of(averaged.samples, counts.iter().copied(), unit);
-        row.percentiles = percentiles.into_iter().flatten().collect();
+        row.percentiles = pass.sweep.finish(unit).into_iter().flatten().collect();
         let latency = &averaged.latency;
         row.latency_mean = mean(latency.sum, latency.n).map(|mean| unit.ms(mean));
         row.latency_min = (latency.n > 0).then_some(ms(latency.min));
         row.latency_max = (latency.n > 0).then_some(ms(latency.max));
+        Ok(())
     }
 
     /// Returns the CPU of a second. It overlaps two epoch seconds, so its samples are joined to two readings.
@@ -160,13 +189,39 @@ impl<'a> SecondReader<'a> {
 }
 
 impl<'a> Averaged<'a> {
-    fn add(&mut self, cell: &'a Cell, samples: u64, sum: i128) {
-        self.elapsed.push(&cell.elapsed);
-        self.latency.merge(&cell.latency);
-        self.samples += samples;
-        self.sum += sum;
-        self.before_boundary += cell.before_boundary;
+    fn add(&mut self, cell: &'a PackedCell) {
+        self.cells.push(cell);
+        self.latency.merge(&cell.sums().latency);
+        self.samples += cell.samples();
+        self.before_boundary += cell.sums().before_boundary;
     }
+}
+
+impl Pass<'_> {
+    /// Adds the next times, with their counts, in ascending order.
+    #[inline]
+    fn add(&mut self, piece: &[(i32, u64)]) {
+        self.histogram.add_counts(piece);
+        self.sweep.add(piece);
+        if let (Some((first, _)), Some((last, _))) = (piece.first(), piece.last()) {
+            self.ends = Some((self.ends.map_or(*first, |(least, _)| least), *last));
+        }
+    }
+}
+
+/// Returns the counts of several cells in ascending order.
+fn merged<'m>(
+    cells: &[&PackedCell],
+    lists: &'m mut Vec<Vec<(i32, u64)>>,
+    merger: &'m mut Merger,
+) -> Result<&'m [(i32, u64)]> {
+    lists.resize_with(lists.len().max(cells.len()), Vec::new);
+    for (list, cell) in lists.iter_mut().zip(cells) {
+        list.clear();
+        cell.each_piece(|piece| list.extend_from_slice(piece))?;
+    }
+    let lists: Vec<&[(i32, u64)]> = lists.iter().take(cells.len()).map(Vec::as_slice).collect();
+    Ok(merger.merge(&lists))
 }
 
 /// Builds the table of some seconds.

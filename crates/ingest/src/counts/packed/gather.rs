@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
-use super::{Packer, Run, Spill};
-use crate::counts::pack::{counts_length, pack, pack_counts, pack_sums, unpack};
+use super::{Packer, Parts, Run, Spill};
+use crate::counts::pack::{pack, pack_counts, pack_sums, split, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 
@@ -80,8 +80,7 @@ impl Gatherer {
     fn write_run(&mut self) -> Result<()> {
         let (mut run, mut packer) = (Run::default(), Packer::default());
         for (key, packed) in std::mem::take(&mut self.held) {
-            let counts = counts_length(&packed).ok_or_else(broken)?;
-            let parts = packed.split_at_checked(counts).ok_or_else(broken)?;
+            let parts = split(&packed).ok_or_else(broken)?;
             run.push(&mut packer, &mut self.spill, key, parts)?;
         }
         run.finish(&mut packer, &mut self.spill)?;
@@ -121,7 +120,8 @@ pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill
         sums.clear();
         pack_counts(&mut counts, &cell.elapsed);
         pack_sums(&mut sums, &cell);
-        run.push(&mut packer, spill, key, (&counts, &sums))?;
+        let parts = Parts { samples: cell.samples(), counts: &counts, sums: &sums };
+        run.push(&mut packer, spill, key, parts)?;
     }
     run.finish(&mut packer, spill)?;
     Ok(run)

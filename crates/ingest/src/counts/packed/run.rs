@@ -1,11 +1,12 @@
 //! A sorted run of packed cells, in chunks.
 
-use std::borrow::Cow;
+use bytes::Bytes;
 
-use super::chunk::{Entry, Packed, next};
+use super::chunk::{Head, Packed, Parts, next};
 use super::spill::Place;
 use super::{Packer, Spill};
 use crate::counts::pack::{unpack_parts, unpack_sums};
+use crate::counts::packed_cell::PackedCell;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 
@@ -20,7 +21,10 @@ pub(crate) struct Run {
 struct Chunk {
     /// The key of its first cell.
     first: CellKey,
-    place: Place,
+    /// The keys and the sums of its cells.
+    heads: Place,
+    /// The counts of its cells.
+    counts: Place,
 }
 
 impl Run {
@@ -49,9 +53,9 @@ impl Run {
         packer: &mut Packer,
         spill: &mut Spill,
         key: CellKey,
-        (counts, sums): (&[u8], &[u8]),
+        parts: Parts<'_>,
     ) -> Result<()> {
-        match packer.push(key, counts, sums) {
+        match packer.push(key, parts) {
             Some(full) => self.keep(full, spill),
             None => Ok(()),
         }
@@ -70,79 +74,113 @@ impl Run {
 
     fn keep(&mut self, packed: Packed, spill: &mut Spill) -> Result<()> {
         self.cells += packed.cells;
-        self.chunks.push(Chunk { first: packed.first, place: spill.keep(packed.bytes)? });
+        let (heads, counts) = (spill.keep(packed.heads)?, spill.keep(packed.counts)?);
+        self.chunks.push(Chunk { first: packed.first, heads, counts });
         Ok(())
     }
 
     /// Creates a run of cells that ascend by key, all in memory.
-    pub(crate) fn in_memory<'a>(cells: impl Iterator<Item = (CellKey, &'a [u8], &'a [u8])>) -> Self {
+    pub(crate) fn in_memory<'a>(cells: impl Iterator<Item = (CellKey, Parts<'a>)>) -> Self {
         let (mut run, mut packer) = (Self::default(), Packer::default());
         let mut keep = |packed: Packed| {
             run.cells += packed.cells;
-            run.chunks.push(Chunk { first: packed.first, place: Place::Memory(packed.bytes.into()) });
+            let (heads, counts) = (Place::in_memory(packed.heads), Place::in_memory(packed.counts));
+            run.chunks.push(Chunk { first: packed.first, heads, counts });
         };
-        for (key, counts, sums) in cells {
-            packer.push(key, counts, sums).into_iter().for_each(&mut keep);
+        for (key, parts) in cells {
+            packer.push(key, parts).into_iter().for_each(&mut keep);
         }
         packer.finish().into_iter().for_each(keep);
         run
     }
 
     /// The cells of the seconds from `first` to `last`, both inclusive.
-    pub(crate) fn between(&self, first: u32, last: u32) -> Cells<'_> {
-        self.cells_of(first, last, |entry| unpack_parts(entry.counts, entry.sums))
+    pub(crate) fn between(&self, first: u32, last: u32) -> Cells<'_, Cell> {
+        self.cells_of(first, last, true, |cell| unpack_parts(&cell.counts, cell.sums))
     }
 
-    /// All cells, without their counts.
-    pub(crate) fn sums(&self) -> Cells<'_> {
-        self.cells_of(0, u32::MAX, |entry| unpack_sums(entry.sums))
+    /// The cells of the seconds from `first` to `last`, both inclusive, with their counts as they are packed.
+    pub(crate) fn packed_between(&self, first: u32, last: u32) -> Cells<'_, PackedCell> {
+        self.cells_of(first, last, true, |cell| {
+            Some(PackedCell::new(cell.samples, cell.counts, unpack_sums(cell.sums)?))
+        })
     }
 
-    fn cells_of(&self, first: u32, last: u32, open: fn(&Entry<'_>) -> Option<Cell>) -> Cells<'_> {
+    /// The cells of the seconds from `first` to `last`, both inclusive, without their counts.
+    pub(crate) fn sums_between(&self, first: u32, last: u32) -> Cells<'_, Cell> {
+        self.cells_of(first, last, false, |cell| unpack_sums(cell.sums))
+    }
+
+    fn cells_of<T>(&self, first: u32, last: u32, with_counts: bool, open: Open<T>) -> Cells<'_, T> {
         // The previous chunk may end with cells of the first second.
         let from = self.chunks.partition_point(|chunk| chunk.first.second < first).saturating_sub(1);
         let chunks = self.chunks.get(from..).unwrap_or_default().iter();
-        Cells { chunks, bytes: Cow::Borrowed(&[]), at: 0, second: 0, first, last, open }
+        let (heads, counts) = (Bytes::new(), Bytes::new());
+        Cells { chunks, heads, counts, at: 0, counts_at: 0, second: 0, first, last, with_counts, open }
     }
 }
 
-/// Iterates over cells of a run and unpacks each. Ends after the first error.
-pub(crate) struct Cells<'a> {
+/// A cell that is still packed.
+struct Closed<'a> {
+    samples: u64,
+    /// The counts; empty if they are not read.
+    counts: Bytes,
+    sums: &'a [u8],
+}
+
+/// Opens a cell. `None` if its bytes are invalid.
+type Open<T> = fn(Closed<'_>) -> Option<T>;
+
+/// Iterates over cells of a run and opens each. Ends after the first error.
+pub(crate) struct Cells<'a, T> {
     chunks: std::slice::Iter<'a, Chunk>,
-    bytes: Cow<'a, [u8]>,
-    /// The offset of the next cell in `bytes`.
+    heads: Bytes,
+    counts: Bytes,
+    /// The offsets of the next cell in `heads` and in `counts`.
     at: usize,
+    counts_at: usize,
     /// The second of the previous cell.
     second: u32,
     /// The first and the last wanted second.
     first: u32,
     last: u32,
-    open: fn(&Entry<'_>) -> Option<Cell>,
+    /// True if counts are read.
+    with_counts: bool,
+    open: Open<T>,
 }
 
-impl Cells<'_> {
+impl<T> Cells<'_, T> {
     /// Reads the next wanted cell.
-    fn read(&mut self) -> Result<Option<(CellKey, Cell)>> {
+    fn read(&mut self) -> Result<Option<(CellKey, T)>> {
         loop {
-            if self.at >= self.bytes.len() {
+            if self.at >= self.heads.len() {
                 let Some(chunk) = self.chunks.next() else { return Ok(None) };
-                (self.bytes, self.at, self.second) = (chunk.place.bytes()?, 0, chunk.first.second);
+                (self.heads, self.at, self.second) = (chunk.heads.bytes()?, 0, chunk.first.second);
+                if self.with_counts {
+                    (self.counts, self.counts_at) = (chunk.counts.bytes()?, 0);
+                }
             }
-            let mut rest = self.bytes.get(self.at..).unwrap_or_default();
-            let entry = next(&mut rest, self.second).ok_or_else(broken)?;
-            (self.at, self.second) = (self.bytes.len() - rest.len(), entry.key.second);
+            let mut rest = self.heads.get(self.at..).unwrap_or_default();
+            let Head { key, samples, counts, sums } = next(&mut rest, self.second).ok_or_else(broken)?;
+            (self.at, self.second) = (self.heads.len() - rest.len(), key.second);
+            let from = self.counts_at;
+            if self.with_counts {
+                self.counts_at =
+                    from.checked_add(counts).filter(|end| *end <= self.counts.len()).ok_or_else(broken)?;
+            }
             if self.second > self.last {
                 return Ok(None);
             }
             if self.second >= self.first {
-                return Ok(Some((entry.key, (self.open)(&entry).ok_or_else(broken)?)));
+                let closed = Closed { samples, counts: self.counts.slice(from..self.counts_at), sums };
+                return Ok(Some((key, (self.open)(closed).ok_or_else(broken)?)));
             }
         }
     }
 
     fn end(&mut self) {
         self.chunks = [].iter();
-        (self.bytes, self.at) = (Cow::default(), 0);
+        (self.heads, self.at) = (Bytes::new(), 0);
     }
 }
 
@@ -150,8 +188,8 @@ fn broken() -> Error {
     Error::stopped("opening packed counts")
 }
 
-impl Iterator for Cells<'_> {
-    type Item = Result<(CellKey, Cell)>;
+impl<T> Iterator for Cells<'_, T> {
+    type Item = Result<(CellKey, T)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let read = self.read().transpose();

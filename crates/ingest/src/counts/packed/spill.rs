@@ -1,10 +1,11 @@
 //! Storage for chunks: in memory as long as there is room, then in an unnamed temporary file.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
 
 use crate::error::{Error, Result};
 
@@ -24,7 +25,7 @@ pub(crate) struct Spill {
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// In memory.
-    Memory(Arc<[u8]>),
+    Memory(Bytes),
     /// In the temporary file.
     File(InFile),
 }
@@ -51,7 +52,7 @@ impl Spill {
     pub(super) fn keep(&mut self, bytes: Vec<u8>) -> Result<Place> {
         if let Some(room) = self.room.checked_sub(bytes.len()) {
             self.room = room;
-            return Ok(Place::Memory(bytes.into()));
+            return Ok(Place::in_memory(bytes));
         }
         let file = self.file()?;
         let at = self.end;
@@ -91,14 +92,19 @@ fn write_at(file: &Mutex<File>, at: u64, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 impl Place {
+    /// Keeps a chunk in memory, whatever its size.
+    pub(super) fn in_memory(bytes: Vec<u8>) -> Self {
+        Self::Memory(bytes.into_boxed_slice().into())
+    }
+
     /// Returns the bytes of the chunk.
     ///
     /// # Errors
     /// When the temporary file can't be read, or its content differs from what was written.
-    pub(super) fn bytes(&self) -> Result<Cow<'_, [u8]>> {
+    pub(super) fn bytes(&self) -> Result<Bytes> {
         match self {
-            Self::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
-            Self::File(place) => place.read().map(Cow::Owned),
+            Self::Memory(bytes) => Ok(bytes.clone()),
+            Self::File(place) => place.read().map(Bytes::from),
         }
     }
 }
@@ -109,6 +115,7 @@ impl InFile {
         let mut bytes = vec![0; self.length];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let read = file.seek(SeekFrom::Start(self.at)).and_then(|_| file.read_exact(&mut bytes));
+        drop(file);
         read.map_err(|error| Error::store(what, error))?;
         match crc32fast::hash(&bytes) == self.crc32 {
             true => Ok(bytes),

@@ -37,6 +37,12 @@ impl Sums {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
+
+    /// Returns the length of a piece, in bytes.
+    fn length(&self, number: usize) -> usize {
+        let before = number as u64 * PIECE as u64;
+        self.bytes.saturating_sub(before).min(PIECE as u64) as usize
+    }
 }
 
 /// Returns the message for a damaged file: the problem, which is a clause, and the remedy.
@@ -163,7 +169,7 @@ impl CheckedFile {
         };
         let mut piece = match piece {
             Some(piece) => piece,
-            None => open.read(number, *crc32)?,
+            None => open.read(number, self.0.sums.length(number), *crc32)?,
         };
         if open.kept.len() >= KEPT {
             open.kept.pop_front();
@@ -175,10 +181,14 @@ impl CheckedFile {
 }
 
 impl Open {
-    fn read(&mut self, number: usize, crc32: u32) -> io::Result<Bytes> {
+    fn read(&mut self, number: usize, length: usize, crc32: u32) -> io::Result<Bytes> {
         self.file.seek(SeekFrom::Start(number as u64 * PIECE as u64))?;
-        let mut piece = Vec::new();
-        (&self.file).take(PIECE as u64).read_to_end(&mut piece)?;
+        let mut piece = vec![0; length];
+        match self.file.read_exact(&mut piece) {
+            // The file was cut short since it was opened.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => piece.clear(),
+            read => read?,
+        }
         if crc32fast::hash(&piece) != crc32 {
             self.damaged = true;
             return Err(io::Error::new(io::ErrorKind::InvalidData, damaged(CHECKSUM)));

@@ -10,6 +10,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::statistics::Statistics;
 
 use super::checksum::{CheckedFile, damaged};
 use super::panics::{Guarded, guarded, plain};
@@ -45,6 +47,24 @@ impl Table {
     /// Returns the number of row groups.
     pub(super) fn groups(&self) -> usize {
         self.metadata.metadata().num_row_groups()
+    }
+
+    /// Returns the only text of a column, or of its lists, if the file's own statistics tell that there is no other.
+    pub(super) fn only_text(&self, name: &str) -> Option<String> {
+        let mut only = None;
+        for group in self.metadata.metadata().row_groups() {
+            let is_wanted = |column: &&ColumnChunkMetaData| {
+                column.column_path().parts().first().is_some_and(|root| root == name)
+            };
+            let column = group.columns().iter().find(is_wanted)?;
+            let Some(Statistics::ByteArray(texts)) = column.statistics() else { return None };
+            let exact = texts.min_is_exact() && texts.max_is_exact();
+            let text = texts.min_opt().filter(|min| exact && texts.max_opt() == Some(*min))?;
+            if only.get_or_insert(text) != &text {
+                return None;
+            }
+        }
+        only.and_then(|text| text.as_utf8().ok()).map(str::to_owned)
     }
 
     /// Reads row groups piece by piece, of those columns that are wanted.

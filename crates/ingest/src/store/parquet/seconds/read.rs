@@ -27,10 +27,19 @@ struct Names {
     injectors: Interner,
 }
 
+/// A cell of a part's first second.
+struct HeadCell {
+    key: CellKey,
+    /// The packed counts, and the number of samples in them.
+    counts: Box<[u8]>,
+    samples: u64,
+    sums: Cell,
+}
+
 /// The cells of some row groups.
 struct Part {
-    /// The cells of the first second, of which the part before may have others, with their packed counts.
-    head: Vec<(CellKey, Box<[u8]>, Cell)>,
+    /// The cells of the first second, of which the part before may have others.
+    head: Vec<HeadCell>,
     /// The cells of all later seconds.
     cells: CellTableBuilder,
     counted: Counted,
@@ -45,18 +54,13 @@ pub(in crate::store::parquet) fn read_seconds(file: CheckedFile) -> Result<(Cell
     let parts = match ranges.as_slice() {
         [] => Vec::new(),
         [all] => vec![Part::read(&table, all.clone(), Names::default(), room)?],
-        // The names must be known before, so that every reader numbers them in the order of the rows.
-        ranges => {
-            let names = Names::read(&table, ranges)?;
-            let read = |range: &Range<usize>| Part::read(&table, range.clone(), names.clone(), room);
-            each_range(ranges, &read)?
-        }
+        ranges => each_part(&table, ranges, room)?,
     };
     let (mut cells, mut counted, mut names) =
         (CellTableBuilder::new(room), Counted::default(), Names::default());
     for part in parts {
-        for (key, counts, sums) in part.head {
-            cells.push(key, &counts, &sums)?;
+        for HeadCell { key, counts, samples, sums } in part.head {
+            cells.push(key, (&counts, samples), &sums)?;
         }
         cells.append(part.cells)?;
         counted.merge(part.counted);
@@ -64,6 +68,21 @@ pub(in crate::store::parquet) fn read_seconds(file: CheckedFile) -> Result<(Cell
     }
     let list = |names: &Interner| names.texts().iter().map(str::to_owned).collect();
     Ok((cells.finish(list(&names.labels), list(&names.injectors))?, counted))
+}
+
+/// Reads several ranges of row groups.
+fn each_part(table: &Table, ranges: &[Range<usize>], room: usize) -> Result<Vec<Part>> {
+    let read = |names: &Names| {
+        each_range(ranges, &|range: &Range<usize>| Part::read(table, range.clone(), names.clone(), room))
+    };
+    // The names must be known before, so that every reader numbers them in the order of the rows.
+    if let Some(names) = Names::only(table) {
+        let parts = read(&names)?;
+        if parts.iter().all(|part| part.names.count() == names.count()) {
+            return Ok(parts);
+        }
+    }
+    read(&Names::read(table, ranges)?)
 }
 
 /// Divides row groups into as many ranges as can be read at a time.
@@ -85,6 +104,19 @@ fn each_range<T: Send>(
 }
 
 impl Names {
+    /// Returns the names if the file tells without being read that there is one label and one injector.
+    fn only(table: &Table) -> Option<Self> {
+        let mut names = Self::default();
+        names.labels.number(&table.only_text(LABEL)?);
+        names.injectors.number(&table.only_text(INJECTORS)?);
+        Some(names)
+    }
+
+    /// The numbers of labels and injectors.
+    fn count(&self) -> (usize, usize) {
+        (self.labels.texts().len(), self.injectors.texts().len())
+    }
+
     /// Reads the names, in the order in which they first occur.
     fn read(table: &Table, ranges: &[Range<usize>]) -> Result<Self> {
         let of_range = |range: &Range<usize>| {
@@ -150,8 +182,10 @@ impl Part {
             let (counts, samples) = counts(piece, at(&packed, row), at(sizes, row))?;
             self.counted.add(key.success, key.transaction, samples);
             match self.head.first() {
-                Some((first, ..)) if first.second != key.second => self.cells.push(key, counts, &sums)?,
-                _ => self.head.push((key, counts.into(), sums)),
+                Some(first) if first.key.second != key.second => {
+                    self.cells.push(key, (counts, samples), &sums)?;
+                }
+                _ => self.head.push(HeadCell { key, counts: counts.into(), samples, sums }),
             }
         }
         Ok(())
@@ -189,4 +223,37 @@ fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Resu
         .collect();
     loads.sort_by_key(|load| load.injector);
     Ok(loads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::resolution::Resolution;
+    use crate::store::parquet::seconds::write_seconds;
+
+    /// A table whose seconds have these labels in turn.
+    fn table(labels: &[&str]) -> Table {
+        let cell = |second: u32| {
+            let key =
+                CellKey { second, label: second % labels.len() as u32, success: true, transaction: false };
+            let load = InjectorLoad { injector: 0, samples: 1, threads: 5 };
+            Ok((key, Cell { elapsed: vec![(12, 1)], injectors: vec![load], ..Cell::default() }))
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(SECONDS);
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let names = (labels.as_slice(), &[String::new()][..]);
+        let sums = write_seconds(&path, Resolution::default(), names, &mut (0..5000).map(cell)).unwrap();
+        Table::open(CheckedFile::open(path, sums).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn only_names_are_told_by_the_file_and_no_others() {
+        let names = Names::only(&table(&["Get"])).unwrap();
+        assert_eq!(names.labels.texts().iter().collect::<Vec<_>>(), ["Get"]);
+        assert_eq!(names.injectors.texts().iter().collect::<Vec<_>>(), [""]);
+        assert!(Names::only(&table(&["Get", "Post"])).is_none());
+        // Statistics hold no more than the beginning of a long text.
+        assert!(Names::only(&table(&[&"x".repeat(10_000)])).is_none());
+    }
 }

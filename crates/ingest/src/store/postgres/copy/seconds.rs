@@ -126,7 +126,7 @@ impl<'a> CellReader<'a> {
         match check(fields.bytes()?) {
             Some(cell) if cell.samples == samples && listed(&cell.sums) => {
                 counted.add(key.success, key.transaction, samples);
-                cells.push(key, cell.counts, &cell.sums)
+                cells.push(key, (cell.counts, samples), &cell.sums)
             }
             _ => Err(damaged(format!("the counts of second {} are damaged", key.second))),
         }
