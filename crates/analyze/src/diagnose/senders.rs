@@ -45,7 +45,7 @@ pub(super) fn gather(run: &StoredRun, window: Span) -> Result<Vec<Sender<'_>>> {
     }
     for second in by_second(run.cells.between(window.first, window.last), window) {
         let (second, cells) = second?;
-        for load in reported(&cells, false) {
+        for load in reported(&cells) {
             let sender = gathered.get_mut(load.injector as usize);
             if let Some((sender, threads)) = sender.zip(mean(load.threads, load.samples)) {
                 sender.add(second, load.samples as f64, threads);

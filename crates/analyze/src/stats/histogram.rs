@@ -88,22 +88,30 @@ impl Histogram {
     /// elapsed.add_counts(&[(12, 2), (15, 1)]);
     /// assert_eq!(elapsed.counts().collect::<Vec<_>>(), [(12, 2), (15, 1)]);
     /// ```
-    #[inline]
     pub fn add_counts(&mut self, counts: &[(i32, u64)]) {
         let (all, sum) = totals(counts);
-        self.samples = self.samples.saturating_add(all);
+        self.add_totals(all, sum);
+        counts.iter().for_each(|(value, samples)| self.count(*value, *samples));
+    }
+
+    /// Adds the number of some values, which [`Histogram::count`] takes one by one, and their sum.
+    pub(crate) fn add_totals(&mut self, samples: u64, sum: i128) {
+        self.samples = self.samples.saturating_add(samples);
         self.sum += sum;
-        for &(value, samples) in counts {
-            match usize::try_from(value).ok().and_then(|value| self.near.get_mut(value)) {
-                Some(counter) => *counter = counter.saturating_add(samples),
-                None => self.add_new(value, samples),
-            }
+    }
+
+    /// Counts a value, except in the totals.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, value: i32, samples: u64) {
+        match usize::try_from(value).ok().and_then(|value| self.near.get_mut(value)) {
+            Some(counter) => *counter = counter.saturating_add(samples),
+            None => self.count_new(value, samples),
         }
     }
 
     /// Adds occurrences of a value that has no counter yet.
     #[cold]
-    fn add_new(&mut self, value: i32, samples: u64) {
+    fn count_new(&mut self, value: i32, samples: u64) {
         match usize::try_from(value).ok().filter(|value| *value < NEAR) {
             Some(value) => {
                 self.near.resize((value + 1).next_power_of_two().max(FIRST), 0);

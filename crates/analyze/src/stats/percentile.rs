@@ -64,7 +64,7 @@ impl Percentiles {
         unit: Resolution,
     ) -> Vec<Option<f64>> {
         let mut sweep = self.sweep(n);
-        counts.into_iter().for_each(|count| sweep.add(&[count]));
+        counts.into_iter().for_each(|(value, samples)| sweep.add(value, samples));
         sweep.finish(unit)
     }
 
@@ -96,16 +96,29 @@ pub(crate) struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Adds the next values, with their counts, in ascending order.
-    #[inline]
-    pub(crate) fn add(&mut self, piece: &[(i32, u64)]) {
-        for (value, count) in piece {
-            let reached = self.reached.saturating_add(*count);
-            if reached > self.next && *count > 0 {
-                self.look_at(*value, reached);
-            }
-            self.reached = reached;
+    /// Adds the next value, in ascending order, with its number of samples.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, value: i32, samples: u64) {
+        let reached = self.reached.saturating_add(samples);
+        if reached > self.next && samples > 0 {
+            self.look_at(value, reached);
         }
+        self.reached = reached;
+    }
+
+    /// Adds the next four values, in ascending order, with their numbers of samples, which are less than 128.
+    #[inline(always)]
+    pub(crate) fn add_four(&mut self, values: [i32; 4], samples: [u64; 4]) {
+        let ([a, b, c, d], [m, n, o, p]) = (values, samples);
+        let reached = self.reached.saturating_add(m + n + o + p);
+        if reached <= self.next {
+            self.reached = reached;
+            return;
+        }
+        self.add(a, m);
+        self.add(b, n);
+        self.add(c, o);
+        self.add(d, p);
     }
 
     /// Looks at a value that is, or lies above, the one at a wanted rank. `reached` values are not greater.

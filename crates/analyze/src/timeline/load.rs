@@ -7,7 +7,6 @@ use perfpipe_ingest::counts::{Cell, CellKey, InjectorLoad};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::STRETCH;
-use super::cells::by_second;
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::view::View;
@@ -82,29 +81,51 @@ impl LoadCurve {
     }
 }
 
-/// Returns the loads that the injectors reported in each second of a span.
+/// Returns the loads that injectors reported in the seconds of a span, each in ascending order of injectors, so that a sum
+/// of fractions does not depend on the order of the cells.
 fn reports(run: &StoredRun, span: Span, transactions: bool) -> Result<Vec<(u32, Vec<InjectorLoad>)>> {
-    let seconds = by_second(run.cells.sums_between(span.first, span.last), span);
-    let told = seconds.map(|second| second.map(|(second, cells)| (second, reported(&cells, transactions))));
-    told.filter(|second| second.as_ref().map_or(true, |(_, loads)| !loads.is_empty())).collect()
+    let mut reports: Vec<(u32, Vec<InjectorLoad>)> = Vec::with_capacity(span.seconds() as usize);
+    for cell in run.cells.sums_between(span.first, span.last) {
+        let (key, cell) = cell?;
+        match reports.last_mut() {
+            _ if key.transaction && !transactions => {}
+            Some((second, loads)) if *second == key.second => add(loads, &cell.injectors),
+            // The usual second has one cell.
+            _ if ascend(&cell.injectors) => reports.push((key.second, cell.injectors)),
+            _ => reports.push((key.second, added(&[&cell.injectors]))),
+        }
+    }
+    Ok(reports)
 }
 
-/// Returns the load that each injector reported in a second's cells, in ascending order of injectors, so that a sum of
-/// fractions does not depend on the order of the cells.
-pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<InjectorLoad> {
-    let mut loads: Vec<InjectorLoad> = Vec::new();
-    let requests = cells.iter().filter(|(key, _)| transactions || !key.transaction);
-    for load in requests.flat_map(|(_, cell)| &cell.injectors) {
-        match loads.iter_mut().find(|sum| sum.injector == load.injector) {
+/// Returns the load that each injector reported in a second's cells, in ascending order of injectors.
+pub(crate) fn reported(cells: &[(CellKey, Cell)]) -> Vec<InjectorLoad> {
+    let requests = cells.iter().filter(|(key, _)| !key.transaction);
+    added(&requests.map(|(_, cell)| cell.injectors.as_slice()).collect::<Vec<_>>())
+}
+
+fn added(lists: &[&[InjectorLoad]]) -> Vec<InjectorLoad> {
+    let mut sums = Vec::new();
+    lists.iter().for_each(|loads| add(&mut sums, loads));
+    sums
+}
+
+fn ascend(loads: &[InjectorLoad]) -> bool {
+    loads.is_sorted_by(|one, next| one.injector < next.injector)
+}
+
+/// Adds loads to those of the same injectors.
+fn add(sums: &mut Vec<InjectorLoad>, loads: &[InjectorLoad]) {
+    for load in loads {
+        match sums.iter_mut().find(|sum| sum.injector == load.injector) {
             Some(sum) => {
                 sum.samples += load.samples;
                 sum.threads += load.threads;
             }
-            None => loads.push(*load),
+            None => sums.push(*load),
         }
     }
-    loads.sort_by_key(|load| load.injector);
-    loads
+    sums.sort_by_key(|load| load.injector);
 }
 
 /// Returns true if the log distinguishes injectors.

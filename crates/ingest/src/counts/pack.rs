@@ -1,6 +1,7 @@
 //! The packed form of a cell, in which past seconds are kept during an ingest and after a run is read back.
 
 use super::packed::Parts;
+use super::packed_cell::TakeCounts;
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_unsigned, unsigned};
 
@@ -44,7 +45,7 @@ pub(crate) fn pack_sums(out: &mut Vec<u8>, cell: &Cell) {
 pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     // Each count takes at least two bytes.
     let mut elapsed = Vec::with_capacity(bytes.len() / 2);
-    read_counts(&mut bytes, |counts| elapsed.extend_from_slice(counts))?;
+    read_counts(&mut bytes, &mut elapsed)?;
     let cell = Cell { elapsed, ..read_sums(&mut bytes)? };
     bytes.is_empty().then_some(cell)
 }
@@ -53,15 +54,15 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
 pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
     // Each count takes at least two bytes.
     let mut elapsed = Vec::with_capacity(counts.len() / 2);
-    read_counts(&mut counts, |counts| elapsed.extend_from_slice(counts))?;
+    read_counts(&mut counts, &mut elapsed)?;
     let cell = Cell { elapsed, ..unpack_sums(sums)? };
     counts.is_empty().then_some(cell)
 }
 
-/// Passes packed counts to `each` in pieces, ascending. `None` if the bytes are not packed counts.
+/// Passes packed counts on, ascending. `None` if the bytes are not packed counts.
 #[inline]
-pub(crate) fn each_piece(mut counts: &[u8], each: impl FnMut(&[(i32, u64)])) -> Option<()> {
-    read_counts(&mut counts, each)?;
+pub(crate) fn each_count(mut counts: &[u8], take: &mut impl TakeCounts) -> Option<()> {
+    read_counts(&mut counts, take)?;
     counts.is_empty().then_some(())
 }
 
@@ -158,38 +159,29 @@ impl Small {
     }
 }
 
-/// Reads packed counts from the front of the bytes, and passes them on in pieces. `None` if they are invalid or not
-/// ascending.
+/// Reads packed counts from the front of the bytes, and passes them on. `None` if they are invalid or not ascending.
 #[inline]
-fn read_counts(from: &mut &[u8], mut each: impl FnMut(&[(i32, u64)])) -> Option<()> {
-    /// The maximum length of a piece: enough that loops over it are fast, and little to prepare for a cell of few counts.
-    const PIECE: usize = 32;
+fn read_counts(from: &mut &[u8], take: &mut impl TakeCounts) -> Option<()> {
     let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
     let mut value = i32::try_from(read_signed(from)?).ok()?;
-    let (mut piece, mut length) = ([(value, read_unsigned(from)?); PIECE], 1);
+    take.one(value, read_unsigned(from)?);
     while others > 0 {
-        if length > PIECE - 4 {
-            each(piece.get(..length).unwrap_or_default());
-            length = 0;
-        }
-        let place = piece.get_mut(length..).and_then(|free| free.first_chunk_mut())?;
         if others >= 4
             && let Some((next, rest)) = from.split_first_chunk()
-            && let Some(four) = four_small(value, *next)
+            && let Some((values, samples)) = four_small(value, *next)
         {
-            *place = four;
-            (value, *from, others, length) = (four[3].0, rest, others - 4, length + 4);
+            take.four(values, samples);
+            (value, *from, others) = (values[3], rest, others - 4);
             continue;
         }
-        let (difference, count) = read_pair(from)?;
+        let (difference, samples) = read_pair(from)?;
         if difference <= 0 {
             return None;
         }
         value = i32::try_from(i64::from(value).checked_add(difference)?).ok()?;
-        place[0] = (value, count);
-        (others, length) = (others - 1, length + 1);
+        take.one(value, samples);
+        others -= 1;
     }
-    each(piece.get(..length).unwrap_or_default());
     Some(())
 }
 
@@ -211,7 +203,7 @@ fn are_small(lanes: u64) -> bool {
 /// The next four values and counts after `value`, if their differences and counts take one byte each, as nearly all do.
 /// `None` if not, or if they are invalid.
 #[inline]
-fn four_small(value: i32, bytes: [u8; 8]) -> Option<[(i32, u64); 4]> {
+fn four_small(value: i32, bytes: [u8; 8]) -> Option<([i32; 4], [u64; 4])> {
     let lanes = u64::from_le_bytes(bytes);
     if !are_small(lanes) {
         return None;
@@ -220,12 +212,9 @@ fn four_small(value: i32, bytes: [u8; 8]) -> Option<[(i32, u64); 4]> {
     let sums = ((lanes & LOW) >> 1).wrapping_mul(ONES);
     let counts = lanes >> 8;
     value.checked_add((sums >> 48) as i32)?;
-    Some([
-        (value.wrapping_add((sums & 0xffff) as i32), counts & 0xff),
-        (value.wrapping_add((sums >> 16 & 0xffff) as i32), counts >> 16 & 0xff),
-        (value.wrapping_add((sums >> 32 & 0xffff) as i32), counts >> 32 & 0xff),
-        (value.wrapping_add((sums >> 48) as i32), counts >> 48),
-    ])
+    let at = |lane: u32| value.wrapping_add((sums >> (16 * lane) & 0xffff) as i32);
+    let count = |lane: u32| counts >> (16 * lane) & 0xff;
+    Some(([at(0), at(1), at(2), at(3)], [count(0), count(1), count(2), count(3)]))
 }
 
 /// Reads a difference and a count.
@@ -349,7 +338,7 @@ mod tests {
             for mut bytes in [&bytes[..], &changed, &longer, &bytes[..cut.min(bytes.len())]] {
                 let (mut slow, mut checked, mut found) = (bytes, bytes, Vec::new());
                 let samples = check_counts(&mut checked);
-                let read = read_counts(&mut bytes, |counts| found.extend_from_slice(counts));
+                let read = read_counts(&mut bytes, &mut found);
                 match (read, one_by_one(&mut slow)) {
                     (Some(()), Some(expected)) => {
                         let counted = expected.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));

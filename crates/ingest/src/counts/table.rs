@@ -125,9 +125,9 @@ impl CellTable {
     /// let table = CellTable::new(vec!["Get".into()], vec![], [(key, cell)]);
     /// for cell in table.packed_between(0, 9) {
     ///     let (_, cell) = cell?;
-    ///     let mut slowest = None;
-    ///     cell.each_piece(|piece| slowest = piece.last().copied())?;
-    ///     assert_eq!((cell.samples(), slowest), (5, Some((12, 4))));
+    ///     let mut elapsed = Vec::new();
+    ///     cell.each_count(&mut elapsed)?;
+    ///     assert_eq!((cell.samples(), elapsed), (5, vec![(10, 1), (12, 4)]));
     /// }
     /// # Ok::<(), perfpipe_ingest::Error>(())
     /// ```
@@ -330,7 +330,7 @@ mod tests {
     /// Opens a packed cell, and checks its number of samples.
     fn opened(packed: &PackedCell) -> Result<Cell> {
         let mut elapsed = Vec::new();
-        packed.each_piece(|piece| elapsed.extend_from_slice(piece))?;
+        packed.each_count(&mut elapsed)?;
         let cell = Cell { elapsed, ..packed.sums().clone() };
         assert_eq!(cell.samples(), packed.samples());
         Ok(cell)

@@ -2,7 +2,7 @@
 
 pub(crate) mod server;
 
-use perfpipe_ingest::counts::{CellKey, PackedCell, Spread};
+use perfpipe_ingest::counts::{CellKey, PackedCell, Spread, TakeCounts};
 use perfpipe_ingest::run::Resolution;
 use smallvec::SmallVec;
 
@@ -89,6 +89,8 @@ struct Averaged<'a> {
 struct Pass<'a> {
     histogram: &'a mut Histogram,
     sweep: Sweep<'a>,
+    /// The sum of the times.
+    sum: i128,
     /// The smallest and the largest time.
     ends: Option<(i32, i32)>,
 }
@@ -124,7 +126,7 @@ impl<'a> SecondReader<'a> {
             *(if key.success { &mut row.successes } else { &mut row.failures }) += cell.samples();
             self.times.clear();
             if key.success && !goals.is_empty() {
-                cell.each_piece(|piece| self.times.extend_from_slice(piece))?;
+                cell.each_count(&mut self.times)?;
             }
             kept.add(goals, self.unit(), cell.samples(), key.success.then_some(&self.times));
             if self.selection.is_averaged(key) {
@@ -148,14 +150,16 @@ impl<'a> SecondReader<'a> {
     fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>, totals: &mut Totals) -> Result<()> {
         let unit = self.unit();
         let ms = |value: i32| unit.ms(value.into());
-        let before = totals.elapsed.sum();
         let sweep = self.percentiles.sweep(averaged.samples);
-        let mut pass = Pass { histogram: &mut totals.elapsed, sweep, ends: None };
+        let mut pass = Pass { histogram: &mut totals.elapsed, sweep, sum: 0, ends: None };
         match averaged.cells.as_slice() {
-            [only] => only.each_piece(|piece| pass.add(piece))?,
-            cells => pass.add(merged(cells, &mut self.lists, &mut self.merger)?),
+            [only] => only.each_count(&mut pass)?,
+            cells => merged(cells, &mut self.lists, &mut self.merger)?
+                .iter()
+                .for_each(|(value, samples)| pass.one(*value, *samples)),
         }
-        row.elapsed_mean = mean(pass.histogram.sum() - before, averaged.samples).map(|mean| unit.ms(mean));
+        pass.histogram.add_totals(averaged.samples, pass.sum);
+        row.elapsed_mean = mean(pass.sum, averaged.samples).map(|mean| unit.ms(mean));
         row.elapsed_min = pass.ends.map(|(least, _)| ms(least));
         row.elapsed_max = pass.ends.map(|(_, largest)| ms(largest));
         // Either all percentiles exist, or there is no sample.
@@ -197,15 +201,30 @@ impl<'a> Averaged<'a> {
     }
 }
 
-impl Pass<'_> {
-    /// Adds the next times, with their counts, in ascending order.
+// All of it is one loop over packed bytes, which takes half the time of a loop for each.
+impl TakeCounts for Pass<'_> {
+    #[inline(always)]
+    fn four(&mut self, values: [i32; 4], samples: [u64; 4]) {
+        // Written out, since loops over four are not unrolled here.
+        let ([a, b, c, d], [m, n, o, p]) = (values, samples);
+        let product = |value: i32, samples: u64| i64::from(value).wrapping_mul(samples as i64);
+        let (first, last) =
+            (product(a, m).wrapping_add(product(b, n)), product(c, o).wrapping_add(product(d, p)));
+        self.sum += i128::from(first.wrapping_add(last));
+        self.histogram.count(a, m);
+        self.histogram.count(b, n);
+        self.histogram.count(c, o);
+        self.histogram.count(d, p);
+        self.sweep.add_four(values, samples);
+        self.ends = Some((self.ends.map_or(values[0], |(least, _)| least), values[3]));
+    }
+
     #[inline]
-    fn add(&mut self, piece: &[(i32, u64)]) {
-        self.histogram.add_counts(piece);
-        self.sweep.add(piece);
-        if let (Some((first, _)), Some((last, _))) = (piece.first(), piece.last()) {
-            self.ends = Some((self.ends.map_or(*first, |(least, _)| least), *last));
-        }
+    fn one(&mut self, value: i32, samples: u64) {
+        self.sum += i128::from(value) * i128::from(samples);
+        self.histogram.count(value, samples);
+        self.sweep.add(value, samples);
+        self.ends = Some((self.ends.map_or(value, |(least, _)| least), value));
     }
 }
 
@@ -218,7 +237,7 @@ fn merged<'m>(
     lists.resize_with(lists.len().max(cells.len()), Vec::new);
     for (list, cell) in lists.iter_mut().zip(cells) {
         list.clear();
-        cell.each_piece(|piece| list.extend_from_slice(piece))?;
+        cell.each_count(list)?;
     }
     let lists: Vec<&[(i32, u64)]> = lists.iter().take(cells.len()).map(Vec::as_slice).collect();
     Ok(merger.merge(&lists))
