@@ -30,10 +30,11 @@ pub(crate) struct LogArgs {
     /// Fail at the first rejected record
     #[arg(long, conflicts_with = "max_rejects")]
     pub(crate) strict: bool,
-    /// Maximum distance of any record from the log's first record: 7d, 36h, 90m (at most 12d)
+    /// Maximum distance of any record from the log's first record, or from --origin: 7d, 36h, 90m (at most 12d)
     #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = duration::parse)]
     pub(crate) max_span: u64,
-    /// Time zero in epoch ms: of logs without a clock, when the tool began; else only for a pipe whose earliest record comes late
+    /// Time zero in epoch ms, at or before the first record [default: the smallest timeStamp]; of logs without a clock, when
+    /// the tool began
     #[arg(long, value_name = "MS")]
     pub(crate) origin: Option<i64>,
     /// Regular expression that finds the injector's host in threadName

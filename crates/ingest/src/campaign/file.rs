@@ -156,7 +156,7 @@ impl Head {
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = open_log(log, &options.source.layout, None, HEAD)?;
         // Each log is judged by its own first record.
-        let mut survey = Survey::new(parser.clone(), options.max_span_ms);
+        let mut survey = Survey::new(parser.clone(), options.max_span_ms, None);
         let looked = cutter.look_ahead().map(|block| {
             if let Some(block) = block.filter(|block| block.oversized.is_none()) {
                 self.take(survey.add(block, &layout), size / (block.bytes.len() as u64).max(1));

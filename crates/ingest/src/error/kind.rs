@@ -124,9 +124,9 @@ kinds! {
     TimeRange = "time-range",
     /// The log's timeStamps seem to have another unit than milliseconds.
     TimeUnit = "time-unit",
-    /// The log's smallest timeStamp is not the given one, or comes too late in the log.
+    /// The log's smallest timeStamp is before the given origin, or comes too late in the log.
     Origin = "origin",
-    /// The log's first record is earlier than the given origin.
+    /// No record at the begin of the log is within the allowed span of the given origin.
     OriginContradicted = "origin-contradicted",
     /// The file does not hold trusted certificates.
     Certificates = "certificates",

@@ -33,7 +33,7 @@ pub enum Error {
         /// The remedy, as a sentence.
         remedy: String,
     },
-    /// The log's smallest timeStamp is another than the origin that was told or found at its head, and the log can't be
+    /// The log's smallest timeStamp comes before the origin that was told or found at its head, and the log can't be
     /// read again.
     #[error("{place}: {}", of_origin(*told, *earliest))]
     Origin {
@@ -142,7 +142,7 @@ fn past_limit(rejects: u64, limit: u64) -> String {
 /// The problem with an origin.
 fn of_origin(told: Option<i64>, earliest: i64) -> String {
     match told {
-        Some(told) => format!("its smallest timeStamp is {earliest}, but the given origin is {told}"),
+        Some(told) => format!("its smallest timeStamp is {earliest}, before the given origin, {told}"),
         None => format!(
             "its smallest timeStamp, {earliest}, comes later in the log than perfpipe looked \
                          ahead"

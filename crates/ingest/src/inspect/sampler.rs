@@ -348,7 +348,7 @@ fn objection(
         true => prepared.check_earlier(t0_ms, options, false),
         false => Ok(()),
     };
-    earlier.and_then(|()| prepared.check_origin(t0_ms, options)).err()
+    earlier.and_then(|()| prepared.origin(t0_ms, options)).err()
 }
 
 /// The names of the injectors, without the unnamed one.

@@ -260,6 +260,7 @@ impl Prepared {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
+            given: self.t0(options),
             begin: options.origin.filter(|_| self.lacks_clock),
             samples: self.keeps_samples(options),
             time_unit: options.source.time_unit,
@@ -305,11 +306,14 @@ impl Prepared {
         Err(self.other_origin(told, earliest))
     }
 
-    /// Fails if the given t0 is not that of the log.
-    pub(crate) fn check_origin(&self, t0_ms: i64, options: &IngestOptions) -> Result<()> {
-        match self.t0(options).filter(|origin| *origin != t0_ms) {
-            None => Ok(()),
-            told => Err(self.other_origin(told, t0_ms)),
+    /// Returns t0: the given origin, or else the smallest timeStamp of the logs.
+    ///
+    /// # Errors
+    /// If a record comes before the given origin.
+    pub(crate) fn origin(&self, earliest: i64, options: &IngestOptions) -> Result<i64> {
+        match self.t0(options) {
+            told @ Some(origin) if earliest < origin => Err(self.other_origin(told, earliest)),
+            told => Ok(told.unwrap_or(earliest)),
         }
     }
 
@@ -326,10 +330,10 @@ impl Prepared {
         admit: Admit<'_>,
     ) -> Result<Ingested> {
         let stage = options.progress.commit();
-        let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
+        let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
             return Err(self.nothing_taken(&mut collected));
         };
-        self.check_origin(t0_ms, options)?;
+        let t0_ms = self.origin(earliest, options)?;
         let inferred = self.clues(&collected, options).infer();
         let damage = collected.take_damage(&self.damage);
         let key = match options.repeat {

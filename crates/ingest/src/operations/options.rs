@@ -36,10 +36,12 @@ pub struct IngestOptions {
     pub repeat: Repeat,
     /// True if any stored run of the same key may be replaced, even if the key was inferred.
     pub replace: bool,
-    /// t0 in epoch ms, which must be the smallest timeStamp of the run. It is needed only for pipes whose earliest
-    /// record comes late. For logs without a clock, such as hey's, it is the moment at which the tool began.
+    /// t0 in epoch ms: the run begins then. No record may come before it. By default it is the smallest timeStamp. It
+    /// is needed for pipes whose earliest record comes late. For logs without a clock, such as hey's, it is the moment
+    /// at which the tool began.
     pub origin: Option<i64>,
-    /// The maximum distance of a record from the first accepted one, in ms; at most 12 days.
+    /// The maximum distance of a record from the first accepted one, or from the origin if that is given, in ms; at
+    /// most 12 days.
     pub max_span_ms: u64,
     /// The maximum number of rejected records.
     pub max_rejects: u64,

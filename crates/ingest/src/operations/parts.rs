@@ -107,6 +107,7 @@ pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
         sources: Arc::new(Mutex::new(sources)),
         layout: LayoutOptions::default(),
         origin: None,
+        given: None,
         begin: None,
         samples: true,
         time_unit: None,

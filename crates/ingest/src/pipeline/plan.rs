@@ -58,6 +58,8 @@ pub(crate) struct ReadPlan {
     pub(crate) layout: LayoutOptions,
     /// t0 in epoch ms, if known.
     pub(crate) origin: Option<i64>,
+    /// t0 in epoch ms, if the user gave it.
+    pub(crate) given: Option<i64>,
     /// The moment at which the tools of logs without a clock began, in epoch ms, if known.
     pub(crate) begin: Option<i64>,
     /// True if the samples are wanted, and not only their counts.

@@ -29,18 +29,25 @@ pub(crate) struct Survey {
     parser: Parser,
     parsed: Parsed,
     max_span_ms: u64,
+    /// The origin that the user gave, epoch ms: records are judged by their distance from it, not from the first one.
+    given: Option<i64>,
     head: Option<i64>,
     earliest: Option<i64>,
 }
 
 impl Survey {
-    pub(crate) fn new(parser: Parser, max_span_ms: u64) -> Self {
-        Self { parser, parsed: Parsed::default(), max_span_ms, head: None, earliest: None }
+    pub(crate) fn new(parser: Parser, max_span_ms: u64, given: Option<i64>) -> Self {
+        Self { parser, parsed: Parsed::default(), max_span_ms, given, head: None, earliest: None }
     }
 
     /// Begins to look ahead in other logs, which are judged by the same first record.
     fn again(&self) -> Self {
         Self { parser: self.parser.clone(), parsed: Parsed::default(), earliest: None, ..*self }
+    }
+
+    /// The time by which records are judged, once it is known.
+    fn centre(&self) -> Option<i64> {
+        self.given.or(self.head)
     }
 
     /// Looks ahead in a log: for `window` bytes, and further until there is an acceptable record, since all others are
@@ -62,40 +69,42 @@ impl Survey {
         Ok(())
     }
 
-    /// Parses a block. Its records are judged by the first one of all blocks.
+    /// Parses a block. Its records are judged by the origin that was given, or else by the first one of all blocks.
     pub(crate) fn add(&mut self, block: &Block, layout: &Layout) -> &Parsed {
-        self.parse(block, layout);
         if self.head.is_none() {
+            self.parse(block, layout, None);
             self.head = self.parsed.first_ms;
             let ends = [self.parsed.earliest_ms, self.parsed.latest_ms];
             if ends.into_iter().flatten().any(|end| self.is_far(end)) {
-                // Parse again: now the head is known, and records too far from it are rejected.
-                self.parse(block, layout);
+                // Parse again: now the centre is known, and records too far from it are rejected.
+                self.parse(block, layout, self.centre());
             }
+        } else {
+            self.parse(block, layout, self.centre());
         }
         self.earliest = [self.earliest, self.parsed.earliest_ms].into_iter().flatten().min();
         &self.parsed
     }
 
-    fn parse(&mut self, block: &Block, layout: &Layout) {
-        let clock = Clock { origin: 0, head: self.head, max_span_ms: self.max_span_ms };
+    fn parse(&mut self, block: &Block, layout: &Layout, centre: Option<i64>) {
+        let clock = Clock { origin: 0, head: centre, max_span_ms: self.max_span_ms };
         self.parser.parse_block(block, None, layout, &clock, &mut self.parsed);
     }
 
     /// The clock. Without any accepted record t0 is `i64::MAX`, so that the first one counts as earlier.
     fn clock(&self, known: Option<i64>) -> Clock {
         let origin = known.or(self.earliest).unwrap_or(i64::MAX);
-        Clock { origin, head: self.head.or(known), max_span_ms: self.max_span_ms }
+        Clock { origin, head: self.centre().or(known), max_span_ms: self.max_span_ms }
     }
 
-    /// Returns the first record's time if the `known` t0 is too far from it to be the smallest timeStamp.
-    fn contradicts(&self, known: Option<i64>) -> Option<i64> {
-        known.filter(|known| self.is_far(*known)).and(self.head)
+    /// Returns the given origin and the first record's time if no record that was looked at is near the origin.
+    fn contradicted(&self) -> Option<(i64, i64)> {
+        self.given.zip(self.head).filter(|_| self.earliest.is_none())
     }
 
-    /// Returns true if a time is too far from that of the first record.
+    /// Returns true if a time is too far from the one by which records are judged.
     fn is_far(&self, ms: i64) -> bool {
-        self.head.is_some_and(|head| head.abs_diff(ms) > self.max_span_ms)
+        self.centre().is_some_and(|centre| centre.abs_diff(ms) > self.max_span_ms)
     }
 }
 
@@ -112,7 +121,7 @@ impl ReadPlan {
         // Inputs that can be read only once come first, since looking ahead in one starts reading it.
         sources.sort_by_key(LogSource::can_restart);
         let window = self.window(sources.len());
-        let mut survey = Survey::new(parser, self.max_span_ms);
+        let mut survey = Survey::new(parser, self.max_span_ms, self.given);
         let several = sources.len() > 1;
         let mut files = sources.iter_mut().filter(|source| several && source.can_restart());
         while survey.head.is_none()
@@ -160,11 +169,14 @@ impl ReadPlan {
                  or set their unit (SourceOptions::time_unit).",
             ));
         }
-        if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
+        if let Some((origin, head)) = survey.contradicted() {
             return Err(Error::input(
                 ErrorKind::OriginContradicted,
                 place.clone(),
-                format!("its first timeStamp is {head}, so the given origin, {origin}, is not the smallest"),
+                format!(
+                    "its first timeStamp is {head}, which is further from the given origin, {origin}, than the \
+                     allowed span"
+                ),
                 "Leave the origin out: if one is needed, an error states it.",
             ));
         }

@@ -101,7 +101,7 @@ pub struct RunInfo {
     /// Framework, test and repeat.
     #[serde(flatten)]
     pub key: RunKey,
-    /// The smallest timeStamp of all accepted records, epoch ms.
+    /// t0, epoch ms: the smallest timeStamp of all accepted records, or the origin that was given.
     pub t0_ms: i64,
     /// The largest timeStamp of all accepted records, epoch ms.
     pub last_ms: i64,

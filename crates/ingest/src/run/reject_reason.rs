@@ -24,9 +24,9 @@ pub enum RejectReason {
     LongLine,
     /// The log is damaged before the record's end.
     CutShort,
-    /// The record begins further from the run's first record than the allowed span.
+    /// The record begins further from the run's first record, or the given origin, than the allowed span.
     FarTime {
-        /// timeStamp of the run's first record, epoch ms.
+        /// timeStamp of the run's first record, or the given origin, epoch ms.
         first_ms: i64,
     },
     /// The column holds neither epoch milliseconds nor a date.
@@ -98,7 +98,7 @@ impl fmt::Display for RejectReason {
             Self::FarTime { first_ms } => {
                 write!(
                     f,
-                    "its time is further from that of the first record, {first_ms}, than the allowed span"
+                    "its time is further from the first record or the given origin, {first_ms}, than the allowed span"
                 )
             }
             Self::NotATime { column } => write!(f, "{column} is not epoch milliseconds or a date"),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use perfpipe_ingest::{Error, ErrorKind, IngestOptions, SampleBatch, stream};
 
 use crate::memory::passes;
+use crate::read_back::Row;
 use crate::support::{Desk, block_on, options, streamed};
 
 const T0: i64 = 1_795_203_738_615;
@@ -116,7 +117,7 @@ fn earliest_record_may_be_in_any_log_of_several() {
 fn told_origin_that_is_wrong_is_refused_with_the_right_one() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
-    for wrong in [T0 - 1, T0 + 1, T0 + 100_000] {
+    for wrong in [T0 + 1, T0 + 899, T0 + 100_000] {
         for options in [small(), options(2, 9000, 1 << 20)] {
             let failed = desk.ingest(&files, &options.with_origin(wrong));
             let failed = failed.unwrap_err();
@@ -126,6 +127,42 @@ fn told_origin_that_is_wrong_is_refused_with_the_right_one() {
         }
     }
     desk.assert_empty();
+}
+
+/// The time of a row since t0, ms.
+fn t_ms(row: &Row) -> i64 {
+    row.strip_prefix('(').and_then(|row| row.split(',').next()).unwrap().parse().unwrap()
+}
+
+#[test]
+fn run_begins_at_a_told_origin_before_its_first_record() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", late())];
+    let usual = desk.stored(&files, &small());
+    for before in [1, 385, 86_400_000] {
+        let told = desk.stored(&files, &small().with_origin(T0 - before));
+        let info = &told.run.info;
+        assert_eq!((info.t0_ms, info.last_ms), (T0 - before, T0 + 1400));
+        assert_eq!(i64::from(info.seconds), (1400 + before) / 1000 + 1);
+        assert_eq!((info.last_end_ms, info.successes), (usual.run.info.last_end_ms, RECORDS));
+        let times = |rows: &[Row]| rows.iter().map(t_ms).collect::<Vec<_>>();
+        let moved: Vec<i64> = times(&usual.rows).iter().map(|t_ms| t_ms + before).collect();
+        assert_eq!(times(&told.rows), moved);
+        let first = told.run.cells.iter().next().unwrap().unwrap().0.second;
+        assert_eq!(i64::from(first), before / 1000);
+    }
+}
+
+#[test]
+fn records_are_judged_by_their_distance_from_a_told_origin() {
+    let desk = Desk::new();
+    let mad = "timeStamp,elapsed,success\n1895203738615,7,true\n";
+    let files = [desk.file("log.csv", late().replace("timeStamp,elapsed,success\n", mad))];
+    let day = 86_400_000;
+    let done = desk.ingest(&files, &options(2, 9000, 1 << 20).with_origin(T0 - day)).unwrap();
+    assert_eq!((done.info.successes, done.info.rejects), (RECORDS, 1));
+    let far = small().with_origin(T0 - day).with_max_span_ms(day as u64);
+    problem(desk.ingest(&files, &far).unwrap_err(), ErrorKind::OriginContradicted);
 }
 
 #[test]

@@ -48,18 +48,15 @@ fn late_time_zero_of_a_pipe_is_refused_with_the_exact_remedy() {
         let origin = EARLIEST.to_string();
         store.pipe(log.as_bytes(), &[&arguments[..], &["--origin", &origin]].concat()).said();
         check(&store, &log);
-        refuses_wrong_origins(&store, &log, &arguments);
+        refuses_a_wrong_origin(&store, &log, &arguments);
     }
 }
 
-fn refuses_wrong_origins(store: &Store, log: &str, arguments: &[&str]) {
-    for wrong in [EARLIEST - 1, EARLIEST + 1] {
-        let origin = wrong.to_string();
-        let complaint =
-            store.pipe(log.as_bytes(), &[arguments, &["--origin", &origin]].concat()).complaint(3);
-        assert!(complaint.contains(&format!("with --origin {EARLIEST}")), "{complaint}");
-        check(store, log);
-    }
+fn refuses_a_wrong_origin(store: &Store, log: &str, arguments: &[&str]) {
+    let wrong = (EARLIEST + 1).to_string();
+    let complaint = store.pipe(log.as_bytes(), &[arguments, &["--origin", &wrong]].concat()).complaint(3);
+    assert!(complaint.contains(&format!("with --origin {EARLIEST}")), "{complaint}");
+    check(store, log);
 }
 
 /// The one run has its time zero and all its records.

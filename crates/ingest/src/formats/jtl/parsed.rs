@@ -17,7 +17,7 @@ use crate::sample::texts::Texts;
 pub(crate) struct Clock {
     /// t0, epoch ms.
     pub(crate) origin: i64,
-    /// The timeStamp of the first accepted record, epoch ms. If `None`, records of any time are accepted.
+    /// The timeStamp of the first accepted record, or the given origin, epoch ms. If `None`, records of any time are accepted.
     pub(crate) head: Option<i64>,
     /// The maximum distance of a record from `head`, in ms.
     pub(crate) max_span_ms: u64,
