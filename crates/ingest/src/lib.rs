@@ -105,6 +105,8 @@ pub use inspect::{Inspection, inspect};
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::attach::AttachedSeries;
 pub use operations::ingest::{Ingested, ingest};
+#[cfg(feature = "parquet")]
+pub use operations::merge::MergeOptions;
 pub use operations::options::IngestOptions;
 #[cfg(feature = "parts")]
 #[doc(hidden)]

@@ -10,6 +10,7 @@ use perfpipe_analyze::format::{counted, duration};
 use perfpipe_ingest::points::PointKey;
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
+use super::merge::of_parts;
 use crate::args::{RunsArgs, StoreArgs, TestArgs, span, tag_key};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -27,6 +28,7 @@ const NAMED: usize = 20;
     perfpipe drop --framework go --test 2048\n  \
     perfpipe drop --test 2048 --yes\n  \
     perfpipe drop --test /hello --points --yes\n  \
+    perfpipe drop go_2048 --part 3\n  \
     perfpipe drop --older-than 90d --keep-tagged release --dry-run\n\n\
     More than one run is dropped only after a confirmation: on a terminal perfpipe asks for it, elsewhere give --yes.")]
 pub(crate) struct DropArgs {
@@ -44,6 +46,9 @@ pub(crate) struct DropArgs {
     /// Drop the points of load tools' summaries of this --test instead
     #[arg(long, requires = "test", conflicts_with_all = ["run", "repeat", "tag", "older_than", "keep_tagged"])]
     pub(crate) points: bool,
+    /// Drop this part of the run, which `perfpipe merge` has not merged, instead; repeatable
+    #[arg(long, value_name = "K", requires = "run", conflicts_with_all = ["test", "older_than", "keep_tagged"])]
+    pub(crate) part: Vec<u32>,
     /// Drop several runs without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
@@ -68,6 +73,9 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     if args.points {
         return drop_points(args, &store).await;
     }
+    if !args.part.is_empty() {
+        return drop_parts(args, &store).await;
+    }
     let mut left_out = LeftOut::default();
     let chosen = chosen(args, &store, &mut left_out).await?;
     let names: Vec<String> = chosen.iter().map(|chosen| chosen.key().to_string()).collect();
@@ -84,6 +92,23 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
         note("nothing was dropped");
     }
     left_out.end()
+}
+
+/// Drops parts of a run.
+async fn drop_parts(args: &DropArgs, store: &Store) -> Result<()> {
+    let [run] = args.runs.run.as_slice() else {
+        let problem = "--part drops parts of one run, and several are named";
+        return Err(CliError::usage(problem, "Name one run.").into());
+    };
+    let key = of_parts(run, store).await?;
+    let parts = args.part.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    if args.dry_run {
+        note(&format!("would be dropped: part {parts} of {key}"));
+        return Ok(());
+    }
+    store.drop_parts(&key, &args.part).await?;
+    note(&format!("dropped part {parts} of {key} from {store}"));
+    Ok(())
 }
 
 /// Drops the points of a test.

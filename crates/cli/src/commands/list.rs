@@ -8,13 +8,18 @@ use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
 use perfpipe_analyze::table::{Table, Tone};
 use perfpipe_ingest::store::Listing;
+use perfpipe_ingest::store::parquet::StoredParts;
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
 use crate::input::left_out::LeftOut;
 use crate::input::{points, runs, store};
+use crate::output::notes::shell_word;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
+
+/// The largest number of parts of a run that are named.
+const NAMED: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -53,7 +58,23 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
+    tell_parts(&store).await?;
     left_out.end()
+}
+
+/// Tells which runs have parts that are not merged.
+async fn tell_parts(store: &Store) -> Result<()> {
+    for StoredParts { key, of, numbers, .. } in store.parts().await? {
+        let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
+        let more = if numbers.len() > NAMED { ", …" } else { "" };
+        let run = shell_word(&key.to_string());
+        note(&format!(
+            "{} of {of} of {key} not yet merged: {}{more}; `perfpipe merge {run} --parts {of}` merges all of them",
+            counted(numbers.len() as u64, "part"),
+            named.join(", "),
+        ));
+    }
+    Ok(())
 }
 
 /// Lists the stored points.

@@ -11,6 +11,7 @@ mod export;
 mod ingest;
 mod inspect;
 mod list;
+mod merge;
 mod migrate;
 mod rename;
 mod repair;
@@ -41,6 +42,7 @@ use self::export::ExportArgs;
 use self::ingest::IngestArgs;
 use self::inspect::InspectArgs;
 use self::list::ListArgs;
+use self::merge::MergeArgs;
 use self::migrate::MigrateArgs;
 use self::rename::RenameArgs;
 use self::repair::RepairArgs;
@@ -87,6 +89,8 @@ pub(crate) fn parse(
 pub(crate) enum Command {
     /// Read the JMeter logs and the CPU export of a run into the store
     Ingest(Box<IngestArgs>),
+    /// Make a run of the parts that several machines ingested
+    Merge(MergeArgs),
     /// Show what an ingest would find, from a sample of the files
     Inspect(Box<InspectArgs>),
     /// Draw the pages of a test, and print its league table
@@ -131,6 +135,7 @@ pub(crate) enum Command {
 pub(crate) fn patience(command: &Command) -> Duration {
     match command {
         Command::Ingest(_)
+        | Command::Merge(_)
         | Command::Copy(_)
         | Command::AttachCpu(_)
         | Command::AttachSeries(_)
@@ -147,6 +152,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
     let Cli { command, store, .. } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
+        Command::Merge(args) => merge::run(&args, &store).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,

@@ -128,6 +128,29 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
              with --append-repeat."
         }
         ErrorKind::KeyTakenMeanwhile => "Ingest one of them alone, and name it with --framework and --test.",
+        ErrorKind::PartIncomplete => {
+            "Give --framework, --test and --origin, which are those of the whole run."
+        }
+        ErrorKind::PartTaken => {
+            "Give this part its own number with --part, or replace the other one with --replace."
+        }
+        ErrorKind::NoParts => {
+            "See `perfpipe list` for the parts that are stored; `perfpipe ingest --part` stores them."
+        }
+        ErrorKind::PartsMissing => {
+            "Ingest them with --part; if there are fewer parts, number all of them anew."
+        }
+        ErrorKind::PartsDoubled => {
+            "Drop one of them with `perfpipe drop --part`, and ingest the right log with that --part."
+        }
+        ErrorKind::PartsDiffer => {
+            "Ingest all parts with the same flags and CPU export, by the same version of perfpipe; `perfpipe drop \
+             --part` drops one that is wrong."
+        }
+        ErrorKind::PartsLeft => "Drop them with `perfpipe drop --part`.",
+        ErrorKind::PartsInDatabase => {
+            "Ingest and merge the parts in a folder (--store), then copy the run: `perfpipe copy RUN --to-database URL`."
+        }
         ErrorKind::RunBusy => "Wait until it is done, or name this run with --framework and --test.",
         ErrorKind::Replaced => "Run the command again.",
         ErrorKind::SharedLabel => {

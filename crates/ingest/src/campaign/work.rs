@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::operations::ingest::Ingested;
+use crate::operations::ingest::{Ingested, Terms};
 use crate::operations::options::IngestOptions;
 use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
@@ -147,7 +147,8 @@ impl Desk<'_> {
         let log = run.log.clone();
         let admit = |key: &RunKey| self.admit(key, &log);
         let files = run.files();
-        self.store.ingest_as(&files, &options, &admit).await.map(Some)
+        let terms = Terms { admit: &admit, ..Terms::default() };
+        self.store.ingest_as(&files, &options, terms).await.map(Some)
     }
 
     /// Claims a key for a run. Fails if another run of the campaign has it: the whole log may give another key than its

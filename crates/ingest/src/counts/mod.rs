@@ -228,6 +228,15 @@ pub struct LabelCount {
     pub transactions: u64,
 }
 
+impl LabelCount {
+    /// Adds the counts of the same label elsewhere.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.successes += other.successes;
+        self.failures += other.failures;
+        self.transactions += other.transactions;
+    }
+}
+
 /// The number of times that one failure occurred in one second. The texts are shared between failures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ErrorCount {

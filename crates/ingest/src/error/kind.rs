@@ -156,6 +156,12 @@ kinds! {
     EmptyName = "empty-name",
     /// The given repeat is out of range.
     RepeatRange = "repeat-range",
+    /// The number of a part of a run is out of range.
+    PartNumber = "part-number",
+    /// A part of a run lacks the run's name or origin.
+    PartIncomplete = "part-incomplete",
+    /// A log without a clock can't be a part of a run.
+    PartWithoutClock = "part-without-clock",
     /// The resolution is unknown, finer than the log tells, or differs between logs.
     Resolution = "resolution",
     /// The given unit of time does not exist.
@@ -188,6 +194,24 @@ kinds! {
     KeyTaken = "key-taken",
     /// Two logs of a folder turned out to have the same key.
     KeyTakenMeanwhile = "key-taken-meanwhile",
+    /// The store has another part of the run with this number.
+    PartTaken = "part-taken",
+    /// A part of a run can't be merged exactly, since it has too many names or kinds of failures.
+    PartTooVaried = "part-too-varied",
+    /// There are no such parts of the run.
+    NoParts = "no-parts",
+    /// Some parts of the run are missing.
+    PartsMissing = "parts-missing",
+    /// Two parts of the run have the same log.
+    PartsDoubled = "parts-doubled",
+    /// Parts of a run have different origins, options, readings or versions.
+    PartsDiffer = "parts-differ",
+    /// Another process is writing, merging or dropping parts of the run.
+    PartsBusy = "parts-busy",
+    /// The run was merged, and its parts could not be removed.
+    PartsLeft = "parts-left",
+    /// A database has no parts of runs.
+    PartsInDatabase = "parts-in-database",
     /// Another process is writing or dropping the run.
     RunBusy = "run-busy",
     /// Another process is writing to a folder that is to be repaired.

@@ -226,6 +226,7 @@ async fn write_into<S: RunStore>(
             rejects: &mut rejects,
             replace,
             stage: &CommitStage::default(),
+            part: None,
         })
         .await?;
     Ok(digest.0.finish())

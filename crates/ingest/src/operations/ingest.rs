@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::counts::coverage::seconds_with_reading;
 use crate::counts::success_times::SuccessTimes;
+use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
@@ -22,6 +23,7 @@ use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 use crate::run::options::RunOptions;
+use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, TimeSeries};
@@ -56,6 +58,26 @@ pub struct Ingested {
     pub elapsed: Vec<(i32, u64)>,
     /// The names of the injectors that the log tells apart.
     pub injectors: Vec<String>,
+    /// The number of the part, if it is not a whole run.
+    pub part: Option<PartNumber>,
+}
+
+impl Ingested {
+    /// Describes a stored run of which only the metadata is known.
+    pub(crate) fn new(info: RunInfo) -> Self {
+        Self {
+            info,
+            inferred: Vec::new(),
+            notes: Vec::new(),
+            read_twice: false,
+            cpu_seconds: 0,
+            series_seconds: Vec::new(),
+            clock: None,
+            elapsed: Vec::new(),
+            injectors: Vec::new(),
+            part: None,
+        }
+    }
 }
 
 /// Reads the logs and the CPU export of one run into a store. The run appears as a whole or not at all.
@@ -80,32 +102,48 @@ pub struct Ingested {
 /// # }).unwrap();
 /// ```
 pub async fn ingest<S: RunStore>(store: &S, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
-    ingest_as(store, files, options, &|_| Ok(())).await
+    ingest_as(store, files, options, Terms::default()).await
 }
 
-/// Ingests a run as [`ingest`] does. `admit` may refuse the key once it is known, before anything is stored.
+/// What an ingest does beside what its options say.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    /// May refuse the key once it is known, before anything is stored.
+    pub(crate) admit: &'a (dyn Fn(&RunKey) -> Result<()> + Sync),
+    /// The number of the part of a run, if the logs are no whole run.
+    pub(crate) part: Option<PartNumber>,
+}
+
+impl Default for Terms<'_> {
+    fn default() -> Self {
+        Self { admit: &|_| Ok(()), part: None }
+    }
+}
+
+/// Ingests a run as [`ingest`] does, on these terms.
 pub(crate) async fn ingest_as<S: RunStore>(
     store: &S,
     files: &[PathBuf],
     options: &IngestOptions,
-    admit: Admit<'_>,
+    terms: Terms<'_>,
 ) -> Result<Ingested> {
     check(options)?;
     let progress = &options.progress;
     progress.begin();
     let prepared = Prepared::new(files, options).await?;
     prepared.check_samples(S::ONLY_SAMPLES)?;
+    prepared.check_part(terms.part)?;
     let mut origin = prepared.t0(options);
     let mut restart_window = (S::CAN_RESTART && prepared.can_restart && origin.is_none())
         .then_some(options.sizes.look_ahead as u64);
     let mut read_twice = false;
     loop {
-        let plan = ReadPlan { restart_window, ..prepared.plan(options, origin) };
+        let plan = ReadPlan { restart_window, part: terms.part.is_some(), ..prepared.plan(options, origin) };
         let parser = prepared.parser(options)?;
         let writer = store.begin(options.given_key().as_ref(), prepared.keeps_samples(options)).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
             Outcome::Done(writer, collected) => {
-                return prepared.commit(writer, collected, options, read_twice, admit).await;
+                return prepared.commit(writer, collected, options, read_twice, terms).await;
             }
             Outcome::Earlier(earlier) => {
                 prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
@@ -117,9 +155,6 @@ pub(crate) async fn ingest_as<S: RunStore>(
         }
     }
 }
-
-/// A check that may refuse a run's key.
-pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
 
 /// Returns the note on CPU readings of which none falls within the run, or too few because of their clock.
 fn apart_note(
@@ -149,7 +184,7 @@ fn apart_note(
 }
 
 /// Returns the names of injectors, without the unknown one.
-fn named(injectors: Vec<String>) -> Vec<String> {
+pub(super) fn named(injectors: Vec<String>) -> Vec<String> {
     injectors.into_iter().filter(|injector| !injector.is_empty()).collect()
 }
 
@@ -255,12 +290,24 @@ impl Prepared {
         Err(Error::refused(ErrorKind::NoRequests, problem, REQUESTS_NEEDED))
     }
 
+    /// Fails if a log has no clock and is to be a part of a run: seconds of the parts could not be told from each other.
+    fn check_part(&self, part: Option<PartNumber>) -> Result<()> {
+        if part.is_none() || !self.lacks_clock {
+            return Ok(());
+        }
+        let problem = format!("{} has no clock, so it can't be a part of a run", self.place);
+        let remedy = "Ingest the logs of all machines together, as one run.";
+        Err(Error::refused(ErrorKind::PartWithoutClock, problem, remedy))
+    }
+
     pub(crate) fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
         ReadPlan {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
             given: self.t0(options),
+            injector: options.injector.clone(),
+            part: false,
             begin: options.origin.filter(|_| self.lacks_clock),
             samples: self.keeps_samples(options),
             time_unit: options.source.time_unit,
@@ -327,7 +374,7 @@ impl Prepared {
         mut collected: Box<Collected>,
         options: &IngestOptions,
         read_twice: bool,
-        admit: Admit<'_>,
+        terms: Terms<'_>,
     ) -> Result<Ingested> {
         let stage = options.progress.commit();
         let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
@@ -340,7 +387,7 @@ impl Prepared {
             Repeat::Number(repeat) => inferred.key.with_repeat(repeat),
             Repeat::Next => writer.claim_next(inferred.key).await?,
         };
-        admit(&key)?;
+        (terms.admit)(&key)?;
         let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
@@ -348,9 +395,14 @@ impl Prepared {
         let clock = self.clock_guess(&collected, options, &info);
         let replace = match inferred.notes.is_empty() {
             _ if options.replace => Replace::Any,
-            true => Replace::SameKey,
-            false => Replace::SameFile,
+            true if terms.part.is_none() => Replace::SameKey,
+            _ => Replace::SameFile,
         };
+        let row = |number| {
+            let row = PartRow { number, max_span_ms: options.max_span_ms };
+            Ok::<_, Error>((row, collected.totals.part_names()?))
+        };
+        let part = terms.part.map(row).transpose()?;
         let (errors, label_counts) = (collected.totals.errors()?, collected.totals.label_counts());
         let (labels, injectors) = (collected.totals.labels(), collected.totals.injectors());
         counted::check(&info, collected.samples(), &label_counts, &errors)?;
@@ -371,6 +423,7 @@ impl Prepared {
                 rejects: &mut collected.rejects,
                 replace,
                 stage,
+                part: part.as_ref(),
             })
             .await?;
         drop(cells);
@@ -395,6 +448,7 @@ impl Prepared {
             clock,
             elapsed: elapsed.ascending(),
             injectors,
+            part: terms.part,
         })
     }
 

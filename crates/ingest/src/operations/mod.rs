@@ -5,6 +5,8 @@ pub(crate) mod attach;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod copy;
 pub(crate) mod ingest;
+#[cfg(feature = "parquet")]
+pub(crate) mod merge;
 pub(crate) mod options;
 #[cfg(feature = "parts")]
 #[doc(hidden)]

@@ -47,6 +47,9 @@ pub struct IngestOptions {
     pub max_rejects: u64,
     /// A regular expression that finds the injector's host name in threadName.
     pub injector_pattern: Option<String>,
+    /// The name of the injector that wrote the logs; hosts that they tell come behind it. By default several logs are
+    /// named by their files.
+    pub injector: Option<String>,
     /// The time zone, the CPU export's item, and the logs' layout if it can't be detected.
     pub source: SourceOptions,
     /// The rule by which samples are joined to CPU readings.
@@ -75,6 +78,7 @@ impl Default for IngestOptions {
             max_span_ms: 7 * 24 * 3_600_000,
             max_rejects: 1000,
             injector_pattern: None,
+            injector: None,
             source: SourceOptions::default(),
             cpu: CpuChoice::default(),
             series: Vec::new(),
@@ -177,6 +181,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_injector_pattern(mut self, injector_pattern: impl Into<String>) -> Self {
         self.injector_pattern = Some(injector_pattern.into());
+        self
+    }
+
+    /// Sets the name of the injector that wrote the logs.
+    #[must_use]
+    pub fn with_injector(mut self, injector: impl Into<String>) -> Self {
+        self.injector = Some(injector.into());
         self
     }
 

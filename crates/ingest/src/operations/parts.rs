@@ -108,6 +108,8 @@ pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
         layout: LayoutOptions::default(),
         origin: None,
         given: None,
+        injector: None,
+        part: false,
         begin: None,
         samples: true,
         time_unit: None,

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
-use super::ingest::{Admit, Ingested, ingest_as};
+use super::ingest::{Ingested, Terms, ingest_as};
 use super::options::IngestOptions;
 use super::recount::Recount;
 use super::sub_samples::SubSamples;
@@ -148,21 +148,21 @@ impl Store {
         files: &'a [PathBuf],
         options: &'a IngestOptions,
     ) -> BoxFuture<'a, Result<Ingested>> {
-        Box::pin(async move { self.ingest_as(files, options, &|_| Ok(())).await })
+        Box::pin(async move { self.ingest_as(files, options, Terms::default()).await })
     }
 
-    /// Ingests a run as [`ingest`](Self::ingest) does. `admit` may refuse the key once it is known.
+    /// Ingests a run as [`ingest`](Self::ingest) does, on these terms.
     pub(crate) async fn ingest_as(
         &self,
         files: &[PathBuf],
         options: &IngestOptions,
-        admit: Admit<'_>,
+        terms: Terms<'_>,
     ) -> Result<Ingested> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => ingest_as(store, files, options, admit).await,
+            Kind::Parquet(store) => ingest_as(store, files, options, terms).await,
             #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => ingest_as(store.as_ref(), files, options, admit).await,
+            Kind::Postgres(store, _) => ingest_as(store.as_ref(), files, options, terms).await,
         }
     }
 

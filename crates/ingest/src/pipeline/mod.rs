@@ -162,7 +162,8 @@ pub(crate) async fn run<W: RunWriter>(
     let groups = plan.groups(if side_by_side { sizes.readers } else { 1 }, sizes.reader_bytes);
     let readers = groups.len().clamp(1, sizes.readers.max(1));
     let memory = Budget::new(sizes.memory, readers);
-    let collected = Collected::new(max_rejects, Totals::new(memory.first, writer.scratch()));
+    let totals = Totals::new(memory.first, writer.scratch());
+    let collected = Collected::new(max_rejects, if plan.part { totals.of_part() } else { totals });
     let apart = Apart { max_rejects, memory: memory.apart, scratch: writer.scratch() };
     let shared = Arc::new(Shared {
         clock: OnceLock::new(),

@@ -60,8 +60,12 @@ pub(crate) struct ReadPlan {
     pub(crate) origin: Option<i64>,
     /// t0 in epoch ms, if the user gave it.
     pub(crate) given: Option<i64>,
+    /// The name of the injector of all logs, if the user gave it.
+    pub(crate) injector: Option<String>,
     /// The moment at which the tools of logs without a clock began, in epoch ms, if known.
     pub(crate) begin: Option<i64>,
+    /// True if the logs are those of a part of a run.
+    pub(crate) part: bool,
     /// True if the samples are wanted, and not only their counts.
     pub(crate) samples: bool,
     /// The unit of numeric timeStamps, if given.

@@ -24,7 +24,7 @@ impl ReadPlan {
     pub(crate) fn run(&self, parser: Parser, packed: Arc<AtomicU64>, feed: &mut impl LogFeed) -> Result<()> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let (window, mut survey) = self.begin(&mut sources, parser, 1, feed)?;
-        let mut names = LogNames::new(&sources);
+        let mut names = LogNames::new(&sources, self.injector.as_deref());
         for source in sources.iter_mut() {
             let mut name = |place: &Place| names.next(place);
             if !self.read(source, &mut name, window, &packed, &mut survey, feed)? {
@@ -57,7 +57,7 @@ impl ReadPlan {
     ) -> Result<Vec<Lane>> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         self.begin(&mut sources, parser, readers, feed)?;
-        let mut names = LogNames::new(&sources);
+        let mut names = LogNames::new(&sources, self.injector.as_deref());
         let mut files =
             sources.iter().filter_map(|source| Some((source.again()?, names.next(source.place()))));
         let lane = |(number, logs)| Lane { number, logs: files.by_ref().take(logs).collect() };

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use super::stage::CommitStage;
+use crate::counts::totals::part::{PartNames, PartRow};
 use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
 use crate::error::Result;
 use crate::run::info::RunInfo;
@@ -63,6 +64,8 @@ pub struct FinishedRun<'a> {
     pub replace: Replace,
     /// Set by the writer when dropping it no longer undoes the run.
     pub stage: &'a CommitStage,
+    /// What is stored beside a run that is a part of one.
+    pub(crate) part: Option<&'a (PartRow, PartNames)>,
 }
 
 impl<'a> FinishedRun<'a> {
@@ -86,6 +89,7 @@ impl<'a> FinishedRun<'a> {
             rejects,
             replace: Replace::SameKey,
             stage,
+            part: None,
         }
     }
 }

@@ -19,6 +19,7 @@ pub use self::key::{LAST_REPEAT, Repeat};
 pub use self::note::{Note, NoteKind};
 pub use self::options::RunOptions;
 pub use self::options::intervals::Intervals;
+pub use self::options::part::PartNumber;
 pub use self::ports::Frameworks;
 pub use self::reject_reason::RejectReason;
 pub use self::rejects::Reject;

@@ -14,21 +14,33 @@ pub(crate) struct LogNames {
     /// File names that more than one log has.
     shared: HashSet<String>,
     given: HashSet<String>,
+    /// The injector of all these logs.
+    injector: Option<Arc<str>>,
 }
 
 impl LogNames {
     /// Prepares names for the logs of these sources. A pipe may turn out to hold more than one log.
-    pub(crate) fn new(sources: &[LogSource]) -> Self {
+    pub(crate) fn new(sources: &[LogSource], injector: Option<&str>) -> Self {
         let mut seen = HashSet::new();
         let shared =
             sources.iter().map(LogSource::file_name).filter(|name| !seen.insert(name.clone())).collect();
-        Self { several: sources.len() > 1, shared, given: HashSet::new() }
+        let injector = injector.map(Arc::from);
+        Self { several: sources.len() > 1, shared, given: HashSet::new(), injector }
     }
 
-    /// Returns the name of the log that is read next: its file name, with its folders if another log has the same one.
+    /// Returns the name of the log that is read next: that of its injector, and if it is one of several, its own.
+    pub(crate) fn next(&mut self, log: &Place) -> Option<Arc<str>> {
+        let own = self.next_own(log);
+        match (&self.injector, own) {
+            (Some(injector), Some(own)) => Some(format!("{injector}/{own}").into()),
+            (injector, own) => own.or_else(|| injector.clone()),
+        }
+    }
+
+    /// Returns the log's own name: its file name, with its folders if another log has the same one.
     ///
     /// The first log of a single pipe has none, since it may be the only log.
-    pub(crate) fn next(&mut self, log: &Place) -> Option<Arc<str>> {
+    fn next_own(&mut self, log: &Place) -> Option<Arc<str>> {
         let short = own_name(log);
         if !std::mem::replace(&mut self.several, true) {
             self.given.insert(short);

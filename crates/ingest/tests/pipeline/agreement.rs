@@ -17,7 +17,7 @@ use crate::oracle::{OracleRun, read_cpu};
 use crate::read_back::{NamedCells, named};
 use crate::support::{Desk, Stored, ascending, fixtures, options, streamed, usual};
 
-const FILES: [&str; 3] = ["a.csv", "b.csv", "c.csv"];
+pub(crate) const FILES: [&str; 3] = ["a.csv", "b.csv", "c.csv"];
 
 const BLOCK_SIZES: [usize; 7] = [1, 2, 3, 7, 64, 1000, 1 << 20];
 
@@ -81,7 +81,7 @@ fn check_logs(
     check(&store(&desk, &files, options), &files, options, &expected)
 }
 
-fn inputs() -> impl Strategy<Value = (Vec<Vec<u8>>, Option<String>)> {
+pub(crate) fn inputs() -> impl Strategy<Value = (Vec<Vec<u8>>, Option<String>)> {
     (vec(log(), 1..4), proptest::option::of(cpu_file()))
 }
 
@@ -108,7 +108,7 @@ proptest! {
 }
 
 /// The samples of a run stored by other sizes are those of `first`, and so is all else, to the bit.
-fn same(first: &Stored, other: &Stored) -> TestCaseResult {
+pub(crate) fn same(first: &Stored, other: &Stored) -> TestCaseResult {
     prop_assert_eq!(&first.run, &other.run);
     prop_assert_eq!(&first.rejects, &other.rejects);
     prop_assert_eq!(&first.rows, &other.rows);

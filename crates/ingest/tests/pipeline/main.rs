@@ -20,6 +20,7 @@ mod memory;
 mod oracle;
 mod order;
 mod origin;
+mod parts;
 #[path = "../support/postgres.rs"]
 mod postgres;
 #[path = "../support/read_back.rs"]

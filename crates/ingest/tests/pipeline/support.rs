@@ -9,7 +9,8 @@ use std::time::Duration;
 use perfpipe_ingest::run::Reject;
 use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{
-    IngestOptions, Ingested, PipelineOptions, Result, SampleBatch, SampleSink, StoredRun, ingest, stream,
+    IngestOptions, Ingested, PipelineOptions, Result, RunKey, SampleBatch, SampleSink, StoredRun, ingest,
+    stream,
 };
 
 use crate::read_back::{Row, rows};
@@ -57,6 +58,11 @@ impl Desk {
     /// The one run of the store, once it was ingested.
     pub(crate) fn stored(&self, files: &[PathBuf], options: &IngestOptions) -> Stored {
         let key = self.ingest(files, options).unwrap().info.key;
+        self.read(&key, options.keep_samples)
+    }
+
+    /// All that the store has of a run, which has samples or not.
+    pub(crate) fn read(&self, key: &RunKey, has_samples: bool) -> Stored {
         let store = self.store();
         let (mut rejects, mut found) = (Vec::new(), Vec::new());
         let mut add_reject = |reject| {
@@ -67,11 +73,11 @@ impl Desk {
             found.extend(rows(&batch));
             Ok(())
         };
-        store.rejects(&key, &mut add_reject).unwrap();
-        if options.keep_samples {
-            store.samples(&key, &mut add_rows).unwrap();
+        store.rejects(key, &mut add_reject).unwrap();
+        if has_samples {
+            store.samples(key, &mut add_rows).unwrap();
         }
-        let mut run = store.read(&key).unwrap().unwrap();
+        let mut run = store.read(key).unwrap().unwrap();
         run.info.ingested_at.clear();
         Stored { run, rejects, rows: found }
     }

@@ -2,5 +2,6 @@
 
 pub(crate) mod choice;
 pub(crate) mod duration;
+pub(crate) mod part;
 pub(super) mod size;
 pub(crate) mod tag;

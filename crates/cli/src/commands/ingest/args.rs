@@ -6,8 +6,8 @@ use clap::Args;
 use perfpipe_analyze::table::Format;
 
 use crate::args::{
-    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, PointArgs, RunNameArgs, SeriesArgs,
-    SheetArgs, Tag, choice, repeat,
+    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, Part, PointArgs, RunNameArgs,
+    SeriesArgs, SheetArgs, Tag, choice, repeat,
 };
 
 #[derive(Debug, Args)]
@@ -23,7 +23,8 @@ use crate::args::{
     perfpipe ingest cut.zip cpu.csv --salvage\n  \
     perfpipe ingest run.zip cpu.csv --series memory=memory.csv --unit bytes\n  \
     perfpipe ingest night --frameworks ports.toml --dry-run\n  \
-    perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n\n\
+    perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n  \
+    perfpipe ingest load-3.zip --part 3/16 --origin 1795203738000 --injector load-3 --framework go --test 2048\n\n\
     Each FILE is recognised by its content: a JMeter CSV log or a CPU export, plain, compressed with gzip or zstd, \
     or zipped, or a zip that holds both. Several logs are the injectors of one run. `-` is standard input.\n\n\
     A FILE that is a folder is a campaign: each log in it is a run, with the CPU export of the same name \
@@ -55,6 +56,13 @@ pub(crate) struct IngestArgs {
     /// Store what can be read of truncated or damaged files, and mark the run partial
     #[arg(long)]
     pub(crate) salvage: bool,
+    /// Store the logs as this part of a run, 3/16, until `perfpipe merge` has all of them; `auto`: the number of the task of
+    /// a Slurm array, auto/16: that of the pod of an indexed job of Kubernetes
+    #[arg(long, value_name = "K/N", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "report", "max_rejects", "strict"])]
+    pub(crate) part: Option<Part>,
+    /// Name of the injector that wrote the logs of this part
+    #[arg(long, value_name = "NAME", requires = "part")]
+    pub(crate) injector: Option<String>,
     /// Store only the exact counts per second, not the samples
     #[arg(long)]
     pub(crate) no_samples: bool,

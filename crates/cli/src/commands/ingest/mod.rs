@@ -4,6 +4,7 @@ mod args;
 pub(crate) mod campaign;
 mod options;
 mod packed;
+mod part;
 mod points;
 mod readings;
 mod summary;
@@ -19,8 +20,8 @@ use perfpipe_ingest::{Progress, RunInfo};
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{cpu_noted, options, reading, series};
 pub(crate) use self::readings::with_readings;
+pub(crate) use self::summary::summarise;
 
-use self::summary::summarise;
 use super::report;
 use crate::args::{PointArgs, StoreArgs};
 use crate::error::CliError;
@@ -78,6 +79,7 @@ pub(crate) fn refuse_points(args: &PointArgs) -> Result<()> {
 async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progress: Progress) -> Result<()> {
     let mut options = options(args)?.with_progress(progress.clone());
     options.source.read_of_stdin = read_of_stdin;
+    let part = args.part.map(part::number).transpose()?;
     if let Some(folder) = &args.report {
         page_folder(folder)?;
     }
@@ -87,11 +89,17 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let total = args.files.iter().map(|file| size_of(file)).sum();
     let bar = Bar::start(total, progress);
-    let done = store.ingest(&args.files, &options).await;
+    let done = match part {
+        Some(part) => store.ingest_part(&args.files, &options, part).await,
+        None => store.ingest(&args.files, &options).await,
+    };
     bar.finish();
     let done = done?;
     let took = started.elapsed();
     summarise(&done, &store, took);
+    if part.is_some() {
+        return Ok(());
+    }
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
     if let Some(folder) = &args.report {
         let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);

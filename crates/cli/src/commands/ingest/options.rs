@@ -21,6 +21,7 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
     options.frameworks = args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default();
     options.noted.tags = tags(&args.tag)?;
+    options.injector.clone_from(&args.injector);
     options.series = series(&args.series)?;
     options.repeat = match args.append_repeat {
         true => Repeat::Next,

@@ -44,6 +44,7 @@ fn refuse_flags(args: &IngestArgs) -> Result<()> {
         ("--append-repeat", args.append_repeat),
         ("--salvage", args.salvage),
         ("--no-samples", args.no_samples),
+        ("--part", args.part.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),

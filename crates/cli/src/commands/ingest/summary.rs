@@ -14,7 +14,7 @@ use crate::output::{note, warn};
 const SHORT: f64 = 60.0;
 
 /// Prints what was stored, with warnings first.
-pub(super) fn summarise(done: &Ingested, store: &Store, took: Duration) {
+pub(crate) fn summarise(done: &Ingested, store: &Store, took: Duration) {
     let info = &done.info;
     done.inferred.iter().for_each(|what| note(&format!("inferred {what}")));
     let facts = Facts { key: Some(&info.key), clock: done.clock.as_ref() };
@@ -26,7 +26,7 @@ pub(super) fn summarise(done: &Ingested, store: &Store, took: Duration) {
     for (name, value) in lines(done, store, took) {
         note(&format!("{name:>13}  {value}"));
     }
-    if info.rejects > 0 {
+    if info.rejects > 0 && done.part.is_none() {
         let records = if info.rejects == 1 { "record was" } else { "records were" };
         let run = shell_word(&info.key.to_string());
         let rejects = thousands(info.rejects);
@@ -45,6 +45,7 @@ fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str,
     let series = done.series_seconds.iter().map(|(name, seconds)| (&**name, Some(covered(*seconds, info))));
     let lines = [
         ("run", Some(format!("{}{partial}", info.key))),
+        ("part", done.part.map(|part| format!("{} of {}", part.number(), part.of()))),
         ("started", instant(info.t0_ms).map(|date| format!("{date} UTC"))),
         ("duration", Some(in_words(lasted.seconds))),
         ("requests", Some(requests(info))),

@@ -9,7 +9,7 @@ use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, parse, refused, words};
-use crate::args::ReportFormat;
+use crate::args::{Part, ReportFormat};
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
 use crate::input::versions::By;
@@ -19,12 +19,21 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 67] = [
+const LINES: [(&str, IsRead); 70] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
         |c| matches!(c, Command::Ingest(a) if a.series.series.len() == 2 && a.series.unit == ["bytes", "MB/s"]),
     ),
+    (
+        "ingest a.zip --part auto/16 --injector load-3 --framework go --test t --origin 7",
+        |c| matches!(c, Command::Ingest(a) if a.part == Some(Part::Auto(Some(16))) && a.injector.as_deref() == Some("load-3")),
+    ),
+    (
+        "merge go_2048 --parts 16 --max-rejects 7 --replace",
+        |c| matches!(c, Command::Merge(a) if a.run == "go_2048" && a.parts == 16 && a.max_rejects == 7 && a.replace),
+    ),
+    ("drop go_2048 --part 3 --part 4", |c| matches!(c, Command::Drop(a) if a.part == [3, 4])),
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -310,12 +319,18 @@ fn runs_are_named_in_one_way_at_a_time() {
         "drop --yes",
         "drop --framework f",
         "drop --points",
+        "merge go_t",
+        "merge --parts 3",
+        "ingest a.zip --part 3/16 --framework go --test t",
+        "ingest a.zip --part 3/16 --framework go --origin 7",
+        "ingest a.zip --injector x",
         "sweep",
         "rename go_t",
     ] {
         assert_eq!(refused(line), ErrorKind::MissingRequiredArgument, "{line}");
     }
     assert_eq!(refused("compare a go_t --test t --framework f"), ErrorKind::ArgumentConflict);
+    assert_eq!(refused("drop --test t --part 3"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("sweep --test t --at 8 --by workers"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("sweep --test t --at w8"), ErrorKind::ValueValidation);
     assert_eq!(refused("attach-cpu cpu.csv"), ErrorKind::MissingRequiredArgument);

@@ -1,4 +1,5 @@
 //! Folders of logs, and several runs of one test.
 
 mod folders;
+mod parts;
 mod repeats;

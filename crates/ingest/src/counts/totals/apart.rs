@@ -1,10 +1,10 @@
 //! Counts of logs that are read ahead of their turn: they are counted apart, and added once it is their turn.
 
 use super::{
-    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, NAME_BYTES, Names, TEXT_LIMIT, Totals, join_loads, short,
+    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, NAME_BYTES, Names, TEXT_LIMIT, Totals, part::translated, short,
 };
 use crate::counts::block::Tally;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn.
 const FAILURES_APART: usize = 100_000;
@@ -19,19 +19,19 @@ struct News {
 impl Names {
     /// Returns true if each of these names has, or would get, an index of its own.
     fn has_room(&self, names: impl Iterator<Item = impl AsRef<str>>, limit: usize) -> bool {
-        let new = names.filter(|name| self.0.find(name.as_ref().as_bytes()).is_none());
+        let new = names.filter(|name| self.names.find(name.as_ref().as_bytes()).is_none());
         let new = new.fold(News::default(), |new, name| News {
             names: new.names + 1,
             bytes: new.bytes + name.as_ref().len(),
         });
-        let known = self.0.texts();
+        let known = self.names.texts();
         // The empty name may be indexed beside those of a block.
         known.len() + new.names < limit && known.bytes() + new.bytes <= NAME_BYTES
     }
 
     /// The indexes of another's names here, by their indexes there.
     fn indexes(&mut self, other: &Self, limit: usize) -> Vec<u32> {
-        other.0.texts().iter().map(|name| self.index(name, limit)).collect()
+        other.names.texts().iter().map(|name| self.index(name, limit)).collect()
     }
 }
 
@@ -48,7 +48,7 @@ impl Totals {
 
     /// Returns true if counts that were kept apart can be added without reaching such a limit.
     pub(crate) fn has_room_for(&self, later: &Self) -> bool {
-        let fits = |own: &Names, names: &Names, limit| own.has_room(names.0.texts().iter(), limit);
+        let fits = |own: &Names, names: &Names, limit| own.has_room(names.names.texts().iter(), limit);
         fits(&self.labels, &later.labels, LABEL_LIMIT)
             && fits(&self.injectors, &later.injectors, INJECTOR_LIMIT)
             && fits(&self.response_codes, &later.response_codes, TEXT_LIMIT)
@@ -63,41 +63,31 @@ impl Totals {
     /// When a temporary file can't be written or read.
     pub(crate) fn absorb(&mut self, later: &Self) -> Result<()> {
         // Below the limits each label has an index of its own, in the order of first appearance.
-        for label in later.labels.0.texts().iter() {
+        for label in later.labels.names.texts().iter() {
             let counts = self.label_counts.of(label);
-            if let Some(more) = later.label_counts.counts.get(label) {
-                counts.successes += more.successes;
-                counts.failures += more.failures;
-                counts.transactions += more.transactions;
+            if let Some((_, more)) = later.label_counts.counts.get(label) {
+                counts.add(more);
             }
         }
         self.successes += later.successes;
         self.failures += later.failures;
         self.transactions += later.transactions;
-        let labels = self.labels.indexes(&later.labels, LABEL_LIMIT);
+        let labels = self.labels.indexes(&later.labels, self.limits.labels);
         self.absorb_cells(later, &labels)?;
         self.absorb_errors(later, &labels)
     }
 
     fn absorb_cells(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
-        let injectors = self.injectors.indexes(&later.injectors, INJECTOR_LIMIT);
+        let injectors = self.injectors.indexes(&later.injectors, self.limits.injectors);
         for cell in later.cells() {
-            let (mut key, mut cell) = cell?;
-            key.label = translated(labels, key.label)?;
-            for load in &mut cell.injectors {
-                load.injector = translated(&injectors, load.injector)?;
-            }
-            join_loads(&mut cell.injectors);
-            self.newest = self.newest.max(key.second);
-            self.merge(key, cell.as_ref())?;
-            self.pack_past()?;
+            self.absorb_cell(cell?, labels, &injectors)?;
         }
         Ok(())
     }
 
     fn absorb_errors(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
-        let codes = self.response_codes.indexes(&later.response_codes, TEXT_LIMIT);
-        let messages = self.messages.indexes(&later.messages, TEXT_LIMIT);
+        let codes = self.response_codes.indexes(&later.response_codes, self.limits.texts);
+        let messages = self.messages.indexes(&later.messages, self.limits.texts);
         for (key, count) in &later.errors {
             let key = ErrorKey {
                 label: translated(labels, key.label)?,
@@ -114,16 +104,12 @@ impl Totals {
     }
 }
 
-fn translated(indexes: &[u32], index: u32) -> Result<u32> {
-    let found = indexes.get(index as usize).copied();
-    found.ok_or_else(|| Error::bug("adding the counts of a log", "a name of theirs was not kept"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::counts::block::{LocalError, LocalKey};
     use crate::counts::{Cell, CellKey, InjectorLoad, LabelCount};
+    use crate::error::Error;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
 

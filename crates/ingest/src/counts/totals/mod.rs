@@ -1,6 +1,7 @@
 //! The counts of a whole run, accumulated block by block: seconds, labels and failures.
 
 mod apart;
+pub(crate) mod part;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,46 +42,63 @@ const OPEN_SECONDS: u32 = 60;
 
 /// Names by index. Beyond a limit, or beyond [`NAME_BYTES`], all further names share [`OTHER`].
 #[derive(Debug, Default)]
-struct Names(Interner);
+struct Names {
+    names: Interner,
+    /// True if a name shares [`OTHER`].
+    shares: bool,
+}
 
 impl Names {
     fn index(&mut self, name: &str, limit: usize) -> u32 {
-        if let Some(index) = self.0.find(name.as_bytes()) {
+        if let Some(index) = self.names.find(name.as_bytes()) {
             return index;
         }
-        let names = self.0.texts();
+        let names = self.names.texts();
         let fits = names.len() < limit && names.bytes() + name.len() <= NAME_BYTES;
-        self.0.number(if fits { name } else { OTHER })
+        self.shares |= !fits;
+        self.names.number(if fits { name } else { OTHER })
     }
 
     /// The names by index, as owned strings.
     fn owned(&self) -> Vec<String> {
-        self.0.texts().iter().map(str::to_owned).collect()
+        self.names.texts().iter().map(str::to_owned).collect()
     }
 
     /// The names by index, as shared strings.
     fn shared(&self) -> Vec<Arc<str>> {
-        self.0.texts().iter().map(Arc::from).collect()
+        self.names.texts().iter().map(Arc::from).collect()
     }
 }
 
 /// Whole-run counts by label. Beyond a limit all further labels share [`OTHER`].
 #[derive(Debug, Default)]
 struct LabelCounts {
-    counts: HashMap<String, LabelCount>,
+    /// Each with its number, in the order of first appearance.
+    counts: HashMap<String, (usize, LabelCount)>,
     /// The size of all labels, in bytes.
     bytes: usize,
+    /// True if a label shares [`OTHER`].
+    shares: bool,
 }
 
 impl LabelCounts {
     fn of(&mut self, label: &str) -> &mut LabelCount {
         let fits = self.counts.len() < LABEL_COUNT_LIMIT && self.bytes + label.len() <= NAME_BYTES;
         let label = if fits || self.counts.contains_key(label) { label } else { OTHER };
-        let bytes = &mut self.bytes;
-        self.counts.entry_ref(label).or_insert_with(|| {
+        self.shares |= label == OTHER;
+        let (number, bytes) = (self.counts.len(), &mut self.bytes);
+        let (_, count) = self.counts.entry_ref(label).or_insert_with(|| {
             *bytes += label.len();
-            LabelCount { label: label.to_owned(), ..LabelCount::default() }
-        })
+            (number, LabelCount { label: label.to_owned(), ..LabelCount::default() })
+        });
+        count
+    }
+
+    /// The counts in the order in which their labels first appeared.
+    fn in_order(&self) -> impl Iterator<Item = &LabelCount> {
+        let mut counts: Vec<&(usize, LabelCount)> = self.counts.values().collect();
+        counts.sort_unstable_by_key(|(number, _)| *number);
+        counts.into_iter().map(|(_, count)| count)
     }
 }
 
@@ -94,11 +112,24 @@ struct ErrorKey {
     transaction: bool,
 }
 
+/// How many names of each sort are told apart.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    labels: usize,
+    injectors: usize,
+    /// Response codes, and messages.
+    texts: usize,
+}
+
+/// The limits of a run.
+const OF_RUN: Limits = Limits { labels: LABEL_LIMIT, injectors: INJECTOR_LIMIT, texts: TEXT_LIMIT };
+
 /// The counts of a run, merged block by block in the order of the log.
 ///
 /// Names are indexed in the order of their first appearance, so the result does not depend on where blocks end.
 #[derive(Debug)]
 pub(crate) struct Totals {
+    limits: Limits,
     labels: Names,
     injectors: Names,
     response_codes: Names,
@@ -133,6 +164,7 @@ impl Totals {
     /// `folder`, or in the system's temporary folder if `None`.
     pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
         Self {
+            limits: OF_RUN,
             labels: Names::default(),
             injectors: Names::default(),
             response_codes: Names::default(),
@@ -169,11 +201,12 @@ impl Totals {
         for label in tally.labels.iter() {
             self.label_counts.of(label);
         }
-        let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();
+        let labels: Vec<u32> =
+            tally.labels.iter().map(|name| self.labels.index(name, self.limits.labels)).collect();
         // The unknown injector is indexed first: a block does not record at which row it appeared.
-        let untold = self.injectors.index("", INJECTOR_LIMIT);
+        let untold = self.injectors.index("", self.limits.injectors);
         let injectors: Vec<u32> =
-            tally.injectors.iter().map(|name| self.injectors.index(name, INJECTOR_LIMIT)).collect();
+            tally.injectors.iter().map(|name| self.injectors.index(name, self.limits.injectors)).collect();
         let mut loads = Vec::new();
         for (local, cell) in tally.cells() {
             self.count(&local, cell, &tally.labels);
@@ -194,7 +227,7 @@ impl Totals {
     fn translate_label(&mut self, local: u32, labels: &[u32]) -> u32 {
         match labels.get(local as usize) {
             Some(label) => *label,
-            None => self.labels.index("", LABEL_LIMIT),
+            None => self.labels.index("", self.limits.labels),
         }
     }
 
@@ -242,8 +275,11 @@ impl Totals {
 
     fn add_errors(&mut self, tally: &Tally, labels: &[u32]) -> Result<()> {
         let lost = || Error::bug("counting failures", "a text of theirs was not kept");
-        let messages: Vec<u32> =
-            tally.messages.iter().map(|message| self.messages.index(&short(message), TEXT_LIMIT)).collect();
+        let messages: Vec<u32> = tally
+            .messages
+            .iter()
+            .map(|message| self.messages.index(&short(message), self.limits.texts))
+            .collect();
         let response_codes = self.response_codes(tally).ok_or_else(lost)?;
         for (local, count) in &tally.errors {
             let key = ErrorKey {
@@ -279,7 +315,7 @@ impl Totals {
                 Texts::NULL => "",
                 known => tally.response_codes.get(known as usize)?,
             };
-            *index = self.response_codes.index(&short(name), TEXT_LIMIT);
+            *index = self.response_codes.index(&short(name), self.limits.texts);
         }
         Some(codes)
     }
@@ -297,9 +333,9 @@ impl Totals {
     /// The label of all requests, if there is exactly one and it is not empty.
     pub(crate) fn single_label(&self) -> Option<&str> {
         let mut requests =
-            self.label_counts.counts.values().filter(|count| count.successes + count.failures > 0);
+            self.label_counts.counts.values().filter(|(_, count)| count.successes + count.failures > 0);
         match (requests.next(), requests.next()) {
-            (Some(count), None) if !count.label.is_empty() => Some(&count.label),
+            (Some((_, count)), None) if !count.label.is_empty() => Some(&count.label),
             _ => None,
         }
     }
@@ -350,7 +386,8 @@ impl Totals {
 
     /// Whole-run counts by label, ascending by label.
     pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
-        let mut counts: Vec<LabelCount> = self.label_counts.counts.values().cloned().collect();
+        let mut counts: Vec<LabelCount> =
+            self.label_counts.counts.values().map(|(_, count)| count.clone()).collect();
         counts.sort_unstable_by(|a, b| a.label.cmp(&b.label));
         counts
     }

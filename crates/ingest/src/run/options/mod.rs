@@ -2,6 +2,7 @@
 
 pub(crate) mod cpu_scale;
 pub(crate) mod intervals;
+pub(crate) mod part;
 pub(crate) mod time_unit;
 
 use std::collections::BTreeMap;

@@ -185,6 +185,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
         rejects: &mut RejectSpool::default(),
         replace,
         stage: &CommitStage::default(),
+        part: None,
     }))
 }
 

@@ -26,8 +26,17 @@ impl Lock {
 
     /// Locks a file, which is created if missing; `None` if another process holds the lock.
     pub(crate) fn try_new(path: &Path) -> Result<Option<Self>> {
+        Self::try_by(path, File::try_lock)
+    }
+
+    /// Locks a file, as others may do in the same way; `None` if another process holds the lock alone.
+    pub(crate) fn try_shared(path: &Path) -> Result<Option<Self>> {
+        Self::try_by(path, File::try_lock_shared)
+    }
+
+    fn try_by(path: &Path, try_lock: fn(&File) -> Result<(), fs::TryLockError>) -> Result<Option<Self>> {
         let file = open(path)?;
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => Ok(Some(Self(file))),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => Err(Error::io(path, error)),

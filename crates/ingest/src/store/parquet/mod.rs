@@ -5,6 +5,7 @@
 //! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
 //! DIR/runs/KEY/GENERATION/*.parquet     samples (of many logs in several files), seconds, cpu, errors, labels, perhaps series; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
+//! DIR/parts/KEY/NUMBER/                 a store with one part of a run, until all parts are merged
 //! DIR/points.json                       what other load tools told in summary
 //! DIR/set-aside/                        what `repair` found to be no whole run
 //! ```
@@ -29,6 +30,7 @@ pub(crate) mod fuzz;
 pub(crate) mod lock;
 pub(crate) mod packed;
 mod panics;
+pub(crate) mod parts;
 mod points;
 mod samples;
 mod seconds;
@@ -39,6 +41,7 @@ mod writer;
 use std::path::Path;
 
 pub use self::packed::PackedRun;
+pub use self::parts::StoredParts;
 pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use self::writer::ParquetWriter;
 
@@ -340,10 +343,12 @@ impl ParquetStore {
 
 /// Returns the names of the files of a run's samples in their order, if they are stored.
 fn pieces(manifest: &Manifest) -> impl Iterator<Item = &str> {
-    let listed = manifest.files.keys().map(String::as_str).filter(|name| samples::is_piece(name));
+    let names = manifest.files.keys().map(String::as_str);
+    let mut listed: Vec<_> = names.filter_map(|name| Some((samples::piece_of(name)?, name))).collect();
+    listed.sort_unstable();
     // A manifest may lack the checksums of its files.
-    let unlisted = !manifest.files.keys().any(|name| samples::is_piece(name));
-    let names = listed.chain(unlisted.then_some(tables::SAMPLES));
+    let unlisted = listed.is_empty().then_some(tables::SAMPLES);
+    let names = listed.into_iter().map(|(_, name)| name).chain(unlisted);
     names.filter(|_| manifest.info.samples_stored)
 }
 

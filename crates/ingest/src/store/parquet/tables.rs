@@ -10,6 +10,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::checksum::{CheckedFile, SummedFile, Sums};
 use super::panics::plain;
@@ -29,12 +31,14 @@ pub(super) const SERIES: &str = "series.parquet";
 pub(super) const ERRORS: &str = "errors.parquet";
 pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
+pub(super) const PART: &str = "part.json";
+pub(super) const NAMES: &str = "names.json";
 
 /// The files of all small tables and of the rejected records.
 pub(super) const SMALL: [&str; 5] = [SECONDS, CPU, ERRORS, LABELS, REJECTS];
 
 /// The files that runs have only where there is something in them.
-pub(super) const OPTIONAL: [&str; 1] = [SERIES];
+pub(super) const OPTIONAL: [&str; 3] = [SERIES, PART, NAMES];
 
 /// The number of rows in a batch of failures, which have up to three texts of some KiB each.
 const FAILURES: usize = 2 << 10;
@@ -249,4 +253,17 @@ pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<Su
 pub(super) fn read_rejects(file: &CheckedFile) -> impl Iterator<Item = Result<Reject>> + use<> {
     let what = format!("reading {}", file.path().display());
     read_lines(BufReader::new(file.reader(0)), what)
+}
+
+/// Writes a JSON document.
+pub(super) fn write_document(path: &Path, document: &impl Serialize) -> Result<Sums> {
+    let mut writer = BufWriter::new(SummedFile::create(path)?);
+    serde_json::to_writer(&mut writer, document).map_err(|error| Error::io(path, error.into()))?;
+    writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?.finish()
+}
+
+/// Reads a JSON document.
+pub(super) fn read_document<T: DeserializeOwned>(file: &CheckedFile) -> Result<T> {
+    let read = serde_json::from_reader(BufReader::new(file.reader(0)));
+    read.map_err(|error| Error::store(format!("reading {}", file.path().display()), error))
 }

@@ -1,12 +1,14 @@
 //! Writes a run into the embedded store. Until it is committed, no reader sees it.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use super::checksum::Sums;
 use super::folder::{Folder, RunLock, Staging};
-use super::samples::{SampleColumns, SampleEncoder, SamplePieces};
+use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::{seconds, tables};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
@@ -19,6 +21,8 @@ pub struct ParquetWriter {
     samples: Option<SamplePieces>,
     staging: Staging,
     lock: Option<RunLock>,
+    /// Files of samples that were written elsewhere.
+    linked: BTreeMap<String, Sums>,
 }
 
 impl ParquetWriter {
@@ -26,7 +30,18 @@ impl ParquetWriter {
         let lock = key.map(|key| folder.lock(key)).transpose()?;
         let staging = folder.stage()?;
         let samples = keep_samples.then(|| SamplePieces::create(&staging.path)).transpose()?;
-        Ok(Self { folder: folder.clone(), samples, staging, lock })
+        Ok(Self { folder: folder.clone(), samples, staging, lock, linked: BTreeMap::new() })
+    }
+
+    /// Begins a run whose samples are those of these files, in their order. The files themselves become the run's.
+    pub(super) fn begin_linked(folder: &Folder, key: &RunKey, files: &[(PathBuf, Sums)]) -> Result<Self> {
+        let mut writer = Self::begin(folder, Some(key), false)?;
+        for (piece, (file, sums)) in files.iter().enumerate() {
+            let name = file_name(piece);
+            link(file, &writer.staging.path.join(&name))?;
+            writer.linked.insert(name, sums.clone());
+        }
+        Ok(writer)
     }
 }
 
@@ -64,7 +79,7 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { folder, samples, staging, lock } = self;
+        let Self { folder, samples, staging, lock, linked } = self;
         let path = |name: &str| staging.path.join(name);
         let mut cells = CountedCells::new(run.cells);
         let expected = run.info.requests() + run.info.transactions;
@@ -86,14 +101,29 @@ impl RunWriter for ParquetWriter {
             let path = path(tables::SERIES);
             tables.push(table(tables::SERIES, move || tables::write_series(&path, run.series)));
         }
+        if let Some((row, names)) = run.part {
+            let (of_row, of_names) = (path(tables::PART), path(tables::NAMES));
+            tables.push(table(tables::PART, move || tables::write_document(&of_row, row)));
+            tables.push(table(tables::NAMES, move || tables::write_document(&of_names, names)));
+        }
         if let Some(samples) = samples {
             // The samples come first: the largest file is the likeliest to fill the disk, and the error should name it.
             tables.insert(0, (tables::SAMPLES, Box::new(move || samples.close(expected))));
         }
-        let files = side_by_side(tables)?.into_iter().flat_map(|(_, files)| files).collect();
+        let written = side_by_side(tables)?.into_iter().flat_map(|(_, files)| files);
+        let files = linked.into_iter().chain(written).collect();
         cells.check(run.info)?;
         folder.publish(staging, files, run.info, lock, run.replace)
     }
+}
+
+/// Gives a file another name. Where the file system can't, it is copied.
+fn link(file: &Path, to: &Path) -> Result<()> {
+    if fs::hard_link(file, to).is_ok() {
+        return Ok(());
+    }
+    let copied = fs::copy(file, to).and_then(|_| File::open(to)?.sync_all());
+    copied.map_err(|error| Error::io(to, error))
 }
 
 /// The job of writing one file.

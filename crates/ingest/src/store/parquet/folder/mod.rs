@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use self::leftovers::{clear, is_new, sweep, tidy};
 use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};
-use self::paths::{LOCK, SET_ASIDE, has_manifest, read_manifest};
+use self::paths::{SET_ASIDE, has_manifest, read_manifest};
 
 use super::checksum::Sums;
 use super::lock::{Lock, refuse_link};
@@ -23,10 +23,10 @@ use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
 use crate::store::Wanted;
 
-pub(super) use self::paths::{Folder, MANIFEST, MARKER, POINTS};
+pub(super) use self::paths::{Folder, LOCK, MANIFEST, MARKER, POINTS};
 
 /// The names that may exist in a store's folder besides the marker.
-const OWN: [&str; 5] = [LOCK, "runs", "staging", SET_ASIDE, POINTS];
+const OWN: [&str; 6] = [LOCK, "runs", "staging", "parts", SET_ASIDE, POINTS];
 
 impl Folder {
     /// Fails if the folder holds a store of another layout version, or something else.

@@ -51,6 +51,11 @@ impl Folder {
         self.path.join("staging")
     }
 
+    /// Returns the folder of the parts of runs.
+    pub(in crate::store::parquet) fn parts(&self) -> PathBuf {
+        self.path.join("parts")
+    }
+
     /// Returns the folder of a run: the one named by an earlier version if the run is still there.
     pub(super) fn run(&self, key: &RunKey) -> PathBuf {
         let run = self.runs().join(folder_name(key));

@@ -30,7 +30,7 @@ use crate::sample::resolution::Resolution;
 pub use self::encode::{SampleColumns, SampleEncoder};
 pub use self::file::SampleExport;
 
-pub(super) use self::pieces::{SamplePieces, is_piece};
+pub(super) use self::pieces::{SamplePieces, file_name, piece_of};
 pub(super) use self::read::{open, stream};
 
 /// The maximum number of rows per batch when reading.

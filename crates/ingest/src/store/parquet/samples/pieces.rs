@@ -9,18 +9,21 @@ use super::encode::SampleColumns;
 use super::file::{EndedFile, SampleFile};
 use crate::error::{Error, Result};
 
-/// The file name of a piece. Names are in the order of the pieces, also as bytes.
-fn file_name(piece: usize) -> String {
+/// The file name of a piece.
+pub(in super::super) fn file_name(piece: usize) -> String {
     match piece {
         0 => SAMPLES.to_owned(),
         later => format!("samples_{:03}.parquet", later + 1),
     }
 }
 
-/// Returns true if a file with this name holds samples of a run.
-pub(in super::super) fn is_piece(name: &str) -> bool {
-    let number = name.strip_prefix("samples_").and_then(|rest| rest.strip_suffix(".parquet"));
-    name == SAMPLES || number.is_some_and(|digits| digits.parse::<usize>().is_ok())
+/// Returns the piece that a file with this name holds; `None` if it holds no samples.
+pub(in super::super) fn piece_of(name: &str) -> Option<usize> {
+    if name == SAMPLES {
+        return Some(0);
+    }
+    let number = name.strip_prefix("samples_")?.strip_suffix(".parquet")?;
+    number.parse::<usize>().ok()?.checked_sub(1)
 }
 
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.

@@ -1,0 +1,63 @@
+//! `perfpipe merge`: makes a run of its parts.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::Args;
+use perfpipe_analyze::format::counted;
+use perfpipe_ingest::{MergeOptions, RunKey, Store};
+
+use super::ingest::summarise;
+use crate::args::StoreArgs;
+use crate::error::CliError;
+use crate::input::store;
+use crate::output::note;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe merge go_2048 --parts 16\n  \
+    perfpipe merge go_2048#2 --parts 16 --max-rejects 5000\n\n\
+    The parts are those of `perfpipe ingest --part`. The run is the one that an ingest of all their logs together would \
+    have stored. It appears as a whole or not at all, and then its parts are removed.")]
+pub(crate) struct MergeArgs {
+    /// Run to make, as `perfpipe list` names it: go_2048, go_2048#2
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Number of all its parts
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) parts: u32,
+    /// Fail if more than this many records are rejected in all parts together
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) max_rejects: u64,
+    /// Replace any run of that name, even a whole one by a partial one
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// Merges the parts of a run.
+pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs) -> Result<()> {
+    let store = store::existing(store).await?;
+    let key = of_parts(&args.run, &store).await?;
+    let options = MergeOptions::default().with_max_rejects(args.max_rejects).with_replace(args.replace);
+    let started = Instant::now();
+    let done = store.merge(&key, args.parts, &options).await?;
+    summarise(&done, &store, started.elapsed());
+    note(&format!("merged {} to {key}, and removed them", counted(args.parts.into(), "part")));
+    Ok(())
+}
+
+/// Returns the key of the run with this name of which the store has parts.
+pub(super) async fn of_parts(name: &str, store: &Store) -> Result<RunKey> {
+    let known: Vec<RunKey> = store.parts().await?.into_iter().map(|parts| parts.key).collect();
+    if let Some(key) = known.iter().find(|key| key.to_string() == name) {
+        return Ok(key.clone());
+    }
+    let remedy = match known.as_slice() {
+        [] => "Store them first with `perfpipe ingest --part`, in a folder (--store).".to_owned(),
+        known => {
+            let names: Vec<String> = known.iter().map(RunKey::to_string).collect();
+            format!("There are parts of {}.", names.join(", "))
+        }
+    };
+    Err(CliError::refused(format!("there are no parts of {name} in {store}"), remedy).into())
+}

@@ -1,0 +1,160 @@
+//! Counts of the parts of a run: what is kept of a part beside its counts, and how those of all parts are added up.
+//!
+//! A run tells only so many names apart, those that came first. Whether a name is one of them depends on the parts before,
+//! so a part tells far more apart, and can't be stored if these are not enough. When parts are added up, their names are
+//! taken in the order of their first appearance, as from one log.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ErrorKey, LABEL_COUNT_LIMIT, Limits, Names, Totals, join_loads};
+use crate::counts::stored_run::StoredRun;
+use crate::counts::{Cell, CellKey, LabelCount};
+use crate::error::{Error, ErrorKind, Result};
+use crate::run::options::part::PartNumber;
+
+/// What is stored of a part beside what is stored of every run, and beside its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartRow {
+    pub(crate) number: PartNumber,
+    /// The maximum distance of a record from the origin, in ms.
+    pub(crate) max_span_ms: u64,
+}
+
+/// The names in the counts of a part, each list in the order of first appearance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartNames {
+    labels: Vec<String>,
+    injectors: Vec<String>,
+    response_codes: Vec<String>,
+    messages: Vec<String>,
+    /// The labels that have whole-run counts.
+    counted: Vec<String>,
+}
+
+/// The limits of a part.
+const OF_PART: Limits =
+    Limits { labels: LABEL_COUNT_LIMIT, injectors: LABEL_COUNT_LIMIT, texts: LABEL_COUNT_LIMIT };
+
+impl Totals {
+    /// Tells apart as many names as a part needs.
+    pub(crate) fn of_part(self) -> Self {
+        Self { limits: OF_PART, ..self }
+    }
+
+    /// Returns the names in these counts, which are those of a part.
+    ///
+    /// # Errors
+    /// If names or kinds of failures are counted together, so that parts can't be added up exactly.
+    pub(crate) fn part_names(&self) -> Result<PartNames> {
+        let lists = [&self.labels, &self.injectors, &self.response_codes, &self.messages];
+        let sorts = ["labels", "injectors", "response codes", "messages of failures"];
+        let shared = lists.iter().zip(sorts).find(|(names, _)| names.shares).map(|(_, sort)| sort);
+        if let Some(sort) = shared.or(self.label_counts.shares.then_some("labels")) {
+            return Err(too_varied(&format!("100,000 {sort}, or 16 MiB of them")));
+        }
+        if !self.other_errors.is_empty() {
+            return Err(too_varied("500,000 kinds of failures by second"));
+        }
+        let [labels, injectors, response_codes, messages] = lists.map(Names::owned);
+        let counted = self.label_counts.in_order().map(|count| count.label.clone()).collect();
+        Ok(PartNames { labels, injectors, response_codes, messages, counted })
+    }
+
+    /// Adds the counts of the part that comes next.
+    ///
+    /// # Errors
+    /// When its counts or a temporary file can't be read.
+    pub(crate) fn absorb_part(&mut self, part: &StoredRun, names: &PartNames) -> Result<()> {
+        self.absorb_label_counts(&part.labels, &names.counted);
+        self.successes += part.info.successes;
+        self.failures += part.info.failures;
+        self.transactions += part.info.transactions;
+        let Limits { labels, injectors, texts } = self.limits;
+        names.labels.iter().for_each(|label| _ = self.labels.index(label, labels));
+        names.injectors.iter().for_each(|injector| _ = self.injectors.index(injector, injectors));
+        names.response_codes.iter().for_each(|code| _ = self.response_codes.index(code, texts));
+        names.messages.iter().for_each(|message| _ = self.messages.index(message, texts));
+        let of = |names: &mut Names, list: &[String], limit| -> Vec<u32> {
+            list.iter().map(|name| names.index(name, limit)).collect()
+        };
+        let labels = of(&mut self.labels, &part.cells.labels, labels);
+        let injectors = of(&mut self.injectors, &part.cells.injectors, injectors);
+        for cell in part.cells.iter() {
+            self.absorb_cell(cell?, &labels, &injectors)?;
+        }
+        for error in &part.errors {
+            let key = ErrorKey {
+                second: error.second,
+                label: self.labels.index(&error.label, self.limits.labels),
+                response_code: self.response_codes.index(&error.response_code, self.limits.texts),
+                message: self.messages.index(&error.message, self.limits.texts),
+                transaction: error.transaction,
+            };
+            self.add_error(key, error.count);
+        }
+        Ok(())
+    }
+
+    /// Adds whole-run counts of labels, which are given in the order of first appearance.
+    fn absorb_label_counts(&mut self, counts: &[LabelCount], order: &[String]) {
+        for label in order {
+            let Ok(at) = counts.binary_search_by(|count| count.label.cmp(label)) else { continue };
+            let Some(more) = counts.get(at) else { continue };
+            self.label_counts.of(label).add(more);
+        }
+    }
+
+    /// Adds a cell whose label and injectors are indexes into lists, which hold their indexes here.
+    pub(super) fn absorb_cell(
+        &mut self,
+        (mut key, mut cell): (CellKey, Cell),
+        labels: &[u32],
+        injectors: &[u32],
+    ) -> Result<()> {
+        key.label = translated(labels, key.label)?;
+        for load in &mut cell.injectors {
+            load.injector = translated(injectors, load.injector)?;
+        }
+        join_loads(&mut cell.injectors);
+        self.newest = self.newest.max(key.second);
+        self.merge(key, cell.as_ref())?;
+        self.pack_past()
+    }
+}
+
+pub(super) fn translated(indexes: &[u32], index: u32) -> Result<u32> {
+    let found = indexes.get(index as usize).copied();
+    found.ok_or_else(|| Error::bug("adding the counts of a log", "a name of theirs was not kept"))
+}
+
+/// The error for a part in which names are counted together.
+fn too_varied(limit: &str) -> Error {
+    let problem = format!("the part has more than {limit}, so it can't be merged exactly with others");
+    Error::refused(ErrorKind::PartTooVaried, problem, "Ingest the logs of all parts together, as one run.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::block::{LocalKey, Tally};
+
+    /// Counts of a part with so many labels.
+    fn labels(count: u32) -> Totals {
+        let key = |label| LocalKey { second: 0, label, success: true, transaction: false };
+        let cell = || Cell { elapsed: vec![(1, 1)], ..Cell::default() };
+        let names: Vec<String> = (0..count).map(|label| label.to_string()).collect();
+        let mut totals = Totals::default().of_part();
+        totals.add(&Tally::of((0..count).map(|label| (key(label), cell())).collect(), names)).unwrap();
+        totals
+    }
+
+    #[test]
+    fn part_tells_all_its_names_apart_or_is_refused() {
+        let limit = LABEL_COUNT_LIMIT as u32;
+        let names = labels(limit).part_names().unwrap();
+        assert!(names.labels == names.counted && names.labels.len() == LABEL_COUNT_LIMIT);
+        let error = labels(limit + 1).part_names().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PartTooVaried);
+        assert!(error.to_string().contains("100,000 labels"), "{error}");
+    }
+}

@@ -1,0 +1,323 @@
+//! Ingests parts of a run on several machines, and merges them to the run.
+
+mod agree;
+
+use std::path::PathBuf;
+
+use futures_util::future::BoxFuture;
+
+use super::ingest::{Ingested, Terms, ingest_as, named};
+use super::options::IngestOptions;
+use super::store::{Kind, Store, blocking};
+use crate::counts::coverage::seconds_with_reading;
+use crate::counts::stored_run::StoredRun;
+use crate::counts::success_times::SuccessTimes;
+use crate::counts::totals::{DEFAULT_MEMORY, Totals};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::stage::CommitStage;
+use crate::run::damage::Damage;
+use crate::run::info::{RunInfo, SourceFile, SourceKind};
+use crate::run::key::RunKey;
+use crate::run::note::{Note, NoteKind};
+use crate::run::options::RunOptions;
+use crate::run::options::intervals::Intervals;
+use crate::run::options::part::PartNumber;
+use crate::run::rejects::{Reject, RejectSpool};
+use crate::run::replace::Replace;
+use crate::series::cpu::CpuJoin;
+use crate::store::counted;
+use crate::store::parquet::ParquetStore;
+use crate::store::parquet::parts::{Part, StoredParts};
+
+/// How parts are merged.
+///
+/// ```
+/// use perfpipe_ingest::MergeOptions;
+///
+/// let options = MergeOptions::default().with_max_rejects(7);
+/// assert_eq!((options.max_rejects, options.replace), (7, false));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MergeOptions {
+    /// The maximum number of rejected records of all parts together.
+    pub max_rejects: u64,
+    /// True if any run of the same key may be replaced, even a whole one by a partial one.
+    pub replace: bool,
+    /// The memory budget in bytes for the counts. Those beyond a third of it go to a temporary file.
+    pub memory: usize,
+}
+
+impl Default for MergeOptions {
+    fn default() -> Self {
+        Self { max_rejects: IngestOptions::default().max_rejects, replace: false, memory: DEFAULT_MEMORY }
+    }
+}
+
+impl MergeOptions {
+    /// Sets the maximum number of rejected records of all parts together.
+    #[must_use]
+    pub fn with_max_rejects(mut self, max_rejects: u64) -> Self {
+        self.max_rejects = max_rejects;
+        self
+    }
+
+    /// Sets whether any run of the same key may be replaced.
+    #[must_use]
+    pub fn with_replace(mut self, replace: bool) -> Self {
+        self.replace = replace;
+        self
+    }
+
+    /// Sets the memory budget in bytes for the counts.
+    #[must_use]
+    pub fn with_memory(mut self, memory: usize) -> Self {
+        self.memory = memory;
+        self
+    }
+}
+
+impl Store {
+    /// Reads one machine's logs of a run into the store, as a part that is merged with the others later, see
+    /// [`Store::merge`]. A part with the same number, made from files of the same names, is replaced.
+    ///
+    /// The options must name framework, test, repeat and origin, which are those of the whole run.
+    /// [`IngestOptions::max_rejects`] is left to the merge.
+    ///
+    /// # Errors
+    /// As for [`ingest`](crate::ingest()). Also if the options lack something, a log has no clock, the parts are being
+    /// merged, or the store is a database.
+    pub fn ingest_part<'a>(
+        &'a self,
+        files: &'a [PathBuf],
+        options: &'a IngestOptions,
+        part: PartNumber,
+    ) -> BoxFuture<'a, Result<Ingested>> {
+        Box::pin(async move {
+            let Some(key) = options.given_key().filter(|_| options.origin.is_some()) else {
+                let problem = "a part of a run needs the run's framework, test, repeat and origin";
+                return Err(Error::usage(ErrorKind::PartIncomplete, problem, "Give them."));
+            };
+            let (store, _lock) = self.of_parts()?.part_store(&key, part.number())?;
+            let options = IngestOptions { max_rejects: u64::MAX, ..options.clone() };
+            let terms = Terms { admit: &|_| Ok(()), part: Some(part) };
+            ingest_as(&store, files, &options, terms).await.map_err(|error| match error.kind() {
+                ErrorKind::KeyTaken => taken(&key, part, &error),
+                _ => error,
+            })
+        })
+    }
+
+    /// Merges all parts of a run, and removes them. The run is that of all their logs, read in the order of the parts with
+    /// the same options.
+    ///
+    /// The run appears as a whole, or not at all. If this is interrupted, the parts are still there, perhaps beside the
+    /// run; merging them again completes it.
+    ///
+    /// # Errors
+    /// If parts are missing, or don't fit together; if there are too many rejects, the run may not replace another one,
+    /// or the store fails or is a database.
+    pub fn merge<'a>(
+        &'a self,
+        key: &'a RunKey,
+        of: u32,
+        options: &'a MergeOptions,
+    ) -> BoxFuture<'a, Result<Ingested>> {
+        Box::pin(async move { merge(self.of_parts()?, key, of, options).await })
+    }
+
+    /// Returns the parts of runs that are not yet merged, sorted by test, framework and repeat. A database has none.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub fn parts(&self) -> BoxFuture<'_, Result<Vec<StoredParts>>> {
+        Box::pin(async move {
+            match &self.0 {
+                Kind::Parquet(store) => blocking(store, |store| store.parts()).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(..) => Ok(Vec::new()),
+            }
+        })
+    }
+
+    /// Drops parts of a run that are not yet merged.
+    ///
+    /// # Errors
+    /// If one of them is not stored, others are working on the parts, or the store is a database.
+    pub fn drop_parts<'a>(&'a self, key: &'a RunKey, numbers: &'a [u32]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.of_parts()?.drop_parts(key, numbers) })
+    }
+
+    /// Returns the store if it can have parts.
+    fn of_parts(&self) -> Result<&ParquetStore> {
+        match &self.0 {
+            Kind::Parquet(store) => Ok(store),
+            #[cfg(feature = "postgres")]
+            Kind::Postgres(..) => Err(Error::refused(
+                ErrorKind::PartsInDatabase,
+                "parts of a run are kept in a folder, not in a database",
+                "Ingest and merge them in a folder, then copy the run to the database.",
+            )),
+        }
+    }
+}
+
+/// The refusal of a part whose number another one has.
+fn taken(key: &RunKey, part: PartNumber, error: &Error) -> Error {
+    let problem = format!("part {part} of {key} is stored already ({error})");
+    let remedy = "Give this part its own number, or replace the other one (IngestOptions::replace).";
+    Error::refused(ErrorKind::PartTaken, problem, remedy)
+}
+
+async fn merge(store: &ParquetStore, key: &RunKey, of: u32, options: &MergeOptions) -> Result<Ingested> {
+    let locked = store.parts_alone(key)?;
+    let parts = locked.all()?;
+    agree::check(key, &parts, of)?;
+    let writer = store.begin_merged(key, &parts)?;
+    let mut merged = Merged::new(Totals::new(options.memory, writer.scratch()), options.max_rejects);
+    for part in &parts {
+        merged.add(key, part)?;
+    }
+    let done = merged.commit(writer, key, &parts, options.replace).await?;
+    locked.remove().map(|()| done).map_err(|error| {
+        let problem = format!("the run {key} is stored, but its parts could not be removed: {error}");
+        Error::refused(ErrorKind::PartsLeft, problem, "Drop the parts.")
+    })
+}
+
+/// What the parts so far add up to.
+struct Merged {
+    totals: Totals,
+    max_rejects: u64,
+    rejects: RejectSpool,
+    /// The first part, with the readings of the server, which are those of all parts.
+    first: Option<StoredRun>,
+    /// The sum of the bytes received and sent.
+    bytes: u64,
+}
+
+impl Merged {
+    fn new(totals: Totals, max_rejects: u64) -> Self {
+        Self { totals, max_rejects, rejects: RejectSpool::default(), first: None, bytes: 0 }
+    }
+
+    /// Adds the part that comes next.
+    fn add(&mut self, key: &RunKey, part: &Part) -> Result<()> {
+        let mut run = part.store.read(key)?.ok_or_else(|| Error::missing_run(key))?;
+        self.totals.absorb_part(&run, &part.names()?)?;
+        for cell in run.cells.sums() {
+            let (_, cell) = cell?;
+            let bytes = cell.bytes.unsigned_abs().saturating_add(cell.sent_bytes.unsigned_abs());
+            self.bytes = self.bytes.saturating_add(bytes);
+        }
+        if self.bytes > i64::MAX as u64 {
+            let problem = "bytes and sentBytes of the parts add up to more than 9.2 EB, the largest sum that can be stored";
+            let remedy =
+                "No test transfers that much: check these columns, and remove them if they are wrong.";
+            return Err(Error::refused(ErrorKind::SizeOverflow, problem, remedy));
+        }
+        let (rejects, max_rejects) = (&mut self.rejects, self.max_rejects);
+        part.store.rejects(key, &mut |reject| match rejects.len() < max_rejects {
+            true => rejects.push(&reject),
+            false => Err(one_too_many(&reject, max_rejects)),
+        })?;
+        (run.cells, run.errors, run.labels) = Default::default();
+        match &self.first {
+            None => {
+                self.first = Some(run);
+                Ok(())
+            }
+            Some(first) => agree::check_readings(key, first, &run, part.row.number),
+        }
+    }
+
+    /// Stores the run.
+    async fn commit<W: RunWriter>(
+        mut self,
+        writer: W,
+        key: &RunKey,
+        parts: &[Part],
+        replace: bool,
+    ) -> Result<Ingested> {
+        let Some(first) = self.first.take() else { return Err(crate::store::parquet::parts::none(key)) };
+        let info = info(&first.info, parts, &self.totals, self.rejects.len());
+        let (errors, label_counts) = (self.totals.errors()?, self.totals.label_counts());
+        let (labels, injectors) = (self.totals.labels(), self.totals.injectors());
+        counted::check(&info, info.requests().saturating_add(info.transactions), &label_counts, &errors)?;
+        let join = CpuJoin::of(&info);
+        let cells = self.totals.cells();
+        let cpu_seconds = seconds_with_reading(cells, info.t0_ms, info.seconds, &first.cpu, join)?;
+        let mut elapsed = SuccessTimes::default();
+        let mut cells = self.totals.cells().inspect(|cell| elapsed.see(cell));
+        writer
+            .commit(FinishedRun {
+                info: &info,
+                labels: &labels,
+                injectors: &injectors,
+                cells: &mut cells,
+                cpu: &first.cpu,
+                series: &first.series,
+                errors: &errors,
+                label_counts: &label_counts,
+                rejects: &mut self.rejects,
+                replace: if replace { Replace::Any } else { Replace::SameKey },
+                stage: &CommitStage::default(),
+                part: None,
+            })
+            .await?;
+        drop(cells);
+        let covered = first.series.iter().map(|series| (series.name.clone(), series.covered(&info)));
+        let series_seconds = covered.collect();
+        let injectors = named(injectors);
+        let notes = note_of_injectors(parts.len(), &injectors, &info).into_iter().collect();
+        let mut done = Ingested::new(info);
+        (done.notes, done.elapsed, done.injectors) = (notes, elapsed.ascending(), injectors);
+        (done.cpu_seconds, done.series_seconds) = (cpu_seconds, series_seconds);
+        Ok(done)
+    }
+}
+
+/// The error for a reject beyond the limit.
+fn one_too_many(reject: &Reject, limit: u64) -> Error {
+    let mut place = Place::file(&reject.file).at(reject.line, reject.byte);
+    place.member.clone_from(&reject.member);
+    let problem = format!("{}; that makes {} rejects, and the limit is {limit}", reject.reason, limit + 1);
+    let remedy = "Look at these records. If the run may be stored without them, allow more rejects \
+                  (MergeOptions::max_rejects): they are kept beside it.";
+    Error::input(ErrorKind::TooManyRejects, place, problem, remedy)
+}
+
+/// The note on several parts whose load is counted as that of one injector.
+fn note_of_injectors(parts: usize, injectors: &[String], info: &RunInfo) -> Option<Note> {
+    let told = parts < 2 || !injectors.is_empty() || info.options.injectors.is_some();
+    let text = "the parts name no injector, so the load is counted as that of a single one";
+    (!told).then(|| Note::new(NoteKind::Other, text.to_owned()))
+}
+
+/// The metadata of the run.
+fn info(first: &RunInfo, parts: &[Part], totals: &Totals, rejects: u64) -> RunInfo {
+    let infos = || parts.iter().map(|part| &part.info);
+    let last_ms = infos().map(|info| info.last_ms).max().unwrap_or(first.last_ms);
+    let intervals = infos().filter_map(|info| info.options.intervals).reduce(Intervals::merged);
+    let damage: Vec<Damage> = infos().flat_map(|info| &info.damage).cloned().collect();
+    let is_log = |source: &&SourceFile| source.kind == SourceKind::Log;
+    let logs = infos().flat_map(|info| info.sources.iter().filter(is_log));
+    let others = first.sources.iter().filter(|source| !is_log(source));
+    let seconds = last_ms.saturating_sub(first.t0_ms).div_euclid(1000).saturating_add(1);
+    RunInfo {
+        last_ms,
+        last_end_ms: infos().filter_map(|info| info.last_end_ms).max(),
+        transactions_end_ms: infos().filter_map(|info| info.transactions_end_ms).max(),
+        seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
+        successes: totals.successes,
+        failures: totals.failures,
+        transactions: totals.transactions,
+        rejects,
+        sources: logs.chain(others).cloned().collect(),
+        options: RunOptions { intervals, ..first.options.clone() },
+        ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        damage,
+        ..first.clone()
+    }
+}
