@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
-use perfpipe_ingest::{MergeOptions, RunKey, Store};
+use perfpipe_ingest::{MergeOptions, Progress, RunKey, Store};
 
 use super::ingest::summarise;
 use crate::args::StoreArgs;
@@ -35,10 +35,11 @@ pub(crate) struct MergeArgs {
 }
 
 /// Merges the parts of a run.
-pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs) -> Result<()> {
+pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     let store = store::existing(store).await?;
     let key = of_parts(&args.run, &store).await?;
     let options = MergeOptions::default().with_max_rejects(args.max_rejects).with_replace(args.replace);
+    let options = options.with_progress(progress);
     let started = Instant::now();
     let done = store.merge(&key, args.parts, &options).await?;
     summarise(&done, &store, started.elapsed());

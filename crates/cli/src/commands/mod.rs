@@ -152,7 +152,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
     let Cli { command, store, .. } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
-        Command::Merge(args) => merge::run(&args, &store).await,
+        Command::Merge(args) => merge::run(&args, &store, progress).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,

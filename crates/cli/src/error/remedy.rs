@@ -96,7 +96,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or \
              give their unit with --time-unit."
         }
-        ErrorKind::OriginContradicted => "Leave --origin out: if one is needed, an error states it.",
+        ErrorKind::OriginContradicted => {
+            "Correct --origin, or leave it out: if one is needed, an error states it."
+        }
         ErrorKind::OneRunOnly => {
             "Leave --origin and --repeat out, or ingest that run alone: name its files instead of the folder."
         }

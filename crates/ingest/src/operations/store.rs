@@ -38,7 +38,7 @@ const ON_THE_WAY: usize = 1;
 ///
 /// What reads a folder does so on tokio's threads for blocking work, so these functions need a tokio runtime and never
 /// stall it. What writes to a folder works on the thread that polls it, in steps that end once they have begun:
-/// [`Store::ingest`], [`Store::copy`], [`Store::attach_cpu`] and [`Store::drop_run`]. If that thread must stay
+/// [`Store::ingest`], [`Store::merge`], [`Store::copy`], [`Store::attach_cpu`] and [`Store::drop_run`]. If that thread must stay
 /// responsive, poll them with `Handle::block_on` within `tokio::task::spawn_blocking`, as the command `perfpipe` does. A
 /// database never blocks. The caller's closures (`each`) run on the polling thread.
 #[derive(Clone)]

@@ -177,7 +177,7 @@ impl ReadPlan {
                     "its first timeStamp is {head}, which is further from the given origin, {origin}, than the \
                      allowed span"
                 ),
-                "Leave the origin out: if one is needed, an error states it.",
+                "Correct the origin, or leave it out: if one is needed, an error states it.",
             ));
         }
         feed.start(survey.clock(self.origin));

@@ -132,6 +132,9 @@ fn part_that_is_wrong_is_refused_with_a_remedy() {
     }
     let empty = store.file("empty.csv", "");
     assert_told(&store.run(&part(&empty, "2/2", &["--replace"])).complaint(3), &["empty.csv"]);
+    let early = store.file("early.csv", "timeStamp,elapsed,success\n1795203823999,7,true\n");
+    let complaint = store.run(&part(&early, "2/2", &["--replace"])).complaint(3);
+    assert_told(&complaint, &["early.csv", "Give all parts an origin that is not after 1795203823999"]);
     // Of another version.
     let nested = |number: &str| format!("{}/parts/nio+2048/{number}", store.place());
     store.run(&part(&logs[1], "2/2", &["--replace"])).said();

@@ -14,8 +14,9 @@ use crate::counts::stored_run::StoredRun;
 use crate::counts::success_times::SuccessTimes;
 use crate::counts::totals::{DEFAULT_MEMORY, Totals};
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::pipeline::Progress;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
-use crate::pipeline::stage::CommitStage;
+use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::damage::Damage;
 use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
@@ -47,11 +48,14 @@ pub struct MergeOptions {
     pub replace: bool,
     /// The memory budget in bytes for the counts. Those beyond a third of it go to a temporary file.
     pub memory: usize,
+    /// The handle by which the merge can be followed.
+    pub progress: Progress,
 }
 
 impl Default for MergeOptions {
     fn default() -> Self {
-        Self { max_rejects: IngestOptions::default().max_rejects, replace: false, memory: DEFAULT_MEMORY }
+        let max_rejects = IngestOptions::default().max_rejects;
+        Self { max_rejects, replace: false, memory: DEFAULT_MEMORY, progress: Progress::default() }
     }
 }
 
@@ -74,6 +78,13 @@ impl MergeOptions {
     #[must_use]
     pub fn with_memory(mut self, memory: usize) -> Self {
         self.memory = memory;
+        self
+    }
+
+    /// Sets the handle by which the merge can be followed.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Progress) -> Self {
+        self.progress = progress;
         self
     }
 }
@@ -102,9 +113,10 @@ impl Store {
             let (store, _lock) = self.of_parts()?.part_store(&key, part.number())?;
             let options = IngestOptions { max_rejects: u64::MAX, ..options.clone() };
             let terms = Terms { admit: &|_| Ok(()), part: Some(part) };
-            ingest_as(&store, files, &options, terms).await.map_err(|error| match error.kind() {
-                ErrorKind::KeyTaken => taken(&key, part, &error),
-                _ => error,
+            ingest_as(&store, files, &options, terms).await.map_err(|error| match error {
+                Error::Origin { place, told: Some(_), earliest } => late_origin(*place, earliest),
+                error if error.kind() == ErrorKind::KeyTaken => taken(&key, part, &error),
+                error => error,
             })
         })
     }
@@ -118,6 +130,24 @@ impl Store {
     /// # Errors
     /// If parts are missing, or don't fit together; if there are too many rejects, the run may not replace another one,
     /// or the store fails or is a database.
+    ///
+    /// ```
+    /// use perfpipe_ingest::{IngestOptions, MergeOptions, RunKey, Store};
+    ///
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+    /// let store = Store::folder(dir.path().join("data"))?;
+    /// let options = IngestOptions::default().with_framework("go").with_test("2048").with_origin(1795203738000);
+    /// for (part, ms) in [("1/2", 615), ("2/2", 7)] {
+    ///     let log = dir.path().join(format!("{ms}.csv"));
+    ///     # std::fs::write(&log, format!("timeStamp,elapsed,success\n{},12,true\n", 1795203738000_i64 + ms)).unwrap();
+    ///     store.ingest_part(&[log], &options, part.parse()?).await?;
+    /// }
+    /// let done = store.merge(&RunKey::new("go", "2048"), 2, &MergeOptions::default()).await?;
+    /// assert_eq!((done.info.t0_ms, done.info.successes), (1795203738000, 2));
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn merge<'a>(
         &'a self,
         key: &'a RunKey,
@@ -163,6 +193,13 @@ impl Store {
     }
 }
 
+/// The error for a record before the origin of all parts.
+fn late_origin(place: Place, earliest: i64) -> Error {
+    let problem = format!("its smallest timeStamp is {earliest}, before the origin of the run");
+    let remedy = format!("Give all parts an origin that is not after {earliest}.");
+    Error::input(ErrorKind::Origin, place, problem, remedy)
+}
+
 /// The refusal of a part whose number another one has.
 fn taken(key: &RunKey, part: PartNumber, error: &Error) -> Error {
     let problem = format!("part {part} of {key} is stored already ({error})");
@@ -178,8 +215,12 @@ async fn merge(store: &ParquetStore, key: &RunKey, of: u32, options: &MergeOptio
     let mut merged = Merged::new(Totals::new(options.memory, writer.scratch()), options.max_rejects);
     for part in &parts {
         merged.add(key, part)?;
+        // So that a merge can be stopped before the next part.
+        tokio::task::yield_now().await;
     }
-    let done = merged.commit(writer, key, &parts, options.replace).await?;
+    let stage = options.progress.commit();
+    let done = merged.commit(writer, (key, &parts), options.replace, stage).await?;
+    stage.set(Stage::Stored);
     locked.remove().map(|()| done).map_err(|error| {
         let problem = format!("the run {key} is stored, but its parts could not be removed: {error}");
         Error::refused(ErrorKind::PartsLeft, problem, "Drop the parts.")
@@ -236,9 +277,9 @@ impl Merged {
     async fn commit<W: RunWriter>(
         mut self,
         writer: W,
-        key: &RunKey,
-        parts: &[Part],
+        (key, parts): (&RunKey, &[Part]),
         replace: bool,
+        stage: &CommitStage,
     ) -> Result<Ingested> {
         let Some(first) = self.first.take() else { return Err(crate::store::parquet::parts::none(key)) };
         let info = info(&first.info, parts, &self.totals, self.rejects.len());
@@ -262,7 +303,7 @@ impl Merged {
                 label_counts: &label_counts,
                 rejects: &mut self.rejects,
                 replace: if replace { Replace::Any } else { Replace::SameKey },
-                stage: &CommitStage::default(),
+                stage,
                 part: None,
             })
             .await?;
