@@ -58,12 +58,12 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
-    tell_parts(&store).await?;
+    tell_parts(&store).await.unwrap_or_else(|error| left_out.add(&error));
     left_out.end()
 }
 
 /// Tells which runs have parts that are not merged.
-async fn tell_parts(store: &Store) -> Result<()> {
+async fn tell_parts(store: &Store) -> perfpipe_ingest::Result<()> {
     for StoredParts { key, of, numbers, .. } in store.parts().await? {
         let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
         let more = if numbers.len() > NAMED { ", …" } else { "" };

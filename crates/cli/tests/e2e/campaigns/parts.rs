@@ -172,6 +172,45 @@ fn parts_are_written_by_many_and_merged_by_one() {
 }
 
 #[test]
+fn parts_may_be_written_at_once() {
+    let store = Store::embedded();
+    let (logs, bad) = (pieces(&store, 6), store.file("bad.csv", "timeStamp,elapsed,success\nnoon,1,true\n"));
+    let numbers: Vec<String> = (1..=6).map(|number| format!("{number}/6")).collect();
+    let spawn = |log: &str, number: &str| store.spawn(&part(log, number, &[]));
+    let writers: Vec<_> = logs.iter().zip(&numbers).map(|(log, number)| spawn(log, number)).collect();
+    // One that fails removes nothing of the others.
+    let failing: Vec<_> = numbers.iter().map(|number| spawn(&bad, number)).collect();
+    failing.into_iter().for_each(|writer| assert!(matches!(finish(writer).code, Some(1 | 3))));
+    for (writer, number) in writers.into_iter().zip(&numbers) {
+        let done = finish(writer);
+        // A part that another one was just writing is told to wait.
+        if done.code != Some(0) {
+            assert_told(&done.complaint(1), &["is being written"]);
+            let at = number.split('/').next().unwrap().parse::<usize>().unwrap() - 1;
+            store.run(&part(&logs[at], number, &[])).said();
+        }
+    }
+    merge(&store, "6").said();
+}
+
+#[test]
+fn damaged_part_is_told_and_left_out_of_the_list() {
+    let store = Store::embedded();
+    let logs = pieces(&store, 2);
+    for (log, number) in logs.iter().zip(["1/2", "2/2"]) {
+        store.run(&part(log, number, &[])).said();
+    }
+    let manifest = format!("{}/parts/nio+2048/2/runs/nio+2048/manifest.json", store.place());
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replace("\"successes\": ", "\"successes\": 1")).unwrap();
+    let listed = store.run(&["list"]);
+    assert_eq!(listed.code, Some(1));
+    assert_told(&listed.err, &["left out", "parts/nio+2048/2"]);
+    assert_told(&merge(&store, "2").complaint(1), &["parts/nio+2048/2"]);
+    assert!(store.leftovers().is_empty());
+}
+
+#[test]
 fn scheduler_tells_the_number_of_a_part() {
     let store = Store::embedded();
     let logs = pieces(&store, 2);

@@ -158,12 +158,16 @@ impl LockedParts {
     /// Moves a folder to where no reader looks, and deletes it there.
     fn take_out(&self, parts: &Path) -> Result<()> {
         let staging = self.folder.staging();
+        let gate = self.folder.gate()?;
         let made = temporary(GENERATION, 0o777).tempdir_in(&staging);
         let out = made.map_err(|error| Error::io(&staging, error))?.keep();
-        // An empty folder is replaced. Whoever finds the folder after a kill deletes it as that of a stopped writer.
+        // It replaces the folder that was made, which is empty.
         fs::rename(parts, &out).map_err(|error| Error::io(parts, error))?;
+        drop(gate);
         parts.parent().map_or(Ok(()), sync_dir)?;
-        fs::remove_dir_all(&out).map_err(|error| Error::io(&out, error))
+        // The next ingest removes what can't be removed now, or is left after a kill, as that of a stopped writer.
+        let _ = fs::remove_dir_all(&out);
+        Ok(())
     }
 }
 
