@@ -4,7 +4,7 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use super::stage::CommitStage;
-use crate::counts::totals::part::{PartNames, PartRow};
+use crate::counts::totals::part::{PartNamesRef, PartRow};
 use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
 use crate::error::Result;
 use crate::run::info::RunInfo;
@@ -65,7 +65,7 @@ pub struct FinishedRun<'a> {
     /// Set by the writer when dropping it no longer undoes the run.
     pub stage: &'a CommitStage,
     /// What is stored beside a run that is a part of one.
-    pub(crate) part: Option<&'a (PartRow, PartNames)>,
+    pub(crate) part: Option<&'a (PartRow, PartNamesRef<'a>)>,
 }
 
 impl<'a> FinishedRun<'a> {

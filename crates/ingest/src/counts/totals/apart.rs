@@ -1,7 +1,8 @@
 //! Counts of logs that are read ahead of their turn: they are counted apart, and added once it is their turn.
 
 use super::{
-    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, NAME_BYTES, Names, TEXT_LIMIT, Totals, part::translated, short,
+    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals, part::translated,
+    short,
 };
 use crate::counts::block::Tally;
 use crate::error::Result;
@@ -30,7 +31,7 @@ impl Names {
     }
 
     /// The indexes of another's names here, by their indexes there.
-    fn indexes(&mut self, other: &Self, limit: usize) -> Vec<u32> {
+    fn indexes(&mut self, other: &Self, limit: Limit) -> Vec<u32> {
         other.names.texts().iter().map(|name| self.index(name, limit)).collect()
     }
 }

@@ -40,7 +40,7 @@ pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 /// A second is packed when it is this many seconds older than the newest one. A late record unpacks it again.
 const OPEN_SECONDS: u32 = 60;
 
-/// Names by index. Beyond a limit, or beyond [`NAME_BYTES`], all further names share [`OTHER`].
+/// Names by index. Beyond a limit all further names share [`OTHER`].
 #[derive(Debug, Default)]
 struct Names {
     names: Interner,
@@ -49,12 +49,12 @@ struct Names {
 }
 
 impl Names {
-    fn index(&mut self, name: &str, limit: usize) -> u32 {
+    fn index(&mut self, name: &str, limit: Limit) -> u32 {
         if let Some(index) = self.names.find(name.as_bytes()) {
             return index;
         }
         let names = self.names.texts();
-        let fits = names.len() < limit && names.bytes() + name.len() <= NAME_BYTES;
+        let fits = names.len() < limit.names && names.bytes() + name.len() <= limit.bytes;
         self.shares |= !fits;
         self.names.number(if fits { name } else { OTHER })
     }
@@ -112,17 +112,35 @@ struct ErrorKey {
     transaction: bool,
 }
 
-/// How many names of each sort are told apart.
+/// How many names of a sort are told apart, and how many bytes they may take together.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    names: usize,
+    bytes: usize,
+}
+
+impl Limit {
+    /// The limit of a sort of names of a run.
+    const fn of_run(names: usize) -> Self {
+        Self { names, bytes: NAME_BYTES }
+    }
+}
+
+/// The limits of each sort of names.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
-    labels: usize,
-    injectors: usize,
+    labels: Limit,
+    injectors: Limit,
     /// Response codes, and messages.
-    texts: usize,
+    texts: Limit,
 }
 
 /// The limits of a run.
-const OF_RUN: Limits = Limits { labels: LABEL_LIMIT, injectors: INJECTOR_LIMIT, texts: TEXT_LIMIT };
+const OF_RUN: Limits = Limits {
+    labels: Limit::of_run(LABEL_LIMIT),
+    injectors: Limit::of_run(INJECTOR_LIMIT),
+    texts: Limit::of_run(TEXT_LIMIT),
+};
 
 /// The counts of a run, merged block by block in the order of the log.
 ///
@@ -188,7 +206,7 @@ impl Totals {
     pub(crate) fn with_labels<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
         let mut totals = Self::default();
         for label in labels {
-            totals.labels.index(label, usize::MAX);
+            totals.labels.index(label, Limit::of_run(usize::MAX));
         }
         totals
     }

@@ -4,9 +4,9 @@
 //! so a part tells far more apart, and can't be stored if these are not enough. When parts are added up, their names are
 //! taken in the order of their first appearance, as from one log.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ErrorKey, LABEL_COUNT_LIMIT, Limits, Names, Totals, join_loads};
+use super::{ErrorKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals, join_loads};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::{Cell, CellKey, LabelCount};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,7 +21,7 @@ pub(crate) struct PartRow {
 }
 
 /// The names in the counts of a part, each list in the order of first appearance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct PartNames {
     labels: Vec<String>,
     injectors: Vec<String>,
@@ -31,9 +31,27 @@ pub(crate) struct PartNames {
     counted: Vec<String>,
 }
 
+/// The same names as they are written.
+#[derive(Debug, Serialize)]
+pub(crate) struct PartNamesRef<'a> {
+    labels: &'a Names,
+    injectors: &'a Names,
+    response_codes: &'a Names,
+    messages: &'a Names,
+    counted: Vec<&'a str>,
+}
+
+impl Serialize for Names {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.names.texts().iter())
+    }
+}
+
+/// The limit of each sort of names of a part. Several copies of them are in memory at the end.
+const OF_SORT: Limit = Limit { names: LABEL_COUNT_LIMIT, bytes: 8 << 20 };
+
 /// The limits of a part.
-const OF_PART: Limits =
-    Limits { labels: LABEL_COUNT_LIMIT, injectors: LABEL_COUNT_LIMIT, texts: LABEL_COUNT_LIMIT };
+const OF_PART: Limits = Limits { labels: OF_SORT, injectors: OF_SORT, texts: OF_SORT };
 
 impl Totals {
     /// Tells apart as many names as a part needs.
@@ -45,19 +63,23 @@ impl Totals {
     ///
     /// # Errors
     /// If names or kinds of failures are counted together, so that parts can't be added up exactly.
-    pub(crate) fn part_names(&self) -> Result<PartNames> {
+    pub(crate) fn part_names(&self) -> Result<PartNamesRef<'_>> {
         let lists = [&self.labels, &self.injectors, &self.response_codes, &self.messages];
         let sorts = ["labels", "injectors", "response codes", "messages of failures"];
         let shared = lists.iter().zip(sorts).find(|(names, _)| names.shares).map(|(_, sort)| sort);
         if let Some(sort) = shared.or(self.label_counts.shares.then_some("labels")) {
-            return Err(too_varied(&format!("100,000 {sort}, or 16 MiB of them")));
+            return Err(too_varied(&format!("100,000 {sort}, or 8 MiB of them")));
         }
         if !self.other_errors.is_empty() {
             return Err(too_varied("500,000 kinds of failures by second"));
         }
-        let [labels, injectors, response_codes, messages] = lists.map(Names::owned);
-        let counted = self.label_counts.in_order().map(|count| count.label.clone()).collect();
-        Ok(PartNames { labels, injectors, response_codes, messages, counted })
+        Ok(PartNamesRef {
+            labels: &self.labels,
+            injectors: &self.injectors,
+            response_codes: &self.response_codes,
+            messages: &self.messages,
+            counted: self.label_counts.in_order().map(|count| count.label.as_str()).collect(),
+        })
     }
 
     /// Adds the counts of the part that comes next.
@@ -74,7 +96,7 @@ impl Totals {
         names.injectors.iter().for_each(|injector| _ = self.injectors.index(injector, injectors));
         names.response_codes.iter().for_each(|code| _ = self.response_codes.index(code, texts));
         names.messages.iter().for_each(|message| _ = self.messages.index(message, texts));
-        let of = |names: &mut Names, list: &[String], limit| -> Vec<u32> {
+        let of = |names: &mut Names, list: &[String], limit: Limit| -> Vec<u32> {
             list.iter().map(|name| names.index(name, limit)).collect()
         };
         let labels = of(&mut self.labels, &part.cells.labels, labels);
@@ -151,7 +173,9 @@ mod tests {
     #[test]
     fn part_tells_all_its_names_apart_or_is_refused() {
         let limit = LABEL_COUNT_LIMIT as u32;
-        let names = labels(limit).part_names().unwrap();
+        let most = labels(limit);
+        let names = serde_json::to_vec(&most.part_names().unwrap()).unwrap();
+        let names: PartNames = serde_json::from_slice(&names).unwrap();
         assert!(names.labels == names.counted && names.labels.len() == LABEL_COUNT_LIMIT);
         let error = labels(limit + 1).part_names().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PartTooVaried);
