@@ -5,6 +5,10 @@ use perfpipe_ingest::counts::{Cell, CellKey};
 use crate::error::Result;
 use crate::view::phases::Span;
 
+/// The number of seconds that a thread reads at a time: few enough that a run of a day keeps all threads busy, many
+/// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
+pub(crate) const STRETCH: u32 = 4096;
+
 /// A second and its cells.
 pub(crate) type CellsOfSecond<C = Cell> = (u32, Vec<(CellKey, C)>);
 

@@ -6,7 +6,7 @@ use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, CellKey, InjectorLoad};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::STRETCH;
+use super::cells::STRETCH;
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::view::View;

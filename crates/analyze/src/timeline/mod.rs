@@ -16,6 +16,7 @@ pub(crate) mod totals;
 use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use self::cells::STRETCH;
 use self::duration::RunDuration;
 use self::load::LoadCurve;
 use self::second::SecondReader;
@@ -29,10 +30,6 @@ use crate::view::phases::{Phases, Span};
 
 pub use self::second::Second;
 pub use self::second::server::SeriesBySecond;
-
-/// The number of seconds that a thread reads at a time: few enough that a run of a day keeps all threads busy, many
-/// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
-pub(crate) const STRETCH: u32 = 4096;
 
 /// The maximum number of stretches that are read in parallel.
 pub(crate) const AT_A_TIME: usize = 32;

@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use self::packed_cell::{PackedCell, TakeCounts};
+pub use self::pack::TakeCounts;
+pub use self::packed_cell::PackedCell;
 pub use self::table::CellTable;
 pub use crate::sample::reserved::{OTHER, set_apart};
 

@@ -1,9 +1,39 @@
 //! The packed form of a cell, in which past seconds are kept during an ingest and after a run is read back.
 
-use super::packed::Parts;
-use super::packed_cell::TakeCounts;
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_unsigned, unsigned};
+
+/// A packed cell without its key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    /// The number of samples in the counts.
+    pub(crate) samples: u64,
+    pub(crate) counts: &'a [u8],
+    pub(crate) sums: &'a [u8],
+}
+
+/// Takes the counts of a cell, which come in ascending order of the values.
+pub trait TakeCounts {
+    /// Takes four values, each with its number of samples, which is less than 128.
+    fn four(&mut self, values: [i32; 4], samples: [u64; 4]);
+
+    /// Takes a value and its number of samples.
+    fn one(&mut self, value: i32, samples: u64);
+}
+
+/// Appends the counts as they are in [`Cell::elapsed`].
+impl TakeCounts for Vec<(i32, u64)> {
+    #[inline]
+    fn four(&mut self, values: [i32; 4], samples: [u64; 4]) {
+        let ([a, b, c, d], [m, n, o, p]) = (values, samples);
+        self.extend_from_slice(&[(a, m), (b, n), (c, o), (d, p)]);
+    }
+
+    #[inline]
+    fn one(&mut self, value: i32, samples: u64) {
+        self.push((value, samples));
+    }
+}
 
 /// Packs a cell: first its counts, then its sums. All numbers are LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::pack::{pack_counts, pack_sums, unpack_parts};
-use super::packed::{CellResult, Gatherer, Merged, Packer, Parts, Run, Spill, collect};
+use super::pack::{Parts, pack_counts, pack_sums, unpack_parts};
+use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
 use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
 use crate::error::{Error, Result};

@@ -1,19 +1,11 @@
 //! A chunk: about 64 KiB of packed cells, ascending by key, whose counts are apart from all else.
 
 use crate::counts::CellKey;
+use crate::counts::pack::Parts;
 use crate::sample::varint::{read_unsigned, unsigned};
 
 /// The approximate size of a chunk, in bytes.
 const CHUNK: usize = 64 << 10;
-
-/// A packed cell without its key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts<'a> {
-    /// The number of samples in the counts.
-    pub(crate) samples: u64,
-    pub(crate) counts: &'a [u8],
-    pub(crate) sums: &'a [u8],
-}
 
 /// A full chunk.
 pub(super) struct Packed {

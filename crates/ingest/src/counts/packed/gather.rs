@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
-use super::{Packer, Parts, Run, Spill};
-use crate::counts::pack::{pack, pack_counts, pack_sums, split, unpack};
+use super::{Packer, Run, Spill};
+use crate::counts::pack::{Parts, pack, pack_counts, pack_sums, split, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 

@@ -9,7 +9,7 @@ mod merge;
 mod run;
 mod spill;
 
-pub(crate) use self::chunk::{Packer, Parts};
+pub(crate) use self::chunk::Packer;
 pub(crate) use self::gather::{Gatherer, collect};
 pub(crate) use self::merge::{CellResult, Merged};
 pub(crate) use self::run::Run;

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use super::chunk::{Head, Packed, Parts, next};
+use super::chunk::{Head, Packed, next};
 use super::spill::Place;
 use super::{Packer, Spill};
-use crate::counts::pack::{unpack_parts, unpack_sums};
+use crate::counts::pack::{Parts, unpack_parts, unpack_sums};
 use crate::counts::packed_cell::PackedCell;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
