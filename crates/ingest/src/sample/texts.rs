@@ -12,48 +12,62 @@ pub struct Texts {
     codes: Vec<u32>,
     /// The distinct texts, indexed by code.
     values: Interner,
-    /// The code of the most recent lookup, if any.
-    last: Option<u32>,
-    /// The most recent lookup of a short text, if any, with its code.
-    last_short: Option<(Short, u32)>,
-    /// The codes of the most recent lookups, by [`slot`]; empty before the first one.
-    recent: Vec<u32>,
+    /// The most recent lookup, if any.
+    last: Option<Known>,
+    /// The most recent lookups, by [`Ends::slot`]; empty before the first one.
+    recent: Vec<Option<Known>>,
 }
 
-/// A text of at most 8 bytes, as its length and a number that no other text of this length has.
-type Short = (usize, u64);
+/// A text that was looked up, and its code.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    ends: Ends,
+    code: u32,
+}
 
-/// Returns a text as such if it is short.
-#[inline]
-fn short(text: &[u8]) -> Option<Short> {
-    let number = match text {
-        [] => 0,
-        [a] => u64::from(*a),
-        [a, b] => u64::from(u16::from_le_bytes([*a, *b])),
-        [a, b, c] => u64::from(u32::from_le_bytes([*a, *b, *c, 0])),
-        _ if text.len() <= 8 => {
-            // Those of less than 8 bytes have some twice.
-            let (first, last) = (text.first_chunk::<4>()?, text.last_chunk::<4>()?);
-            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+/// The length of a text and its ends, 8 bytes each or less where it is shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ends {
+    length: usize,
+    first: u64,
+    last: u64,
+}
+
+impl Ends {
+    /// The most bytes of a text that is told by its ends alone.
+    const WHOLE: usize = 16;
+
+    #[inline]
+    fn of(text: &[u8]) -> Self {
+        let (first, last) = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => Self::of_few(text),
+        };
+        Self { length: text.len(), first, last }
+    }
+
+    /// The ends of less than 8 bytes.
+    #[inline]
+    fn of_few(text: &[u8]) -> (u64, u64) {
+        match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into())
+            }
+            _ => (text.iter().fold(0, |ends, byte| (ends << 8) | u64::from(*byte)), 0),
         }
-        _ => return None,
-    };
-    Some((text.len(), number))
+    }
+
+    /// The place of a text among the recent lookups. Texts that share a place only cost time.
+    #[inline]
+    fn slot(self) -> usize {
+        let mixed =
+            (self.first ^ self.last.rotate_left(13) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> 58) as usize % RECENT
+    }
 }
 
 /// The number of recent lookups that are kept.
 const RECENT: usize = 64;
-
-/// The place of a text among the recent lookups, from its length and its ends. Texts that share a place only cost time.
-#[inline]
-fn slot(text: &[u8]) -> usize {
-    let ends = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        (Some(first), Some(last)) => u32::from_le_bytes(*first) ^ u32::from_le_bytes(*last).rotate_left(13),
-        _ => text.iter().fold(0, |ends, byte| (ends << 8) | u32::from(*byte)),
-    };
-    let mixed = (ends ^ text.len() as u32).wrapping_mul(0x9E37_79B1);
-    (mixed >> 26) as usize % RECENT
-}
 
 impl PartialEq for Texts {
     fn eq(&self, other: &Self) -> bool {
@@ -92,37 +106,45 @@ impl Texts {
     /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
-        let Some(short) = short(text) else {
-            let last = self.last.filter(|last| self.values.is(*last, text));
-            return last.unwrap_or_else(|| self.look_up(text));
-        };
-        match self.last_short {
-            Some((known, code)) if known == short => code,
-            _ => {
-                let code = self.look_up(text);
-                self.last_short = Some((short, code));
-                code
-            }
+        let ends = Ends::of(text);
+        match self.last {
+            Some(known) if self.is(known, ends, text) => known.code,
+            _ => self.look_up(ends, text),
         }
     }
 
-    fn look_up(&mut self, text: &[u8]) -> u32 {
-        let slot = slot(text);
-        let recent = self.recent.get(slot).copied().filter(|code| self.values.is(*code, text));
-        let code = recent.unwrap_or_else(|| self.search(text, slot));
-        self.last = Some(code);
-        code
+    /// Returns true if `known` is `text`, which has these ends.
+    #[inline]
+    fn is(&self, known: Known, ends: Ends, text: &[u8]) -> bool {
+        known.ends == ends && (text.len() <= Ends::WHOLE || self.values.is(known.code, text))
     }
 
-    /// Looks a text up among all, and keeps its code at this place of the recent ones.
-    fn search(&mut self, text: &[u8], slot: usize) -> u32 {
+    fn look_up(&mut self, ends: Ends, text: &[u8]) -> u32 {
+        let recent = self.recent.get(ends.slot()).copied().flatten();
+        let known = match recent {
+            Some(known) if self.is(known, ends, text) => known,
+            _ => self.search(ends, text),
+        };
+        self.last = Some(known);
+        known.code
+    }
+
+    /// Looks a text up among all, and keeps it among the recent ones.
+    fn search(&mut self, ends: Ends, text: &[u8]) -> Known {
         // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
-        self.recent.resize(RECENT, Self::NULL);
-        if let Some(recent) = self.recent.get_mut(slot) {
-            *recent = code;
+        let known = Known { ends, code };
+        self.recent.resize(RECENT, None);
+        if let Some(recent) = self.recent.get_mut(ends.slot()) {
+            *recent = Some(known);
         }
-        code
+        known
+    }
+
+    /// Forgets the recent lookups, since their codes may be those of other texts.
+    fn forget(&mut self) {
+        self.last = None;
+        self.recent.clear();
     }
 
     /// The number of bytes of the distinct texts.
@@ -158,13 +180,13 @@ impl Texts {
 
     /// Takes the distinct texts, indexed by code. The column keeps only the codes until it is cleared.
     pub(crate) fn take_values(&mut self) -> TextList {
-        self.last_short = None;
+        self.forget();
         std::mem::take(self.values.texts_mut())
     }
 
     /// Renames texts that equal the `reserved` one, see [`set_apart`](super::reserved::set_apart).
     pub(crate) fn set_apart(&mut self, reserved: &str) {
-        self.last_short = None;
+        self.forget();
         let texts = self.values.texts_mut();
         if texts.iter().any(|value| matches!(set_apart(value, reserved), Cow::Owned(_))) {
             *texts = texts.iter().map(|value| set_apart(value, reserved)).collect();
@@ -187,9 +209,7 @@ impl Texts {
     pub fn clear(&mut self) {
         self.codes.clear();
         self.values.clear();
-        self.last = None;
-        self.last_short = None;
-        self.recent.clear();
+        self.forget();
     }
 }
 
@@ -221,7 +241,7 @@ mod tests {
     proptest! {
         #[test]
         fn texts_have_the_codes_of_a_map(
-            pushed in proptest::collection::vec("[ab]{0,10}|\\PC{0,3}", 0..100),
+            pushed in proptest::collection::vec("[ab]{0,10}|a{7}[ab]{0,4}a{7}|\\PC{0,3}", 0..100),
         ) {
             let mut known = Vec::new();
             let mut texts = Texts::default();

@@ -273,14 +273,21 @@ impl Gatling {
     }
 
     /// Reads a name or a message. Returns its number.
+    #[inline]
     fn name(&mut self, bytes: &mut Bytes<'_>) -> Result<i32, Unread> {
         let number = bytes.int()?;
-        if number > 0 {
-            self.names.add(number, bytes.text()?)?;
-            return Ok(number);
-        }
         let known = number.checked_neg().filter(|number| self.names.get(*number).is_some());
-        known.ok_or(Unread::Invalid)
+        known.map_or_else(|| self.new_name(number, bytes), Ok)
+    }
+
+    /// Reads the text of a name with this number.
+    #[cold]
+    fn new_name(&mut self, number: i32, bytes: &mut Bytes<'_>) -> Result<i32, Unread> {
+        if number <= 0 {
+            return Err(Unread::Invalid);
+        }
+        self.names.add(number, bytes.text()?)?;
+        Ok(number)
     }
 }
 

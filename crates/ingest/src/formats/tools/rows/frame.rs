@@ -38,6 +38,9 @@ const CODE: usize = 4;
 /// The most numbers that may be absent.
 const NUMBERS: usize = 5;
 
+/// The most bytes before the texts.
+const FIXED: usize = HEADER + NUMBERS * 8;
+
 /// A request, with times in the unit of the run. What its format does not tell is empty or `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Request<'a> {
@@ -65,7 +68,10 @@ impl Request<'_> {
     pub(super) fn write(&self, skipped: u32, byte: u64, into: &mut Vec<u8>) {
         let mut has = if self.success { SUCCESS } else { 0 };
         has |= if self.is_transaction { TRANSACTION } else { 0 };
-        let mut fixed = [0; HEADER + NUMBERS * 8];
+        // Written where it belongs: a copy of what was just written by pieces would wait for them.
+        let begin = into.len();
+        into.extend_from_slice(&[0; FIXED]);
+        let Some(fixed) = into.get_mut(begin..).and_then(<[u8]>::first_chunk_mut::<FIXED>) else { return };
         let mut end = HEADER;
         let numbers = [
             (LATENCY, self.latency),
@@ -77,13 +83,13 @@ impl Request<'_> {
         for (bit, number) in numbers {
             if let Some(number) = number {
                 has |= bit;
-                put(&mut fixed, end, number.to_le_bytes());
+                put(fixed, end, number.to_le_bytes());
                 end += 8;
             }
         }
         let is_short = self.response_code.len() <= CODE;
         let long_code = if is_short { b"" } else { self.response_code };
-        put(&mut fixed, CODE_AT, short(self.response_code));
+        put(fixed, CODE_AT, short(self.response_code));
         has |= if is_short { (self.response_code.len() as u32) << CODE_LENGTH } else { 0 };
         let texts = [
             (LABEL, self.label),
@@ -99,9 +105,8 @@ impl Request<'_> {
                 length += 4 + text.len();
             }
         }
-        put_header(&mut fixed, (length as u32, has, skipped), byte, (self.start_ms, self.elapsed));
-        into.reserve(length);
-        into.extend_from_slice(fixed.get(..end).unwrap_or_default());
+        put_header(fixed, (length as u32, has, skipped), byte, (self.start_ms, self.elapsed));
+        into.truncate(begin + end);
         if length > end {
             texts.iter().filter(|(_, text)| !text.is_empty()).for_each(|(_, text)| write_text(text, into));
         }
