@@ -15,6 +15,7 @@ mod cells;
 mod cpu;
 mod dates;
 mod inputs;
+mod kept_lines;
 mod keys;
 mod parse;
 mod records;

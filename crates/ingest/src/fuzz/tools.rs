@@ -1,27 +1,34 @@
 //! The logs of other load tools, of any bytes.
 
+use super::kept_lines::kept_lines;
 use crate::formats::tools::{FORMATS, convert::Follows, format::Format, rows::form::Form};
 
 /// Converts any bytes as a log of each format, whole and in pieces of the size that the first byte tells.
 ///
 /// The pieces give the same records as the whole. Each is a request or a reject that is read as it was written; of JMeter's
-/// own log also a line of as many fields as its layout has, or an empty one.
+/// own log also a line of as many fields as its layout has, or an empty one. Lines that the workers convert become what
+/// they do here.
 pub fn tools(data: &[u8]) {
     let (size, log) = data.split_first().map_or((1, data), |(size, log)| (usize::from(*size) + 1, log));
     for format in FORMATS {
-        let whole = converted(format, log, log.len().max(1));
-        assert!(whole == converted(format, log, size), "{} in pieces of {size}", format.name);
+        let whole = converted(format, log, log.len().max(1), false);
+        assert!(whole == converted(format, log, size, false), "{} in pieces of {size}", format.name);
         match (whole, format.form()) {
             (Some(records), form @ Form::Packed(_)) => check_packed(form, &records),
             (Some(lines), _) => check(format, &lines),
             (None, _) => {}
         }
+        if format.by_workers {
+            kept_lines(format, log, size);
+        }
     }
 }
 
-/// Returns the records of a log that is given in pieces, or `None` if it is refused.
-fn converted(format: &Format, log: &[u8], size: usize) -> Option<Vec<u8>> {
+/// Returns the records of a log that is given in pieces, or `None` if it is refused. `keeps_lines` leaves them to the
+/// workers where the format allows that.
+pub(super) fn converted(format: &Format, log: &[u8], size: usize, keeps_lines: bool) -> Option<Vec<u8>> {
     let (mut convert, mut rows) = format.parts(format.finest);
+    rows.keeps_lines = keeps_lines;
     let (mut given, mut taken) = (0, 0);
     while given < log.len() {
         given = (given + size).min(log.len());

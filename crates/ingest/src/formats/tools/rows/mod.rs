@@ -2,12 +2,12 @@
 
 pub(crate) mod form;
 mod frame;
-#[cfg(test)]
-mod kept_lines;
 pub(crate) mod lines;
 #[cfg(test)]
 mod oracle;
 pub(crate) mod take;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod taken;
 
 use self::frame::{Frame, Lines, Request};
 use super::told::{Told, Wrong};

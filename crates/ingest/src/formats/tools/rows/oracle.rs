@@ -1,24 +1,16 @@
 //! Tests that packed requests are taken as the same requests in lines of CSV are.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::form::Form;
 use super::frame::{Content, Frame};
+use super::taken::{messages, parsed};
 use super::{Row, Rows, last_end};
-use crate::formats::date::{DateParser, TimeZone};
-use crate::formats::injector::Injectors;
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::csv::Column;
 use crate::formats::tools::told::Wrong;
 use crate::run::reject_reason::RejectReason;
-use crate::sample::pool::PooledBuffer;
 use crate::sample::resolution::Resolution;
-use crate::series::cpu::{CpuJoin, TimeSeries};
 
 const FEW: &[Column] = &[Column::TimeStamp, Column::Elapsed, Column::ResponseCode, Column::Success];
 
@@ -115,21 +107,6 @@ fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
     lines
 }
 
-pub(super) fn parsed(bytes: &[u8], columns: &'static [Column], form: Form, clock: &Clock) -> Parsed {
-    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-    let layout = Layout::of_converted("a log", &names, form, Resolution::MICROSECOND);
-    let cpu = Arc::new(TimeSeries::new(vec![(1, 12.5), (3, 50.0)]));
-    let dates = DateParser::new(TimeZone::default());
-    let join = CpuJoin { offset: 0, lookback: 0 };
-    let mut parser = Parser::new(dates, Injectors::default(), cpu, join);
-    let mut buffer = PooledBuffer::default();
-    *buffer = bytes.to_vec();
-    let block = Block { bytes: buffer, first_byte: 0, oversized: None, skipped_lines: 0, cut: false };
-    let mut parsed = Parsed::default();
-    parser.parse_block(&block, Some("a.log"), &layout, clock, &mut parsed);
-    parsed
-}
-
 /// All that is told of the rejects but their bytes.
 fn rejects(parsed: &Parsed, bytes: &[u8]) -> Vec<(u64, RejectReason, Option<String>, Vec<u8>)> {
     let rejects = parsed.rejects.iter(bytes);
@@ -154,10 +131,6 @@ proptest! {
         let mut found = parsed(&packed, columns, Form::Packed(columns), &clock);
         let mut expected = parsed(&text, columns, Form::Lines, &clock);
         prop_assert_eq!(rejects(&found, &packed), rejects(&expected, &text));
-        let messages = |parsed: &Parsed| -> Vec<(u32, String)> {
-            let message = |code| parsed.messages.value(code).unwrap().to_owned();
-            parsed.failures.iter().map(|(row, code)| (*row, message(*code))).collect()
-        };
         prop_assert_eq!(messages(&found), messages(&expected));
         prop_assert_eq!((found.cut_samples(), found.lines), (expected.cut_samples(), expected.lines));
         prop_assert_eq!(&found.cut, &expected.cut);
