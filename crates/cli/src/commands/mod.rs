@@ -56,7 +56,7 @@ use crate::args::{StoreArgs, TerminalArgs};
 
 /// Exact statistics and printed charts from a zipped JMeter log and a CPU export
 #[derive(Debug, Parser)]
-#[command(name = "perfpipe", version, propagate_version = true, max_term_width = 110)]
+#[command(name = "perfpipe", version = env!("PERFPIPE_VERSION"), propagate_version = true, max_term_width = 110)]
 #[command(after_help = "Examples:\n  \
     perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
     perfpipe report --test 2048                       charts and league table of all frameworks\n  \
