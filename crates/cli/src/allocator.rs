@@ -1,4 +1,10 @@
-//! Settings of the system's allocator that keep the command's memory close to what it uses.
+//! The allocator, and settings of the system's that keep the command's memory close to what it uses.
+
+/// The allocator of a static program: with musl's own, an ingest takes a third longer, and one of short records twice as
+/// long, since its threads wait for each other.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Configures glibc's malloc. By default it creates an arena per thread, up to eight per core, and keeps large pieces
 /// in them once one was freed: 16 threads of an ingest left 60 MB unused, and so did the page of a run of twelve days.

@@ -8,9 +8,10 @@ use super::session::Session;
 use super::workshop::Workshop;
 
 /// Why a block may be left out.
-pub(super) const NO_RUN: [(&str, &str); 4] = [
+pub(super) const NO_RUN: [(&str, &str); 5] = [
     ("citus", "needs Citus"),
     ("cloud", "needs a cloud account"),
+    ("package", "needs what `.ci/release` builds"),
     ("trino", "needs Trino"),
     ("slow", "over 60 s"),
 ];
