@@ -1,7 +1,7 @@
 //! The allocator, and settings of the system's that keep the command's memory close to what it uses.
 
 /// The allocator of a static program: with musl's own, an ingest takes a third longer, and one of short records twice as
-/// long, since its threads wait for each other.
+/// long, since its threads wait for each other. Without huge pages, which would take 40 MB more.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -460,7 +460,11 @@ impl Store {
                     blocking(store, move |store| store.stored_bytes(&key)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(..) => Ok(None),
+                Kind::Postgres(..) => {
+                    // Only files have a size.
+                    let _ = key;
+                    Ok(None)
+                }
             }
         })
     }
