@@ -99,7 +99,7 @@ pub mod points {
     };
 }
 
-pub use check::{Baseline, Rule, Verdict, check, verdict_table};
+pub use check::{Baseline, Outlook, Rule, Verdict, check, verdict_table};
 pub use compare::{
     Change, LevelChange, Measure, Measured, Noise, Outcome, Part, SeriesKey, Side, Trend, Trends, Version,
     change_table, compare, compare_sides, trend_table,

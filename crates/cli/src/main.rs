@@ -46,7 +46,7 @@ use anyhow::Result;
 use perfpipe_ingest::Progress;
 
 use crate::args::renamed;
-use crate::commands::{Cli, patience};
+use crate::commands::{Cli, at_signal, patience};
 use crate::work::Work;
 
 /// The stack size, in bytes, of the thread on which a command runs; that of the main thread on Linux.
@@ -83,12 +83,12 @@ async fn attend(cli: Cli) -> Result<()> {
     let _heard = signals::large_files_fail();
     let mut signals = signals::Signals::hear()?;
     let progress = Progress::default();
-    let patience = patience(&cli.command);
+    let (patience, ending) = (patience(&cli.command), at_signal(&cli.command));
     let of_command = progress.clone();
     let mut work = Work::begin(move || commands::run(cli, of_command));
     let heard = tokio::select! {
         result = work.end() => return result,
-        heard = signals::signalled(&mut signals, &progress) => heard,
+        heard = signals::signalled(&mut signals, &progress, ending) => heard,
     };
     let done = work.stop(&mut signals, patience).await;
     Err(heard.ended(&progress, done).into())

@@ -66,9 +66,15 @@ pub(crate) struct Heard {
     code: u8,
 }
 
-/// Waits for a signal that stops the command. While the server is committing, the first signal still waits for the
+/// Waits for a signal that stops the command. If the command ends of itself at the first one, `ending` says what it then
+/// does, and the next signal stops it. While the server is committing, the first signal still waits for the
 /// answer, since only that tells whether the run is stored; a second signal does not wait.
-pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress) -> Heard {
+pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress, ending: Option<&str>) -> Heard {
+    if let Some(ending) = ending {
+        let heard = signals.next().await;
+        tell(&format!("{}: {ending}; interrupt again to store nothing", heard.name));
+        progress.stop();
+    }
     let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
         tell(&format!(

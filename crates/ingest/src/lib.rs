@@ -97,6 +97,11 @@ pub mod inspection {
     pub use crate::series::clock_guess::ClockGuess;
 }
 
+/// Following the logs of a running test.
+pub mod watch {
+    pub use crate::operations::watch::{Followed, Look, Watch};
+}
+
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use campaign::plan::Campaign;
 pub use counts::stored_run::StoredRun;

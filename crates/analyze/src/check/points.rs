@@ -58,6 +58,7 @@ fn judge(rule: &Rule, level: u32, sweep: &PointKey, points: &[&Point]) -> Verdic
         holds: lack.is_none() && value.is_some_and(|value| rule.operator.holds(value, bound)),
         value,
         limit: Some(value.map_or(bound.limit(), |value| bound.against(value))),
+        open: lack.is_some(),
         note: lack,
         ..open
     }

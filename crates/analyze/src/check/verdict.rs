@@ -39,6 +39,9 @@ pub struct Verdict {
     pub span: Option<Span>,
     /// A remark, as on a missing figure.
     pub note: Option<String>,
+    /// True if the rule does not hold because there is no figure to judge by, or because seconds without a value leave it
+    /// open.
+    pub open: bool,
 }
 
 impl Verdict {
@@ -59,6 +62,7 @@ impl Verdict {
             unit: rule.measure.unit(),
             span: None,
             note: None,
+            open: true,
         }
     }
 
@@ -162,6 +166,7 @@ fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>) -> Verdi
         None => match rule.of_run(timeline) {
             Some(value) => Verdict {
                 holds: rule.operator.holds(value, bound),
+                open: false,
                 value: Some(value),
                 limit: Some(bound.against(value)),
                 ..verdict
@@ -197,8 +202,8 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, v
     };
     let value = worst(rule.operator, if row.is_empty() { &seconds } else { row });
     let limit = Some(value.map_or(bound.limit(), |value| bound.against(value)));
-    let holds = matches!(judged, Lasting::Holds(_));
-    Verdict { holds, value, limit, span: lasting::span(row), note, ..verdict }
+    let (holds, open) = (matches!(judged, Lasting::Holds(_)), matches!(judged, Lasting::Open(_)));
+    Verdict { holds, open, value, limit, span: lasting::span(row), note, ..verdict }
 }
 
 /// Returns the value that is farthest on the wrong side of the limit.

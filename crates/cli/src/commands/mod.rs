@@ -20,6 +20,7 @@ mod shell;
 mod sweep;
 mod trend;
 mod verify;
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ use self::shell::man::{self, ManArgs};
 use self::sweep::SweepArgs;
 use self::trend::TrendArgs;
 use self::verify::VerifyArgs;
+use self::watch::WatchArgs;
 use crate::args::{StoreArgs, TerminalArgs};
 
 /// Exact statistics and printed charts from a zipped JMeter log and a CPU export
@@ -89,6 +91,8 @@ pub(crate) fn parse(
 pub(crate) enum Command {
     /// Read the JMeter logs and the CPU export of a run into the store
     Ingest(Box<IngestArgs>),
+    /// Follow the logs of a running test, second by second, and store the run at its end
+    Watch(Box<WatchArgs>),
     /// Make a run of the parts that several machines ingested
     Merge(MergeArgs),
     /// Show what an ingest would find, from a sample of the files
@@ -135,6 +139,7 @@ pub(crate) enum Command {
 pub(crate) fn patience(command: &Command) -> Duration {
     match command {
         Command::Ingest(_)
+        | Command::Watch(_)
         | Command::Merge(_)
         | Command::Copy(_)
         | Command::AttachCpu(_)
@@ -147,11 +152,17 @@ pub(crate) fn patience(command: &Command) -> Duration {
     }
 }
 
+/// Returns what a command does at the first signal, if it then ends of itself.
+pub(crate) fn at_signal(command: &Command) -> Option<&'static str> {
+    matches!(command, Command::Watch(_)).then_some("storing what was followed")
+}
+
 /// Runs the command of the command line.
 pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
     let Cli { command, store, .. } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
+        Command::Watch(args) => watch::run(&args, &store, progress).await,
         Command::Merge(args) => merge::run(&args, &store, progress).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use super::causes::chain;
-use super::own::{Broken, CliError, Damaged, RunsFailed};
+use super::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
 use crate::signals::Interrupted;
 
 /// The exit code for wrong usage.
@@ -24,7 +24,7 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         if cause.downcast_ref::<CliError>().is_some_and(|error| error.usage) {
             return Some(USAGE);
         }
-        if cause.is::<Broken>() {
+        if cause.is::<Broken>() || cause.is::<BrokenForGood>() {
             return Some(CHECK);
         }
         if cause.is::<Damaged>() {

@@ -13,7 +13,7 @@ mod remedy;
 
 use self::causes::chain;
 pub(crate) use self::exit_code::code;
-pub(crate) use self::own::{Broken, CliError, Damaged, RunsFailed};
+pub(crate) use self::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
 pub(crate) use self::remedy::of_ingest;
 
 /// Prints an error with its remedy, and returns the exit code.

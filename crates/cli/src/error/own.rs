@@ -30,6 +30,15 @@ pub(crate) struct Broken {
     pub(crate) all: usize,
 }
 
+/// The error on a rule that a test that still runs has broken for good.
+#[derive(Debug, thiserror::Error)]
+#[error("broken for good by second {second}: {verdict}")]
+pub(crate) struct BrokenForGood {
+    /// The verdict as a sentence.
+    pub(crate) verdict: String,
+    pub(crate) second: u32,
+}
+
 fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }

@@ -7,17 +7,24 @@ use perfpipe_ingest::run::RejectReason;
 use perfpipe_ingest::source::TimeUnit;
 use perfpipe_ingest::{Error as Ingest, ErrorKind};
 
-use super::own::CliError;
+use super::own::{BrokenForGood, CliError};
 use crate::signals::Interrupted;
 
 /// The remedy for too many rejects.
 const TOO_MANY_REJECTS: &str = "Look at these records. If the run may be stored without them, raise \
                                 --max-rejects: they are kept beside it.";
 
+/// What to do once a test has broken a rule for good.
+const BROKEN_FOR_GOOD: &str =
+    "Nothing was stored: stop the test, then run `perfpipe ingest` on its logs to look at it.";
+
 /// The remedy for an error, without its causes, as a sentence.
 pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<CliError>() {
         return Some(error.remedy.clone());
+    }
+    if error.is::<BrokenForGood>() {
+        return Some(BROKEN_FOR_GOOD.to_owned());
     }
     if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
         return interrupted.remedy();

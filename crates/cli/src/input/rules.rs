@@ -41,11 +41,19 @@ pub(crate) async fn read(
     rules: &[Rule],
     scope: &ScopeArgs,
 ) -> Result<StoredRun> {
-    let mut run = store.read(key).await?;
-    let labels = rules.iter().filter_map(Rule::label).chain(scope.label.as_deref());
-    for label in labels {
+    let mut run = read_for(store, key, rules).await?;
+    if let Some(label) = &scope.label {
         view::count_apart(store, &mut run, label).await?;
     }
     view::top_level(store, &mut run, scope).await?;
+    Ok(run)
+}
+
+/// Reads a run, with cells for every label that a rule names.
+pub(crate) async fn read_for(store: &Store, key: &RunKey, rules: &[Rule]) -> Result<StoredRun> {
+    let mut run = store.read(key).await?;
+    for label in rules.iter().filter_map(Rule::label) {
+        view::count_apart(store, &mut run, label).await?;
+    }
     Ok(run)
 }

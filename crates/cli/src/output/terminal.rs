@@ -51,3 +51,13 @@ fn terminal(output: &Output) -> Terminal {
         _ => terminal,
     }
 }
+
+/// The columns and lines of the terminal; those of the oldest ones if they are not known.
+pub(crate) fn size() -> (usize, usize) {
+    match terminal_size::terminal_size() {
+        Some((terminal_size::Width(width), terminal_size::Height(height))) => {
+            (usize::from(width), usize::from(height))
+        }
+        None => (80, 24),
+    }
+}

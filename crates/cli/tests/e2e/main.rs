@@ -16,6 +16,7 @@ mod repository;
 mod stores;
 mod support;
 mod tools;
+mod watching;
 #[allow(dead_code, reason = "shared with the tests of the inputs, which use all of it")]
 #[path = "../../../ingest/tests/inputs/zips.rs"]
 mod zips;

@@ -38,6 +38,16 @@ pub struct CellKey {
     pub transaction: bool,
 }
 
+impl CellKey {
+    /// The range of all keys of the seconds from `first` to `last`, both inclusive.
+    pub(crate) fn of_seconds(first: u32, last: u32) -> std::ops::RangeInclusive<Self> {
+        let least = Self { second: first, label: 0, success: false, transaction: false };
+        let greatest = Self { second: last, label: u32::MAX, success: true, transaction: true };
+        // A range of a map must not begin behind its end.
+        least.min(greatest)..=greatest
+    }
+}
+
 /// The number, sum and extremes of a measure, in ms. If `n` is 0, the other fields have no meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spread {

@@ -112,11 +112,13 @@ pub(crate) struct Terms<'a> {
     pub(crate) admit: &'a (dyn Fn(&RunKey) -> Result<()> + Sync),
     /// The number of the part of a run, if the logs are no whole run.
     pub(crate) part: Option<PartNumber>,
+    /// Files whose text is kept elsewhere: each as it is called, and where its text is.
+    pub(crate) kept: &'a [(PathBuf, PathBuf)],
 }
 
 impl Default for Terms<'_> {
     fn default() -> Self {
-        Self { admit: &|_| Ok(()), part: None }
+        Self { admit: &|_| Ok(()), part: None, kept: &[] }
     }
 }
 
@@ -130,7 +132,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     check(options)?;
     let progress = &options.progress;
     progress.begin();
-    let prepared = Prepared::new(files, options).await?;
+    let prepared = Prepared::new(files, options, terms.kept).await?;
     prepared.check_samples(S::ONLY_SAMPLES)?;
     prepared.check_part(terms.part)?;
     let mut origin = prepared.t0(options);
@@ -225,8 +227,11 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
-        let inputs = Inputs::recognise_aside(files.to_vec(), options.source.clone()).await?;
+    async fn new(files: &[PathBuf], options: &IngestOptions, kept: &[(PathBuf, PathBuf)]) -> Result<Self> {
+        let inputs = match kept {
+            [] => Inputs::recognise_aside(files.to_vec(), options.source.clone()).await?,
+            kept => Inputs::recognise_kept(files, kept, &options.source)?,
+        };
         match lacks_log(&inputs) {
             Some(error) => Err(error),
             None => Self::of(inputs, options).await,

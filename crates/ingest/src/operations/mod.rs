@@ -25,3 +25,4 @@ pub(crate) mod stream;
 pub(crate) mod sub_samples;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod verify;
+pub(crate) mod watch;

@@ -13,6 +13,7 @@ use super::ingest::{Ingested, Terms, ingest_as};
 use super::options::IngestOptions;
 use super::recount::Recount;
 use super::sub_samples::SubSamples;
+use super::watch::Followed;
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
@@ -149,6 +150,20 @@ impl Store {
         options: &'a IngestOptions,
     ) -> BoxFuture<'a, Result<Ingested>> {
         Box::pin(async move { self.ingest_as(files, options, Terms::default()).await })
+    }
+
+    /// Stores a run whose logs were followed to their end, as [`ingest`](Self::ingest) stores that of finished logs: those
+    /// that came from a pipe or were rotated count as one file of the name that was followed.
+    ///
+    /// # Errors
+    /// As for [`ingest`](Self::ingest).
+    pub fn ingest_followed<'a>(
+        &'a self,
+        followed: &'a Followed,
+        options: &'a IngestOptions,
+    ) -> BoxFuture<'a, Result<Ingested>> {
+        let terms = Terms { kept: &followed.kept, ..Terms::default() };
+        Box::pin(async move { self.ingest_as(&followed.files, options, terms).await })
     }
 
     /// Ingests a run as [`ingest`](Self::ingest) does, on these terms.

@@ -92,7 +92,7 @@ impl Survey {
     }
 
     /// The clock. Without any accepted record t0 is `i64::MAX`, so that the first one counts as earlier.
-    fn clock(&self, known: Option<i64>) -> Clock {
+    pub(crate) fn clock(&self, known: Option<i64>) -> Clock {
         let origin = known.or(self.earliest).unwrap_or(i64::MAX);
         Clock { origin, head: self.centre().or(known), max_span_ms: self.max_span_ms }
     }

@@ -66,6 +66,26 @@ impl Inputs {
         Ok(inputs)
     }
 
+    /// Recognises each file as [`recognise`](Self::recognise) does. The texts of some are kept in other files than those by
+    /// which they are called.
+    ///
+    /// # Errors
+    /// As for [`recognise`](Self::recognise).
+    pub(crate) fn recognise_kept(
+        files: &[PathBuf],
+        kept: &[(PathBuf, PathBuf)],
+        options: &SourceOptions,
+    ) -> Result<Self> {
+        let mut inputs = Self::default();
+        for file in files {
+            match kept.iter().find(|(called, _)| called == file) {
+                Some((called, text)) => inputs.kept(called, text, options)?,
+                None => inputs.regular(file, options)?,
+            }
+        }
+        Ok(inputs)
+    }
+
     /// Recognises files on a thread for blocking work, since a pipe may be slow.
     pub(crate) async fn recognise_aside(files: Vec<PathBuf>, options: SourceOptions) -> Result<Self> {
         tokio::task::spawn_blocking(move || Self::recognise(&files, &options))
@@ -124,6 +144,23 @@ impl Inputs {
             Err(error) if neither => Ok(Err(error)),
             done => done.map(|()| Ok(inputs)),
         }
+    }
+
+    /// Adds a log whose text is kept in another file than the one by which it is called.
+    ///
+    /// # Errors
+    /// If it can't be read or is no log.
+    fn kept(&mut self, called: &Path, path: &Path, options: &SourceOptions) -> Result<()> {
+        let failed = |e| explain(Place::file(called), e);
+        let stored = Stored::new(path, Part::Whole(Container::Plain), options.salvage).map_err(failed)?;
+        let stored = stored.called(called);
+        let head = stored.head()?.map_err(|fault| fault.at(Place::file(called)))?;
+        match head.content(&options.layout)? {
+            Content::Log => self.logs.push(LogSource::stored(stored, head.has())),
+            Content::Other(fault) => return Err(fault.at(Place::file(called))),
+            Content::Cpu(form) => self.cpu(CpuSource::stored(stored, form))?,
+        }
+        Ok(())
     }
 
     fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
@@ -300,7 +337,7 @@ impl Others {
 }
 
 /// Refuses a file that is named twice, since its requests would be counted twice.
-fn refuse_twins(files: &[PathBuf]) -> Result<()> {
+pub(crate) fn refuse_twins(files: &[PathBuf]) -> Result<()> {
     let mut seen = Vec::new();
     for file in files {
         let same = if file.as_os_str() == "-" { Some(file.clone()) } else { file.canonicalize().ok() };

@@ -42,19 +42,26 @@ pub(crate) struct Stored {
     seen: Seen,
     /// True if damaged input is read as far as possible instead of being refused.
     salvage: bool,
+    /// The file by which it is called, if that is another one.
+    called: Option<PathBuf>,
 }
 
 impl Stored {
     /// Records the size and identity of the file at `path`. It must not change until it is read; a log that is not
     /// packed may grow.
     pub(crate) fn new(path: &Path, part: Part, salvage: bool) -> io::Result<Self> {
-        Ok(Self { path: path.to_owned(), part, seen: Seen::of(&fs::metadata(path)?), salvage })
+        Ok(Self { path: path.to_owned(), part, seen: Seen::of(&fs::metadata(path)?), salvage, called: None })
+    }
+
+    /// Calls the text by another file than the one that holds it.
+    pub(crate) fn called(self, file: &Path) -> Self {
+        Self { called: Some(file.to_owned()), ..self }
     }
 
     /// Returns the file, and the member if it is a zip.
     pub(crate) fn place(&self) -> Place {
         match &self.part {
-            Part::Whole(_) => Place::file(&self.path),
+            Part::Whole(_) => Place::file(self.called.as_ref().unwrap_or(&self.path)),
             Part::Member(member) => Place::file(&self.path).member(&member.name),
         }
     }

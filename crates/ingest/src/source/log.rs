@@ -304,6 +304,8 @@ pub struct LogReader<'a> {
     left: Option<u64>,
     /// True if the log goes on after the limit.
     more: bool,
+    /// True if the log is still being written.
+    grows: bool,
     failed: bool,
     /// Converts the log, if it is not JMeter's CSV.
     converter: Option<Box<Converter>>,
@@ -326,11 +328,17 @@ impl<'a> LogReader<'a> {
             input,
             left: None,
             more: false,
+            grows: false,
             failed: false,
             converter: None,
             tool: None,
             damage,
         }
+    }
+
+    /// Says that the log is still being written, so that nothing may be there yet.
+    pub(crate) fn growing(self) -> Self {
+        Self { grows: true, ..self }
     }
 
     /// Limits the reader to this many bytes.
@@ -446,6 +454,10 @@ impl LogToConvert for LogReader<'_> {
 impl LogBytes for LogReader<'_> {
     fn is_cut(&self) -> bool {
         self.more || LogReader::is_cut(self)
+    }
+
+    fn pauses(&self) -> bool {
+        self.grows
     }
 }
 

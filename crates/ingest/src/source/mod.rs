@@ -4,6 +4,7 @@ mod content;
 pub(crate) mod cpu_export;
 mod detect;
 pub(crate) mod file;
+pub(crate) mod growing;
 pub(crate) mod head;
 pub(crate) mod log;
 pub(crate) mod names;
@@ -17,6 +18,7 @@ pub(crate) mod zip;
 
 pub use self::cpu_export::{CpuExport, CpuSource};
 pub use self::detect::Inputs;
+pub(crate) use self::detect::refuse_twins;
 pub use self::log::{LogReader, LogSource, LogStream};
 pub use self::options::SourceOptions;
 pub use self::texts::Text;

@@ -82,7 +82,7 @@ fn changed(how: &str) -> io::Error {
 }
 
 /// Returns device and inode number, on systems that have them.
-fn identity(file: &Metadata) -> (u64, u64) {
+pub(super) fn identity(file: &Metadata) -> (u64, u64) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

@@ -10,12 +10,15 @@ mod sentence;
 mod verdicts;
 
 use anyhow::Result;
-use perfpipe_analyze::{Rule, Verdict, verdict_table};
-use perfpipe_ingest::Store;
+use perfpipe_analyze::table::Format;
+use perfpipe_analyze::{Rule, Verdict, View, verdict_table};
+use perfpipe_ingest::{RunKey, Store};
 
 pub(crate) use self::args::CheckArgs;
 use self::baseline::Baselines;
+pub(crate) use self::sentence::sentence;
 use self::verdicts::Verdicts;
+pub(crate) use self::verdicts::is_lack;
 use crate::args::StoreArgs;
 use crate::error::Broken;
 use crate::error::CliError;
@@ -46,8 +49,8 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&verdict_table(&ordered(&verdicts, args)), args.output.format, &mut output)?;
     output.finish()?;
-    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { left_out.end() }
+    end(&verdicts)?;
+    left_out.end()
 }
 
 /// Checks runs.
@@ -68,6 +71,25 @@ async fn of_runs(
         verdicts.add(rules, &run, &view::scope(&args.scope, &run.info), baseline.as_ref())?;
     }
     verdicts.end()
+}
+
+/// Checks one run that was just stored against rules, and prints the verdicts.
+pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule]) -> Result<()> {
+    let run = rules::read_for(store, key, rules).await?;
+    let mut verdicts = Verdicts::default();
+    verdicts.add(rules, &run, &View::of(&run.info), None)?;
+    let mut verdicts = verdicts.end()?;
+    verdicts.sort_by_key(|verdict| verdict.holds);
+    let mut output = Output::open(None)?;
+    write_table(&verdict_table(&verdicts), Format::Text, &mut output)?;
+    output.finish()?;
+    end(&verdicts)
+}
+
+/// Fails if a rule does not hold.
+fn end(verdicts: &[Verdict]) -> Result<()> {
+    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
+    if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { Ok(()) }
 }
 
 /// Returns the verdicts as they are printed: people see the broken rules first.

@@ -65,6 +65,6 @@ impl Verdicts {
 }
 
 /// Returns true if an error says that a run lacks a label or a phase.
-fn is_lack(error: &Error) -> bool {
+pub(crate) fn is_lack(error: &Error) -> bool {
     matches!(error, Error::UnknownLabel { .. } | Error::NoPhase { .. })
 }

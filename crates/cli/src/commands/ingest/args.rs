@@ -10,6 +10,35 @@ use crate::args::{
     SeriesArgs, SheetArgs, Tag, choice, repeat,
 };
 
+/// Flags on the run that is stored.
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    #[command(flatten)]
+    pub(crate) name: RunNameArgs,
+    /// TOML file that names frameworks by port, as in 8181 = "perfectnio", to infer the framework from
+    #[arg(long, value_name = "FILE", conflicts_with = "framework")]
+    pub(crate) frameworks: Option<PathBuf>,
+    /// Say something of the run that it can be found by: commit=3f2a9c1, branch=main; repeatable, once a key
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) tag: Vec<Tag>,
+    /// Store as this repeat of the test, and replace an earlier one of that number [default: 1]
+    #[arg(long, value_name = "N", value_parser = repeat())]
+    pub(crate) repeat: Option<u32>,
+    /// Store as the lowest free repeat of the same framework and test
+    #[arg(long, conflicts_with_all = ["repeat", "replace"])]
+    pub(crate) append_repeat: bool,
+    /// Replace any run of the same key, even if the key was inferred
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Store only the exact counts per second, not the samples
+    #[arg(long)]
+    pub(crate) no_samples: bool,
+    /// Connections on which samples are sent to a database, at most [default: 1]; with more, a large run is stored sooner,
+    /// and its samples lie in as many tables, which SQL reads as one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) connections: Option<u16>,
+}
+
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale; the CPU axis ends at 100 for each")))]
 #[command(mut_arg("injectors", |injectors| injectors.help(INJECTORS)))]
@@ -37,22 +66,7 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) name: RunNameArgs,
-    /// TOML file that names frameworks by port, as in 8181 = "perfectnio", to infer the framework from
-    #[arg(long, value_name = "FILE", conflicts_with = "framework")]
-    pub(crate) frameworks: Option<PathBuf>,
-    /// Say something of the run that it can be found by: commit=3f2a9c1, branch=main; repeatable, once a key
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) tag: Vec<Tag>,
-    /// Store as this repeat of the test, and replace an earlier one of that number [default: 1]
-    #[arg(long, value_name = "N", value_parser = repeat())]
-    pub(crate) repeat: Option<u32>,
-    /// Store as the lowest free repeat of the same framework and test
-    #[arg(long, conflicts_with_all = ["repeat", "replace"])]
-    pub(crate) append_repeat: bool,
-    /// Replace any run of the same key, even if the key was inferred
-    #[arg(long)]
-    pub(crate) replace: bool,
+    pub(crate) keep: KeepArgs,
     /// Store what can be read of truncated or damaged files, and mark the run partial
     #[arg(long)]
     pub(crate) salvage: bool,
@@ -63,13 +77,6 @@ pub(crate) struct IngestArgs {
     /// Name of the injector that wrote the logs of this part
     #[arg(long, value_name = "NAME", requires = "part")]
     pub(crate) injector: Option<String>,
-    /// Store only the exact counts per second, not the samples
-    #[arg(long)]
-    pub(crate) no_samples: bool,
-    /// Connections on which samples are sent to a database, at most [default: 1]; with more, a large run is stored sooner,
-    /// and its samples lie in as many tables, which SQL reads as one
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) connections: Option<u16>,
     /// Draw the run's page into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,

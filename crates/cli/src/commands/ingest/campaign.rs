@@ -40,7 +40,7 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
 
 /// Ingests the runs of folders, or prints how it would.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
-    if args.repeat.is_some() || args.log.origin.is_some() {
+    if args.keep.repeat.is_some() || args.log.origin.is_some() {
         return Err(CliError::usage(
             "--repeat and --origin apply to one run, and a folder holds many",
             "Leave them out; --append-repeat stores runs of the same test beside each other.",
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     let options = options(args)?.with_progress(progress.clone());
     let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
     pages.map(page_folder).transpose()?;
-    let store = store::open_with(store, args.connections).await?;
+    let store = store::open_with(store, args.keep.connections).await?;
     let mut campaign = Campaign::plan(&args.files, &options, &store).await?;
     campaign.notes.iter().for_each(|text| note(text));
     let mut left_out = LeftOut::default();

@@ -17,8 +17,8 @@ use anyhow::Result;
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{Progress, RunInfo};
 
-pub(crate) use self::args::IngestArgs;
-pub(crate) use self::options::{cpu_noted, options, reading, series};
+pub(crate) use self::args::{IngestArgs, KeepArgs};
+pub(crate) use self::options::{cpu_noted, keeping, options, reading, series};
 pub(crate) use self::readings::with_readings;
 pub(crate) use self::summary::summarise;
 
@@ -84,7 +84,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
         page_folder(folder)?;
     }
     let started = Instant::now();
-    let store = store::open_with(store, args.connections).await?;
+    let store = store::open_with(store, args.keep.connections).await?;
     // A store whose runs can't be listed does not prevent the ingest.
     let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let total = args.files.iter().map(|file| size_of(file)).sum();
@@ -110,7 +110,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
 }
 
 /// Describes the run that was replaced, if it was made from other files.
-fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
+pub(crate) fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
     let old = before.iter().find(|old| old.key == new.key && old.sources != new.sources)?;
     let names: BTreeSet<String> = old
         .sources

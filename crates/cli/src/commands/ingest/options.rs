@@ -8,21 +8,25 @@ use perfpipe_ingest::run::{Repeat, RunOptions};
 use perfpipe_ingest::series::SeriesFile;
 use perfpipe_ingest::source::SourceOptions;
 
-use super::args::IngestArgs;
+use super::args::{IngestArgs, KeepArgs};
 use crate::args::{LogArgs, SeriesArgs, Tag};
 use crate::error::CliError;
 use crate::input::{cpu_scale, ports, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
-    let mut options = reading(&args.log, args.salvage, args.charts.cores.cores)?
-        .with_replace(args.replace)
-        .with_keep_samples(!args.no_samples);
+    let mut options = keeping(&args.keep, reading(&args.log, args.salvage, args.charts.cores.cores)?)?;
+    options.injector.clone_from(&args.injector);
+    options.series = series(&args.series)?;
+    Ok(options)
+}
+
+/// Adds the flags on the run that is stored to those on how it is read.
+pub(crate) fn keeping(args: &KeepArgs, reading: IngestOptions) -> Result<IngestOptions> {
+    let mut options = reading.with_replace(args.replace).with_keep_samples(!args.no_samples);
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
     options.frameworks = args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default();
     options.noted.tags = tags(&args.tag)?;
-    options.injector.clone_from(&args.injector);
-    options.series = series(&args.series)?;
     options.repeat = match args.append_repeat {
         true => Repeat::Next,
         false => args.repeat.map_or_else(Repeat::default, Repeat::Number),

@@ -41,7 +41,7 @@ pub(super) async fn run(args: &IngestArgs, file: &Path, store: &StoreArgs) -> Re
         note(&format!("{key} is already in {store}: {records} records, read and found the same"));
         return Ok(());
     }
-    let replace = if args.replace { Replace::Any } else { Replace::Nothing };
+    let replace = if args.keep.replace { Replace::Any } else { Replace::Nothing };
     from.copy(key, &store, replace).await?;
     note(&format!("stored {key} in {store}: {records} records (counts only), read back the same"));
     Ok(())
@@ -50,7 +50,8 @@ pub(super) async fn run(args: &IngestArgs, file: &Path, store: &StoreArgs) -> Re
 /// Refuses all flags but `--replace`: a packed run is stored as it is.
 fn refuse_flags(args: &IngestArgs, file: &Path) -> Result<()> {
     let line = Line::try_parse_from([Path::new("ingest"), Path::new("--"), file])?;
-    let plain = IngestArgs { replace: args.replace, ..line.args };
+    let mut plain = line.args;
+    plain.keep.replace = args.keep.replace;
     if format!("{plain:?}") == format!("{args:?}") {
         return Ok(());
     }

@@ -19,10 +19,10 @@ const NAMED: usize = 12;
 pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &StoreArgs) -> Result<()> {
     refuse_flags(args)?;
     let names = PointNames {
-        framework: args.name.framework.clone(),
-        test: args.name.test.clone(),
-        repeat: args.repeat,
-        ..summaries::names(&args.points, args.frameworks.as_deref())?
+        framework: args.keep.name.framework.clone(),
+        test: args.keep.name.test.clone(),
+        repeat: args.keep.repeat,
+        ..summaries::names(&args.points, args.keep.frameworks.as_deref())?
     };
     let points = with_readings(summaries::named(&files, &names)?, &args.series).await?;
     files.iter().for_each(summaries::tell_ignored);
@@ -40,10 +40,10 @@ pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &Stor
 fn refuse_flags(args: &IngestArgs) -> Result<()> {
     let given = [
         ("--report", args.report.is_some()),
-        ("--tag", !args.tag.is_empty()),
-        ("--append-repeat", args.append_repeat),
+        ("--tag", !args.keep.tag.is_empty()),
+        ("--append-repeat", args.keep.append_repeat),
         ("--salvage", args.salvage),
-        ("--no-samples", args.no_samples),
+        ("--no-samples", args.keep.no_samples),
         ("--part", args.part.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {

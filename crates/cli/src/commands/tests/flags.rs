@@ -19,8 +19,8 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 70] = [
-    ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.connections == Some(3))),
+const LINES: [(&str, IsRead); 71] = [
+    ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.keep.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
         |c| matches!(c, Command::Ingest(a) if a.series.series.len() == 2 && a.series.unit == ["bytes", "MB/s"]),
@@ -33,10 +33,14 @@ const LINES: [(&str, IsRead); 70] = [
         "merge go_2048 --parts 16 --max-rejects 7 --replace",
         |c| matches!(c, Command::Merge(a) if a.run == "go_2048" && a.parts == 16 && a.max_rejects == 7 && a.replace),
     ),
+    (
+        "watch run.jtl - --idle-end 30s --connections 3 --check r.toml --abort-after 10s --frameworks p.toml",
+        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.check.is_some() && a.keep.connections == Some(3)),
+    ),
     ("drop go_2048 --part 3 --part 4", |c| matches!(c, Command::Drop(a) if a.part == [3, 4])),
     (
         "ingest night --frameworks ports.toml",
-        |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
+        |c| matches!(c, Command::Ingest(a) if a.keep.frameworks.as_deref() == Some(Path::new("ports.toml"))),
     ),
     (
         "ingest a.zip --report charts",
@@ -258,7 +262,9 @@ fn flags_are_read_as_they_are_meant() {
 /// The flags in the tables, each after the commands that have it.
 fn tried() -> BTreeSet<String> {
     let lines = LINES.iter().map(|(line, _)| (*line).to_owned());
-    let options = INGEST.iter().flat_map(|(line, _)| [format!("ingest {line}"), format!("inspect {line}")]);
+    let options = INGEST
+        .iter()
+        .flat_map(|(line, _)| ["ingest", "inspect", "watch"].map(|command| format!("{command} {line}")));
     let commands = ["export", "report", "diagnose", "check", "compare", "trend"];
     let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
     let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);

@@ -11,7 +11,7 @@ use perfpipe_plot::{ColorBy, Palette, Paper, Style, Times};
 
 use super::{Command, command};
 use crate::args::{PageFormat, PageOptions};
-use crate::commands::{export, ingest, inspect};
+use crate::commands::{export, ingest, inspect, watch};
 use crate::input::view;
 
 /// A line, and the changes that it makes to the default options.
@@ -169,6 +169,16 @@ fn info() -> RunInfo {
     info.options.injectors = Some(2);
     info.cpu_offset = 7;
     info
+}
+
+#[test]
+fn flags_of_a_watch_become_the_options_of_an_ingest() {
+    for (line, change) in INGEST.iter().filter(|(line, _)| !line.contains("--salvage")) {
+        let Command::Watch(args) = command(&format!("watch run.jtl {line}")) else { panic!("{line}") };
+        let mut expected = ingest_options("");
+        change(&mut expected);
+        assert_eq!(format!("{:#?}", watch::options(&args).unwrap()), format!("{expected:#?}"), "{line}");
+    }
 }
 
 #[test]

@@ -68,10 +68,17 @@ impl Gatherer {
 
     /// All cells, ascending by key, each key once.
     pub(crate) fn iter(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
-        let held = self.held.iter().map(|(key, packed)| Ok((*key, opened(packed)?)));
+        self.between(0, u32::MAX)
+    }
+
+    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, each key once.
+    pub(crate) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
+        let held = self.held.range(CellKey::of_seconds(first, last));
+        let held = held.map(|(key, packed)| Ok((*key, opened(packed)?)));
         let runs = self.sizes.iter().flatten();
-        let runs = runs
-            .map(|run| -> Box<dyn Iterator<Item = CellResult> + Send> { Box::new(run.between(0, u32::MAX)) });
+        let runs = runs.map(move |run| -> Box<dyn Iterator<Item = CellResult> + Send> {
+            Box::new(run.between(first, last))
+        });
         let held: Box<dyn Iterator<Item = CellResult> + Send> = Box::new(held);
         Merged::new(runs.chain([held]))
     }

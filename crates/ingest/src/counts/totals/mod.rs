@@ -112,6 +112,21 @@ struct ErrorKey {
     transaction: bool,
 }
 
+impl ErrorKey {
+    /// The range of all keys of the seconds from `first` to `last`, which is not before `first`.
+    fn of_seconds(first: u32, last: u32) -> std::ops::RangeInclusive<Self> {
+        let least = Self { second: first, label: 0, response_code: 0, message: 0, transaction: false };
+        let greatest = Self {
+            second: last,
+            label: u32::MAX,
+            response_code: u32::MAX,
+            message: u32::MAX,
+            transaction: true,
+        };
+        least..=greatest
+    }
+}
+
 /// How many names of a sort are told apart, and how many bytes they may take together.
 #[derive(Debug, Clone, Copy)]
 struct Limit {
@@ -360,9 +375,19 @@ impl Totals {
 
     /// The cells, ascending by key.
     pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
-        let open = self.open.iter().map(|(key, cell)| Ok((*key, cell.clone())));
+        self.cells_between(0, u32::MAX)
+    }
+
+    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key.
+    pub(crate) fn cells_between(
+        &self,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = CellResult> + Send + '_ {
+        let open = self.open.range(CellKey::of_seconds(first, last));
+        let open = open.map(|(key, cell)| Ok((*key, cell.clone())));
         let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] =
-            [Box::new(self.packed.iter()), Box::new(open)];
+            [Box::new(self.packed.between(first, last)), Box::new(open)];
         Merged::new(sources)
     }
 
@@ -371,11 +396,19 @@ impl Totals {
     /// # Errors
     /// Only for a bug in perfpipe.
     pub(crate) fn errors(&self) -> Result<Vec<ErrorCount>> {
+        self.errors_between(0, u32::MAX)
+    }
+
+    /// The failures of the seconds from `first` to `last`, both inclusive, ascending.
+    ///
+    /// # Errors
+    /// Only for a bug in perfpipe.
+    pub(crate) fn errors_between(&self, first: u32, last: u32) -> Result<Vec<ErrorCount>> {
         let (labels, codes, messages) =
             (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
         let lost = || Error::bug("naming failures", "a name was not kept");
         let name = |names: &[Arc<str>], index: u32| names.get(index as usize).cloned().ok_or_else(lost);
-        let told = self.errors.iter().map(|(key, count)| {
+        let told = self.errors.range(ErrorKey::of_seconds(first, last)).map(|(key, count)| {
             Ok(ErrorCount {
                 second: key.second,
                 label: name(&labels, key.label)?,
@@ -386,7 +419,8 @@ impl Totals {
             })
         });
         let other: Arc<str> = OTHER.into();
-        let others = self.other_errors.iter().map(|((second, transaction), count)| {
+        let others = self.other_errors.range((first, false)..=(last, true));
+        let others = others.map(|((second, transaction), count)| {
             Ok(ErrorCount {
                 second: *second,
                 label: Arc::clone(&other),

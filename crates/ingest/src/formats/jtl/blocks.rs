@@ -44,6 +44,12 @@ pub(crate) trait LogBytes: Read {
     fn is_cut(&self) -> bool {
         false
     }
+
+    /// Returns true if an error of the kind `WouldBlock` means that nothing more is there yet, so that whole records are
+    /// handed on as they are.
+    fn pauses(&self) -> bool {
+        false
+    }
 }
 
 impl LogBytes for &[u8] {}
@@ -160,7 +166,7 @@ impl<R: LogBytes> Cutter<R> {
         loop {
             self.fill(&mut buffer, filled, goal)?;
             filled = buffer.len();
-            if buffer.is_empty() {
+            if buffer.is_empty() && self.ended {
                 return Ok(None);
             }
             if self.ended {
@@ -175,7 +181,8 @@ impl<R: LogBytes> Cutter<R> {
             if buffer.len() > self.limit {
                 return self.oversized(buffer).map(Some);
             }
-            goal = (buffer.len() * 2).min(self.limit + 1);
+            // After a pause there may be far fewer bytes.
+            goal = goal.max((buffer.len() * 2).min(self.limit + 1));
         }
     }
 
@@ -199,6 +206,9 @@ impl<R: LogBytes> Cutter<R> {
                 }
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && self.reader.pauses() => {
+                    break Ok(());
+                }
                 Err(error) => break Err(error),
             }
         };

@@ -112,7 +112,7 @@ impl Store {
             };
             let (store, _lock) = self.of_parts()?.part_store(&key, part.number())?;
             let options = IngestOptions { max_rejects: u64::MAX, ..options.clone() };
-            let terms = Terms { admit: &|_| Ok(()), part: Some(part) };
+            let terms = Terms { part: Some(part), ..Terms::default() };
             ingest_as(&store, files, &options, terms).await.map_err(|error| match error {
                 Error::Origin { place, told: Some(_), earliest } => late_origin(*place, earliest),
                 error if error.kind() == ErrorKind::KeyTaken => taken(&key, part, &error),

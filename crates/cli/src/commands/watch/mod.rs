@@ -1,0 +1,123 @@
+//! `perfpipe watch`: follows the logs of a running test, shows its seconds, and stores the run at its end.
+
+mod args;
+mod frame;
+mod judge;
+mod lines;
+mod pace;
+mod recent;
+mod screen;
+mod shown;
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use perfpipe_ingest::watch::{Followed, Look, Watch};
+use perfpipe_ingest::{IngestOptions, Progress};
+
+pub(crate) use self::args::WatchArgs;
+use self::judge::Judge;
+use self::shown::Shown;
+
+use super::check::of_stored;
+use super::ingest::{keeping, reading, replaced, summarise};
+use crate::args::StoreArgs;
+use crate::input::store;
+use crate::output::progress::Bar;
+use crate::output::{note, size_of, warn};
+
+/// The time between two looks.
+const BEAT: Duration = Duration::from_millis(200);
+
+/// Follows the logs of a running test, and stores the run.
+pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
+    let options = options(args)?.with_progress(progress.clone());
+    let mut judge = args.check.as_deref().map(|rules| Judge::of(rules, args.abort_after())).transpose()?;
+    // What can't be stored is told before the test has run.
+    let store = store::open_with(store, args.keep.connections).await?;
+    let watch = Watch::begin(&args.files, &options)?;
+    follow(&watch, args, judge.as_mut(), &progress).await?;
+    let followed = watch.finish()?;
+    tell_missing(&followed);
+    let started = Instant::now();
+    let before = store.look().await.map(|found| found.runs).unwrap_or_default();
+    let bar = Bar::start(args.files.iter().map(|file| size_of(file)).sum(), progress);
+    let done = store.ingest_followed(&followed, &options).await;
+    bar.finish();
+    let done = done?;
+    summarise(&done, &store, started.elapsed());
+    replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
+    match judge {
+        Some(judge) => of_stored(&store, &done.info.key, &judge.rules()).await,
+        None => Ok(()),
+    }
+}
+
+/// Converts the flags to the options of the ingest at the end.
+pub(crate) fn options(args: &WatchArgs) -> Result<IngestOptions> {
+    keeping(&args.keep, reading(&args.log, false, args.cores.cores)?)
+}
+
+/// Shows the seconds of a test until it ends.
+async fn follow(
+    watch: &Watch,
+    args: &WatchArgs,
+    mut judge: Option<&mut Judge>,
+    progress: &Progress,
+) -> Result<()> {
+    let mut shown = Shown::begin(args)?;
+    let mut waiting = Waiting::default();
+    loop {
+        let look = watch.look()?;
+        shown.show(watch, &look)?;
+        if let Some(judge) = &mut judge {
+            judge.judge(watch, &look)?;
+        }
+        if !shown.is_screen() {
+            waiting.tell(&look);
+        }
+        if look.ended {
+            return Ok(());
+        }
+        if progress.is_stopping() || waiting.is_over(&look, args.idle_end.map(Duration::from_millis)) {
+            watch.stop();
+        }
+        tokio::time::sleep(BEAT).await;
+    }
+}
+
+/// The wait for logs that have not begun.
+struct Waiting {
+    since: Instant,
+    told: bool,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { since: Instant::now(), told: false }
+    }
+}
+
+impl Waiting {
+    /// Says once which logs have not begun.
+    fn tell(&mut self, look: &Look) {
+        if self.told || look.unheard.is_empty() || self.since.elapsed() < Duration::from_secs(2) {
+            return;
+        }
+        self.told = true;
+        let logs: Vec<String> = look.unheard.iter().map(|log| log.display().to_string()).collect();
+        note(&format!("waiting for the first records of {}", logs.join(", ")));
+    }
+
+    /// Returns true if nothing was written for so long that the following ends.
+    fn is_over(&self, look: &Look, most: Option<Duration>) -> bool {
+        most.is_some_and(|most| look.silent.unwrap_or_else(|| self.since.elapsed()) >= most)
+    }
+}
+
+/// Says which logs the run lacks.
+fn tell_missing(followed: &Followed) {
+    for log in followed.missing() {
+        warn(&format!("nothing was ever written to {}: the run is stored without it", log.display()));
+    }
+}

@@ -1,0 +1,41 @@
+//! Where a running test is shown: on a terminal, or as lines.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::Result;
+use perfpipe_ingest::watch::{Look, Watch};
+
+use super::args::WatchArgs;
+use super::lines::Lines;
+use super::screen::Screen;
+
+/// Where a test is shown.
+pub(super) enum Shown {
+    Lines(Lines),
+    Screen(Box<Screen>),
+}
+
+impl Shown {
+    /// Takes the terminal, if standard output is one.
+    pub(super) fn begin(args: &WatchArgs) -> Result<Self> {
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if is_dumb || !io::stdout().is_terminal() {
+            return Ok(Self::Lines(Lines::default()));
+        }
+        let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+        Ok(Self::Screen(Box::new(Screen::new(files.join(", "))?)))
+    }
+
+    /// Shows how far a test has come.
+    pub(super) fn show(&mut self, watch: &Watch, look: &Look) -> Result<()> {
+        match self {
+            Self::Lines(lines) => lines.show(watch, look),
+            Self::Screen(screen) => screen.show(watch, look),
+        }
+    }
+
+    /// Returns true if the terminal is taken, so that nothing else may be written to it.
+    pub(super) fn is_screen(&self) -> bool {
+        matches!(self, Self::Screen(_))
+    }
+}
