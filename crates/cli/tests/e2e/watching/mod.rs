@@ -1,6 +1,7 @@
 //! A running test that is watched: what is shown meanwhile, and what is stored at its end.
 
 mod judged;
+mod long;
 mod same;
 mod shown;
 mod stored;
