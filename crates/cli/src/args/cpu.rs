@@ -1,5 +1,7 @@
 //! Flags on CPU readings: how they are read, and how they are joined to seconds.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 /// Flags for reading CPU exports.
@@ -16,7 +18,24 @@ pub(crate) struct CpuReadArgs {
     #[arg(long, value_enum, value_name = "SCALE")]
     pub(crate) cpu_scale: Option<CpuScaleArg>,
     #[command(flatten)]
+    pub(crate) from: CpuFromArgs,
+    #[command(flatten)]
     pub(crate) join: CpuJoinArgs,
+}
+
+/// Flags for asking a monitoring system for readings.
+#[derive(Debug, Default, Args)]
+pub(crate) struct CpuFromArgs {
+    /// Ask for the CPU readings of the run's time: zabbix+https://HOST/zabbix/api_jsonrpc.php?host=NAME&item=KEY,
+    /// prometheus+http://HOST:9090?query=PROMQL; secrets are those of PERFPIPE_ZABBIX_TOKEN, PERFPIPE_PROMETHEUS_TOKEN
+    #[arg(long, value_name = "URL")]
+    pub(crate) cpu_from: Option<String>,
+    /// PEM file of an authority that is trusted besides those of the system
+    #[arg(long, value_name = "FILE", requires = "cpu_from")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Longest time of a request with its answer, in seconds [default: 30]
+    #[arg(long, value_name = "SECONDS", requires = "cpu_from", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub(crate) cpu_timeout: Option<u32>,
 }
 
 /// Flags on other series of the server.

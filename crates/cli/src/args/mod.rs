@@ -13,7 +13,9 @@ mod terminal;
 mod values;
 mod view;
 
-pub(crate) use self::cpu::{CoresArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs};
+pub(crate) use self::cpu::{
+    CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
+};
 pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;
 pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs};

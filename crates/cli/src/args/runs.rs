@@ -21,7 +21,7 @@ pub(crate) struct RunNameArgs {
 }
 
 /// One run.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     /// Run, as `perfpipe list` names it: go_2048, go_2048#2
     #[arg(

@@ -1,6 +1,6 @@
 //! `perfpipe attach-cpu`: replaces the CPU readings of a stored run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -14,7 +14,7 @@ use super::ingest::cpu_noted;
 use super::inspect::second;
 use crate::args::{CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunArgs, StoreArgs};
 use crate::error::CliError;
-use crate::input::{cpu_scale, runs, store, view};
+use crate::input::{cpu_scale, readings, runs, store, view};
 use crate::output::notes::{self, Facts};
 use crate::output::{note, warn};
 
@@ -22,15 +22,17 @@ use crate::output::{note, warn};
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
 #[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
 #[command(allow_missing_positional = true)]
+#[command(mut_arg("run", |run| run.index(1).required_unless_present_any(["framework", "test", "repeat", "cpu_from"])))]
 #[command(after_help = "Examples:\n  \
     perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2\n  \
-    perfpipe attach-cpu --framework go --test 2048 cpu.csv --cpu-scale percent-of-machine --cores 72")]
+    perfpipe attach-cpu --framework go --test 2048 cpu.csv --cpu-scale percent-of-machine --cores 72\n  \
+    perfpipe attach-cpu go_2048 --cpu-from 'zabbix+https://mon/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util'")]
 pub(crate) struct AttachArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// CPU export, as of Zabbix
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) cpu: PathBuf,
+    #[arg(value_name = "FILE", index = 2, required_unless_present = "cpu_from")]
+    pub(crate) cpu: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: CpuReadArgs,
     #[command(flatten)]
@@ -42,13 +44,23 @@ pub(crate) struct AttachArgs {
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
-    runs::check(&args.run)?;
+    let (named, file) = named(args)?;
+    runs::check(&named)?;
     let store = store::existing(at).await?;
-    let key = runs::one(&args.run, &store).await?;
+    let key = runs::one(&named, &store).await?;
     let source = source(args)?;
-    let export = read(args, &source).await?;
     let run = store.read(&key).await?;
     let choice = choice(&args.reading.join, &run);
+    let export = match (readings::source(&args.reading.from)?, &file) {
+        (Some(from), _) => from.read(choice.window(run.info.t0_ms, run.info.last_ms), &source).await?,
+        (None, Some(file)) => read(file, &source).await?,
+        (None, None) => {
+            return Err(
+                CliError::usage("no CPU export is named", "Name a file, or give --cpu-from URL.").into()
+            );
+        }
+    };
+    export.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
     choice.note(&export.series).iter().for_each(|said| notes::print(said, "", Facts::default()));
     let join = choice.join(&export.series);
     let cover = Cover::of(&run, &export, join)?;
@@ -68,6 +80,28 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     Ok(())
 }
 
+/// Returns the run and the export that are named. Where readings are asked for, the only name is that of the run.
+///
+/// # Errors
+/// If there are two sources of readings.
+fn named(args: &AttachArgs) -> Result<(RunArgs, Option<PathBuf>)> {
+    let (mut run, mut file) = (args.run.clone(), args.cpu.clone());
+    if args.reading.from.cpu_from.is_some() && run.run.is_none() && run.framework.is_none() {
+        run.run = file.take().map(|name| name.to_string_lossy().into_owned());
+    }
+    match &file {
+        Some(file) if args.reading.from.cpu_from.is_some() => {
+            let problem =
+                format!("there are two sources of the CPU readings: {}, and --cpu-from", file.display());
+            Err(CliError::usage(problem, "Give one of them.").into())
+        }
+        _ if run.run.is_none() && run.framework.is_none() && run.test.is_none() => {
+            Err(CliError::usage("no run is named", "Name it as `perfpipe list` does.").into())
+        }
+        _ => Ok((run, file)),
+    }
+}
+
 /// Returns how readings are to be joined: with the clock offset of the run's ingest by default, but with a look-back of
 /// their own, which depends on their interval.
 fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
@@ -84,20 +118,18 @@ fn source(args: &AttachArgs) -> Result<SourceOptions> {
 }
 
 /// Reads the export that is to be attached.
-async fn read(args: &AttachArgs, source: &SourceOptions) -> Result<CpuExport> {
-    let (file, options) = (args.cpu.clone(), source.clone());
-    let inputs = tokio::task::spawn_blocking(move || Inputs::recognise(&[file], &options)).await??;
+async fn read(file: &Path, source: &SourceOptions) -> Result<CpuExport> {
+    let (files, options) = ([file.to_owned()], source.clone());
+    let inputs = tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options)).await??;
     let cpu = match (inputs.cpu, inputs.logs.first()) {
         (Some(cpu), None) => cpu,
         _ => {
-            let problem =
-                format!("expected a CPU export alone, found other content in {}", args.cpu.display());
+            let problem = format!("expected a CPU export alone, found other content in {}", file.display());
             return Err(CliError::usage(problem, "Name the export of the server that was tested.").into());
         }
     };
     let export = cpu.read(source).await?;
     inputs.notes.iter().for_each(|text| warn(text));
-    export.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
     Ok(export)
 }
 

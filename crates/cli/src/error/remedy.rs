@@ -91,6 +91,16 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Give each zip as a file of its own, or read all that is in them: --salvage. Nothing was stored."
         }
         ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one with --cpu-item ID.",
+        ErrorKind::CpuCores => "Give --cores N, the cores of the server.",
+        ErrorKind::SourceDenied => {
+            "The secrets of --cpu-from come from the environment: set PERFPIPE_ZABBIX_TOKEN or PERFPIPE_PROMETHEUS_TOKEN to a valid token, or ..._USER and ..._PASSWORD; ..._TOKEN_FILE and ..._PASSWORD_FILE name files with them."
+        }
+        ErrorKind::SourceEmpty => {
+            "Check that the item is collected and still kept, the clocks of both machines (--cpu-offset), and the time zone of the log's dates (--time-zone)."
+        }
+        ErrorKind::SourceOfPipe => {
+            "Store the run without --cpu-from, and attach the readings then: perfpipe attach-cpu RUN --cpu-from URL."
+        }
         ErrorKind::NoCpuItems => "Leave out --cpu-item.",
         ErrorKind::SeriesItems => {
             "Choose one by its number: --series NAME:ID=FILE, as in memory:10073=items.csv."

@@ -6,6 +6,7 @@ pub(crate) mod left_out;
 pub(crate) mod point_name;
 pub(crate) mod points;
 pub(crate) mod ports;
+pub(crate) mod readings;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod store;

@@ -116,6 +116,22 @@ kinds! {
     CpuItemMissing = "cpu-item-missing",
     /// An item was chosen, but the CPU export has no column of items.
     NoCpuItems = "no-cpu-items",
+    /// CPU readings are in percent of a machine, and its number of cores is not known.
+    CpuCores = "cpu-cores",
+    /// The URL of a source of readings can't be used.
+    SourceUrl = "source-url",
+    /// A source of readings gives no answer.
+    SourceUnreachable = "source-unreachable",
+    /// A source of readings does not accept a token, or a user and a password.
+    SourceDenied = "source-denied",
+    /// A source of readings answers with an error, or as none does.
+    SourceAnswer = "source-answer",
+    /// A source of readings has no such item, several, or one of texts.
+    SourceItem = "source-item",
+    /// A source of readings has none of the time of the run.
+    SourceEmpty = "source-empty",
+    /// Readings are asked for the time of a log that can be read only once.
+    SourceOfPipe = "source-of-pipe",
     /// The CPU export can't be read; the error of the first run that it belongs to says why.
     CpuUnreadable = "cpu-unreadable",
     /// The bytes in the log add up to more than can be stored.

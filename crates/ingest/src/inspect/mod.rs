@@ -56,6 +56,14 @@ const LEAST: u64 = 256 << 10;
 pub fn inspect<'a>(files: &'a [PathBuf], options: &'a IngestOptions) -> BoxFuture<'a, Result<Inspection>> {
     Box::pin(async move {
         check(options)?;
+        #[cfg(feature = "fetch")]
+        if let Some(source) = &options.cpu_from {
+            let mut options = IngestOptions { cpu_from: None, ..options.clone() };
+            let found = inspect(files, &options).await?;
+            let Some((t0_ms, last_ms)) = found.t0_ms.zip(found.last_ms) else { return Ok(found) };
+            options.fetched = Some(source.read(options.cpu.window(t0_ms, last_ms), &options.source).await?);
+            return inspect(files, &options).await;
+        }
         let inputs = Inputs::recognise_aside(files.to_vec(), options.source.clone()).await?;
         let refusal = lacks_log(&inputs);
         let prepared = Prepared::of(inputs, options).await?;

@@ -23,6 +23,7 @@ use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 use crate::run::options::RunOptions;
+use crate::run::options::cpu_scale::CpuScale;
 use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
@@ -33,6 +34,8 @@ use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
 use crate::store::counted;
 
+#[cfg(feature = "fetch")]
+use super::fetched::{Nowhere, for_time, with_readings};
 use super::options::{IngestOptions, check};
 
 /// Result of an ingest.
@@ -130,6 +133,13 @@ pub(crate) async fn ingest_as<S: RunStore>(
     terms: Terms<'_>,
 ) -> Result<Ingested> {
     check(options)?;
+    #[cfg(feature = "fetch")]
+    if let Some(source) = &options.cpu_from {
+        let plain = for_time(files, options)?;
+        let run = Box::pin(ingest_as(&Nowhere, files, &plain, Terms::default())).await?.info;
+        let options = with_readings(&run, options, source).await?;
+        return Box::pin(ingest_as(store, files, &options, terms)).await;
+    }
     let progress = &options.progress;
     progress.begin();
     let prepared = Prepared::new(files, options, terms.kept).await?;
@@ -221,6 +231,8 @@ pub(crate) struct Prepared {
     pub(crate) series: Vec<SeriesExport>,
     /// The form in which the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
+    /// The unit of the readings in the CPU export, if it was given or the export tells it.
+    cpu_scale: Option<CpuScale>,
     pub(crate) notes: Vec<Note>,
     /// Damage that was found before the logs were read.
     pub(crate) damage: Vec<Damage>,
@@ -254,17 +266,22 @@ impl Prepared {
             cpu_file: None,
             series: Vec::new(),
             cpu_facts: None,
+            cpu_scale: None,
             notes: inputs.notes.into_iter().map(Note::from).collect(),
             damage: inputs.damage,
             logs: Arc::new(Mutex::new(inputs.logs)),
         };
-        if let Some(cpu) = inputs.cpu {
-            let export = cpu.read(&options.source).await?;
+        let export = match inputs.cpu {
+            Some(cpu) => Some(cpu.read(&options.source).await?),
+            None => options.fetched.clone(),
+        };
+        if let Some(export) = export {
             prepared.join = options.cpu.join(&export.series);
             prepared.notes.extend(options.cpu.note(&export.series));
             prepared.cpu = Arc::new(export.series);
             prepared.cpu_file = Some(export.file);
             prepared.cpu_facts = Some(export.facts);
+            prepared.cpu_scale = export.scale;
             prepared.notes.extend(export.notes);
             prepared.damage.extend(export.damage);
         }
@@ -500,6 +517,8 @@ impl Prepared {
         last_ms: i64,
     ) -> RunInfo {
         let totals = &collected.totals;
+        let mut noted = RunOptions { intervals: collected.intervals, ..options.noted.clone() };
+        noted.note_scale(self.cpu_scale);
         RunInfo {
             key,
             t0_ms,
@@ -523,7 +542,7 @@ impl Prepared {
                 .collect(),
             cpu_offset: self.join.offset,
             cpu_lookback: self.join.lookback,
-            options: RunOptions { intervals: collected.intervals, ..options.noted.clone() },
+            options: noted,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             damage: Vec::new(),

@@ -9,7 +9,9 @@ use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
 use crate::series::server::{self, SeriesFile};
-use crate::source::SourceOptions;
+#[cfg(feature = "fetch")]
+use crate::source::ReadingsSource;
+use crate::source::{CpuExport, SourceOptions};
 
 /// The maximum span of a run in ms: 12 days before and after its first accepted record.
 const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
@@ -54,6 +56,11 @@ pub struct IngestOptions {
     pub source: SourceOptions,
     /// The rule by which samples are joined to CPU readings.
     pub cpu: CpuChoice,
+    /// Where the CPU readings of the run's time are asked for, instead of an export. The logs are then read twice.
+    #[cfg(feature = "fetch")]
+    pub cpu_from: Option<ReadingsSource>,
+    /// The readings that were asked for.
+    pub(crate) fetched: Option<CpuExport>,
     /// Files with other series of the server, whose clock is shifted as that of the CPU readings.
     pub series: Vec<SeriesFile>,
     /// True if the samples are stored besides their counts.
@@ -81,6 +88,9 @@ impl Default for IngestOptions {
             injector: None,
             source: SourceOptions::default(),
             cpu: CpuChoice::default(),
+            #[cfg(feature = "fetch")]
+            cpu_from: None,
+            fetched: None,
             series: Vec::new(),
             keep_samples: true,
             sizes: PipelineOptions::default(),
@@ -202,6 +212,14 @@ impl IngestOptions {
     #[must_use]
     pub fn with_cpu(mut self, cpu: CpuChoice) -> Self {
         self.cpu = cpu;
+        self
+    }
+
+    /// Sets where the CPU readings of the run's time are asked for.
+    #[cfg(feature = "fetch")]
+    #[must_use]
+    pub fn with_cpu_from(mut self, cpu_from: ReadingsSource) -> Self {
+        self.cpu_from = Some(cpu_from);
         self
     }
 

@@ -52,6 +52,9 @@ const LOOKBACK: u32 = 3;
 /// The maximum look-back in seconds that is derived from the readings' interval: an older reading says nothing.
 const LONGEST: u32 = 3600;
 
+/// The look-back in seconds for which readings are asked, while their interval is not known.
+const ASKED: u32 = 60;
+
 /// How readings should be joined, chosen before they are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -76,6 +79,20 @@ impl CpuChoice {
     pub fn with_lookback(mut self, lookback: u32) -> Self {
         self.lookback = Some(lookback);
         self
+    }
+
+    /// Returns the epoch seconds by the readings' clock, first and last, whose readings can matter to a run from `t0_ms` to
+    /// `last_ms` (epoch ms, both inclusive).
+    ///
+    /// ```
+    /// use perfpipe_ingest::series::CpuChoice;
+    /// let choice = CpuChoice::default().with_offset(10).with_lookback(5);
+    /// assert_eq!(choice.window(100_000, 160_999), (85, 150));
+    /// ```
+    pub fn window(self, t0_ms: i64, last_ms: i64) -> (i64, i64) {
+        let back = i64::from(self.lookback.unwrap_or(ASKED));
+        let own = |ms: i64| ms.div_euclid(1000).saturating_sub(self.offset);
+        (own(t0_ms).saturating_sub(back), own(last_ms))
     }
 
     /// Determines how the given readings are joined.

@@ -1,6 +1,6 @@
 //! Classifies a text by its first 64 KiB: a JMeter log, a CPU export, or neither, with the reason.
 
-use super::cpu_export::CpuForm;
+use super::cpu_export::{CpuForm, CsvForm, Monitor};
 use super::head::{HEAD, first_line, records, text};
 use super::unpack::container::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -35,14 +35,17 @@ impl Content {
                 remedy,
             )));
         }
+        if let Some(monitor) = Monitor::of(body) {
+            return Ok(Self::Cpu(CpuForm::Monitor(monitor)));
+        }
         if let Some(format) = recognise(body) {
             let is_log = head.len() >= HEAD || format.has_records(body);
             return Ok(if is_log { Self::Log } else { Self::Other(no_requests(format)) });
         }
         match Layout::detect(body, options, &Place::default()) {
             Ok(layout) => Ok(Self::of_log(body, &layout, options, head.len() < HEAD)),
-            Err(Error::Input { kind, problem, remedy, place }) => Ok(match CpuForm::of(body) {
-                Some(form) => Self::Cpu(form),
+            Err(Error::Input { kind, problem, remedy, place }) => Ok(match CsvForm::of(body) {
+                Some(form) => Self::Cpu(CpuForm::Csv(form)),
                 None if names_a_time(body) => Self::Other(Fault {
                     line: place.line.zip(place.byte),
                     ..Fault::new(kind, problem, remedy)
@@ -57,8 +60,8 @@ impl Content {
     ///
     /// `whole` is true if `body` is the whole text. Otherwise it may end within the first record.
     fn of_log(body: &[u8], layout: &Layout, options: &LayoutOptions, whole: bool) -> Self {
-        if let Some(form) = CpuForm::of_perfmon(body, layout, options.of_server) {
-            return Self::Cpu(form);
+        if let Some(form) = CsvForm::of_perfmon(body, layout, options.of_server) {
+            return Self::Cpu(CpuForm::Csv(form));
         }
         let header = usize::from(layout.header.is_some());
         if !whole || records(body, layout.delimiter).nth(header).is_some() {

@@ -16,6 +16,8 @@ mod texts;
 pub(crate) mod unpack;
 pub(crate) mod zip;
 
+#[cfg(feature = "fetch")]
+pub use self::cpu_export::fetch::{Access, ReadingsSource, Secret};
 pub use self::cpu_export::{CpuExport, CpuSource};
 pub use self::detect::Inputs;
 pub(crate) use self::detect::refuse_twins;

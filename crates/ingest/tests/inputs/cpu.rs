@@ -4,6 +4,7 @@ use perfpipe_ingest::ErrorKind;
 use std::io::Cursor;
 
 use perfpipe_ingest::Result;
+use perfpipe_ingest::series::CpuScale;
 use perfpipe_ingest::source::{CpuExport, SourceOptions};
 
 use crate::support::*;
@@ -141,4 +142,79 @@ fn damage_is_told_before_what_it_does_to_the_last_row() {
     let file = on_disk("cpu.gz", &cut[..cut.len() - 9]);
     let error = failure(read_cpu(recognise(&[&file.path]).unwrap()));
     assert_eq!(error.kind(), ErrorKind::FileCut, "{error}");
+}
+
+/// A file of `fixtures/readings`, read with these options.
+fn monitored(name: &str, options: &SourceOptions) -> Result<CpuExport> {
+    let path = format!("{}/../../fixtures/readings/{name}", env!("CARGO_MANIFEST_DIR"));
+    read_cpu_by(recognise(&[path.as_ref()]).unwrap(), options)
+}
+
+/// The readings of all that neither idled nor was stolen, of 200 %.
+const BUSY: [(i64, f64); 4] =
+    [(1_795_609_345, 199.0), (1_795_609_346, 200.0), (1_795_609_347, 200.0), (1_795_609_348, 200.0)];
+
+#[test]
+fn outputs_of_monitoring_tools_are_recognised_and_their_scale_is_known() {
+    let of_machine = CpuScale::PercentOfMachine { cores: 2 };
+    for (name, cores) in
+        [("sadf.json", None), ("sadf.csv", Some(2)), ("mpstat.json", None), ("vmstat.txt", Some(2))]
+    {
+        let mut options = SourceOptions::default();
+        options.cores = cores;
+        let cpu = monitored(name, &options).unwrap_or_else(|e| panic!("{e}: {name}"));
+        let readings = cpu.series.readings();
+        match name {
+            // Of the same counters.
+            "sadf.json" | "sadf.csv" => assert_eq!(readings, BUSY, "{name}"),
+            _ => assert!(
+                readings.iter().all(|(clock, value)| (1_795_609_344..1_795_609_350).contains(clock)
+                    && *value > 195.0
+                    && *value <= 200.0),
+                "{name}: {readings:?}"
+            ),
+        }
+        assert_eq!(readings.len(), 4, "{name}");
+        assert_eq!((cpu.scale, cpu.notes.len()), (Some(of_machine), 0), "{name}");
+    }
+    for name in ["sadf.csv", "vmstat.txt"] {
+        assert_eq!(failure(monitored(name, &SourceOptions::default())).kind(), ErrorKind::CpuCores);
+        let told = SourceOptions::default().with_cpu_scale(CpuScale::PercentOfCore);
+        assert!(
+            monitored(name, &told).is_ok_and(|cpu| cpu
+                .series
+                .readings()
+                .iter()
+                .all(|(_, value)| *value <= 100.0))
+        );
+    }
+}
+
+#[test]
+fn answers_of_zabbix_and_prometheus_are_read_as_their_exports() {
+    let zabbix = monitored("zabbix.json", &SourceOptions::default()).unwrap();
+    let expected = [(1_795_354_444, 4.642021), (1_795_354_445, 5.012531), (1_795_354_446, 4.040404)];
+    assert_eq!((zabbix.series.readings(), zabbix.scale), (expected.as_slice(), None));
+    let prometheus = monitored(
+        "prometheus.json",
+        &SourceOptions::default().with_cpu_scale(CpuScale::PercentOfMachine { cores: 2 }),
+    );
+    let expected =
+        [(1_795_354_593, 5.0000000000189), (1_795_354_594, 6.000000000131), (1_795_354_595, 5.0000000000189)];
+    assert_eq!(prometheus.unwrap().series.readings(), expected);
+}
+
+#[test]
+fn answers_of_several_items_need_a_choice_and_broken_ones_are_refused() {
+    let reading = |item: u32| format!(r#"{{"itemid":"{item}","clock":"1795354444","value":"{item}"}}"#);
+    let text = format!("[{},{}]", reading(7), reading(8));
+    assert_eq!(failure(read(&text)).kind(), ErrorKind::CpuItems);
+    let chosen = read_by(&text, &SourceOptions::default().with_cpu_item(8)).unwrap();
+    assert_eq!(chosen.series.readings(), [(1_795_354_444, 8.0)]);
+    for text in [
+        &text[..text.len() - 5],
+        r#"{"jsonrpc":"2.0","error":{"code":-32602,"data":"Not authorised."},"id":1}"#,
+    ] {
+        assert_eq!(failure(read(text)).kind(), ErrorKind::CpuReading, "{text}");
+    }
 }

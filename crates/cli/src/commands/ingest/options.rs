@@ -11,7 +11,7 @@ use perfpipe_ingest::source::SourceOptions;
 use super::args::{IngestArgs, KeepArgs};
 use crate::args::{LogArgs, SeriesArgs, Tag};
 use crate::error::CliError;
-use crate::input::{cpu_scale, ports, view};
+use crate::input::{cpu_scale, ports, readings, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
@@ -86,6 +86,7 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
         .with_max_rejects(if log.strict { 0 } else { log.max_rejects })
         .with_source(source(log, salvage, cores)?)
         .with_cpu(view::cpu_choice(&log.cpu.join));
+    options.cpu_from = readings::source(&log.cpu.from)?;
     options.origin = log.origin;
     options.injector_pattern.clone_from(&log.injector_pattern);
     options.sizes.workers = log.workers.map_or(options.sizes.workers, usize::from);

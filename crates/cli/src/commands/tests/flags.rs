@@ -19,11 +19,23 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 71] = [
+const LINES: [(&str, IsRead); 74] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.keep.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
         |c| matches!(c, Command::Ingest(a) if a.series.series.len() == 2 && a.series.unit == ["bytes", "MB/s"]),
+    ),
+    ("attach-cpu go_2048 --cpu-from zabbix+http://h?itemid=1 --ca-file ca.pem --cpu-timeout 9", |c| {
+        matches!(c, Command::AttachCpu(a) if a.cpu.as_deref() == Some(Path::new("go_2048"))
+            && a.reading.from.cpu_from.is_some() && a.reading.from.ca_file.is_some() && a.reading.from.cpu_timeout == Some(9))
+    }),
+    (
+        "ingest a.zip --cpu-from zabbix+http://h?itemid=1 --ca-file ca.pem --cpu-timeout 9",
+        |c| matches!(c, Command::Ingest(a) if a.log.cpu.from.cpu_from.is_some() && a.log.cpu.from.cpu_timeout == Some(9)),
+    ),
+    (
+        "inspect a.zip --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",
+        |c| matches!(c, Command::Inspect(a) if a.log.cpu.from.cpu_from.is_some()),
     ),
     (
         "ingest a.zip --part auto/16 --injector load-3 --framework go --test t --origin 7",
@@ -182,12 +194,12 @@ const LINES: [(&str, IsRead); 71] = [
         |c| matches!(c, Command::Sweep(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
     ),
     ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
-        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu == Path::new("cpu.csv") && a.run.run.as_deref() == Some("go_2048")
+        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.run.run.as_deref() == Some("go_2048")
             && a.reading.join.cpu_offset == Some(-2) && a.reading.join.cpu_lookback == Some(5))
     }),
     (
         "attach-cpu --framework go --test 2048 --repeat 2 cpu.csv",
-        |c| matches!(c, Command::AttachCpu(a) if a.run.run.is_none() && a.cpu == Path::new("cpu.csv") && a.run.repeat == Some(2)),
+        |c| matches!(c, Command::AttachCpu(a) if a.run.run.is_none() && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.run.repeat == Some(2)),
     ),
     ("attach-cpu r c --time-zone +01:00 --cpu-item 7 --cpu-scale fraction --cores 8", |c| {
         matches!(c, Command::AttachCpu(a) if a.reading.time_zone == "+01:00" && a.reading.cpu_item == Some(7)

@@ -3,6 +3,7 @@
 mod attach_cpu;
 mod check;
 mod compare;
+mod cpu_from;
 mod diagnose;
 mod flags;
 mod help;

@@ -2,10 +2,12 @@
 
 mod command;
 mod fixtures;
+mod monitor;
 mod store;
 mod values;
 
 pub(crate) use self::command::{Done, Watch, assert_told, done, finish, perfpipe, read_by, signal, wait_for};
 pub(crate) use self::fixtures::{Fixture, endless_log, fixture};
+pub(crate) use self::monitor::{Asked, Monitor, Reply, TOKEN, Zabbix, prometheus};
 pub(crate) use self::store::{Key, Store};
 pub(crate) use self::values::{count, header, rows, text};

@@ -60,5 +60,6 @@ fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &Ru
     info.sources.push(export.file.clone());
     info.damage.extend(export.damage.clone());
     info.options.replace_cpu(noted);
+    info.options.note_scale(export.scale);
     (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
 }

@@ -76,6 +76,15 @@ impl RunOptions {
         self.cpu_scale.is_some() || self.other.contains_key(CPU_SCALE)
     }
 
+    /// Notes the unit of the CPU readings that their file told, if none is noted.
+    pub(crate) fn note_scale(&mut self, told: Option<CpuScale>) {
+        if !self.tells_cpu_scale()
+            && let Some(scale) = told
+        {
+            (self.cpu_scale, self.cores) = (Some(scale), scale.cores());
+        }
+    }
+
     /// Replaces the options on the CPU export: item, scale and cores.
     pub(crate) fn replace_cpu(&mut self, new: &Self) {
         (self.cpu_item, self.cpu_scale, self.cores) = (new.cpu_item, new.cpu_scale, new.cores);

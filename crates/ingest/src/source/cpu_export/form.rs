@@ -6,7 +6,7 @@ use crate::source::head::{delimiter_behind, first_line, header, records};
 
 /// The columns of a CPU export.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CpuForm {
+pub(crate) struct CsvForm {
     pub(crate) delimiter: u8,
     pub(crate) has_header: bool,
     /// Column of the time.
@@ -26,7 +26,7 @@ pub(crate) struct CpuForm {
 const PERFMON_METRICS: [&str; 8] =
     ["CPU", "Memory", "Swap", "Disks I/O", "Network I/O", "TCP", "JMX", "EXEC"];
 
-impl CpuForm {
+impl CsvForm {
     /// Recognises an export that begins with `text`: Zabbix's history (`clock,value` and more), Zabbix's web export
     /// (`Timestamp,Value`), or times and readings without a header.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
@@ -36,7 +36,7 @@ impl CpuForm {
     }
 
     /// Returns a description of the form, as it appears in messages.
-    pub(crate) fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self { perfmon_label: Some(_), .. } => "a log of JMeter's PerfMon plugin",
             Self { has_header: false, .. } => "times and readings without a header",
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name_in_any_order() {
-        let form = CpuForm::of(b"\"ns\";\"Value\";\"Clock\";\"itemid\"\r\n1;2;3;4").unwrap();
+        let form = CsvForm::of(b"\"ns\";\"Value\";\"Clock\";\"itemid\"\r\n1;2;3;4").unwrap();
         assert_eq!((form.delimiter, form.clock, form.value), (b';', 2, 1));
         assert_eq!((form.item, form.ns), (Some(3), Some(0)));
-        let form = CpuForm::of(b"Timestamp\tValue\n2026-11-20 19:42:15\t5 %").unwrap();
+        let form = CsvForm::of(b"Timestamp\tValue\n2026-11-20 19:42:15\t5 %").unwrap();
         assert_eq!((form.delimiter, form.clock, form.value), (b'\t', 0, 1));
     }
 
@@ -141,10 +141,10 @@ mod tests {
         for text in
             ["1795203848,0.99", "1795203848.5;1", "\"2026-11-20 19:42:15\",\"5 %\"", "1795203848000,1"]
         {
-            assert!(CpuForm::of(text.as_bytes()).is_some_and(|form| !form.has_header), "{text}");
+            assert!(CsvForm::of(text.as_bytes()).is_some_and(|form| !form.has_header), "{text}");
         }
         for text in ["1795203848,x", "1795203848", "12,5", "1795203848,1,2", "a,b", "1795203848,"] {
-            assert_eq!(CpuForm::of(text.as_bytes()), None, "{text}");
+            assert_eq!(CsvForm::of(text.as_bytes()), None, "{text}");
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
         let is = |text: &str| {
             let options = LayoutOptions::default();
             let layout = Layout::detect(text.as_bytes(), &options, &Place::default()).unwrap();
-            CpuForm::of_perfmon(text.as_bytes(), &layout, false).is_some()
+            CsvForm::of_perfmon(text.as_bytes(), &layout, false).is_some()
         };
         let head = "timeStamp,elapsed,label,responseCode,threadName,success\n";
         assert!(is(&format!(

@@ -1,8 +1,12 @@
-//! Reads CPU exports into a `TimeSeries`, by csv-async.
+//! Reads CPU exports into a `TimeSeries`: columns by csv-async, answers of monitoring tools whole.
 
 mod feed;
+#[cfg(feature = "fetch")]
+pub(crate) mod fetch;
 mod form;
+mod monitor;
 mod readings;
+mod recognised;
 mod row;
 pub(crate) mod series;
 
@@ -21,12 +25,16 @@ use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
 use crate::run::info::{SourceFile, SourceKind};
 use crate::run::note::Note;
+use crate::run::options::cpu_scale::CpuScale;
 use crate::run::spool::Spool;
 use crate::series::cpu::TimeSeries;
 
 use self::feed::{Fed, feed};
-pub(crate) use self::form::CpuForm;
+pub(crate) use self::form::CsvForm;
+pub(crate) use self::monitor::Monitor;
+use self::monitor::Whole;
 use self::readings::Readings;
+pub(crate) use self::recognised::CpuForm;
 use self::row::RowReader;
 
 /// The size of the buffer by which an export is copied out of a pipe, in bytes.
@@ -55,6 +63,9 @@ pub struct CpuExport {
     pub file: SourceFile,
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
+    /// The unit of the readings in the file, if it was given or the file tells it. Those of `series` are in percent of one
+    /// core.
+    pub scale: Option<CpuScale>,
     /// The damage, if the export was salvaged.
     pub damage: Option<Damage>,
     /// The form in which it is written.
@@ -123,17 +134,12 @@ impl CpuSource {
         Box::pin(async move {
             let (place, form) = (self.place.clone(), self.form.clone());
             let (opened, cut) = self.open()?;
-            let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
-            let mut readings = Readings::default();
-            let parsed = parse(input, &place, &form, options, &mut readings).await;
-            // Report the file's damage rather than a row that the damage cut short.
-            let Fed { digest, cut } = match fed.await {
-                Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
-                Err(e) => return Err(Error::store("reading the CPU export", e)),
+            let (readings, Fed { digest, cut }) = match &form {
+                CpuForm::Csv(form) => read_columns(opened, cut, &place, form, options).await?,
+                CpuForm::Monitor(monitor) => read_whole(opened, cut, &place, *monitor, options).await?,
             };
-            // The last rows before damage may be garbled.
-            parsed.or_else(|error| if cut.is_some() { Ok(()) } else { Err(error) })?;
             let facts = CpuFacts { form: form.name(), date: readings.date.clone(), items: readings.items() };
+            let scale = options.cpu_scale.or(readings.scale);
             let (series, notes) = readings.finish(&place, options)?;
             let damage = cut.map(|fault| Damage {
                 records: series.readings().len() as u64,
@@ -143,6 +149,7 @@ impl CpuSource {
                 series,
                 file: source_file(&place, SourceKind::Cpu, &digest),
                 notes,
+                scale,
                 damage,
                 facts,
             })
@@ -164,10 +171,57 @@ impl CpuSource {
     }
 }
 
+/// Reads columns as they are unpacked.
+async fn read_columns(
+    opened: Opened,
+    cut: Option<Fault>,
+    place: &Place,
+    form: &CsvForm,
+    options: &SourceOptions,
+) -> Result<(Readings, Fed)> {
+    let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
+    let mut readings = Readings::default();
+    let parsed = parse(input, place, form, options, &mut readings).await;
+    // Report the file's damage rather than a row that the damage cut short.
+    let fed = match fed.await {
+        Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
+        Err(e) => return Err(Error::store("reading the CPU export", e)),
+    };
+    // The last rows before damage may be garbled.
+    parsed.or_else(|error| if fed.cut.is_some() { Ok(()) } else { Err(error) })?;
+    Ok((readings, fed))
+}
+
+/// Reads what a monitoring tool answered or printed.
+async fn read_whole(
+    mut opened: Opened,
+    cut: Option<Fault>,
+    place: &Place,
+    monitor: Monitor,
+    options: &SourceOptions,
+) -> Result<(Readings, Fed)> {
+    let whole = tokio::task::spawn_blocking(move || Whole::read(&mut opened, cut)).await;
+    let whole = whole.map_err(|e| Error::store("reading the CPU export", e))?;
+    let whole = whole.map_err(|e| explain(place.clone(), e))?;
+    let found = monitor.read(whole.body(), options).map_err(|fault| match &whole.cut {
+        Some(damage) => damage.clone().lost().at(place.clone()),
+        None => fault.at(place.clone()),
+    })?;
+    let mut readings = Readings::default();
+    (readings.empty_values, readings.date) = (found.empty_values, found.date);
+    if options.series.is_none() {
+        readings.scale = monitor.scale(found.cores, options).map_err(|fault| fault.at(place.clone()))?;
+    }
+    for reading in found.readings {
+        readings.add(reading, place, options)?;
+    }
+    Ok((readings, Fed { digest: whole.digest, cut: whole.cut }))
+}
+
 async fn parse(
     input: tokio::io::DuplexStream,
     place: &Place,
-    form: &CpuForm,
+    form: &CsvForm,
     options: &SourceOptions,
     readings: &mut Readings,
 ) -> Result<()> {

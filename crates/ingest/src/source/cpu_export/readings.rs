@@ -6,6 +6,7 @@ use super::row::Reading;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::note::Note;
+use crate::run::options::cpu_scale::CpuScale;
 use crate::series::cpu::TimeSeries;
 use crate::series::scale::doubt;
 use crate::source::SourceOptions;
@@ -52,6 +53,8 @@ pub(super) struct Readings {
     pub(super) empty_values: u64,
     /// The date format of the first time, if that is a date.
     pub(super) date: Option<DateForm>,
+    /// The unit of the readings, if their form tells it.
+    pub(super) scale: Option<CpuScale>,
 }
 
 impl Readings {
@@ -114,10 +117,16 @@ impl Readings {
         if self.kept.is_empty() {
             notes.push(format!("{place}: {} holds no readings", options.readings_are()).into());
         }
-        let factor = options.cpu_scale.unwrap_or_default().factor();
+        let scale = options.cpu_scale.or(self.scale);
+        let factor = scale.unwrap_or_default().factor();
         if options.series.is_none() {
             let largest = self.check_range(place, factor)?;
-            notes.extend(doubt(options.cpu_scale, options.cores, largest).map(|doubt| doubt.at(place)));
+            // Nobody doubts what the tool itself tells.
+            let doubt = scale
+                .filter(|_| self.scale.is_some())
+                .is_none()
+                .then(|| doubt(scale, options.cores, largest));
+            notes.extend(doubt.flatten().map(|doubt| doubt.at(place)));
         }
         // The sort is stable: among readings of the same moment, the last in the file stays last.
         self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));

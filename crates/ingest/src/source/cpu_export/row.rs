@@ -2,7 +2,7 @@
 
 use csv_async::ByteRecord;
 
-use super::form::{CpuForm, perfmon_metric};
+use super::form::{CsvForm, perfmon_metric};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::{DateForm, DateParser};
 use crate::source::SourceOptions;
@@ -31,7 +31,7 @@ pub(super) struct Reading {
 /// Parses the rows of one form.
 pub(super) struct RowReader<'a> {
     place: &'a Place,
-    form: &'a CpuForm,
+    form: &'a CsvForm,
     dates: DateParser,
     /// True for another series than the CPU: of any metric, and perhaps negative.
     any: bool,
@@ -46,7 +46,7 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    pub(super) fn new(place: &'a Place, form: &'a CpuForm, options: &SourceOptions) -> Self {
+    pub(super) fn new(place: &'a Place, form: &'a CsvForm, options: &SourceOptions) -> Self {
         let dates = DateParser::new(options.time_zone.clone());
         Self {
             place,

@@ -37,7 +37,7 @@ pub(crate) async fn read(files: &[SeriesFile], options: &SourceOptions) -> Resul
             }
             _ => return Err(holds_a_log(of)),
         };
-        let CpuExport { series, file, notes: own, damage: cut, facts } = source.read(&options).await?;
+        let CpuExport { series, file, notes: own, damage: cut, facts, .. } = source.read(&options).await?;
         notes.extend(own);
         damage.extend(cut);
         let file = SourceFile { kind: SourceKind::Series, ..file };

@@ -1,0 +1,57 @@
+//! Secrets, and how a host is reached.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A text that is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(secret)")
+    }
+}
+
+/// Secrets for a host, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Access {
+    /// A token of the API.
+    pub token: Option<Secret>,
+    /// The name and the password of a user, if there is no token.
+    pub login: Option<(String, Secret)>,
+    /// The URL of a proxy, which may hold a password.
+    pub proxy: Option<Secret>,
+    /// Certificates in PEM of authorities that are trusted besides those of the system.
+    pub authorities: Vec<u8>,
+    /// The longest time of a request with its answer.
+    pub timeout: Duration,
+    /// The time before the first of two repetitions of a request that failed; before the second it is twice as long.
+    pub pause: Duration,
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            token: None,
+            login: None,
+            proxy: None,
+            authorities: Vec::new(),
+            timeout: Duration::from_secs(30),
+            pause: Duration::from_millis(500),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Readings of the server from where they live: Zabbix's API or Prometheus.
+
+mod access;
+mod address;
+mod answered;
+mod http;
+mod prometheus;
+mod zabbix;
+
+use futures_util::future::BoxFuture;
+
+pub use self::access::{Access, Secret};
+use self::address::{Address, System};
+use self::answered::Answered;
+use self::http::Client;
+use super::readings::Readings;
+use super::{CpuExport, CpuFacts};
+use crate::error::{Error, Place, Result};
+use crate::run::fault::Fault;
+use crate::run::info::{SourceFile, SourceKind};
+use crate::run::note::Note;
+use crate::source::SourceOptions;
+
+/// Where readings of the server are asked for.
+///
+/// ```
+/// use perfpipe_ingest::source::ReadingsSource;
+///
+/// let source: ReadingsSource = "prometheus+http://monitor:9090?query=100*sum(rate(cpu[3s]))".parse()?;
+/// assert_eq!(source.host(), "monitor:9090");
+/// assert!("prometheus+http://monitor:9090".parse::<ReadingsSource>().is_err(), "there is no query");
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadingsSource {
+    address: Address,
+    access: Access,
+}
+
+impl std::str::FromStr for ReadingsSource {
+    type Err = Error;
+
+    /// Reads a URL: `zabbix+https://host/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util`, with the item's key or
+    /// name, or `?itemid=44518`; `prometheus+http://host:9090?query=…&step=1`, with a step in seconds.
+    ///
+    /// # Errors
+    /// If it is none of these, or holds a password.
+    fn from_str(url: &str) -> Result<Self> {
+        Ok(Self { address: url.parse()?, access: Access::default() })
+    }
+}
+
+impl ReadingsSource {
+    /// Sets the secrets, and how the host is reached.
+    #[must_use]
+    pub fn with_access(mut self, access: Access) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Returns the host and its port, as in the URL.
+    pub fn host(&self) -> &str {
+        &self.address.host
+    }
+
+    /// Returns true if it is a Zabbix server, and false for Prometheus.
+    pub fn is_zabbix(&self) -> bool {
+        matches!(self.address.system, System::Zabbix { .. })
+    }
+
+    /// Returns true if the host is asked through TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.address.url.starts_with("https:")
+    }
+
+    /// Asks for the readings of the epoch seconds from `first` to `last`, both inclusive. At most 4 million readings and
+    /// 64 MiB an answer are read.
+    ///
+    /// # Errors
+    /// If the host can't be reached or answers with an error, if what is asked for is not there, or if it has no
+    /// readings of this time. No error holds a secret.
+    pub fn read<'a>(
+        &'a self,
+        (first, last): (i64, i64),
+        options: &'a SourceOptions,
+    ) -> BoxFuture<'a, Result<CpuExport>> {
+        Box::pin(async move {
+            let (source, asked_by) = (self.clone(), options.clone());
+            let asked = tokio::task::spawn_blocking(move || source.ask(first, last, &asked_by)).await;
+            let (answered, file) = asked.map_err(|e| Error::store("asking for readings", e))?;
+            self.export(answered.map_err(|fault| fault.at(self.place()))?, file, options)
+        })
+    }
+
+    fn ask(
+        &self,
+        first: i64,
+        last: i64,
+        options: &SourceOptions,
+    ) -> (std::result::Result<Answered, Fault>, SourceFile) {
+        let mut file = SourceFile::new(self.address.to_string(), SourceKind::Cpu, 0, 0);
+        let answered = Client::new(&self.access).and_then(|mut client| {
+            let mut answered = match &self.address.system {
+                System::Zabbix { asked } => {
+                    zabbix::read(&mut client, &self.address.url, asked, &self.access, (first, last), options)
+                }
+                System::Prometheus { query, step } => prometheus::read(
+                    &mut client,
+                    &self.address.url,
+                    (query, *step),
+                    (first, last),
+                    &self.access,
+                ),
+            }?;
+            answered.notes.extend(client.clock_note());
+            (file.bytes, file.crc32) = client.read();
+            Ok(answered)
+        });
+        (answered, file)
+    }
+
+    fn export(&self, answered: Answered, file: SourceFile, options: &SourceOptions) -> Result<CpuExport> {
+        let Answered { found, scale, notes: told } = answered;
+        let place = self.place();
+        let mut readings = Readings::default();
+        readings.empty_values = found.empty_values;
+        readings.scale = scale.filter(|_| options.series.is_none());
+        for reading in found.readings {
+            readings.add(reading, &place, options)?;
+        }
+        let items = readings.items();
+        let scale = options.cpu_scale.or(readings.scale);
+        let (series, notes) = readings.finish(&place, options)?;
+        let told = told.into_iter().map(|text| Note::from(format!("{place}: {text}")));
+        let form = if self.is_zabbix() { "history of Zabbix" } else { "query of Prometheus" };
+        let facts = CpuFacts { form, date: None, items };
+        Ok(CpuExport { series, file, notes: told.chain(notes).collect(), scale, damage: None, facts })
+    }
+
+    fn place(&self) -> Place {
+        Place::file(self.address.to_string())
+    }
+}

@@ -1,0 +1,268 @@
+//! Asks Zabbix's API for the history of an item, by windows.
+
+use serde_json::{Value, json};
+
+use super::access::Access;
+use super::address::Asked;
+use super::answered::{Answered, answer, no_readings};
+use super::http::{Client, Request, denied};
+
+use crate::error::ErrorKind;
+use crate::run::fault::Fault;
+use crate::run::options::cpu_scale::CpuScale;
+use crate::source::SourceOptions;
+use crate::source::cpu_export::monitor::{Found, Monitor};
+
+/// The seconds of history that are asked for at once.
+const WINDOW: i64 = 20_000;
+
+/// The maximum number of items that an error lists.
+const LISTED: usize = 20;
+
+/// The key of the use of the CPU in percent of the machine, and that of its number of cores.
+const CPU: &str = "system.cpu.util";
+const CORES: &str = "system.cpu.num";
+
+/// A session of the API.
+struct Session<'a> {
+    client: &'a mut Client,
+    url: &'a str,
+    token: Option<String>,
+    /// True if the token belongs into the body, as before version 6.4.
+    in_body: bool,
+}
+
+/// An item.
+struct Item {
+    id: String,
+    key: String,
+    host: String,
+    /// The kind of its values: 0 or 3 for numbers.
+    kind: String,
+    last_clock: Option<i64>,
+}
+
+/// Reads the history of an item from `first` to `last`, epoch seconds.
+pub(super) fn read(
+    client: &mut Client,
+    url: &str,
+    asked: &Asked,
+    access: &Access,
+    (first, last): (i64, i64),
+    options: &SourceOptions,
+) -> Result<Answered, Fault> {
+    let mut session = Session { client, url, token: None, in_body: true };
+    session.log_in(access)?;
+    let read = session.readings(asked, (first, last), options);
+    if access.token.is_none() {
+        // Whether this works does not matter to the readings.
+        session.call("user.logout", json!([])).ok();
+    }
+    read
+}
+
+impl Session<'_> {
+    fn log_in(&mut self, access: &Access) -> Result<(), Fault> {
+        let version = self.call("apiinfo.version", json!({}))?;
+        let version = version.as_str().and_then(version_of);
+        let version = version.ok_or_else(|| answer("answers, but not as the API of Zabbix does"))?;
+        self.in_body = version < (6, 4);
+        self.token = match (&access.token, &access.login) {
+            (Some(token), _) => Some(token.text().to_owned()),
+            (None, Some((user, password))) => {
+                let name = if version < (5, 4) { "user" } else { "username" };
+                let token = self.call("user.login", json!({ name: user, "password": password.text() }))?;
+                token.as_str().map(str::to_owned)
+            }
+            (None, None) => return Err(denied("needs a token, or a user and a password")),
+        };
+        Ok(())
+    }
+
+    fn readings(
+        &mut self,
+        asked: &Asked,
+        (first, last): (i64, i64),
+        options: &SourceOptions,
+    ) -> Result<Answered, Fault> {
+        let item = self.item(asked)?;
+        if !matches!(item.kind.as_str(), "0" | "3") {
+            let problem = format!("the item {} ({}) has texts, not numbers", item.id, item.key);
+            return Err(choose(problem));
+        }
+        let mut found = Found::default();
+        let mut from = first;
+        while from <= last {
+            let till = last.min(from + WINDOW - 1);
+            let asked = json!({ "itemids": [item.id], "history": item.kind.parse::<u8>().unwrap_or_default(),
+                "time_from": from, "time_till": till, "output": "extend", "sortfield": "clock" });
+            let window = self.ask("history.get", asked)?;
+            let window = Monitor::Zabbix.read(&window, &Default::default())?;
+            found.readings.extend(window.readings);
+            from = till + 1;
+        }
+        if found.readings.is_empty() {
+            return Err(self.nothing(&item, (first, last))?);
+        }
+        Ok(Answered { scale: self.scale(&item, options)?, found, notes: Vec::new() })
+    }
+
+    /// Finds the item.
+    fn item(&mut self, asked: &Asked) -> Result<Item, Fault> {
+        let output = json!(["itemid", "name", "key_", "value_type", "units", "delay", "lastclock"]);
+        let hosts = json!(["host"]);
+        let mut items = Vec::new();
+        match asked {
+            Asked::Id(id) => {
+                let asked = json!({ "itemids": [id.to_string()], "output": output, "selectHosts": hosts });
+                items = self.items(asked)?;
+            }
+            Asked::Named { host, item } => {
+                for by in ["key_", "name"] {
+                    if items.is_empty() {
+                        let asked = json!({ "host": host, "filter": { by: [item] }, "output": output, "selectHosts": hosts });
+                        items = self.items(asked)?;
+                    }
+                }
+                if items.is_empty() {
+                    return Err(self.missing(host, item)?);
+                }
+            }
+        }
+        if items.len() > 1 {
+            let list: Vec<String> =
+                items.iter().take(LISTED).map(|item| format!("{} ({})", item.id, item.key)).collect();
+            return Err(choose(format!("there are several such items: {}", list.join(", "))));
+        }
+        items.pop().ok_or_else(|| choose("there is no such item, or it may not be read".to_owned()))
+    }
+
+    fn items(&mut self, asked: Value) -> Result<Vec<Item>, Fault> {
+        let found = self.call("item.get", asked)?;
+        let found = found.as_array().ok_or_else(|| answer("answers item.get without a list"))?;
+        let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
+        Ok(found
+            .iter()
+            .map(|item| Item {
+                id: text(item, "itemid"),
+                key: text(item, "key_"),
+                host: item.pointer("/hosts/0/host").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                kind: text(item, "value_type"),
+                last_clock: text(item, "lastclock").parse().ok().filter(|clock| *clock > 0),
+            })
+            .collect())
+    }
+
+    /// The fault of an item that is not found: perhaps because of its host.
+    fn missing(&mut self, host: &str, item: &str) -> Result<Fault, Fault> {
+        let asked = json!({ "filter": { "host": [host] }, "output": ["hostid"] });
+        let hosts = self.call("host.get", asked)?;
+        Ok(choose(match hosts.as_array().is_none_or(Vec::is_empty) {
+            true => format!("there is no host {host:?}, or it may not be read"),
+            false => format!("the host {host:?} has no item with the key or the name {item:?}"),
+        }))
+    }
+
+    /// The fault of an item that has no readings of a time: perhaps they were deleted.
+    fn nothing(&mut self, item: &Item, (first, last): (i64, i64)) -> Result<Fault, Fault> {
+        let asked = json!({ "itemids": [item.id], "time_from": first - 3600, "time_till": last, "output": ["clock"], "limit": 1 });
+        let trends = self.call("trend.get", asked)?;
+        if trends.as_array().is_some_and(|trends| !trends.is_empty()) {
+            let problem =
+                "has only trends of the time of the run, the means of hours: its readings were deleted";
+            let remedy = "Ask within the time for which Zabbix keeps the item's history, or let it keep it for longer.";
+            return Ok(Fault::new(ErrorKind::SourceEmpty, problem, remedy));
+        }
+        let latest = item.last_clock.and_then(|clock| jiff::Timestamp::from_second(clock).ok());
+        let latest =
+            latest.map(|latest| format!("; the latest is of {}", latest.strftime("%Y-%m-%d %H:%M:%S UTC")));
+        Ok(no_readings((first, last), &latest.unwrap_or_default()))
+    }
+
+    /// The unit of an item's readings, if its key tells it.
+    fn scale(&mut self, item: &Item, options: &SourceOptions) -> Result<Option<CpuScale>, Fault> {
+        let is_cpu = item.key.split('[').next() == Some(CPU);
+        if !is_cpu || options.cpu_scale.is_some() || options.series.is_some() {
+            return Ok(None);
+        }
+        if let Some(cores) = options.cores {
+            return Ok(Some(CpuScale::PercentOfMachine { cores }));
+        }
+        let asked = json!({ "host": item.host, "search": { "key_": CORES }, "startSearch": true, "output": ["lastvalue"] });
+        let found = self.call("item.get", asked)?;
+        let cores = found
+            .pointer("/0/lastvalue")
+            .and_then(Value::as_str)
+            .and_then(|text| text.parse().ok())
+            .filter(|cores| *cores > 0);
+        match cores {
+            Some(cores) => Ok(Some(CpuScale::PercentOfMachine { cores })),
+            None => Err(Fault::new(
+                ErrorKind::CpuCores,
+                format!("{} is in percent of the whole machine, and the host has no item {CORES}", item.key),
+                "Give the number of cores (SourceOptions::cores).",
+            )),
+        }
+    }
+
+    /// Calls a method, and returns its result.
+    fn call(&mut self, method: &str, parameters: Value) -> Result<Value, Fault> {
+        let body = self.ask(method, parameters)?;
+        let mut answered: Value = serde_json::from_slice(&body)
+            .map_err(|_| answer(format!("answers {method}, but not as the API of Zabbix does")))?;
+        if let Some(error) = answered.get("error") {
+            let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+            return Err(self.refused(method, &text("message"), &text("data")));
+        }
+        Ok(answered.get_mut("result").map(Value::take).unwrap_or_default())
+    }
+
+    /// Calls a method, and returns the whole answer.
+    fn ask(&mut self, method: &str, parameters: Value) -> Result<Vec<u8>, Fault> {
+        let mut request = json!({ "jsonrpc": "2.0", "method": method, "params": parameters, "id": 1 });
+        let token = self.token.as_ref().filter(|_| method != "apiinfo.version");
+        let mut authorization = None;
+        match token {
+            Some(token) if self.in_body => {
+                request.as_object_mut().map(|request| request.insert("auth".to_owned(), json!(token)));
+            }
+            Some(token) => authorization = Some(format!("Bearer {token}")),
+            None => {}
+        }
+        let body = request.to_string();
+        let request = Request { url: self.url, body: Some((&body, "application/json-rpc")), authorization };
+        let answered = self.client.send(&request)?;
+        if !answered.status.is_success() {
+            return Err(answer(format!("answers {}", answered.status)));
+        }
+        Ok(answered.body)
+    }
+
+    /// The fault of an error that Zabbix answers; it never holds the token.
+    fn refused(&self, method: &str, message: &str, data: &str) -> Fault {
+        let text = match &self.token {
+            Some(token) => format!("{message} {data}").replace(token.as_str(), "(secret)"),
+            None => format!("{message} {data}"),
+        };
+        let lower = text.to_lowercase();
+        let secrets =
+            ["not authori", "re-login", "session terminated", "incorrect user name", "api token", "blocked"];
+        match method == "user.login" || secrets.iter().any(|words| lower.contains(words)) {
+            true => denied(&format!("does not accept the token or the user: {text}")),
+            false => answer(format!("answers {method} with an error: {text}")),
+        }
+    }
+}
+
+/// The fault of an item that can't be read.
+fn choose(problem: String) -> Fault {
+    let remedy =
+        "Name the host as Zabbix does, and one numeric item by its key, or by its number: itemid=44518.";
+    Fault::new(ErrorKind::SourceItem, problem, remedy)
+}
+
+/// Returns the major and the minor version of Zabbix.
+fn version_of(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}

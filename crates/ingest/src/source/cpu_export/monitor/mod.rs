@@ -1,0 +1,177 @@
+//! What monitoring tools answer and print: recognised by its first bytes, read whole, since it is small.
+
+mod found;
+mod prometheus;
+mod sadf;
+mod sysstat;
+mod time;
+mod vmstat;
+mod zabbix;
+
+use std::io;
+
+pub(super) use self::found::Found;
+use crate::error::ErrorKind;
+use crate::run::fault::Fault;
+use crate::run::options::cpu_scale::CpuScale;
+use crate::source::SourceOptions;
+use crate::source::opened::Opened;
+use crate::source::unpack::checked::{Digest, Digested};
+
+/// The maximum size of such a text, in bytes: some ten days of readings of each second.
+const LARGEST: u64 = 64 << 20;
+
+/// A monitoring tool, by the form of its output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Monitor {
+    /// An answer of Zabbix's API to `history.get`.
+    Zabbix,
+    /// An answer of Prometheus to `query_range`.
+    Prometheus,
+    /// `sadf -j` or `mpstat -o JSON`.
+    Sysstat,
+    /// `sadf -d`.
+    Sadf,
+    /// `vmstat -t`.
+    Vmstat,
+}
+
+impl Monitor {
+    /// Recognises a text that begins with `text`.
+    pub(crate) fn of(text: &[u8]) -> Option<Self> {
+        let has = |key: &str| memchr::memmem::find(text, key.as_bytes()).is_some();
+        match text.first()? {
+            b'#' if sadf::is(text) => Some(Self::Sadf),
+            b'p' if vmstat::is(text) => Some(Self::Vmstat),
+            b'{' if has("\"sysstat\"") => Some(Self::Sysstat),
+            b'{' if has("\"jsonrpc\"") => Some(Self::Zabbix),
+            b'{' if has("\"status\"") && (has("\"resultType\"") || has("\"errorType\"")) => {
+                Some(Self::Prometheus)
+            }
+            b'[' if has("\"itemid\"") && has("\"clock\"") => Some(Self::Zabbix),
+            _ => None,
+        }
+    }
+
+    /// Returns a description of the form, as it appears in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Zabbix => "an answer of Zabbix's API",
+            Self::Prometheus => "an answer of Prometheus",
+            Self::Sysstat => "JSON of sysstat",
+            Self::Sadf => "output of sadf -d",
+            Self::Vmstat => "output of vmstat -t",
+        }
+    }
+
+    /// Returns true if it has the use of the CPU only, in percent of the machine.
+    fn is_of_machine(self) -> bool {
+        matches!(self, Self::Sysstat | Self::Sadf | Self::Vmstat)
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// If it can't be read, or has none of the readings that are asked for.
+    pub(super) fn read(self, text: &[u8], options: &SourceOptions) -> Result<Found, Fault> {
+        if self.is_of_machine() && options.series.is_some() {
+            let problem = format!("is {}, of which perfpipe reads the CPU only", self.name());
+            let remedy = "Give the series as a file with the columns clock and value.";
+            return Err(Fault::new(ErrorKind::SeriesFile, problem, remedy));
+        }
+        let zone = options.time_zone.clone();
+        match self {
+            Self::Zabbix => zabbix::read(text),
+            Self::Prometheus => prometheus::read(text),
+            Self::Sysstat => sysstat::read(text, zone),
+            Self::Sadf => sadf::read(text, zone),
+            Self::Vmstat => vmstat::read(text, zone),
+        }
+    }
+
+    /// Returns the scale of readings in this form, if it is known. `told` are the machine's cores by the text.
+    ///
+    /// # Errors
+    /// If the readings are in percent of a machine of which the number of cores is unknown.
+    pub(super) fn scale(self, told: Option<u32>, options: &SourceOptions) -> Result<Option<CpuScale>, Fault> {
+        if options.cpu_scale.is_some() || !self.is_of_machine() {
+            return Ok(options.cpu_scale);
+        }
+        match options.cores.or(told) {
+            Some(cores) => Ok(Some(CpuScale::PercentOfMachine { cores })),
+            None => Err(Fault::new(
+                ErrorKind::CpuCores,
+                "its readings are in percent of the whole machine, and it does not tell the number of cores",
+                "Give the number of cores (SourceOptions::cores).",
+            )),
+        }
+    }
+}
+
+/// A text that was read to its end.
+pub(super) struct Whole {
+    pub(super) text: Vec<u8>,
+    pub(super) digest: Digest,
+    /// The damage that ended it early, if any.
+    pub(super) cut: Option<Fault>,
+}
+
+impl Whole {
+    /// Reads a text to its end. `cut` is the damage that is known to end it early.
+    ///
+    /// # Errors
+    /// If it can't be read, or is too large.
+    pub(super) fn read(opened: &mut Opened, cut: Option<Fault>) -> io::Result<Self> {
+        let reader: &mut dyn Digested = opened.reader();
+        let mut text = Vec::new();
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let read = match reader.read(&mut buffer) {
+                Err(_) if cut.is_some() => 0,
+                read => read?,
+            };
+            if read == 0 {
+                break;
+            }
+            text.extend_from_slice(buffer.get(..read).unwrap_or_default());
+            if text.len() as u64 > LARGEST {
+                let remedy = "Export only the time of the run, and only the item of the CPU.";
+                let problem = "it is larger than 64 MiB";
+                return Err(Fault::new(ErrorKind::CpuTooLarge, problem, remedy).into());
+            }
+        }
+        let cut = cut.or_else(|| reader.cut().cloned());
+        if cut.is_some() {
+            let whole_lines = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            text.truncate(whole_lines);
+        }
+        Ok(Self { text, digest: reader.digest().clone(), cut })
+    }
+
+    /// Returns the text without a byte-order mark.
+    pub(super) fn body(&self) -> &[u8] {
+        crate::source::head::text(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_is_known_by_its_first_bytes() {
+        for (text, monitor) in [
+            (r#"{"jsonrpc":"2.0","result":[]}"#, Some(Monitor::Zabbix)),
+            (r#"[{"itemid":"1","clock":"1795354444","value":"4"}]"#, Some(Monitor::Zabbix)),
+            (r#"{"status":"success","data":{"resultType":"matrix"}}"#, Some(Monitor::Prometheus)),
+            (r#"{"sysstat": {"hosts": []}}"#, Some(Monitor::Sysstat)),
+            ("# hostname;interval;timestamp;CPU;%user;%idle\n", Some(Monitor::Sadf)),
+            ("procs -----------memory----------\n r  b  us sy id wa st   UTC\n", Some(Monitor::Vmstat)),
+            (r#"{"status":200}"#, None),
+            ("clock,value\n", None),
+            ("", None),
+        ] {
+            assert_eq!(Monitor::of(text.as_bytes()), monitor, "{text}");
+        }
+    }
+}
