@@ -135,8 +135,9 @@ pub(crate) async fn ingest_as<S: RunStore>(
     check(options)?;
     #[cfg(feature = "fetch")]
     if let Some(source) = &options.cpu_from {
-        let plain = for_time(files, options)?;
-        let run = Box::pin(ingest_as(&Nowhere, files, &plain, Terms::default())).await?.info;
+        let plain = for_time(files, options, terms.kept)?;
+        let reading = Terms { kept: terms.kept, ..Terms::default() };
+        let run = Box::pin(ingest_as(&Nowhere, files, &plain, reading)).await?.info;
         let options = with_readings(&run, options, source).await?;
         return Box::pin(ingest_as(store, files, &options, terms)).await;
     }

@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 74] = [
+const LINES: [(&str, IsRead); 75] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.keep.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
@@ -48,6 +48,10 @@ const LINES: [(&str, IsRead); 74] = [
     (
         "watch run.jtl - --idle-end 30s --connections 3 --check r.toml --abort-after 10s --frameworks p.toml",
         |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.check.is_some() && a.keep.connections == Some(3)),
+    ),
+    (
+        "watch run.jtl --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",
+        |c| matches!(c, Command::Watch(a) if a.log.cpu.from.cpu_from.is_some()),
     ),
     ("drop go_2048 --part 3 --part 4", |c| matches!(c, Command::Drop(a) if a.part == [3, 4])),
     (

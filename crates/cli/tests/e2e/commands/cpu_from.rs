@@ -66,6 +66,25 @@ fn readings_of_zabbix_are_stored_in_percent_of_one_core_and_only_those_of_the_ru
 }
 
 #[test]
+fn readings_of_a_watched_run_are_asked_for_at_its_end() {
+    for from in ["file", "pipe"] {
+        let store = Store::embedded();
+        let monitor = Monitor::new(|asked| Zabbix { readings: around(), ..Zabbix::default() }.answer(asked));
+        let log = log(&store, 60);
+        let given = if from == "pipe" { "-" } else { &log };
+        let url = zabbix_url(&monitor);
+        let named = ["watch", given, "--framework", "go", "--test", "t", "--cpu-from", &url];
+        let mut command = store.command(&[&named[..], &["--idle-end", "1s"]].concat());
+        command.stdin(std::fs::File::open(&log).unwrap()).env(SECRET.0, SECRET.1).env_remove("http_proxy");
+        done(&mut command);
+        let expected: Vec<_> =
+            around().into_iter().filter(|(clock, _)| (T0 - 60..=T0 + 60).contains(clock)).collect();
+        let expected: Vec<_> = expected.into_iter().map(|(clock, value)| (clock, value * 4.0)).collect();
+        assert_eq!(readings(&store), expected, "{from}");
+    }
+}
+
+#[test]
 fn what_is_asked_for_is_stored_as_a_file_of_it_would_be() {
     let (asked, given) = (Store::embedded(), Store::embedded());
     let zabbix = Zabbix { readings: around(), ..Zabbix::default() };

@@ -12,15 +12,21 @@ use crate::source::ReadingsSource;
 
 pub(super) use self::nowhere::Nowhere;
 
-/// Returns the options by which the logs of a run are read for their time only.
+/// Returns the options by which the logs of a run are read for their time only. Of the `kept` ones the text can be read
+/// again.
 ///
 /// # Errors
 /// If one of the files can be read only once.
-pub(super) fn for_time(files: &[PathBuf], options: &IngestOptions) -> Result<IngestOptions> {
+pub(super) fn for_time(
+    files: &[PathBuf],
+    options: &IngestOptions,
+    kept: &[(PathBuf, PathBuf)],
+) -> Result<IngestOptions> {
     let is_pipe = |file: &&PathBuf| {
         file.as_os_str() == "-" || std::fs::metadata(file).is_ok_and(|kind| !kind.is_file() && !kind.is_dir())
     };
-    if let Some(file) = files.iter().find(is_pipe) {
+    let is_kept = |file: &PathBuf| kept.iter().any(|(name, _)| name == file);
+    if let Some(file) = files.iter().find(|file| is_pipe(file) && !is_kept(file)) {
         return Err(Error::input(
             ErrorKind::SourceOfPipe,
             file,
