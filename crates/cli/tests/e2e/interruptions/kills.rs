@@ -197,8 +197,9 @@ fn kill_of_an_ingest_on_several_connections_leaves_one_whole_run() {
 #[test]
 fn second_writer_of_the_same_key_is_told_so() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
-        let (child, stdin) = ingest_that_waits(&store, 100_000);
-        wait_for("a writer is at work", || store.writers() > 0);
+        let (child, stdin) = ingest_that_waits(&store, FLOWING);
+        // A writer that is only connected does not hold the key yet.
+        wait_for("samples flow", || samples_are_stored(&store));
         let log = fixture("crlf.csv");
         let second = ["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"];
         let complaint = store.run(&second).complaint(1);
