@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::row::Reading;
+use super::row::{CLOCKS, Reading};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::note::Note;
@@ -40,6 +40,20 @@ fn is_named(series: &Option<String>, options: &SourceOptions) -> bool {
     plain(metric) == name || plain(label) == name
 }
 
+/// Refuses a reading of no plausible time, or a negative one of the CPU, from whatever form it comes.
+fn check(reading: &Reading, place: &Place, options: &SourceOptions) -> Result<()> {
+    let Reading { clock, value, .. } = reading;
+    let problem = if !CLOCKS.contains(clock) {
+        format!("the clock {clock} is not a plausible time in epoch seconds")
+    } else if *value < 0.0 && options.series.is_none() {
+        format!("the value {value} at {clock} is negative")
+    } else {
+        return Ok(());
+    };
+    let remedy = "Correct or remove that reading, or export the readings again.";
+    Err(Error::input(ErrorKind::CpuReading, place.clone(), problem, remedy))
+}
+
 /// The readings so far.
 #[derive(Default)]
 pub(super) struct Readings {
@@ -61,8 +75,9 @@ impl Readings {
     /// Adds a reading.
     ///
     /// # Errors
-    /// If there are more readings or series than the maximum.
+    /// If there are more readings or series than the maximum, or it can't be one.
     pub(super) fn add(&mut self, reading: Reading, place: &Place, options: &SourceOptions) -> Result<()> {
+        check(&reading, place, options)?;
         let chosen = self.chosen.get_or_insert_with(|| match options.cpu_item {
             Some(item) => Some(item.to_string()),
             None => reading.series.clone(),
@@ -219,17 +234,31 @@ mod tests {
             let reading = Reading { clock, ns: 0, value: 1.0, series: None };
             readings.add(reading, &Place::file("cpu.csv"), &options)
         };
-        for clock in 0..MOST_READINGS as i64 {
-            add(clock).unwrap();
+        for second in 0..MOST_READINGS as i64 {
+            add(CLOCKS.start + second).unwrap();
         }
-        assert_eq!(add(0).unwrap_err().kind(), ErrorKind::CpuTooLarge);
+        assert_eq!(add(CLOCKS.start).unwrap_err().kind(), ErrorKind::CpuTooLarge);
+    }
+
+    #[test]
+    fn readings_of_no_plausible_time_and_negative_ones_of_the_cpu_are_refused() {
+        let add = |clock, value, options: &SourceOptions| {
+            let reading = Reading { clock, ns: 0, value, series: None };
+            Readings::default().add(reading, &Place::file("cpu.json"), options)
+        };
+        let cpu = SourceOptions::default();
+        let memory = SourceOptions { series: Some("memory".to_owned()), ..SourceOptions::default() };
+        for (clock, value) in [(CLOCKS.start - 1, 1.0), (CLOCKS.end, 1.0), (CLOCKS.start, -1.0)] {
+            assert_eq!(add(clock, value, &cpu).unwrap_err().kind(), ErrorKind::CpuReading);
+        }
+        assert!(add(CLOCKS.start, 0.0, &cpu).is_ok() && add(CLOCKS.end - 1, -1.0, &memory).is_ok());
     }
 
     #[test]
     fn more_series_than_can_be_told_apart_are_refused() {
         let (mut readings, options) = (Readings::default(), SourceOptions::default());
         let mut add = |item: usize| {
-            let reading = Reading { clock: 1, ns: 0, value: 1.0, series: Some(item.to_string()) };
+            let reading = Reading { clock: CLOCKS.start, ns: 0, value: 1.0, series: Some(item.to_string()) };
             readings.add(reading, &Place::file("cpu.csv"), &options)
         };
         for item in 0..MOST_SERIES {

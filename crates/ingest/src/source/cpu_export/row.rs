@@ -11,7 +11,7 @@ use crate::source::SourceOptions;
 pub(super) const CORRECT: &str = "Correct or remove that line, or export the readings again as clock,value.";
 
 /// Plausible times in seconds: 1973 to 5138. Present times in milliseconds lie beyond it.
-const CLOCKS: std::ops::Range<i64> = 100_000_000..100_000_000_000;
+pub(super) const CLOCKS: std::ops::Range<i64> = 100_000_000..100_000_000_000;
 /// Plausible times in milliseconds.
 const CLOCKS_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 

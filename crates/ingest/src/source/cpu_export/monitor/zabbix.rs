@@ -72,7 +72,8 @@ fn reading(entry: &Entry<'_>) -> Result<Reading, Fault> {
     })?;
     let clock =
         entry.clock.parse().map_err(|_| flaw(format!("{:?} is no epoch second", shown(&entry.clock))))?;
-    let ns = entry.ns.as_deref().and_then(|ns| ns.parse().ok()).unwrap_or_default();
+    let ns = entry.ns.as_deref().and_then(|ns| ns.parse().ok()).filter(|ns| *ns < 1_000_000_000);
+    let ns = ns.unwrap_or_default();
     Ok(Reading { clock, ns, value, series: entry.itemid.as_deref().map(str::to_owned) })
 }
 
