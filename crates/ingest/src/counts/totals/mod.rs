@@ -1,106 +1,33 @@
 //! The counts of a whole run, accumulated block by block: seconds, labels and failures.
 
 mod apart;
+mod names;
 pub(crate) mod part;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
+use self::names::{
+    INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
+};
 use super::block::{LocalKey, Tally};
 use super::packed::{CellResult, Gatherer, Merged, Spill};
 use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
-use crate::sample::intern::Interner;
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
 use crate::sample::text_list::TextList;
 use crate::sample::texts::Texts;
 
-/// The number of labels that have whole-run counts of their own.
-const LABEL_COUNT_LIMIT: usize = 100_000;
-
-/// The number of distinct messages of failures that are kept; also of distinct response codes.
-const TEXT_LIMIT: usize = 1_000;
-
-/// The number of distinct injectors that are kept.
-const INJECTOR_LIMIT: usize = 10_000;
-
 /// The number of distinct kinds of failure that are kept, summed over all seconds.
 const ERROR_LIMIT: usize = 500_000;
-
-/// The maximum size of all names of one sort together, in bytes. A single name may be megabytes long.
-const NAME_BYTES: usize = 16 << 20;
 
 /// The default of `PipelineOptions::memory`, in bytes.
 pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 
 /// A second is packed when it is this many seconds older than the newest one. A late record unpacks it again.
 const OPEN_SECONDS: u32 = 60;
-
-/// Names by index. Beyond a limit all further names share [`OTHER`].
-#[derive(Debug, Default)]
-struct Names {
-    names: Interner,
-    /// True if a name shares [`OTHER`].
-    shares: bool,
-}
-
-impl Names {
-    fn index(&mut self, name: &str, limit: Limit) -> u32 {
-        if let Some(index) = self.names.find(name.as_bytes()) {
-            return index;
-        }
-        let names = self.names.texts();
-        let fits = names.len() < limit.names && names.bytes() + name.len() <= limit.bytes;
-        self.shares |= !fits;
-        self.names.number(if fits { name } else { OTHER })
-    }
-
-    /// The names by index, as owned strings.
-    fn owned(&self) -> Vec<String> {
-        self.names.texts().iter().map(str::to_owned).collect()
-    }
-
-    /// The names by index, as shared strings.
-    fn shared(&self) -> Vec<Arc<str>> {
-        self.names.texts().iter().map(Arc::from).collect()
-    }
-}
-
-/// Whole-run counts by label. Beyond a limit all further labels share [`OTHER`].
-#[derive(Debug, Default)]
-struct LabelCounts {
-    /// Each with its number, in the order of first appearance.
-    counts: HashMap<String, (usize, LabelCount)>,
-    /// The size of all labels, in bytes.
-    bytes: usize,
-    /// True if a label shares [`OTHER`].
-    shares: bool,
-}
-
-impl LabelCounts {
-    fn of(&mut self, label: &str) -> &mut LabelCount {
-        let fits = self.counts.len() < LABEL_COUNT_LIMIT && self.bytes + label.len() <= NAME_BYTES;
-        let label = if fits || self.counts.contains_key(label) { label } else { OTHER };
-        self.shares |= label == OTHER;
-        let (number, bytes) = (self.counts.len(), &mut self.bytes);
-        let (_, count) = self.counts.entry_ref(label).or_insert_with(|| {
-            *bytes += label.len();
-            (number, LabelCount { label: label.to_owned(), ..LabelCount::default() })
-        });
-        count
-    }
-
-    /// The counts in the order in which their labels first appeared.
-    fn in_order(&self) -> impl Iterator<Item = &LabelCount> {
-        let mut counts: Vec<&(usize, LabelCount)> = self.counts.values().collect();
-        counts.sort_unstable_by_key(|(number, _)| *number);
-        counts.into_iter().map(|(_, count)| count)
-    }
-}
 
 /// One kind of failure in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,36 +53,6 @@ impl ErrorKey {
         least..=greatest
     }
 }
-
-/// How many names of a sort are told apart, and how many bytes they may take together.
-#[derive(Debug, Clone, Copy)]
-struct Limit {
-    names: usize,
-    bytes: usize,
-}
-
-impl Limit {
-    /// The limit of a sort of names of a run.
-    const fn of_run(names: usize) -> Self {
-        Self { names, bytes: NAME_BYTES }
-    }
-}
-
-/// The limits of each sort of names.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    labels: Limit,
-    injectors: Limit,
-    /// Response codes, and messages.
-    texts: Limit,
-}
-
-/// The limits of a run.
-const OF_RUN: Limits = Limits {
-    labels: Limit::of_run(LABEL_LIMIT),
-    injectors: Limit::of_run(INJECTOR_LIMIT),
-    texts: Limit::of_run(TEXT_LIMIT),
-};
 
 /// The counts of a run, merged block by block in the order of the log.
 ///
