@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::source::growing::{Finished, GrowingLog};
 
 /// Logs that were followed to their end, and the files beside them. Temporary files are removed when it is dropped.
@@ -34,6 +34,12 @@ impl Followed {
             });
             let list = if is_there.map_err(|e| Error::io(called, e))? { &mut files } else { &mut missing };
             list.push(called.to_owned());
+        }
+        if files.is_empty() {
+            let names: Vec<String> = missing.iter().map(|log| log.display().to_string()).collect();
+            let problem =
+                format!("nothing was ever written to {}: there is no run to store", names.join(", "));
+            return Err(Error::usage(ErrorKind::NoLog, problem, "Check the name, and that the test runs."));
         }
         files.extend(beside);
         Ok(Self { files, kept, missing, _logs: logs })

@@ -113,7 +113,7 @@ impl Watch {
     /// Ends the following, and returns what was followed, ready to be stored.
     ///
     /// # Errors
-    /// If a log can't be read or kept.
+    /// If a log can't be read or kept, or nothing was ever written to any.
     pub fn finish(mut self) -> Result<Followed> {
         self.stop();
         self.join()?;
