@@ -18,7 +18,7 @@
 //!
 //! # Threads and blocking
 //!
-//! The main thread waits for the command and for signals. The command runs on a thread of its own, where it may block:
+//! The main thread waits for the command, for signals and for what the command asks of a server. The command runs on a thread of its own, where it may block:
 //! a signal is handled whatever it waits for. A command that is stopped has time to undo what it began.
 //!
 //! # Example
@@ -70,8 +70,8 @@ fn main() -> ExitCode {
 
 /// Runs the command on a runtime of its own.
 fn run(cli: Cli) -> Result<()> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    let runtime = builder.worker_threads(1).thread_stack_size(STACK).enable_all().build()?;
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.thread_stack_size(STACK).enable_all().build()?;
     let result = runtime.block_on(attend(cli));
     // A task that still waits for a server must not keep the process from ending.
     runtime.shutdown_background();

@@ -198,9 +198,16 @@ pub(crate) async fn run<W: RunWriter>(
     let ran = collector.run(&mut inbox).await;
     // Nobody receives from here on, so every running thread stops at its next message or buffer.
     drop((inbox, pools));
-    let joined = tokio::task::spawn_blocking(move || join(threads)).await;
+    let joined = match ran {
+        // All messages have come, so the threads are at their end: that is not worth another thread.
+        Ok((_, None)) => join(threads),
+        _ => {
+            let joined = tokio::task::spawn_blocking(move || join(threads)).await;
+            joined.map_err(|error| Error::store("waiting for the ingest's threads", error))?
+        }
+    };
     let (collected, late) = ran?;
-    joined.map_err(|error| Error::store("waiting for the ingest's threads", error))??;
+    joined?;
     let Some(late) = late else { return Ok(Outcome::Done(writer, Box::new(collected))) };
     writer.give_up().await?;
     let t0_ms =

@@ -1,5 +1,6 @@
 //! Starts and joins threads, and reports their panics.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
@@ -50,21 +51,24 @@ pub(super) fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
 /// The name of a job and its work.
 pub(crate) type Job<'a, T> = (&'static str, Box<dyn FnOnce() -> Result<T> + Send + 'a>);
 
-/// Runs jobs in parallel, such as waits for a disk, and returns their results in order.
+/// Runs jobs in parallel, such as waits for a disk, and returns their results in order. The last one runs on this thread.
 ///
 /// # Errors
 /// Returns the error of the first job that failed.
-pub(crate) fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'static str, T)>> {
+pub(crate) fn side_by_side<T: Send>(mut jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'static str, T)>> {
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
+        let last = jobs.pop();
         for (name, work) in jobs {
             let thread = std::thread::Builder::new().spawn_scoped(scope, work).map_err(Error::no_thread)?;
             threads.push((name, thread));
         }
-        let ended = threads.into_iter().map(|(name, thread)| {
-            let done = thread.join().map_err(|_| Error::stopped(format!("the work on {name}")))?;
+        let last = last.map(|(name, work)| (name, catch_unwind(AssertUnwindSafe(work))));
+        let ended = threads.into_iter().map(|(name, thread)| (name, thread.join())).chain(last);
+        let done = ended.map(|(name, ended)| {
+            let done = ended.map_err(|_| Error::stopped(format!("the work on {name}")))?;
             Ok((name, done?))
         });
-        ended.collect()
+        done.collect()
     })
 }
