@@ -4,6 +4,7 @@ pub(crate) mod block;
 pub(crate) mod counter;
 pub(crate) mod coverage;
 mod histograms;
+pub(crate) mod kept;
 pub(crate) mod pack;
 pub(crate) mod packed;
 mod packed_cell;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use self::pack::TakeCounts;
+pub use self::kept::TakeCounts;
 pub use self::packed_cell::PackedCell;
 pub use self::table::CellTable;
 pub use crate::sample::reserved::{OTHER, set_apart};

@@ -1,39 +1,8 @@
-//! The packed form of a cell, in which past seconds are kept during an ingest and after a run is read back.
+//! The packed form of a cell, in which stores keep it, and an ingest its past seconds.
 
+use super::kept::TakeCounts;
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_unsigned, unsigned};
-
-/// A packed cell without its key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts<'a> {
-    /// The number of samples in the counts.
-    pub(crate) samples: u64,
-    pub(crate) counts: &'a [u8],
-    pub(crate) sums: &'a [u8],
-}
-
-/// Takes the counts of a cell, which come in ascending order of the values.
-pub trait TakeCounts {
-    /// Takes four values, each with its number of samples, which is less than 128.
-    fn four(&mut self, values: [i32; 4], samples: [u64; 4]);
-
-    /// Takes a value and its number of samples.
-    fn one(&mut self, value: i32, samples: u64);
-}
-
-/// Appends the counts as they are in [`Cell::elapsed`].
-impl TakeCounts for Vec<(i32, u64)> {
-    #[inline]
-    fn four(&mut self, values: [i32; 4], samples: [u64; 4]) {
-        let ([a, b, c, d], [m, n, o, p]) = (values, samples);
-        self.extend_from_slice(&[(a, m), (b, n), (c, o), (d, p)]);
-    }
-
-    #[inline]
-    fn one(&mut self, value: i32, samples: u64) {
-        self.push((value, samples));
-    }
-}
 
 /// Packs a cell: first its counts, then its sums. All numbers are LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
@@ -80,118 +49,15 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     bytes.is_empty().then_some(cell)
 }
 
-/// Unpacks a cell that was packed in two parts. `None` if the bytes are not such parts.
-pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
-    // Each count takes at least two bytes.
-    let mut elapsed = Vec::with_capacity(counts.len() / 2);
-    read_counts(&mut counts, &mut elapsed)?;
-    let cell = Cell { elapsed, ..unpack_sums(sums)? };
-    counts.is_empty().then_some(cell)
-}
-
-/// Passes packed counts on, ascending. `None` if the bytes are not packed counts.
-#[inline]
-pub(crate) fn each_count(mut counts: &[u8], take: &mut impl TakeCounts) -> Option<()> {
-    read_counts(&mut counts, take)?;
-    counts.is_empty().then_some(())
-}
-
-/// Splits a packed cell into its counts and its sums. `None` if it does not begin with counts.
-pub(crate) fn split(bytes: &[u8]) -> Option<Parts<'_>> {
-    let mut sums = bytes;
-    let samples = check_counts(&mut sums)?;
-    let counts = bytes.get(..bytes.len() - sums.len())?;
-    Some(Parts { samples, counts, sums })
-}
-
 /// Unpacks what [`pack_sums`] packed: a cell without counts. `None` if the bytes are not packed sums.
 pub(crate) fn unpack_sums(mut bytes: &[u8]) -> Option<Cell> {
     let cell = read_sums(&mut bytes)?;
     bytes.is_empty().then_some(cell)
 }
 
-/// A packed cell that was checked.
-pub(crate) struct Checked<'a> {
-    /// The packed counts.
-    pub(crate) counts: &'a [u8],
-    /// The number of samples in the counts.
-    pub(crate) samples: u64,
-    /// The cell without its counts.
-    pub(crate) sums: Cell,
-}
-
-/// Checks that bytes are a packed cell. `None` if not.
-pub(crate) fn check(bytes: &[u8]) -> Option<Checked<'_>> {
-    let Parts { samples, counts, sums } = split(bytes)?;
-    Some(Checked { counts, samples, sums: unpack_sums(sums)? })
-}
-
-/// Checks that bytes begin with packed counts, skips these and returns the number of samples. `None` if they do not.
-pub(crate) fn check_counts(from: &mut &[u8]) -> Option<u64> {
-    let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(0) };
-    let mut value = i64::from(i32::try_from(read_signed(from)?).ok()?);
-    let mut samples = read_unsigned(from)?;
-    while others > 0 {
-        let small = Small::read(from, others / 4);
-        let (mut rise, mut counted) = (small.rise, small.samples);
-        others -= small.fours * 4;
-        if others > 0 {
-            let (difference, count) = read_pair(from)?;
-            if difference <= 0 {
-                return None;
-            }
-            (rise, counted) = (rise.checked_add(difference)?, counted.saturating_add(count));
-            others -= 1;
-        }
-        (value, samples) = (value.checked_add(rise)?, samples.saturating_add(counted));
-    }
-    // The values ascend, so that none is too large unless the last one is.
-    i32::try_from(value).ok().map(|_| samples)
-}
-
-/// What some values and counts whose differences and counts take one byte each add up to.
-#[derive(Default)]
-struct Small {
-    /// The number of times that four of them were read.
-    fours: u64,
-    /// The sum of the differences.
-    rise: i64,
-    samples: u64,
-}
-
-impl Small {
-    /// Reads such values from the front of the bytes, four at a time, up to `most` times.
-    fn read(from: &mut &[u8], most: u64) -> Self {
-        /// The number of times after which no lane has overflown, nor has the sum of all four.
-        const TIMES: usize = 128;
-        let mut all = Self::default();
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let fours = from.as_chunks().0;
-        for fours in fours.get(..most.min(fours.len())).unwrap_or_default().chunks(TIMES) {
-            let (mut differences, mut counts, mut read) = (0, 0, 0);
-            for lanes in fours.iter().map(|bytes| u64::from_le_bytes(*bytes)) {
-                if !are_small(lanes) {
-                    break;
-                }
-                differences += (lanes & LOW) >> 1;
-                counts += lanes >> 8 & LOW;
-                read += 1;
-            }
-            all.fours += read as u64;
-            all.rise += (differences.wrapping_mul(ONES) >> 48) as i64;
-            all.samples += counts.wrapping_mul(ONES) >> 48;
-            if read < fours.len() {
-                break;
-            }
-        }
-        *from = from.get(all.fours as usize * 8..).unwrap_or_default();
-        all
-    }
-}
-
 /// Reads packed counts from the front of the bytes, and passes them on. `None` if they are invalid or not ascending.
 #[inline]
-fn read_counts(from: &mut &[u8], take: &mut impl TakeCounts) -> Option<()> {
+pub(super) fn read_counts(from: &mut &[u8], take: &mut impl TakeCounts) -> Option<()> {
     let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
     let mut value = i32::try_from(read_signed(from)?).ok()?;
     take.one(value, read_unsigned(from)?);
@@ -249,7 +115,7 @@ fn four_small(value: i32, bytes: [u8; 8]) -> Option<([i32; 4], [u64; 4])> {
 
 /// Reads a difference and a count.
 #[inline]
-fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
+pub(super) fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
     // The fast path: nearly all pairs are two small numbers.
     if let [difference @ 0..0x80, count @ 0..0x80, rest @ ..] = *bytes {
         *bytes = rest;
@@ -280,11 +146,11 @@ fn read_sums(from: &mut &[u8]) -> Option<Cell> {
 }
 
 /// Appends a number with zigzag encoding, so that small numbers of either sign stay short.
-fn signed(out: &mut Vec<u8>, number: i64) {
+pub(super) fn signed(out: &mut Vec<u8>, number: i64) {
     unsigned(out, ((number << 1) ^ (number >> 63)) as u64);
 }
 
-fn read_signed(bytes: &mut &[u8]) -> Option<i64> {
+pub(super) fn read_signed(bytes: &mut &[u8]) -> Option<i64> {
     read_unsigned(bytes).map(unfolded)
 }
 
@@ -294,7 +160,7 @@ fn unfolded(number: u64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -318,7 +184,7 @@ mod tests {
     }
 
     /// Counts whose differences are small, but for some.
-    fn small_counts() -> impl Strategy<Value = Vec<(i32, u64)>> {
+    pub(in crate::counts) fn small_counts() -> impl Strategy<Value = Vec<(i32, u64)>> {
         let difference = prop_oneof![8 => 1..64i64, 1 => 1..200i64, 1 => Just(1i64 << 31)];
         let count = prop_oneof![8 => 1..128u64, 1 => any::<u64>()];
         let first = prop_oneof![-3..3i64, Just(i64::from(i32::MAX) - 200), Just(i64::from(i32::MIN))];
@@ -333,7 +199,7 @@ mod tests {
     }
 
     /// Follows the definition of the packed form.
-    fn one_by_one(from: &mut &[u8]) -> Option<Vec<(i32, u64)>> {
+    pub(in crate::counts) fn one_by_one(from: &mut &[u8]) -> Option<Vec<(i32, u64)>> {
         let (mut counts, mut value) = (Vec::new(), 0i64);
         for at in 0..read_unsigned(from)? {
             let (difference, count) = (read_signed(from)?, read_unsigned(from)?);
@@ -366,16 +232,13 @@ mod tests {
             let changed = damaged(&|bytes| if let Some(byte) = bytes.get_mut(at) { *byte ^= more[0] });
             let longer = damaged(&|bytes| bytes.extend(more));
             for mut bytes in [&bytes[..], &changed, &longer, &bytes[..cut.min(bytes.len())]] {
-                let (mut slow, mut checked, mut found) = (bytes, bytes, Vec::new());
-                let samples = check_counts(&mut checked);
+                let (mut slow, mut found) = (bytes, Vec::new());
                 let read = read_counts(&mut bytes, &mut found);
                 match (read, one_by_one(&mut slow)) {
                     (Some(()), Some(expected)) => {
-                        let counted = expected.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
-                        prop_assert_eq!((samples, checked), (Some(counted), slow));
                         prop_assert_eq!((found, bytes), (expected, slow));
                     }
-                    (read, expected) => prop_assert_eq!((read, expected, samples), (None, None, None)),
+                    (read, expected) => prop_assert_eq!((read, expected), (None, None)),
                 }
             }
         }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Cell;
-use super::pack::{TakeCounts, each_count};
+use super::kept::{TakeCounts, each_count};
 use crate::error::{Error, Result};
 
 /// A cell of a [`CellTable`](super::CellTable) whose counts are opened one after the other, which takes no memory.
@@ -15,7 +15,7 @@ pub struct PackedCell {
 }
 
 impl PackedCell {
-    /// Creates a cell from its packed counts, the number of samples in them, and all else.
+    /// Creates a cell from its kept counts, the number of samples in them, and all else.
     pub(crate) fn new(samples: u64, counts: Bytes, sums: Cell) -> Self {
         Self { samples, counts, sums }
     }

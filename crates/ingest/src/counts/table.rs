@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::pack::{Parts, pack_counts, pack_sums, unpack_parts};
+use super::kept::{self, Parts, keep_counts, keep_packed};
+use super::pack::pack_sums;
 use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
 use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
@@ -156,10 +157,10 @@ impl CellTable {
     }
 }
 
-/// Packs a cell in two parts: its counts and its sums.
+/// Packs a cell in two parts: its counts, as they are kept, and its sums.
 fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
     let (mut counts, mut sums) = (Vec::new(), Vec::new());
-    pack_counts(&mut counts, &cell.elapsed);
+    keep_counts(&mut counts, &cell.elapsed);
     pack_sums(&mut sums, cell);
     (counts, sums)
 }
@@ -193,19 +194,30 @@ impl CellTableBuilder {
         }
     }
 
-    /// Adds a cell whose counts are already packed and checked, given with the number of samples in them.
+    /// Adds a cell whose packed counts stand at the front of `packed`; `sums` reads all else, given what follows them.
+    /// Returns the number of samples; `None`, and nothing is added, if the counts are damaged or there are no sums.
     ///
     /// # Errors
     /// When the temporary file can't be written.
-    pub(crate) fn push(&mut self, key: CellKey, (counts, samples): (&[u8], u64), sums: &Cell) -> Result<()> {
+    pub(crate) fn push(
+        &mut self,
+        key: CellKey,
+        mut packed: &[u8],
+        sums: impl FnOnce(&[u8]) -> Option<Cell>,
+    ) -> Result<Option<u64>> {
         if self.of_second.first().is_some_and(|(first, ..)| first.second != key.second) {
             self.end_second()?;
         }
-        self.bytes.extend_from_slice(counts);
+        let start = self.bytes.len();
+        let samples = keep_packed(&mut self.bytes, &mut packed);
+        let Some((samples, sums)) = samples.and_then(|samples| Some((samples, sums(packed)?))) else {
+            self.bytes.truncate(start);
+            return Ok(None);
+        };
         let counted = self.bytes.len();
-        pack_sums(&mut self.bytes, sums);
+        pack_sums(&mut self.bytes, &sums);
         self.of_second.push((key, samples, counted, self.bytes.len()));
-        Ok(())
+        Ok(Some(samples))
     }
 
     /// Adds the cells of another builder. If they are of later seconds than all that were added, they are not even
@@ -264,7 +276,7 @@ impl CellTableBuilder {
             return self.run.push(&mut self.packer, &mut self.spill, *key, *parts);
         }
         for (key, parts) in parts {
-            let cell = unpack_parts(parts.counts, parts.sums)
+            let cell = kept::open(parts.counts, parts.sums)
                 .ok_or_else(|| Error::stopped("opening packed counts"))?;
             self.late.insert(*key, &cell)?;
         }
@@ -293,6 +305,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::counts::pack::pack_counts;
     use crate::fuzz::{Taker, cell};
     use proptest::prelude::*;
 
@@ -304,11 +317,19 @@ mod tests {
         prop::collection::vec(keyed, 0..40)
     }
 
+    fn push(builder: &mut CellTableBuilder, key: CellKey, cell: &Cell) -> Result<()> {
+        let mut packed = Vec::new();
+        pack_counts(&mut packed, &cell.elapsed);
+        let samples = builder.push(key, &packed, |rest| rest.is_empty().then(|| cell.clone()))?;
+        assert_eq!(samples, Some(cell.samples()));
+        Ok(())
+    }
+
     /// Builds a table as a store does.
     fn built(parts: &[(CellKey, Cell)], room: usize) -> Result<CellTable> {
         let mut builder = CellTableBuilder::new(room);
         for (key, cell) in parts {
-            builder.push(*key, (&packed(cell).0, cell.samples()), cell)?;
+            push(&mut builder, *key, cell)?;
         }
         builder.finish(vec![], vec![])
     }
@@ -320,7 +341,7 @@ mod tests {
         for part in [first, second, &[]] {
             let mut builder = CellTableBuilder::new(room);
             for (key, cell) in part {
-                builder.push(*key, (&packed(cell).0, cell.samples()), cell)?;
+                push(&mut builder, *key, cell)?;
             }
             whole.append(builder)?;
         }

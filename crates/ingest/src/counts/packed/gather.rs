@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
 use super::{Packer, Run, Spill};
-use crate::counts::pack::{Parts, pack, pack_counts, pack_sums, split, unpack};
+use crate::counts::kept::{Parts, keep_counts, keep_packed};
+use crate::counts::pack::{pack, pack_sums, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 
@@ -86,8 +87,12 @@ impl Gatherer {
     /// Writes the held cells as a run.
     fn write_run(&mut self) -> Result<()> {
         let (mut run, mut packer) = (Run::default(), Packer::default());
+        let mut counts = Vec::new();
         for (key, packed) in std::mem::take(&mut self.held) {
-            let parts = split(&packed).ok_or_else(broken)?;
+            let mut sums = &packed[..];
+            counts.clear();
+            let samples = keep_packed(&mut counts, &mut sums).ok_or_else(broken)?;
+            let parts = Parts { samples, counts: &counts, sums };
             run.push(&mut packer, &mut self.spill, key, parts)?;
         }
         run.finish(&mut packer, &mut self.spill)?;
@@ -125,7 +130,7 @@ pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill
         let (key, cell) = cell?;
         counts.clear();
         sums.clear();
-        pack_counts(&mut counts, &cell.elapsed);
+        keep_counts(&mut counts, &cell.elapsed);
         pack_sums(&mut sums, &cell);
         let parts = Parts { samples: cell.samples(), counts: &counts, sums: &sums };
         run.push(&mut packer, spill, key, parts)?;

@@ -2,11 +2,12 @@
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::types::{Int32Type, Int64Type};
 
 use super::{INJECTORS, LABEL, PACKED, limited};
-use crate::counts::pack::check_counts;
+use crate::counts::kept::keep_packed;
 use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::Result;
@@ -20,6 +21,9 @@ use crate::store::parquet::tables::SECONDS;
 /// The maximum number of row groups that are read at a time. Each takes some MiB.
 const READERS: usize = 8;
 
+/// The number of ranges of row groups for each reader.
+const TURNS: usize = 6;
+
 /// The names that cells refer to by index.
 #[derive(Clone, Default)]
 struct Names {
@@ -30,9 +34,8 @@ struct Names {
 /// A cell of a part's first second.
 struct HeadCell {
     key: CellKey,
-    /// The packed counts, and the number of samples in them.
+    /// The packed counts, which were checked.
     counts: Box<[u8]>,
-    samples: u64,
     sums: Cell,
 }
 
@@ -59,8 +62,8 @@ pub(in crate::store::parquet) fn read_seconds(file: CheckedFile) -> Result<(Cell
     let (mut cells, mut counted, mut names) =
         (CellTableBuilder::new(room), Counted::default(), Names::default());
     for part in parts {
-        for HeadCell { key, counts, samples, sums } in part.head {
-            cells.push(key, (&counts, samples), &sums)?;
+        for HeadCell { key, counts, sums } in part.head {
+            cells.push(key, &counts, |_| Some(sums))?;
         }
         cells.append(part.cells)?;
         counted.merge(part.counted);
@@ -85,21 +88,40 @@ fn each_part(table: &Table, ranges: &[Range<usize>], room: usize) -> Result<Vec<
     read(&Names::read(table, ranges)?)
 }
 
-/// Divides row groups into as many ranges as can be read at a time.
-fn ranges(groups: usize) -> Vec<Range<usize>> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let readers = cores.min(READERS).min(groups);
-    let begin = |reader: usize| groups * reader / readers;
-    (0..readers).map(|reader| begin(reader)..begin(reader + 1)).collect()
+/// The number of ranges of row groups that are read at a time.
+fn readers() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get).min(READERS)
 }
 
-/// Does something with each range, side by side, and returns the results in order.
+/// Divides row groups into ranges: several for each reader, since the last ones to be read keep some readers waiting.
+fn ranges(groups: usize) -> Vec<Range<usize>> {
+    let ranges = match readers() {
+        1 => 1,
+        readers => groups.min(readers * TURNS),
+    };
+    let begin = |range: usize| groups * range / ranges;
+    (0..ranges).map(|range| begin(range)..begin(range + 1)).collect()
+}
+
+/// Does something with each range, some side by side, and returns the results in order.
 fn each_range<T: Send>(
     ranges: &[Range<usize>],
     work: &(impl Fn(&Range<usize>) -> Result<T> + Sync),
 ) -> Result<Vec<T>> {
-    let job = |range| -> Job<'_, T> { (SECONDS, Box::new(move || work(range))) };
-    let done = side_by_side(ranges.iter().map(job).collect())?;
+    let next = AtomicUsize::new(0);
+    let read = || {
+        let mut done = Vec::new();
+        while let at = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(range) = ranges.get(at)
+        {
+            done.push((at, work(range)?));
+        }
+        Ok(done)
+    };
+    let readers = (0..readers().min(ranges.len())).map(|_| -> Job<'_, _> { (SECONDS, Box::new(read)) });
+    let mut done: Vec<(usize, T)> =
+        side_by_side(readers.collect())?.into_iter().flat_map(|(_, done)| done).collect();
+    done.sort_by_key(|(at, _)| *at);
     Ok(done.into_iter().map(|(_, done)| done).collect())
 }
 
@@ -179,14 +201,22 @@ impl Part {
                 before_boundary: at(&before, row),
                 injectors: loads(piece, hosts.get(row), samples.get(row), threads.get(row))?,
             };
-            let (counts, samples) = counts(piece, at(&packed, row), at(sizes, row))?;
-            self.counted.add(key.success, key.transaction, samples);
-            match self.head.first() {
+            let packed = at(&packed, row);
+            let samples = match self.head.first() {
                 Some(first) if first.key.second != key.second => {
-                    self.cells.push(key, (counts, samples), &sums)?;
+                    self.cells.push(key, packed, |rest| rest.is_empty().then_some(sums))?
                 }
-                _ => self.head.push(HeadCell { key, counts: counts.into(), samples, sums }),
-            }
+                _ => {
+                    let mut rest = packed;
+                    let samples = keep_packed(&mut Vec::new(), &mut rest).filter(|_| rest.is_empty());
+                    self.head.push(HeadCell { key, counts: packed.into(), sums });
+                    samples
+                }
+            };
+            let samples = samples.filter(|samples| limited(*samples) == at(sizes, row)).ok_or_else(|| {
+                piece.damaged(format!("column {PACKED} does not hold the counts of its samples"))
+            })?;
+            self.counted.add(key.success, key.transaction, samples);
         }
         Ok(())
     }
@@ -197,15 +227,6 @@ fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
     let (min, max) = (piece.numbers::<Int32Type>("latency_min")?, piece.numbers::<Int32Type>("latency_max")?);
     let spread = |row| Spread { n: at(&n, row), sum: at(sum, row), min: at(min, row), max: at(max, row) };
     Ok((0..piece.len()).map(spread).collect())
-}
-
-/// Checks that a cell's packed counts are those of `samples` samples. Returns them and the number of samples.
-fn counts<'a>(piece: &Piece, packed: &'a [u8], samples: i64) -> Result<(&'a [u8], u64)> {
-    let mut rest = packed;
-    match check_counts(&mut rest) {
-        Some(counted) if limited(counted) == samples && rest.is_empty() => Ok((packed, counted)),
-        _ => Err(piece.damaged(format!("column {PACKED} does not hold the counts of its samples"))),
-    }
 }
 
 /// Returns the loads of a cell's injectors, ascending by injector index.

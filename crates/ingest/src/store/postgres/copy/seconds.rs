@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::counts::pack::{check, pack};
+use crate::counts::pack::{pack, unpack_sums};
 use crate::counts::table::CellTableBuilder;
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
@@ -121,15 +121,13 @@ impl<'a> CellReader<'a> {
             transaction: fields.bool()?,
         };
         let samples: u64 = whole(fields.i64()?)?;
-        let listed =
-            |cell: &Cell| cell.injectors.iter().all(|load| (load.injector as usize) < self.injectors);
-        match check(fields.bytes()?) {
-            Some(cell) if cell.samples == samples && listed(&cell.sums) => {
-                counted.add(key.success, key.transaction, samples);
-                cells.push(key, (cell.counts, samples), &cell.sums)
-            }
-            _ => Err(damaged(format!("the counts of second {} are damaged", key.second))),
+        let listed = |load: &InjectorLoad| (load.injector as usize) < self.injectors;
+        let sums = |packed: &[u8]| unpack_sums(packed).filter(|cell| cell.injectors.iter().all(listed));
+        if cells.push(key, fields.bytes()?, sums)? != Some(samples) {
+            return Err(damaged(format!("the counts of second {} are damaged", key.second)));
         }
+        counted.add(key.success, key.transaction, samples);
+        Ok(())
     }
 
     fn label(&self, name: &str) -> Result<u32> {
