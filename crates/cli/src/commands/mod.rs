@@ -29,7 +29,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, FromArgMatches};
 use perfpipe_ingest::Progress;
 
 use self::attach_cpu::AttachArgs;
@@ -56,9 +57,12 @@ use self::verify::VerifyArgs;
 use self::watch::WatchArgs;
 use crate::args::{StoreArgs, TerminalArgs};
 
+/// The command that refuses a flag of others by name.
+const REPORT: &str = "report";
+
 /// Exact statistics and printed charts from a zipped JMeter log and a CPU export
-#[derive(Debug, Parser)]
-#[command(name = "perfpipe", version = env!("PERFPIPE_VERSION"), propagate_version = true, max_term_width = 110)]
+#[derive(Debug, Args)]
+#[command(version = env!("PERFPIPE_VERSION"), propagate_version = true, max_term_width = 110)]
 #[command(after_help = "Examples:\n  \
     perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
     perfpipe report --test 2048                       charts and league table of all frameworks\n  \
@@ -66,73 +70,140 @@ use crate::args::{StoreArgs, TerminalArgs};
     A RUN is named as `perfpipe list` prints it, go_2048 or go_2048#2, or by --framework go --test 2048 --repeat 2.\n\n\
     Exit codes: 0 success; 1 failure; 2 wrong usage; 3 invalid input, too many rejected records, or damage found by \
     verify; 4 a rule does not hold.")]
+struct Flags {
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    terminal: TerminalArgs,
+}
+
+/// A command line.
+#[derive(Debug)]
 pub(crate) struct Cli {
-    #[command(subcommand)]
     pub(crate) command: Command,
-    #[command(flatten)]
     pub(crate) store: StoreArgs,
-    #[command(flatten)]
     pub(crate) terminal: TerminalArgs,
+}
+
+impl Cli {
+    /// The definition of all command lines.
+    pub(crate) fn command() -> clap::Command {
+        Self::with(|_| true)
+    }
+
+    /// The definition of the command lines of some commands.
+    fn with(wanted: impl Fn(&str) -> bool) -> clap::Command {
+        let perfpipe = clap::Command::new("perfpipe").subcommand_required(true).arg_required_else_help(true);
+        // The flags of all commands stand behind those of each.
+        Flags::augment_args(Command::add_to(perfpipe, wanted))
+    }
 }
 
 /// Parses a command line.
 ///
 /// # Errors
 /// If it is wrong, or asks for help.
-pub(crate) fn parse(
-    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-) -> clap::error::Result<Cli> {
-    // Neither completions nor manual pages are to have flags that are always refused.
-    let perfpipe = Cli::command().mut_subcommand("report", |report| report.arg(report::page_format()));
-    Cli::from_arg_matches(&perfpipe.try_get_matches_from(words)?)
+pub(crate) fn parse(words: impl IntoIterator<Item = impl Into<OsString>>) -> clap::error::Result<Cli> {
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    // To define all commands takes longer than to list a store. Only errors and help need the others.
+    if let Some(only) = words.iter().find_map(|word| Command::word(word.to_str()?))
+        && let Ok(cli) = parsed(Cli::with(|word| word == only), &words)
+    {
+        return Ok(cli);
+    }
+    parsed(Cli::command(), &words)
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+fn parsed(perfpipe: clap::Command, words: &[OsString]) -> clap::error::Result<Cli> {
+    let perfpipe = match perfpipe.find_subcommand(REPORT) {
+        // Neither completions nor manual pages are to have flags that are always refused.
+        Some(_) => perfpipe.mut_subcommand(REPORT, |report| report.arg(report::page_format())),
+        None => perfpipe,
+    };
+    let mut matches = perfpipe.try_get_matches_from(words)?;
+    let Flags { store, terminal } = Flags::from_arg_matches(&matches)?;
+    Ok(Cli { command: Command::from_matches(&mut matches)?, store, terminal })
+}
+
+/// Declares the commands: of each the word, the variant and the flags.
+macro_rules! commands {
+    ($($(#[doc = $about:literal])+ $word:literal => $name:ident($flags:ty),)+) => {
+        #[derive(Debug)]
+        pub(crate) enum Command {
+            $($(#[doc = $about])+ $name(Box<$flags>),)+
+        }
+
+        impl Command {
+            /// Returns a word if it is that of a command.
+            fn word(word: &str) -> Option<&'static str> {
+                [$($word),+].into_iter().find(|command| *command == word)
+            }
+
+            /// Adds the wanted commands to the definition of a command line.
+            fn add_to(mut perfpipe: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
+                $(if wanted($word) {
+                    let command = <$flags>::augment_args(clap::Command::new($word));
+                    perfpipe = perfpipe.subcommand(command.about(concat!($($about),+).trim_start()));
+                })+
+                perfpipe
+            }
+
+            fn from_matches(matches: &mut ArgMatches) -> clap::error::Result<Self> {
+                let (word, mut flags) = matches.remove_subcommand().unwrap_or_default();
+                match word.as_str() {
+                    $($word => <$flags>::from_arg_matches_mut(&mut flags).map(Box::new).map(Self::$name),)+
+                    _ => Err(clap::Error::new(ErrorKind::MissingSubcommand)),
+                }
+            }
+        }
+    };
+}
+
+commands! {
     /// Read the JMeter logs and the CPU export of a run into the store
-    Ingest(Box<IngestArgs>),
+    "ingest" => Ingest(IngestArgs),
     /// Follow the logs of a running test, second by second, and store the run at its end
-    Watch(Box<WatchArgs>),
+    "watch" => Watch(WatchArgs),
     /// Make a run of the parts that several machines ingested
-    Merge(MergeArgs),
+    "merge" => Merge(MergeArgs),
     /// Show what an ingest would find, from a sample of the files
-    Inspect(Box<InspectArgs>),
+    "inspect" => Inspect(InspectArgs),
     /// Draw the pages of a test, and print its league table
-    Report(Box<ReportArgs>),
+    "report" => Report(ReportArgs),
     /// Write the figures of a run as CSV, JSON, Parquet or Markdown
-    Export(Box<ExportArgs>),
+    "export" => Export(ExportArgs),
     /// List a run's anomalies: saturation, stalls, failures, injectors out of step
-    Diagnose(DiagnoseArgs),
+    "diagnose" => Diagnose(DiagnoseArgs),
     /// Check the runs of a test against rules; exit with 4 if one does not hold
-    Check(Box<CheckArgs>),
+    "check" => Check(CheckArgs),
     /// Show what changed from one run to another, and whether by more than chance
-    Compare(Box<CompareArgs>),
+    "compare" => Compare(CompareArgs),
     /// Show the figures of a test over versions, and where they change their level
-    Trend(Box<TrendArgs>),
+    "trend" => Trend(TrendArgs),
     /// Show the points of load tools by concurrency or workers: throughput, failures, latencies, knee
-    Sweep(SweepArgs),
+    "sweep" => Sweep(SweepArgs),
     /// List the stored runs
-    List(ListArgs),
+    "list" => List(ListArgs),
     /// Copy runs to another store, and verify the copies
-    Copy(CopyArgs),
+    "copy" => Copy(CopyArgs),
     /// Replace the CPU readings of a stored run
-    AttachCpu(AttachArgs),
+    "attach-cpu" => AttachCpu(AttachArgs),
     /// Add series of the server, such as its memory, to a stored run
-    AttachSeries(AttachSeriesArgs),
+    "attach-series" => AttachSeries(AttachSeriesArgs),
     /// Verify that stored runs are intact
-    Verify(VerifyArgs),
+    "verify" => Verify(VerifyArgs),
     /// Repair damaged runs, and set aside those that can't be repaired
-    Repair(RepairArgs),
+    "repair" => Repair(RepairArgs),
     /// Rewrite a database of an older layout as the newest
-    Migrate(MigrateArgs),
+    "migrate" => Migrate(MigrateArgs),
     /// Delete runs from the store
-    Drop(DropArgs),
+    "drop" => Drop(DropArgs),
     /// Give a stored run another framework, test or repeat
-    Rename(RenameArgs),
+    "rename" => Rename(RenameArgs),
     /// Print a completion script for a shell
-    Completions(CompletionsArgs),
+    "completions" => Completions(CompletionsArgs),
     /// Write the manual pages
-    Man(ManArgs),
+    "man" => Man(ManArgs),
 }
 
 /// Returns how long a stopped command has for cleaning up: one that writes to a store may leave something there.

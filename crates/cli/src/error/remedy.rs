@@ -224,7 +224,6 @@ fn of_analyze(error: &Analyze) -> Option<String> {
 mod tests {
     use super::*;
     use crate::commands::Cli;
-    use clap::CommandFactory;
     use perfpipe_analyze::{NoPhaseReason, Phase};
     use perfpipe_ingest::RunKey;
     use perfpipe_ingest::source::Place;

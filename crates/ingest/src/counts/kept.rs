@@ -244,7 +244,8 @@ mod tests {
 
     #[test]
     fn most_values_take_a_byte_and_none_takes_more_than_packed() {
-        let counts: Vec<(i32, u64)> = (0..1000).map(|value| (value * 3, 1 + u64::from(value % 50 == 0))).collect();
+        let counts: Vec<(i32, u64)> =
+            (0..1000).map(|value| (value * 3, 1 + u64::from(value % 50 == 0))).collect();
         assert!(kept(&counts).len() < 1010);
         let wide: Vec<(i32, u64)> = counts.iter().map(|(value, count)| (value * 100, *count)).collect();
         let mut packed = Vec::new();

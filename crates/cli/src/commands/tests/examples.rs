@@ -1,7 +1,5 @@
 //! Tests that the examples in the help are valid command lines.
 
-use clap::CommandFactory;
-
 use super::{Cli, parse, words};
 
 /// The command lines in the examples of a help: everything that begins with `perfpipe`, also after a pipe.

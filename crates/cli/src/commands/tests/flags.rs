@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 use perfpipe_analyze::table::Format;
 
