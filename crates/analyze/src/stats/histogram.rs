@@ -109,6 +109,23 @@ impl Histogram {
         }
     }
 
+    /// Counts eight values, each given as the difference to `base`, except in the totals. Returns false, and does nothing,
+    /// if they might not have counters.
+    #[inline(always)]
+    pub(crate) fn count_eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]) -> bool {
+        let counters = usize::try_from(base).ok().and_then(|base| self.near.get_mut(base..));
+        // So many that every difference is the index of one, which the compiler then need not check.
+        let Some(counters) = counters.and_then(|counters| counters.first_chunk_mut::<256>()) else {
+            return false;
+        };
+        for (difference, samples) in differences.into_iter().zip(samples) {
+            if let Some(counter) = counters.get_mut(usize::from(difference)) {
+                *counter = counter.saturating_add(samples.into());
+            }
+        }
+        true
+    }
+
     /// Adds occurrences of a value that has no counter yet.
     #[cold]
     fn count_new(&mut self, value: i32, samples: u64) {

@@ -106,19 +106,15 @@ impl Sweep<'_> {
         self.reached = reached;
     }
 
-    /// Adds the next four values, in ascending order, with their numbers of samples, which are less than 128.
+    /// Adds the next values, which have so many samples together, if none of them need be looked at. Otherwise returns
+    /// false.
     #[inline(always)]
-    pub(crate) fn add_four(&mut self, values: [i32; 4], samples: [u64; 4]) {
-        let ([a, b, c, d], [m, n, o, p]) = (values, samples);
-        let reached = self.reached.saturating_add(m + n + o + p);
+    pub(crate) fn pass_over(&mut self, samples: u64) -> bool {
+        let reached = self.reached.saturating_add(samples);
         if reached <= self.next {
             self.reached = reached;
-            return;
         }
-        self.add(a, m);
-        self.add(b, n);
-        self.add(c, o);
-        self.add(d, p);
+        reached <= self.next
     }
 
     /// Looks at a value that is, or lies above, the one at a wanted rank. `reached` values are not greater.

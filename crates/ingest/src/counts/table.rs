@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::kept::{self, Parts, keep_counts, keep_packed};
+use super::dense::{self, Parts, keep, pack_counts};
 use super::pack::pack_sums;
 use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
 use super::packed_cell::PackedCell;
@@ -160,7 +160,7 @@ impl CellTable {
 /// Packs a cell in two parts: its counts, as they are kept, and its sums.
 fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
     let (mut counts, mut sums) = (Vec::new(), Vec::new());
-    keep_counts(&mut counts, &cell.elapsed);
+    pack_counts(&mut counts, &cell.elapsed);
     pack_sums(&mut sums, cell);
     (counts, sums)
 }
@@ -209,7 +209,7 @@ impl CellTableBuilder {
             self.end_second()?;
         }
         let start = self.bytes.len();
-        let samples = keep_packed(&mut self.bytes, &mut packed);
+        let samples = keep(&mut self.bytes, &mut packed);
         let Some((samples, sums)) = samples.and_then(|samples| Some((samples, sums(packed)?))) else {
             self.bytes.truncate(start);
             return Ok(None);
@@ -276,7 +276,7 @@ impl CellTableBuilder {
             return self.run.push(&mut self.packer, &mut self.spill, *key, *parts);
         }
         for (key, parts) in parts {
-            let cell = kept::open(parts.counts, parts.sums)
+            let cell = dense::unpack_parts(parts.counts, parts.sums)
                 .ok_or_else(|| Error::stopped("opening packed counts"))?;
             self.late.insert(*key, &cell)?;
         }
@@ -305,7 +305,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::counts::pack::pack_counts;
+    use crate::counts::dense::pack_counts;
     use crate::fuzz::{Taker, cell};
     use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Unsigned integers in as few bytes as they need (LEB128).
+//! Integers in as few bytes as they need (LEB128).
 
 /// Appends a number as LEB128.
 pub(crate) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
@@ -26,6 +26,21 @@ pub(crate) fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
         }
     }
     None
+}
+
+/// Appends a number with zigzag encoding, so that small numbers of either sign stay short.
+pub(crate) fn signed(out: &mut Vec<u8>, number: i64) {
+    unsigned(out, ((number << 1) ^ (number >> 63)) as u64);
+}
+
+/// Reads what [`signed`] appended, as [`read_unsigned`] does.
+pub(crate) fn read_signed(bytes: &mut &[u8]) -> Option<i64> {
+    read_unsigned(bytes).map(unfolded)
+}
+
+/// Reverses the zigzag encoding of [`signed`].
+pub(crate) fn unfolded(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 #[cfg(test)]

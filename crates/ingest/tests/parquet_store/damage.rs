@@ -110,12 +110,12 @@ fn manifest_of_another_layout_is_refused_and_left_alone() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     let path = place.run().join("manifest.json");
-    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\": 3", "\"layout\": 4");
+    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\": 4", "\"layout\": 5");
     fs::write(&path, &newer).unwrap();
     let told =
         [place.store.runs().err(), place.store.read(&key()).err(), store(&place.store, &example(6, 9)).err()];
     for told in told.into_iter().flatten().map(|told| told.to_string()) {
-        assert!(told.contains("layout 4") && told.contains("layout 3"), "{told}");
+        assert!(told.contains("layout 5") && told.contains("layouts 3 and 4"), "{told}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }

@@ -84,8 +84,9 @@ fn damaged_manifest_is_named_and_the_run_can_be_ingested_again_or_dropped() {
 fn another_layout_is_refused_by_its_version() {
     let log = fixture("distributed.csv");
     let ingest = [&["ingest", log.to_str().unwrap()], &KEY[..]].concat();
-    for name in ["perfpipe.json", "runs/nio+2048/manifest.json"] {
-        for (from, to) in [(3, 2), (3, 4), (3, 99)] {
+    let files_of = [("perfpipe.json", 3, "layout 3"), ("runs/nio+2048/manifest.json", 4, "layouts 3 and 4")];
+    for (name, from, known) in files_of {
+        for to in [2, from + 1, 99] {
             let store = stored();
             let path = Path::new(store.place()).join(name);
             let text = std::fs::read_to_string(&path).unwrap();
@@ -95,7 +96,7 @@ fn another_layout_is_refused_by_its_version() {
             let commands = [vec!["list"], [&["export"], &KEY[..]].concat(), ingest.clone()];
             for arguments in commands {
                 let complaint = store.run(&arguments).complaint(1);
-                for part in [store.place(), &format!("layout {to}"), "layout 3", "--store"] {
+                for part in [store.place(), &format!("layout {to}"), known, "--store"] {
                     assert!(complaint.contains(part), "{part} is not in: {complaint}");
                 }
             }

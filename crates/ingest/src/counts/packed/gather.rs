@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
 use super::{Packer, Run, Spill};
-use crate::counts::kept::{Parts, keep_counts, keep_packed};
+use crate::counts::dense::{Parts, keep, pack_counts};
 use crate::counts::pack::{pack, pack_sums, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
@@ -91,7 +91,7 @@ impl Gatherer {
         for (key, packed) in std::mem::take(&mut self.held) {
             let mut sums = &packed[..];
             counts.clear();
-            let samples = keep_packed(&mut counts, &mut sums).ok_or_else(broken)?;
+            let samples = keep(&mut counts, &mut sums).ok_or_else(broken)?;
             let parts = Parts { samples, counts: &counts, sums };
             run.push(&mut packer, &mut self.spill, key, parts)?;
         }
@@ -130,7 +130,7 @@ pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill
         let (key, cell) = cell?;
         counts.clear();
         sums.clear();
-        keep_counts(&mut counts, &cell.elapsed);
+        pack_counts(&mut counts, &cell.elapsed);
         pack_sums(&mut sums, &cell);
         let parts = Parts { samples: cell.samples(), counts: &counts, sums: &sums };
         run.push(&mut packer, spill, key, parts)?;

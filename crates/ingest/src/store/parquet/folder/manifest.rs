@@ -13,8 +13,12 @@ use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
 use crate::store::parquet::lock::refuse_link;
 
-/// The version of the store's layout.
-const LAYOUT: u32 = 3;
+/// The version of the layout of a store's folders.
+const FOLDERS: u32 = 3;
+
+/// The version of the layout of a run's files. Those of version 3, whose counts by second are packed otherwise, are read
+/// as well.
+const FILES: u32 = 4;
 
 /// Prefix of the names of generations and staged runs.
 pub(crate) const GENERATION: &str = "run-";
@@ -30,24 +34,27 @@ struct Marker {
 
 impl Marker {
     /// Fails if the file has another layout version.
-    fn check(&self, path: &Path) -> Result<()> {
-        match self.layout {
-            LAYOUT => Ok(()),
-            layout => Err(Error::refused(
-                ErrorKind::StoreLayout,
-                format!(
-                    "{} has layout {layout}, and this version of perfpipe knows layout {LAYOUT}",
-                    path.display()
-                ),
-                "Use the version of perfpipe that wrote it, or another folder.",
-            )),
+    fn check(&self, path: &Path, newest: u32) -> Result<()> {
+        let layout = self.layout;
+        if (FOLDERS..=newest).contains(&layout) {
+            return Ok(());
         }
+        let known = if newest > FOLDERS {
+            format!("layouts {FOLDERS} and {newest}")
+        } else {
+            format!("layout {newest}")
+        };
+        Err(Error::refused(
+            ErrorKind::StoreLayout,
+            format!("{} has layout {layout}, and this version of perfpipe knows {known}", path.display()),
+            "Use the version of perfpipe that wrote it, or another folder.",
+        ))
     }
 }
 
 /// Marks a folder as a store of this layout version.
 pub(crate) fn mark(path: &Path) -> Result<()> {
-    write_json(path, &Marker { layout: LAYOUT })?;
+    write_json(path, &Marker { layout: FOLDERS })?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
@@ -59,7 +66,7 @@ pub(crate) fn check_mark(path: &Path) -> Result<bool> {
         Err(error) => return Err(Error::io(path, error)),
     };
     let marker: Marker = serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
-    marker.check(path)?;
+    marker.check(path, FOLDERS)?;
     Ok(true)
 }
 
@@ -109,11 +116,11 @@ impl Manifest {
             Ok(sealed) => sealed,
             // The manifest of another layout may have another form.
             Err(error) => {
-                parse::<Marker>(path, &text)?.check(path)?;
+                parse::<Marker>(path, &text)?.check(path, FILES)?;
                 return Err(error);
             }
         };
-        Marker { layout: sealed.layout }.check(path)?;
+        Marker { layout: sealed.layout }.check(path, FILES)?;
         if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
             return Err(unreadable(path, "its checksum does not match"));
         }
@@ -135,7 +142,7 @@ impl Manifest {
         let text = serde_json::to_string_pretty(self).map_err(failed)?;
         let crc32 = crc32fast::hash(text.as_bytes());
         let run = RawValue::from_string(text).map_err(failed)?;
-        write_json(path, &Sealed { layout: LAYOUT, crc32, run })
+        write_json(path, &Sealed { layout: FILES, crc32, run })
     }
 }
 

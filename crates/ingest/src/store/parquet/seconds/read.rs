@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::types::{Int32Type, Int64Type};
 
 use super::{INJECTORS, LABEL, PACKED, limited};
-use crate::counts::kept::keep_packed;
+use crate::counts::dense::keep;
 use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::Result;
@@ -208,7 +208,7 @@ impl Part {
                 }
                 _ => {
                     let mut rest = packed;
-                    let samples = keep_packed(&mut Vec::new(), &mut rest).filter(|_| rest.is_empty());
+                    let samples = keep(&mut Vec::new(), &mut rest).filter(|_| rest.is_empty());
                     self.head.push(HeadCell { key, counts: packed.into(), sums });
                     samples
                 }

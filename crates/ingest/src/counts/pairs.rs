@@ -1,0 +1,109 @@
+//! The packed form of exact counts that earlier versions wrote, and that serves where few differences are small: two
+//! numbers for each value.
+
+use super::dense::TakeCounts;
+use crate::sample::varint::{read_signed, read_unsigned, signed, unfolded, unsigned};
+
+/// Packs exact counts, ascending by value: their number, then for each the difference to the previous value and the
+/// count.
+pub(super) fn pack(out: &mut Vec<u8>, counts: &[(i32, u64)]) {
+    unsigned(out, counts.len() as u64);
+    let mut previous = 0;
+    for (value, count) in counts {
+        signed(out, i64::from(*value) - previous);
+        unsigned(out, *count);
+        previous = i64::from(*value);
+    }
+}
+
+/// Reads packed counts from the front of the bytes, and passes them on. `None` if they are invalid or not ascending.
+#[inline]
+pub(super) fn read(from: &mut &[u8], take: &mut impl TakeCounts) -> Option<()> {
+    let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
+    let mut value = i32::try_from(read_signed(from)?).ok()?;
+    take.one(value, read_unsigned(from)?);
+    while others > 0 {
+        let (difference, samples) = read_pair(from)?;
+        if difference <= 0 {
+            return None;
+        }
+        value = i32::try_from(i64::from(value).checked_add(difference)?).ok()?;
+        take.one(value, samples);
+        others -= 1;
+    }
+    Some(())
+}
+
+/// Reads a difference and a count.
+#[inline]
+pub(super) fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
+    // The fast path: nearly all pairs are two small numbers.
+    if let [difference @ 0..0x80, count @ 0..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some((unfolded(u64::from(*difference)), u64::from(*count)));
+    }
+    Some((read_signed(bytes)?, read_unsigned(bytes)?))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Counts whose differences are small, but for some.
+    pub(in crate::counts) fn small_counts() -> impl Strategy<Value = Vec<(i32, u64)>> {
+        let difference = prop_oneof![8 => 1..64i64, 1 => 1..200i64, 1 => Just(1i64 << 31)];
+        let count = prop_oneof![8 => 1..128u64, 1 => any::<u64>()];
+        let first = prop_oneof![-3..3i64, Just(i64::from(i32::MAX) - 200), Just(i64::from(i32::MIN))];
+        (first, proptest::collection::vec((difference, count), 0..600)).prop_map(|(first, steps)| {
+            let mut value = first;
+            let values = steps.into_iter().map(|(difference, count)| {
+                value += difference;
+                Some((i32::try_from(value).ok()?, count))
+            });
+            values.map_while(|pair| pair).collect()
+        })
+    }
+
+    /// Follows the definition of the packed form.
+    pub(in crate::counts) fn one_by_one(from: &mut &[u8]) -> Option<Vec<(i32, u64)>> {
+        let (mut counts, mut value) = (Vec::new(), 0i64);
+        for at in 0..read_unsigned(from)? {
+            let (difference, count) = (read_signed(from)?, read_unsigned(from)?);
+            if at > 0 && difference <= 0 {
+                return None;
+            }
+            value = value.checked_add(difference)?;
+            counts.push((i32::try_from(value).ok()?, count));
+        }
+        Some(counts)
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_that_are_read_one_by_one(
+            counts in small_counts(), more in any::<[u8; 3]>(), at in 0..1300usize, cut in 0..1300usize,
+        ) {
+            let mut bytes = Vec::new();
+            pack(&mut bytes, &counts);
+            let damaged = |change: &dyn Fn(&mut Vec<u8>)| {
+                let mut bytes = bytes.clone();
+                change(&mut bytes);
+                bytes
+            };
+            let changed = damaged(&|bytes| if let Some(byte) = bytes.get_mut(at) { *byte ^= more[0] });
+            let longer = damaged(&|bytes| bytes.extend(more));
+            for mut bytes in [&bytes[..], &changed, &longer, &bytes[..cut.min(bytes.len())]] {
+                let (mut slow, mut found) = (bytes, Vec::new());
+                let read = read(&mut bytes, &mut found);
+                match (read, one_by_one(&mut slow)) {
+                    (Some(()), Some(expected)) => {
+                        prop_assert_eq!((found, bytes), (expected, slow));
+                    }
+                    (read, expected) => prop_assert_eq!((read, expected), (None, None)),
+                }
+            }
+        }
+
+    }
+}
