@@ -3,12 +3,10 @@
 pub(crate) mod block;
 pub(crate) mod counter;
 pub(crate) mod coverage;
-pub(crate) mod dense;
 mod histograms;
 pub(crate) mod pack;
 pub(crate) mod packed;
 mod packed_cell;
-mod pairs;
 mod sort;
 pub(crate) mod stored_run;
 pub(crate) mod success_times;
@@ -19,7 +17,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use self::dense::TakeCounts;
+pub use self::pack::TakeCounts;
 pub use self::packed_cell::PackedCell;
 pub use self::table::CellTable;
 pub use crate::sample::reserved::{OTHER, set_apart};

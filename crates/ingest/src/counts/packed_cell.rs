@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Cell;
-use super::dense::{TakeCounts, each_count};
+use super::pack::{TakeCounts, each_count};
 use crate::error::{Error, Result};
 
 /// A cell of a [`CellTable`](super::CellTable) whose counts are opened one after the other, which takes no memory.

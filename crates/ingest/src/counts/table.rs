@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::dense::{self, Parts, keep, pack_counts};
-use super::pack::pack_sums;
+use super::pack::{Parts, keep, pack_counts, pack_sums, unpack_parts};
 use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
 use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
@@ -276,7 +275,7 @@ impl CellTableBuilder {
             return self.run.push(&mut self.packer, &mut self.spill, *key, *parts);
         }
         for (key, parts) in parts {
-            let cell = dense::unpack_parts(parts.counts, parts.sums)
+            let cell = unpack_parts(parts.counts, parts.sums)
                 .ok_or_else(|| Error::stopped("opening packed counts"))?;
             self.late.insert(*key, &cell)?;
         }
@@ -305,7 +304,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::counts::dense::pack_counts;
     use crate::fuzz::{Taker, cell};
     use proptest::prelude::*;
 

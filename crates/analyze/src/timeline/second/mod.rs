@@ -311,3 +311,45 @@ fn spread<'a>(
         .time(&format!("{measure}_min"), |row| of(row).1)
         .time(&format!("{measure}_max"), |row| of(row).2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn eight_values_are_what_each_of_them_is(
+            base in prop_oneof![-300..300i32, 60_000..70_000i32],
+            steps in any::<[u8; 8]>(),
+            samples in proptest::array::uniform8(1..8u8),
+            percents in proptest::collection::vec(0.0..=100.0f64, 0..4),
+        ) {
+            let mut difference = 0;
+            let differences = steps.map(|step| {
+                difference += 1 + step % 31;
+                difference
+            });
+            let percentiles = Percentiles::new(&percents);
+            let n = sum(samples) + 1;
+            let pass = |together: bool| {
+                let mut histogram = Histogram::new();
+                // Most values have a counter by now.
+                histogram.count(900, 1);
+                let sweep = percentiles.sweep(n);
+                let mut pass = Pass { histogram: &mut histogram, sweep, sum: 0, least: None, largest: 0 };
+                pass.one(base, 1);
+                match together {
+                    true => pass.eight(base, differences, samples),
+                    false => differences
+                        .iter()
+                        .zip(samples)
+                        .for_each(|(difference, samples)| pass.one(base + i32::from(*difference), samples.into())),
+                }
+                let Pass { sweep, sum, least, largest, .. } = pass;
+                (sweep.finish(Resolution::MILLISECOND), sum, least, largest, histogram.counts().collect::<Vec<_>>())
+            };
+            prop_assert_eq!(pass(true), pass(false));
+        }
+    }
+}

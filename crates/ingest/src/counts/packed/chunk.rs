@@ -1,7 +1,7 @@
 //! A chunk: about 64 KiB of packed cells, ascending by key, whose counts are apart from all else.
 
 use crate::counts::CellKey;
-use crate::counts::dense::Parts;
+use crate::counts::pack::Parts;
 use crate::sample::varint::{read_unsigned, unsigned};
 
 /// The approximate size of a chunk, in bytes.

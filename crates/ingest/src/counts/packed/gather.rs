@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
 use super::{Packer, Run, Spill};
-use crate::counts::dense::{Parts, keep, pack_counts};
-use crate::counts::pack::{pack, pack_sums, unpack};
+use crate::counts::pack::{Parts, keep, pack, pack_counts, pack_sums, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 

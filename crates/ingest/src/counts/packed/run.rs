@@ -5,8 +5,7 @@ use bytes::Bytes;
 use super::chunk::{Head, Packed, next};
 use super::spill::Place;
 use super::{Packer, Spill};
-use crate::counts::dense::{self, Parts};
-use crate::counts::pack::unpack_sums;
+use crate::counts::pack::{Parts, unpack_parts, unpack_sums};
 use crate::counts::packed_cell::PackedCell;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
@@ -97,7 +96,7 @@ impl Run {
 
     /// The cells of the seconds from `first` to `last`, both inclusive.
     pub(crate) fn between(&self, first: u32, last: u32) -> Cells<'_, Cell> {
-        self.cells_of(first, last, true, |cell| dense::unpack_parts(&cell.counts, cell.sums))
+        self.cells_of(first, last, true, |cell| unpack_parts(&cell.counts, cell.sums))
     }
 
     /// The cells of the seconds from `first` to `last`, both inclusive, with their counts as they are packed.

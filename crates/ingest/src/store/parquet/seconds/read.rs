@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::types::{Int32Type, Int64Type};
 
 use super::{INJECTORS, LABEL, PACKED, limited};
-use crate::counts::dense::keep;
+use crate::counts::pack::keep;
 use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::Result;

@@ -9,7 +9,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::groups::write_groups;
 use super::{INJECTORS, LABEL, PACKED, limited};
-use crate::counts::dense::pack_counts;
+use crate::counts::pack::pack_counts;
 use crate::counts::packed::CellResult;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};

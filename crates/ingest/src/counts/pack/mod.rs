@@ -1,8 +1,24 @@
 //! The packed form of a cell, in which stores keep it, and an ingest its past seconds.
 
-use super::dense::{self, pack_counts};
+mod dense;
+#[cfg(test)]
+mod examples;
+mod pairs;
+mod take;
+
+pub(crate) use self::dense::{each_count, keep, pack_counts};
+pub use self::take::TakeCounts;
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
+
+/// A packed cell without its key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    /// The number of samples in the counts.
+    pub(crate) samples: u64,
+    pub(crate) counts: &'a [u8],
+    pub(crate) sums: &'a [u8],
+}
 
 /// Packs a cell: first its counts, then its sums. All numbers are LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
@@ -35,6 +51,14 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     dense::read(&mut bytes, &mut elapsed)?;
     let cell = Cell { elapsed, ..read_sums(&mut bytes)? };
     bytes.is_empty().then_some(cell)
+}
+
+/// Unpacks a cell that was packed in two parts. `None` if the bytes are not such parts.
+pub(crate) fn unpack_parts(counts: &[u8], sums: &[u8]) -> Option<Cell> {
+    // Each count takes at least a byte.
+    let mut elapsed = Vec::with_capacity(counts.len());
+    each_count(counts, &mut elapsed)?;
+    Some(Cell { elapsed, ..unpack_sums(sums)? })
 }
 
 /// Unpacks what [`pack_sums`] packed: a cell without counts. `None` if the bytes are not packed sums.

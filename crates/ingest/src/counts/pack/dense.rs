@@ -1,9 +1,8 @@
 //! The packed form of exact counts: mostly a byte for each value. Counts of earlier versions, and those of which few
 //! differences are small, are pairs of numbers instead.
 
-use super::Cell;
-use super::pack::unpack_sums;
 use super::pairs::{self, read_pair};
+use super::take::TakeCounts;
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
 /// What dense counts begin with: a zero of two bytes, which pairs never begin with. The number of values follows, the
@@ -22,41 +21,6 @@ const LARGEST: (i64, u64) = ((1 << BITS) - 1, 7);
 
 /// One in each of eight lanes of 8 bits.
 const ONES: u64 = 0x0101_0101_0101_0101;
-
-/// A packed cell without its key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts<'a> {
-    /// The number of samples in the counts.
-    pub(crate) samples: u64,
-    pub(crate) counts: &'a [u8],
-    pub(crate) sums: &'a [u8],
-}
-
-/// Takes the counts of a cell, which come in ascending order of the values.
-pub trait TakeCounts {
-    /// Takes eight values, each given as its difference to `base`, with its number of samples, which is less than 8. They
-    /// are never the first ones, and none of them is too large for an `i32`.
-    fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]);
-
-    /// Takes a value and its number of samples.
-    fn one(&mut self, value: i32, samples: u64);
-}
-
-/// Appends the counts as they are in [`Cell::elapsed`].
-impl TakeCounts for Vec<(i32, u64)> {
-    #[inline]
-    fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]) {
-        let counts = differences.into_iter().zip(samples);
-        self.extend(
-            counts.map(|(difference, samples)| (base.wrapping_add(difference.into()), samples.into())),
-        );
-    }
-
-    #[inline]
-    fn one(&mut self, value: i32, samples: u64) {
-        self.push((value, samples));
-    }
-}
 
 /// Packs exact counts, ascending by value.
 pub(crate) fn pack_counts(out: &mut Vec<u8>, counts: &[(i32, u64)]) {
@@ -322,18 +286,10 @@ pub(super) fn read(from: &mut &[u8], take: &mut impl TakeCounts) -> Option<()> {
     Some(())
 }
 
-/// Unpacks a cell that was packed in two parts. `None` if the bytes are not such parts.
-pub(crate) fn unpack_parts(counts: &[u8], sums: &[u8]) -> Option<Cell> {
-    // Each count takes at least a byte.
-    let mut elapsed = Vec::with_capacity(counts.len());
-    each_count(counts, &mut elapsed)?;
-    Some(Cell { elapsed, ..unpack_sums(sums)? })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::examples::{one_by_one, small_counts};
     use super::*;
-    use crate::counts::pairs::tests::{one_by_one, small_counts};
     use proptest::prelude::*;
 
     fn packed(counts: &[(i32, u64)]) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! The packed form of exact counts that earlier versions wrote, and that serves where few differences are small: two
 //! numbers for each value.
 
-use super::dense::TakeCounts;
+use super::take::TakeCounts;
 use crate::sample::varint::{read_signed, read_unsigned, signed, unfolded, unsigned};
 
 /// Packs exact counts, ascending by value: their number, then for each the difference to the previous value and the
@@ -46,38 +46,10 @@ pub(super) fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use super::super::examples::{one_by_one, small_counts};
     use super::*;
     use proptest::prelude::*;
-
-    /// Counts whose differences are small, but for some.
-    pub(in crate::counts) fn small_counts() -> impl Strategy<Value = Vec<(i32, u64)>> {
-        let difference = prop_oneof![8 => 1..64i64, 1 => 1..200i64, 1 => Just(1i64 << 31)];
-        let count = prop_oneof![8 => 1..128u64, 1 => any::<u64>()];
-        let first = prop_oneof![-3..3i64, Just(i64::from(i32::MAX) - 200), Just(i64::from(i32::MIN))];
-        (first, proptest::collection::vec((difference, count), 0..600)).prop_map(|(first, steps)| {
-            let mut value = first;
-            let values = steps.into_iter().map(|(difference, count)| {
-                value += difference;
-                Some((i32::try_from(value).ok()?, count))
-            });
-            values.map_while(|pair| pair).collect()
-        })
-    }
-
-    /// Follows the definition of the packed form.
-    pub(in crate::counts) fn one_by_one(from: &mut &[u8]) -> Option<Vec<(i32, u64)>> {
-        let (mut counts, mut value) = (Vec::new(), 0i64);
-        for at in 0..read_unsigned(from)? {
-            let (difference, count) = (read_signed(from)?, read_unsigned(from)?);
-            if at > 0 && difference <= 0 {
-                return None;
-            }
-            value = value.checked_add(difference)?;
-            counts.push((i32::try_from(value).ok()?, count));
-        }
-        Some(counts)
-    }
 
     proptest! {
         #[test]
