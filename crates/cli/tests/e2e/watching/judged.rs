@@ -1,7 +1,9 @@
 //! Rules that are judged while a test runs, and once it is stored.
 
+use std::time::Duration;
+
 use super::same::NAMED;
-use super::writer::{Watching, Writer, log, records};
+use super::writer::{HEADER, Watching, Writer, log, records, tenth};
 use crate::support::*;
 
 /// Watches a log by rules: twelve seconds, of which the last ones come only while somebody watches.
@@ -26,6 +28,41 @@ fn rule_that_is_broken_for_good_ends_it() {
         assert_told(&done.err, &[rule, "for good", "perfpipe ingest"]);
         assert!(store.list().is_empty(), "{rule}");
     }
+}
+
+/// The tenths of a second that a test, which runs in real time, has written by the end of the command that watches it.
+fn written_by_the_end(rule: &str) -> i64 {
+    let store = Store::embedded();
+    store.file("rules.toml", format!("rules = [\"{rule}\"]\n"));
+    let mut writer = Writer::new(&store, "run.jtl");
+    writer.write(HEADER);
+    let words = ["run.jtl", "--check", "rules.toml", "--abort-after", "2s"];
+    let mut watching = Watching::begin(&store, &[&words[..], &NAMED].concat());
+    let mut written = 0;
+    while watching.child.try_wait().unwrap().is_none() && written < 600 {
+        writer.write(&tenth(written));
+        written += 1;
+        // A slow machine slows the test as it slows the command.
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (done, _) = watching.ended();
+    assert_eq!(done.code, Some(4), "{rule}: {}", done.err);
+    assert_told(&done.err, &[rule, "broken for good by second 2:"]);
+    written
+}
+
+#[test]
+fn rule_that_is_broken_for_good_ends_it_within_two_seconds() {
+    // Each is broken for good by what happens in second 2.
+    let rules = ["failures < 8", "failures < 2 for 3s", "p50 < 5ms"];
+    std::thread::scope(|scope| {
+        let trials = rules.map(|rule| (rule, scope.spawn(move || written_by_the_end(rule))));
+        for (rule, trial) in trials {
+            let written = trial.join().unwrap();
+            // One second more, for a machine that is busy.
+            assert!((30..=60).contains(&written), "{rule}: {written} tenths of a second");
+        }
+    });
 }
 
 #[test]

@@ -15,19 +15,28 @@ pub(super) const T0: i64 = 1_795_203_738_615;
 /// The header of a log.
 pub(super) const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency\n";
 
+/// The records of a second.
+const EACH: i64 = 50;
+
 /// The records of some seconds of a test: fifty a second, of which three fail.
 pub(super) fn records(seconds: std::ops::Range<i64>, injector: &str) -> String {
-    let mut log = String::new();
-    for (second, number) in seconds.flat_map(|second| (0..50).map(move |number| (second, number))) {
-        let (at, elapsed) = (T0 + second * 1000 + number * 20, 5 + number * 7 % 40 + second % 3);
-        let outcome = if number % 20 == 7 { "503,Busy" } else { "200,OK" };
-        let fails = number % 20 != 7;
-        log.push_str(&format!(
-            "{at},{elapsed},Get,{outcome},{injector}Group 1-{number},{fails},120,{number},10,{}\n",
-            elapsed / 2
-        ));
-    }
-    log
+    (seconds.start * EACH..seconds.end * EACH).map(|number| record(number, injector)).collect()
+}
+
+/// The records of a tenth of a second, counted from the begin of the test.
+pub(super) fn tenth(number: i64) -> String {
+    let each = EACH / 10;
+    (number * each..(number + 1) * each).map(|number| record(number, "")).collect()
+}
+
+/// A record, counted from the begin of the test.
+fn record(number: i64, injector: &str) -> String {
+    let (second, number) = (number / EACH, number % EACH);
+    let (at, elapsed) = (T0 + second * 1000 + number * 20, 5 + number * 7 % 40 + second % 3);
+    let succeeds = number % 20 != 7;
+    let outcome = if succeeds { "200,OK" } else { "503,Busy" };
+    let latency = elapsed / 2;
+    format!("{at},{elapsed},Get,{outcome},{injector}Group 1-{number},{succeeds},120,{number},10,{latency}\n")
 }
 
 /// A log of some seconds.
