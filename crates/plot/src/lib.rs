@@ -79,8 +79,8 @@ mod support;
 
 pub use error::{Error, Result};
 pub use html::figures::Figures;
-pub use html::html;
 pub use html::report::{Report, ReportRun};
+pub use html::{html, live_html};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

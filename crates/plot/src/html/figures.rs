@@ -53,7 +53,7 @@ impl<'a> Figures<'a> {
         );
         let title = one_line(&self.title);
         let head = format!("<h1>{}</h1>\n{notes}", escaped(&title));
-        let parts = Parts { title: &title, head, nav: String::new(), main, help: HELP };
+        let parts = Parts { title: &title, head, nav: String::new(), main, help: HELP, state: None };
         document(&parts, &[], style)
     }
 }

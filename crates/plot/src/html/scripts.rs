@@ -11,7 +11,7 @@ macro_rules! modules {
 }
 
 /// All modules.
-const MODULES: [Module; 34] = modules![
+const MODULES: [Module; 37] = modules![
     "data/bins.js",
     "data/by_code.js",
     "data/by_rate.js",
@@ -24,6 +24,7 @@ const MODULES: [Module; 34] = modules![
     "draw/near.js",
     "draw/paths.js",
     "draw/scale.js",
+    "draw/window.js",
     "charts/chart.js",
     "charts/cloud.js",
     "charts/curve.js",
@@ -34,6 +35,8 @@ const MODULES: [Module; 34] = modules![
     "charts/requests.js",
     "charts/sweep.js",
     "charts/timechart.js",
+    "live/follow.js",
+    "live/replace.js",
     "page/bar.js",
     "page/failures.js",
     "page/group.js",
@@ -48,8 +51,17 @@ const MODULES: [Module; 34] = modules![
     "page/view.js",
 ];
 
+/// The folder of the modules that only a live page has.
+const LIVE: &str = "live/";
+
 /// The script of the file.
-pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| linked(&MODULES));
+pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    let modules: Vec<Module> = MODULES.into_iter().filter(|(path, _)| !path.starts_with(LIVE)).collect();
+    linked(&modules)
+});
+
+/// The script of a live page.
+pub(super) static LIVE_SCRIPT: LazyLock<String> = LazyLock::new(|| linked(&MODULES));
 
 #[cfg(test)]
 mod tests {
@@ -63,7 +75,7 @@ mod tests {
     fn every_module_is_in_the_list_and_every_import_is_a_module() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/html/scripts");
         let mut found = Vec::new();
-        for part in ["data", "draw", "charts", "page"] {
+        for part in ["data", "draw", "charts", "live", "page"] {
             for file in std::fs::read_dir(folder.join(part)).unwrap() {
                 found.push(format!("{part}/{}", file.unwrap().file_name().to_str().unwrap()));
             }

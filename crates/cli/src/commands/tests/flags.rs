@@ -45,8 +45,8 @@ const LINES: [(&str, IsRead); 75] = [
         |c| matches!(c, Command::Merge(a) if a.run == "go_2048" && a.parts == 16 && a.max_rejects == 7 && a.replace),
     ),
     (
-        "watch run.jtl - --idle-end 30s --connections 3 --check r.toml --abort-after 10s --frameworks p.toml",
-        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.check.is_some() && a.keep.connections == Some(3)),
+        "watch run.jtl - --idle-end 30s --connections 3 --check r.toml --abort-after 10s --frameworks p.toml --serve localhost:8090",
+        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.serve.is_some_and(|at| at.port() == 8090) && a.check.is_some() && a.keep.connections == Some(3)),
     ),
     (
         "watch run.jtl --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",

@@ -1,5 +1,6 @@
 //! The flags of `perfpipe watch`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::commands::ingest::KeepArgs;
     perfpipe watch run.jtl\n  \
     perfpipe watch injector-1.jtl injector-2.jtl --framework go --test 2048\n  \
     ssh injector tail -n +1 -F run.jtl | perfpipe watch - --framework go --test 2048\n  \
-    perfpipe watch run.jtl --idle-end 30s\n  \
+    perfpipe watch run.jtl --idle-end 30s --serve 127.0.0.1:8090\n  \
     perfpipe watch run.jtl --check rules.toml --abort-after 30s || touch stop-the-test\n\n\
     A LOG is a file that a running test writes, which need not exist yet, a named pipe, or `-` for standard input. It \
     may be renamed or copied and emptied meanwhile, as logrotate does. Several logs are the injectors of one run.\n\n\
@@ -36,6 +37,9 @@ pub(crate) struct WatchArgs {
     /// this long: 30s
     #[arg(long, value_name = "SPAN", value_parser = span, requires = "check")]
     pub(crate) abort_after: Option<u64>,
+    /// Address of a live page of the test, for browsers of this machine: 127.0.0.1:8090
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = served)]
+    pub(crate) serve: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) keep: KeepArgs,
     #[command(flatten)]
@@ -49,4 +53,11 @@ impl WatchArgs {
     pub(crate) fn abort_after(&self) -> Option<Duration> {
         self.abort_after.map(Duration::from_millis)
     }
+}
+
+/// Parses the address of a page.
+fn served(text: &str) -> Result<SocketAddr, String> {
+    let address = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let address = address.as_deref().unwrap_or(text).parse();
+    address.map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8090".to_owned())
 }

@@ -7,22 +7,25 @@ mod lines;
 mod pace;
 mod recent;
 mod screen;
+mod serve;
 mod shown;
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use perfpipe_ingest::watch::{Followed, Look, Watch};
-use perfpipe_ingest::{IngestOptions, Progress};
+use perfpipe_ingest::{IngestOptions, Progress, RunKey, Store};
 
 pub(crate) use self::args::WatchArgs;
 use self::judge::Judge;
+use self::serve::Serving;
 use self::shown::Shown;
 
 use super::check::of_stored;
 use super::ingest::{keeping, reading, replaced, summarise};
 use crate::args::StoreArgs;
 use crate::input::store;
+use crate::output::notes::shell_word;
 use crate::output::progress::Bar;
 use crate::output::{note, size_of, warn};
 
@@ -36,20 +39,54 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
     // What can't be stored is told before the test has run.
     let store = store::open_with(store, args.keep.connections).await?;
     let watch = Watch::begin(&args.files, &options)?;
-    follow(&watch, args, judge.as_mut(), &progress).await?;
+    let mut serving = match args.serve {
+        Some(address) => Some(Serving::begin(address).await?),
+        None => None,
+    };
+    let followed = follow(&watch, args, (judge.as_mut(), serving.as_mut()), &progress).await;
+    let stored = match followed {
+        Ok(()) => stored(watch, args, &store, &options, progress).await,
+        Err(error) => Err(error),
+    };
+    if let Some(serving) = serving {
+        serving.end(&ending(&stored)).await;
+    }
+    let key = stored?;
+    match judge {
+        Some(judge) => of_stored(&store, &key, &judge.rules()).await,
+        None => Ok(()),
+    }
+}
+
+/// Stores what was followed.
+async fn stored(
+    watch: Watch,
+    args: &WatchArgs,
+    store: &Store,
+    options: &IngestOptions,
+    progress: Progress,
+) -> Result<RunKey> {
     let followed = watch.finish()?;
     tell_missing(&followed);
     let started = Instant::now();
     let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let bar = Bar::start(args.files.iter().map(|file| size_of(file)).sum(), progress);
-    let done = store.ingest_followed(&followed, &options).await;
+    let done = store.ingest_followed(&followed, options).await;
     bar.finish();
     let done = done?;
-    summarise(&done, &store, started.elapsed());
+    summarise(&done, store, started.elapsed());
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
-    match judge {
-        Some(judge) => of_stored(&store, &done.info.key, &judge.rules()).await,
-        None => Ok(()),
+    Ok(done.info.key)
+}
+
+/// Tells an open page how the test ended.
+fn ending(stored: &Result<RunKey>) -> String {
+    match stored {
+        Ok(key) => {
+            let run = shell_word(&key.to_string());
+            format!("The test has ended, and is stored: perfpipe report {run} --format html")
+        }
+        Err(error) => format!("The test is no longer followed, and is not stored: {error}"),
     }
 }
 
@@ -62,13 +99,17 @@ pub(crate) fn options(args: &WatchArgs) -> Result<IngestOptions> {
 async fn follow(
     watch: &Watch,
     args: &WatchArgs,
-    mut judge: Option<&mut Judge>,
+    (mut judge, mut serving): (Option<&mut Judge>, Option<&mut Serving>),
     progress: &Progress,
 ) -> Result<()> {
-    let mut shown = Shown::begin(args)?;
+    let mut shown = Shown::begin(args, serving.as_deref().map(Serving::address))?;
     let mut waiting = Waiting::default();
     loop {
         let look = watch.look()?;
+        // A reader who sees a line finds its second on the page.
+        if let Some(serving) = &mut serving {
+            serving.show(watch, &look)?;
+        }
         shown.show(watch, &look)?;
         if let Some(judge) = &mut judge {
             judge.judge(watch, &look)?;

@@ -6,7 +6,7 @@ use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::watch::Watch;
 
 /// The percentiles that are shown, in percent.
-pub(super) const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
+pub(in crate::commands::watch) const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// The number of seconds before those that are shown from which the load of an injector that is silent is known.
 const BEFORE: u32 = 60;

@@ -1,6 +1,7 @@
 //! Where a running test is shown: on a terminal, or as lines.
 
 use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
 
 use anyhow::Result;
 use perfpipe_ingest::watch::{Look, Watch};
@@ -17,13 +18,14 @@ pub(super) enum Shown {
 
 impl Shown {
     /// Takes the terminal, if standard output is one.
-    pub(super) fn begin(args: &WatchArgs) -> Result<Self> {
+    pub(super) fn begin(args: &WatchArgs, page: Option<SocketAddr>) -> Result<Self> {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         if is_dumb || !io::stdout().is_terminal() {
             return Ok(Self::Lines(Lines::default()));
         }
         let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
-        Ok(Self::Screen(Box::new(Screen::new(files.join(", "))?)))
+        let page = page.map(|address| format!("   http://{address}/")).unwrap_or_default();
+        Ok(Self::Screen(Box::new(Screen::new(files.join(", ") + &page)?)))
     }
 
     /// Shows how far a test has come.

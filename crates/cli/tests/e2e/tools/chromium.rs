@@ -111,10 +111,15 @@ impl Chromium {
     /// Opens a file and waits until it is loaded and drawn; gives its address.
     pub(crate) fn open(&mut self, path: &Path) -> String {
         let address = format!("file://{}", path.display());
+        self.visit(&address);
+        address
+    }
+
+    /// Opens an address and waits until it is loaded and drawn.
+    pub(crate) fn visit(&mut self, address: &str) {
         self.load("Page.navigate", json!({ "url": address }));
         // Charts are drawn when they are seen, which is told after a frame.
         self.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))");
-        address
     }
 
     /// Asks for something that loads a page, and waits until it is loaded.

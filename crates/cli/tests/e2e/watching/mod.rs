@@ -3,6 +3,7 @@
 mod judged;
 mod long;
 mod same;
+mod served;
 mod shown;
 mod stored;
 mod writer;

@@ -3,6 +3,7 @@
 
 import { MARGIN } from "../charts/chart.js";
 import { html } from "../draw/elements.js";
+import { whenWindow } from "../draw/window.js";
 import { Bar } from "./bar.js";
 import { followPointer } from "./pointer.js";
 
@@ -33,7 +34,7 @@ export class Group {
     this.observer = new IntersectionObserver((entries) => this.see(entries), { rootMargin: AHEAD });
     this.box = this.boxIn(host);
     view.followers.push(this);
-    addEventListener("resize", () => this.change());
+    whenWindow("resize", () => this.change());
     this.bar.change();
     this.bar.point(view.cursor, []);
   }

@@ -13,21 +13,36 @@ import { View } from "./view.js";
 /** Seconds shown before and after those of a finding, as a share of them, and at least. */
 const AROUND = { share: 0.5, least: 5 };
 
-/** Builds the charts. */
-function build() {
+/** The seconds that are looked at. */
+let looked = new View(0, 1);
+
+/** Returns true while the cross-hair stands on a second, or a part of the time is looked at. */
+export function isLookedAt() {
+  return looked.cursor !== null || looked.isZoomed();
+}
+
+/** Shows the whole time, without the cross-hair. */
+export function lookAway() {
+  looked.all();
+  looked.point(null);
+}
+
+/** Builds the charts; resolves once those of all runs, which may be far away, are built. */
+async function build() {
   const index = readIndex();
   if (!index.runs.length) return;
   const first = Math.min(...index.runs.map((run) => run.first));
   const end = Math.max(...index.runs.map((run) => run.first + run.seconds));
   const view = new View(first, end);
+  looked = view;
   const compare = document.getElementById("compare");
   // Not only once it is near: the printer wants it too. Its charts are drawn when they are seen.
   if (compare) requestIdleCallback(() => overview(compare, index, view));
-  index.runs.forEach((_, at) => {
-    const host = byId(`live-${at}`);
-    whenNear(host, () => runCharts(index, at, host, view).then(() => host.classList.add("built")));
-  });
   followFindings(view);
+  await Promise.all(index.runs.map((_, at) => new Promise((done) => {
+    const host = byId(`live-${at}`);
+    whenNear(host, () => runCharts(index, at, host, view).then(() => done(host.classList.add("built"))));
+  })));
 }
 
 /**
@@ -53,8 +68,13 @@ function followTheme() {
   });
 }
 
+/** Draws what the page has by now. */
+export function drawPage() {
+  document.querySelector("main")?.querySelectorAll("table").forEach(sortable);
+  prepareSheets();
+  return build();
+}
+
 document.documentElement.classList.add("live");
-document.querySelectorAll("table").forEach(sortable);
-prepareSheets();
 followTheme();
-build();
+drawPage();

@@ -6,6 +6,7 @@ import { TimeChart } from "../charts/timechart.js";
 import { present } from "../data/bins.js";
 import { counted, measured } from "../data/format.js";
 import { button } from "../draw/elements.js";
+import { whenWindow } from "../draw/window.js";
 import { Group } from "./group.js";
 import { seriesOf, valuesFrom } from "./packed.js";
 
@@ -47,7 +48,7 @@ export async function overview(host, index, view) {
   if (shares.some(({ values }) => present(values.list).some((share) => share > 0))) add("Failed requests (%)", 90, shares, { most: 100 });
   const curves = all.map(({ head, series }) => ({ ...look(head), curve: series.curve }));
   const curve = new CurveChart(host, { heading: "Response time by percentile (ms)", height: 190, series: curves });
-  addEventListener("resize", () => curve.draw());
+  whenWindow("resize", () => curve.draw());
   curve.draw();
   if (index.runs.some((head) => !head.median)) repeats(group, curve);
   const redraw = (/** @type {string} */ width) => {
@@ -55,8 +56,8 @@ export async function overview(host, index, view) {
     group.drawAll();
     curve.draw();
   };
-  addEventListener("beforeprint", () => redraw(PAPER));
-  addEventListener("afterprint", () => redraw(""));
+  whenWindow("beforeprint", () => redraw(PAPER));
+  whenWindow("afterprint", () => redraw(""));
   host.classList.add("built");
 }
 

@@ -18,6 +18,11 @@ export function readIndex() {
 /** @type {Map<string, Promise<any>>} */
 const unpacked = new Map();
 
+/** Forgets what was unpacked, since the page has other data now. */
+export function forgetData() {
+  unpacked.clear();
+}
+
 /**
  * Unpacks an element's data, once.
  * @param {string} id

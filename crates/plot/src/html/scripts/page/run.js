@@ -15,6 +15,7 @@ import { counted, measured } from "../data/format.js";
 import { partFigures } from "../data/part.js";
 import { whenNear } from "../draw/near.js";
 import { quantileColor, shade } from "../draw/scale.js";
+import { whenWindow } from "../draw/window.js";
 import { failuresChart } from "./failures.js";
 import { Group } from "./group.js";
 import { pickLabels } from "./labels.js";
@@ -64,7 +65,7 @@ export async function runCharts(index, at, host, view) {
   pickLabels(group, common, detail.overTime, head.first, detail.network.labels);
   const curves = [{ name: head.name, color: `var(--series-${head.color})`, curve: series.curve }];
   const curve = new CurveChart(host, { heading: "Response time by percentile (ms)", height: 190, series: curves });
-  addEventListener("resize", () => curve.draw());
+  whenWindow("resize", () => curve.draw());
   curve.draw();
   histograms(detail, host);
   rateChart(head, series, host);
@@ -117,7 +118,7 @@ function requestsChart(index, head, series, group, common) {
  */
 function drawNear(chart) {
   whenNear(chart.box, () => {
-    addEventListener("resize", () => chart.draw());
+    whenWindow("resize", () => chart.draw());
     chart.draw();
   });
 }
@@ -163,7 +164,7 @@ function sweepCharts(head, sweep, host) {
   const { loads, throughput, spread, elapsed, cpu, knee, capacity, beyond } = sweep;
   const chart = (/** @type {Pick<import("../charts/sweep.js").SweepOptions, "heading" | "height" | "series" | "bound" | "top">} */ options) => {
     const drawn = new SweepChart(host, { loads, knee, beyond, ...options });
-    addEventListener("resize", () => drawn.draw());
+    whenWindow("resize", () => drawn.draw());
     drawn.draw();
   };
   const throughputs = { name: "successes/s", values: throughput, spread, color: "var(--load)", unit: "/s" };

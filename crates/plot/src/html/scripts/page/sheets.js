@@ -1,6 +1,8 @@
 // The pages as printed: they stand in the file for readers without scripts and for the printer, and are shown on demand.
 // @ts-check
 
+import { whenWindow } from "../draw/window.js";
+
 /**
  * Fills in a printed page.
  * @param {Element} slot
@@ -27,5 +29,5 @@ function showsSheet(slot) {
 export function prepareSheets() {
   const slots = [...document.querySelectorAll(".sheet-slot")];
   slots.forEach(showsSheet);
-  addEventListener("beforeprint", () => slots.forEach(fill));
+  whenWindow("beforeprint", () => slots.forEach(fill));
 }

@@ -1,0 +1,88 @@
+//! The live page of a running test, at an address of this machine: it can be read, and nothing can be changed by it.
+
+mod answer;
+mod events;
+mod hosts;
+mod page;
+mod server;
+mod told;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use perfpipe_ingest::watch::{Look, Watch};
+use tokio::net::TcpListener;
+
+use self::told::Told;
+use super::pace::Pace;
+use crate::error::CliError;
+use crate::output::{note, warn};
+
+/// How long the end waits for pages that are open to ask for the last figures.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The server of a live page.
+pub(super) struct Serving {
+    told: Arc<Told>,
+    address: SocketAddr,
+    pace: Pace,
+    /// True if there is more to show than the page has.
+    stale: bool,
+    complete: u32,
+    recounts: u64,
+}
+
+impl Serving {
+    /// Begins to serve at an address.
+    ///
+    /// # Errors
+    /// If the address can't be had.
+    pub(super) async fn begin(address: SocketAddr) -> Result<Self> {
+        let refused = |error: std::io::Error| {
+            let problem = format!("--serve {address}: {error}");
+            CliError::refused(problem, "Name an address of this machine with a port that is free.")
+        };
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        if !address.ip().is_loopback() {
+            warn(&format!("--serve {address}: whoever reaches this machine can read the page"));
+        }
+        note(&format!("the live page is http://{address}/"));
+        let told = Arc::new(Told::default());
+        tokio::spawn(server::serve(listener, Arc::clone(&told)));
+        Ok(Self { told, address, pace: Pace::default(), stale: false, complete: 0, recounts: 0 })
+    }
+
+    /// The address of the page.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Draws the page anew, about once a second, if there is something new, and somebody to see it.
+    pub(super) fn show(&mut self, watch: &Watch, look: &Look) -> Result<()> {
+        let is_corrected = look.changed.first().is_some_and(|second| *second < look.complete);
+        let is_new = (self.complete, self.recounts) != (look.complete, look.recounts);
+        self.stale |= is_corrected || is_new;
+        (self.complete, self.recounts) = (look.complete, look.recounts);
+        let is_due = look.ended || self.pace.is_due();
+        if !self.stale || !is_due || !self.told.is_wanted() {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        if let Some(page) = page::page(watch, self.told.next_state())? {
+            self.told.show(page);
+            self.stale = false;
+        }
+        self.pace.took(begun.elapsed());
+        Ok(())
+    }
+
+    /// Tells open pages the end of the test.
+    pub(super) async fn end(self, sentence: &str) {
+        if self.told.end(sentence) {
+            tokio::time::sleep(LINGER).await;
+        }
+    }
+}

@@ -1,0 +1,19 @@
+// What charts and pages do at events of the window, until the page is drawn anew.
+// @ts-check
+
+let drawing = new AbortController();
+
+/**
+ * Calls a function at an event of the window, until all of them are forgotten.
+ * @param {string} name
+ * @param {() => void} then
+ */
+export function whenWindow(name, then) {
+  addEventListener(name, then, { signal: drawing.signal });
+}
+
+/** Forgets all functions, so that nothing keeps what was drawn. */
+export function forgetWindow() {
+  drawing.abort();
+  drawing = new AbortController();
+}
