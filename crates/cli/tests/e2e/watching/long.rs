@@ -1,11 +1,16 @@
-//! A trial that takes a minute: 50,000 requests a second are followed with little of a core, in flat memory.
+//! Trials that take minutes: 50,000 requests a second are followed with little of a core, in flat memory, and a page that
+//! is open does not grow.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::same::{NAMED, assert_same_as_ingest};
-use super::writer::{HEADER, T0, Watching, Writer};
+use super::served::{free, kept, until_it_shows};
+use super::writer::{HEADER, T0, Watching, Writer, records};
 use crate::support::*;
+use crate::tools::chromium::Chromium;
 
 /// The length of the test, in pieces of 50 ms, and the requests of each.
 const PIECES: i64 = 1200;
@@ -42,7 +47,13 @@ fn computed(process: u32) -> u64 {
 fn fifty_thousand_requests_a_second_are_followed() {
     let store = Store::embedded();
     let mut writer = Writer::new(&store, "run.jtl");
-    let mut watching = Watching::begin(&store, &[&["run.jtl"], &NAMED[..]].concat());
+    let address = free();
+    let mut watching = Watching::begin(&store, &[&["run.jtl", "--serve", &address], &NAMED[..]].concat());
+    let mut page = Chromium::start();
+    if let Some(page) = &mut page {
+        // It asks again each second until there is something to see.
+        page.visit(&format!("http://{}/", waiting_at(&address)));
+    }
     let process = watching.child.id();
     let mut all = HEADER.to_owned();
     writer.write(HEADER);
@@ -63,4 +74,41 @@ fn fifty_thousand_requests_a_second_are_followed() {
     let (done, _) = watching.end("INT");
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert_same_as_ingest(&store, &[("run.jtl", all)]);
+}
+
+/// Waits until a page is served at an address.
+fn waiting_at(address: &str) -> &str {
+    while std::net::TcpStream::connect(address).is_err() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    address
+}
+
+#[test]
+#[ignore = "long: .ci/long watch"]
+fn page_that_is_open_for_five_minutes_does_not_grow() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let (store, address) = (Store::embedded(), free());
+    let mut writer = Writer::new(&store, "run.jtl");
+    let watching = Watching::begin(&store, &[&["run.jtl", "--serve", &address], &NAMED[..]].concat());
+    writer.write(HEADER);
+    browser.visit(&format!("http://{}/", waiting_at(&address)));
+    let (begun, mut sizes) = (Instant::now(), Vec::new());
+    for second in 0..300_u32 {
+        writer.write(&records(i64::from(second)..i64::from(second) + 1, ""));
+        std::thread::sleep(Duration::from_secs(u64::from(second) + 1).saturating_sub(begun.elapsed()));
+        if [59, 299].contains(&second) {
+            until_it_shows(&mut browser, second);
+            let (elements, listeners) = kept(&mut browser);
+            let heap = browser.call("Runtime.getHeapUsage", json!({}))["usedSize"].as_u64().unwrap();
+            eprintln!("{second} s: {heap} bytes, {elements} nodes, {listeners} listeners");
+            sizes.push((heap, elements, listeners));
+        }
+    }
+    let grown = |of: fn(&(u64, u64, u64)) -> u64| of(&sizes[1]) as f64 / of(&sizes[0]) as f64;
+    // The figures of four minutes more are in it.
+    assert!(grown(|size| size.0) < 1.5, "{sizes:?}");
+    assert!(grown(|size| size.1) < 1.25 && grown(|size| size.2) < 1.25, "{sizes:?}");
+    let (done, _) = watching.end("INT");
+    assert_eq!(done.code, Some(0), "{}", done.err);
 }

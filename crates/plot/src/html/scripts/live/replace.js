@@ -14,12 +14,16 @@ const SLOW = 1000;
  */
 export async function replacePage(other) {
   const [main, next] = [mainPart(document), mainPart(other)];
+  /** @type {HTMLElement[]} */
+  const hosts = [];
   const kept = [...main.querySelectorAll("details")].map(({ open }) => open);
   next.querySelectorAll("details").forEach((details, at) => (details.open = kept[at] ?? false));
   // Charts below and above the window are not drawn, and take their room all the same.
   for (const host of main.querySelectorAll("[id^=live-], [id^=failing-], [id^=load-]")) {
     const same = next.querySelector(`#${host.id}`);
-    if (same instanceof HTMLElement) same.style.minHeight = `${host.clientHeight}px`;
+    if (!(same instanceof HTMLElement)) continue;
+    same.style.minHeight = `${host.clientHeight}px`;
+    hosts.push(same);
   }
   forgetWindow();
   forgetData();
@@ -35,6 +39,7 @@ export async function replacePage(other) {
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   for (const name of ["position", "visibility", "top", "left", "width"]) next.style.removeProperty(name);
   main.remove();
+  if (next.querySelector(".built")) hosts.forEach((host) => host.style.removeProperty("min-height"));
 }
 
 /**
