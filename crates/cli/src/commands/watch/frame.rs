@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use perfpipe_analyze::format::one_line;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// The heights of a column, from least to greatest.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -16,14 +19,15 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Draws lines over those that were drawn before.
+    /// Draws lines over those that were drawn before, as much of them as there is room for. Whatever stands in them, they
+    /// do not act on the terminal.
     pub(super) fn draw(&mut self, lines: &[String], width: usize, height: usize) -> io::Result<()> {
         let mut text = String::from("\x1b[H");
         for (at, line) in lines.iter().take(height).enumerate() {
             if at > 0 {
                 text.push_str("\r\n");
             }
-            text.push_str(&clipped(line, width));
+            text.push_str(&clipped(&one_line(line), width));
             // To the end of the line, as it was drawn before.
             text.push_str("\x1b[K");
         }
@@ -42,12 +46,17 @@ impl Drop for Frame {
     }
 }
 
-/// Returns a text of at most this many columns.
-pub(super) fn clipped(text: &str, width: usize) -> String {
-    match text.chars().count() <= width {
-        true => text.to_owned(),
-        false => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+/// Returns a text of at most this many columns. Some characters take two of them.
+fn clipped(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
+    let mut taken = 0;
+    let fits = |character: &char| {
+        taken += character.width().unwrap_or_default();
+        taken < width
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// Returns values as columns, at most `room` of them: each is the mean of as many values. A column without a value is blank.
@@ -91,5 +100,9 @@ mod tests {
     fn text_that_is_too_long_is_cut() {
         assert_eq!(clipped("abcdef", 6), "abcdef");
         assert_eq!(clipped("abcdef", 4), "abc…");
+        assert_eq!(clipped("測試測試", 8), "測試測試");
+        assert_eq!(clipped("測試測試", 6), "測試…");
+        assert_eq!(clipped("測試測試", 5), "測試…");
+        assert_eq!(clipped("測試", 1), "…");
     }
 }

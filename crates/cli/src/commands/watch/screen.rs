@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 use perfpipe_analyze::breakdown::{ErrorKind, error_kinds};
-use perfpipe_analyze::format::{decimals, duration, one_line, thousands};
+use perfpipe_analyze::format::{decimals, duration, thousands};
 use perfpipe_analyze::{Phases, Second, Summary, Timeline, View};
 use perfpipe_ingest::watch::{Look, Watch};
 
-use super::frame::{Frame, clipped, spark};
+use super::frame::{Frame, spark};
 use super::pace::Pace;
 use super::recent::{PERCENTILES, recent};
 use crate::output::terminal::size;
@@ -92,7 +92,7 @@ impl Screen {
         lines.extend(sparks(&minutes.timeline, width));
         lines.push(String::new());
         lines.extend(self.so_far(look));
-        lines.extend(failing(&minutes.failures, width));
+        lines.extend(failing(&minutes.failures));
         lines
     }
 
@@ -168,7 +168,7 @@ fn sparks(timeline: &Timeline, width: usize) -> Vec<String> {
 }
 
 /// Returns the most frequent failures of the last minutes.
-fn failing(kinds: &[ErrorKind], width: usize) -> Vec<String> {
+fn failing(kinds: &[ErrorKind]) -> Vec<String> {
     if kinds.is_empty() {
         return Vec::new();
     }
@@ -177,7 +177,7 @@ fn failing(kinds: &[ErrorKind], width: usize) -> Vec<String> {
         let labels: Vec<&str> = kind.labels.iter().take(2).map(|(label, _)| label.as_str()).collect();
         let more = if kind.labels.len() > labels.len() { ", …" } else { "" };
         let what = format!("{} {} ({}{more})", kind.response_code, kind.message, labels.join(", "));
-        lines.push(clipped(&format!("{:>9}  {}", thousands(kind.count), one_line(&what)), width));
+        lines.push(format!("{:>9}  {what}", thousands(kind.count)));
     }
     lines
 }

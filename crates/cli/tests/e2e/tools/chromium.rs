@@ -23,7 +23,7 @@ pub(crate) struct Chromium {
     events: Vec<Value>,
     session: Option<String>,
     calls: u64,
-    _watch: Watch,
+    watch: Watch,
     _profile: tempfile::TempDir,
 }
 
@@ -65,11 +65,16 @@ impl Chromium {
             events: Vec::new(),
             session: None,
             calls: 0,
-            _watch: watch,
+            watch,
             _profile: profile,
         };
         browser.attach();
         Some(browser)
+    }
+
+    /// Says that it does not hang though it goes on for so long.
+    pub(crate) fn goes_on(&mut self) {
+        self.watch = Watch::over(&self.child);
     }
 
     fn attach(&mut self) {
