@@ -15,6 +15,14 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
+impl Asked {
+    /// A number in the query.
+    pub(crate) fn number(&self, name: &str) -> i64 {
+        let (_, rest) = self.line.split_once(&format!("&{name}=")).unwrap();
+        rest.split(['&', ' ']).next().unwrap().parse().unwrap()
+    }
+}
+
 /// What is answered.
 pub(crate) enum Reply {
     /// A status, further header lines and a body.
@@ -167,11 +175,7 @@ pub(crate) fn prometheus(asked: &Asked) -> Reply {
     if asked.authorization.as_deref() != Some(&format!("Bearer {TOKEN}")) {
         return Reply::Text(401, String::new(), "Unauthorized".to_owned());
     }
-    let parameter = |name: &str| -> i64 {
-        let (_, rest) = asked.line.split_once(&format!("&{name}=")).unwrap();
-        rest.split(['&', ' ']).next().unwrap().parse().unwrap()
-    };
-    let (start, end, step) = (parameter("start"), parameter("end"), parameter("step"));
+    let (start, end, step) = (asked.number("start"), asked.number("end"), asked.number("step"));
     if (end - start) / step >= 11_000 {
         let error = "exceeded maximum resolution of 11,000 points per timeseries.";
         let body = json!({"status": "error", "errorType": "bad_data", "error": error});

@@ -45,7 +45,11 @@ pub(super) fn read(
         let window = Monitor::Prometheus.read(&answered.body, &Default::default());
         let window = window.map_err(|fault| match answered.status.is_success() {
             true => fault,
-            false if fault.problem.contains("error of Prometheus") => answer(fault.problem),
+            false if fault.problem.contains("error of Prometheus") => Fault::new(
+                ErrorKind::SourceAnswer,
+                fault.problem,
+                "Check the query in the URL, and try again.",
+            ),
             false => answer(format!("answers {}", answered.status)),
         })?;
         found.empty_values += window.empty_values;

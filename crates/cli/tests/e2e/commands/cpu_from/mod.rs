@@ -1,5 +1,7 @@
 //! CPU readings that are asked for where they live, and hosts that do not give them.
 
+mod recorded;
+
 use std::process::Command;
 
 use serde_json::json;
@@ -241,6 +243,13 @@ fn each_fault_of_a_host_is_told_and_the_earlier_run_stays() {
     );
     let unauthorised = format!("prometheus+http://{}?query=up", Monitor::new(prometheus).host);
     refused("Prometheus without a token", "answers 401", &mut ingest(&store, &unauthorised, &[]));
+    let bad = Monitor::new(|_| {
+        let error = "1:5: parse error: unclosed left parenthesis";
+        let body = json!({"status": "error", "errorType": "bad_data", "error": error});
+        Reply::Text(400, String::new(), body.to_string())
+    });
+    let query = format!("prometheus+http://{}?query=sum(", bad.host);
+    refused("query that is none", "unclosed left parenthesis", &mut ingest(&store, &query, &[]));
     refused(
         "password in the URL",
         "holds a user or a password",
