@@ -61,6 +61,8 @@
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub mod campaign;
+#[cfg(feature = "postgres")]
+mod connection;
 pub mod counts;
 mod error;
 mod formats;

@@ -27,7 +27,8 @@ pub(crate) struct CpuReadArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct CpuFromArgs {
     /// Ask for the CPU readings of the run's time: zabbix+https://HOST/zabbix/api_jsonrpc.php?host=NAME&item=KEY,
-    /// prometheus+http://HOST:9090?query=PROMQL; secrets are those of PERFPIPE_ZABBIX_TOKEN, PERFPIPE_PROMETHEUS_TOKEN
+    /// zabbix-db+postgres://USER@HOST/DATABASE?itemid=NUMBER, prometheus+http://HOST:9090?query=PROMQL; secrets are those
+    /// of PERFPIPE_ZABBIX_TOKEN, PGPASSWORD, PERFPIPE_PROMETHEUS_TOKEN
     #[arg(long, value_name = "URL")]
     pub(crate) cpu_from: Option<String>,
     /// PEM file of an authority that is trusted besides those of the system

@@ -2,6 +2,7 @@
 
 mod proxy;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +24,11 @@ pub(crate) fn source(args: &CpuFromArgs) -> Result<Option<ReadingsSource>> {
     let Some(url) = &args.cpu_from else { return Ok(None) };
     let source: ReadingsSource = url.parse()?;
     let mut access = Access::default();
+    access.timeout = args.cpu_timeout.map_or(access.timeout, |seconds| Duration::from_secs(seconds.into()));
+    if source.is_database() {
+        access.environment = settings(args.ca_file.as_deref());
+        return Ok(Some(source.with_access(access)));
+    }
     let system = if source.is_zabbix() { "ZABBIX" } else { "PROMETHEUS" };
     access.token = secret(&format!("PERFPIPE_{system}_TOKEN"))?;
     let password = secret(&format!("PERFPIPE_{system}_PASSWORD"))?;
@@ -31,8 +37,21 @@ pub(crate) fn source(args: &CpuFromArgs) -> Result<Option<ReadingsSource>> {
     if let Some(file) = &args.ca_file {
         access.authorities = read(file)?;
     }
-    access.timeout = args.cpu_timeout.map_or(access.timeout, |seconds| Duration::from_secs(seconds.into()));
     Ok(Some(source.with_access(access)))
+}
+
+/// Returns the variables that complete the URL of a database. A file of authorities is what `PGSSLROOTCERT` would name.
+fn settings(authorities: Option<&Path>) -> BTreeMap<String, Secret> {
+    let own = |name: &str| name.starts_with("PG") || ["HOME", "USER", "LOGNAME", "USERNAME"].contains(&name);
+    let found = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let mut found: BTreeMap<String, Secret> = found
+        .filter(|(name, _)| own(name))
+        .filter_map(|(name, value)| Some((name, Secret::new(value.into_string().ok()?))))
+        .collect();
+    if let Some(file) = authorities {
+        found.insert("PGSSLROOTCERT".to_owned(), Secret::new(file.to_string_lossy()));
+    }
+    found
 }
 
 /// Returns an environment variable, unless it is empty.

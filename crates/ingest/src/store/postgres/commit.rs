@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 
-use super::connection::config::PostgresConfig;
-use super::connection::connect;
 use super::schema::layout;
 use super::transaction::{Mode, begin};
 use super::{holders, locks, runs};
+use crate::connection::config::PostgresConfig;
+use crate::connection::connect;
 
 /// The time for asking the server if `connect_timeout` is not set. A restart takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -14,14 +14,14 @@ use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
 use crate::store::held::Counted;
 
-use super::connection::config::PostgresConfig;
-use super::connection::passfile::{Login, Passfile};
-use super::connection::settings::{self, Settings};
 use super::copy::decode::{Fields, RowDecoder};
 use super::copy::encode::{HEADER, RowEncoder, TRAILER};
 use super::copy::samples::{self, SampleEncoder};
 use super::copy::seconds::{self, CellReader, Names};
 use super::schema::version::RowsOf;
+use crate::connection::config::PostgresConfig;
+use crate::connection::passfile::{Login, Passfile};
+use crate::connection::settings::{self, Settings};
 
 /// The fields of a row as bytes; null is `None`.
 type Row = Vec<Option<Vec<u8>>>;
@@ -253,7 +253,7 @@ pub fn passfile(data: &[u8]) {
     let line = fields.join(":");
     let wild = "*:*:*:*:another";
     let file = Passfile::parse(&format!("# {line}\n{line}\n{wild}\n"));
-    let socket = super::connection::passfile::SOCKET_FOLDERS.contains(&&*host);
+    let socket = crate::connection::passfile::SOCKET_FOLDERS.contains(&&*host);
     let expected = if line.starts_with('#') || socket { "another" } else { &password };
     assert_eq!(file.password(login), Some(expected));
 }

@@ -5,8 +5,8 @@ use tokio_postgres::types::Type;
 
 use crate::error::{Error, ErrorKind, Result};
 
-use super::connection::session::{Session, value};
 use super::transaction::{Mode, begin};
+use crate::connection::session::{Session, value};
 
 /// Holders of locks of the modes `$2` (any mode if null) on the schema's tables `$1`.
 const OF_TABLES: &str = "

@@ -8,12 +8,12 @@ use tokio_postgres::types::Type;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
 
-use super::connection::session::{Session, value};
 use super::samples::stripes::Tables;
 use super::schema::layout;
 use super::schema::names::{candidates, in_schema, lock_text, quoted};
 use super::transaction::waiting;
 use super::{holders, runs};
+use crate::connection::session::{Session, value};
 
 /// The duration of one attempt to lock a table, during which new readers have to wait.
 const TRY: Duration = Duration::from_secs(1);

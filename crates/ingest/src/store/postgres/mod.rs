@@ -5,13 +5,13 @@
 //! except for the counts by second that [`PostgresStore::read`] returns.
 
 mod commit;
-pub(crate) mod connection;
 mod copy;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
 mod holders;
 mod locks;
 mod points;
+mod pooled;
 mod reader;
 mod runs;
 mod samples;
@@ -25,13 +25,15 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-pub use self::connection::config::PostgresConfig;
 pub use self::copy::encode::Rows;
 pub use self::copy::samples::SampleEncoder;
 pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;
+pub use crate::connection::config::PostgresConfig;
 
 use super::{Listing, Wanted};
+use crate::connection::connect;
+use crate::connection::session::{self, Session};
 use crate::counts::stored_run::StoredRun;
 use crate::error::Result;
 use crate::pipeline::sink::RunStore;
@@ -40,8 +42,6 @@ use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 
-use self::connection::connect;
-use self::connection::session::{self, Session};
 use self::samples::leftovers;
 use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};

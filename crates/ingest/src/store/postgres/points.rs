@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
-use super::connection::session::{Session, value};
 use super::copy::seconds::whole;
 use super::holders;
 use super::schema::names::LOCK;
 use super::schema::{layout, ownership};
 use super::transaction::{Mode, begin};
+use crate::connection::session::{Session, value};
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
 

@@ -15,7 +15,6 @@ use crate::series::cpu::TimeSeries;
 use crate::store::held::{self, Counted};
 use crate::store::{Listing, Wanted};
 
-use super::connection::session::Session;
 use super::copy::decode::Fields;
 use super::copy::seconds::{self, CellReader};
 use super::copy::{CopyOut, facts, samples};
@@ -29,6 +28,7 @@ use super::schema::version::RowsOf;
 use super::schema::{layout, ownership};
 use super::series;
 use super::transaction::Mode;
+use crate::connection::session::Session;
 
 /// The maximum number of samples in a batch.
 const BATCH: usize = 8192;

@@ -11,11 +11,11 @@ use crate::run::key::RunKey;
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 
-use super::connection::session::{Session, Value, value};
 use super::copy::seconds::{Names, whole};
 use super::samples::stripes::{Stripes, Tables};
 use super::schema::names::{literal, run_text};
 use super::schema::version::{Layout, RowsOf};
+use crate::connection::session::{Session, Value, value};
 
 /// A row of `runs`.
 pub(super) struct Stored {

@@ -2,13 +2,13 @@
 
 use tokio_postgres::error::SqlState;
 
-use super::connection::session::{Session, value};
 use super::copy::CopyOut;
 use super::copy::facts;
 use super::holders;
 use super::schema::names::LOCK;
 use super::schema::ownership;
 use super::schema::version::{Layout, RowsOf};
+use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::series::server::ServerSeries;
 use crate::store::series_rows::SeriesRows;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 
-use super::connection::session::Session;
+use crate::connection::session::Session;
 
 /// The maximum time that a reader waits for a lock.
 const READING: Duration = Duration::from_secs(30);

@@ -11,13 +11,11 @@ use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::store::counted::CountedCells;
 
-use super::connection::config::PostgresConfig;
-use super::connection::pooled;
-use super::connection::session::Session;
 use super::copy::encode::{RowEncoder, Rows};
 use super::copy::samples::SampleEncoder;
 use super::copy::seconds::{self, Names};
 use super::copy::{CopyIn, facts};
+use super::pooled;
 use super::samples::leftovers;
 use super::samples::spread::Samples;
 use super::samples::stripes::Tables;
@@ -26,6 +24,8 @@ use super::schema::version::{Layout, RowsOf};
 use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
 use super::{commit, locks, runs, series};
+use crate::connection::config::PostgresConfig;
+use crate::connection::session::Session;
 
 /// Writes one run to Postgres. If it is dropped before the commit, nothing is stored.
 pub struct PostgresWriter {

@@ -1,5 +1,6 @@
 //! CPU readings that are asked for where they live, and hosts that do not give them.
 
+mod database;
 mod recorded;
 
 use std::process::Command;

@@ -1,5 +1,6 @@
 //! Secrets, and how a host is reached.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -37,7 +38,10 @@ pub struct Access {
     pub proxy: Option<Secret>,
     /// Certificates in PEM of authorities that are trusted besides those of the system.
     pub authorities: Vec<u8>,
-    /// The longest time of a request with its answer.
+    /// The environment variables that complete the URL of a database: those of PostgreSQL's own programs, `PGPASSWORD`
+    /// among them, and `HOME` and `USER`.
+    pub environment: BTreeMap<String, Secret>,
+    /// The longest time of a request with its answer, or of all that is asked of a database.
     pub timeout: Duration,
     /// The time before the first of two repetitions of a request that failed; before the second it is twice as long.
     pub pause: Duration,
@@ -50,6 +54,7 @@ impl Default for Access {
             login: None,
             proxy: None,
             authorities: Vec::new(),
+            environment: BTreeMap::new(),
             timeout: Duration::from_secs(30),
             pause: Duration::from_millis(500),
         }

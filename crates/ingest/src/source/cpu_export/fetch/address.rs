@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::error::{Error, ErrorKind};
 
 /// How a URL has to be.
-const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOSTNAME&item=KEY, or \
+const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOSTNAME&item=KEY, \
+                      zabbix-db+postgres://USER@HOST/DATABASE?itemid=NUMBER, or \
                       prometheus+http://HOST:9090?query=PROMQL.";
 
 /// A host, and what is asked of it.
@@ -16,7 +17,7 @@ const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOST
 pub(super) struct Address {
     /// The URL as it was given.
     given: String,
-    /// The URL of the API.
+    /// The URL of the API, or of the database.
     pub(super) url: String,
     /// The host and its port.
     pub(super) host: String,
@@ -27,6 +28,7 @@ pub(super) struct Address {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum System {
     Zabbix { asked: Asked },
+    ZabbixDatabase { asked: Asked },
     Prometheus { query: String, step: u32 },
 }
 
@@ -56,36 +58,71 @@ impl FromStr for Address {
         // A URL that holds a password is not repeated.
         let (system, rest) =
             given.split_once('+').ok_or_else(|| refuse("the URL names no system".to_owned()))?;
-        let (scheme, rest) = rest.split_once("://").unwrap_or_default();
-        if !matches!(scheme, "http" | "https") {
-            return Err(refuse("the URL is neither of http nor of https".to_owned()));
-        }
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (host, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-        if host.contains('@') {
-            let remedy = "Give secrets by the environment or a file, where no list of commands keeps them.";
-            return Err(Error::usage(ErrorKind::SourceUrl, "the URL holds a user or a password", remedy));
-        }
-        if host.is_empty() || place.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
-            return Err(refuse("the URL names no host".to_owned()));
-        }
+        let is_database = system == "zabbix-db";
+        let Located { base, host, query } = Located::of(rest, is_database)?;
         let mut asked = Parameters::of(query)?;
+        if is_database && asked.take("password").is_some() {
+            return Err(holds_secret());
+        }
         let system = match system {
             "zabbix" => System::Zabbix { asked: asked.item()? },
+            "zabbix-db" => System::ZabbixDatabase { asked: asked.item()? },
             "prometheus" => {
                 let query = asked.take("query").ok_or_else(|| refuse("the URL has no query".to_owned()))?;
                 System::Prometheus { query, step: asked.step()? }
             }
             _ => return Err(refuse(format!("perfpipe does not know the system {system}"))),
         };
-        asked.end()?;
-        let path = path.trim_end_matches('/');
         let url = match system {
-            System::Zabbix { .. } => format!("{scheme}://{host}{path}"),
-            System::Prometheus { .. } => format!("{scheme}://{host}{path}/api/v1/query_range"),
+            System::Zabbix { .. } => base,
+            // What else is told are settings of the connection.
+            System::ZabbixDatabase { .. } => format!("{base}{}", asked.rest()),
+            System::Prometheus { .. } => format!("{base}/api/v1/query_range"),
         };
+        if !is_database {
+            asked.end()?;
+        }
         Ok(Self { given: given.to_owned(), url, host: host.to_owned(), system })
     }
+}
+
+/// A URL without its system, in parts.
+struct Located<'a> {
+    /// What is before the question mark.
+    base: String,
+    host: &'a str,
+    query: &'a str,
+}
+
+impl<'a> Located<'a> {
+    fn of(url: &'a str, is_database: bool) -> Result<Self, Error> {
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        match (is_database, scheme) {
+            (false, "http" | "https") | (true, "postgres" | "postgresql") => {}
+            (false, _) => return Err(refuse("the URL is neither of http nor of https".to_owned())),
+            (true, _) => return Err(refuse("the URL of the database is not of postgres".to_owned())),
+        }
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let authority = place.split('/').next().unwrap_or_default();
+        let (user, host) = match authority.rsplit_once('@') {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority),
+        };
+        // Of a database the name of its user is no secret.
+        if user.is_some_and(|user| !is_database || user.contains(':')) {
+            return Err(holds_secret());
+        }
+        if host.is_empty() || place.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
+            return Err(refuse("the URL names no host".to_owned()));
+        }
+        Ok(Self { base: format!("{scheme}://{}", place.trim_end_matches('/')), host, query })
+    }
+}
+
+/// Refuses a URL that holds a secret, without repeating it.
+fn holds_secret() -> Error {
+    let remedy = "Give secrets by the environment or a file, where no list of commands keeps them.";
+    Error::usage(ErrorKind::SourceUrl, "the URL holds a user or a password", remedy)
 }
 
 /// What is behind the question mark.
@@ -127,6 +164,14 @@ impl Parameters {
         }
     }
 
+    /// Returns what is left, as a query.
+    fn rest(&self) -> String {
+        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let one = |(name, value): &(String, String)| format!("{}={}", name, encoded(value));
+        let all: Vec<String> = self.0.iter().map(one).collect();
+        if all.is_empty() { String::new() } else { format!("?{}", all.join("&")) }
+    }
+
     /// Refuses what is left, such as the rest of a query whose `&` is not written `%26`.
     fn end(self) -> Result<(), Error> {
         match self.0.first() {
@@ -150,6 +195,12 @@ mod tests {
         assert_eq!(zabbix.url, "https://mon/zabbix/api_jsonrpc.php");
         assert_eq!(zabbix.system, System::Zabbix { asked: Asked::Named { host, item } });
         assert_eq!(of("zabbix+http://mon/?itemid=7").system, System::Zabbix { asked: Asked::Id(7) });
+        let database = of("zabbix-db+postgres://zabbix@mon:5433/zabbix?itemid=7&sslmode=verify-full");
+        assert_eq!(database.url, "postgres://zabbix@mon:5433/zabbix?sslmode=verify%2Dfull");
+        assert_eq!(
+            (database.host.as_str(), database.system),
+            ("mon:5433", System::ZabbixDatabase { asked: Asked::Id(7) })
+        );
         let prometheus =
             of("prometheus+http://mon:9090/prom/?query=sum(rate(cpu{mode!=\"idle\"}[3s]))&step=15");
         assert_eq!(
@@ -175,6 +226,11 @@ mod tests {
             "prometheus+http://mon?query=a&b",
             "prometheus+http://mo n?query=a",
             "zabbix+http://u:hunter2@mon?itemid=7",
+            "zabbix+postgres://mon/zabbix?itemid=7",
+            "zabbix-db+http://mon/zabbix?itemid=7",
+            "zabbix-db+postgres://u@mon/zabbix",
+            "zabbix-db+postgres://u:hunter2@mon/zabbix?itemid=7",
+            "zabbix-db+postgres://u@mon/zabbix?itemid=7&password=hunter2",
         ] {
             let error = url.parse::<Address>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::SourceUrl, "{url}");

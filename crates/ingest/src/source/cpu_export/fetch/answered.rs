@@ -20,15 +20,24 @@ pub(super) fn answer(problem: impl Into<String>) -> Fault {
     Fault::new(ErrorKind::SourceAnswer, problem, remedy)
 }
 
-/// The fault of a time without readings.
-pub(super) fn no_readings((first, last): (i64, i64), further: &str) -> Fault {
+/// The fault of a time without readings. `latest` is the second of the latest one of all, if there is any.
+pub(super) fn no_readings((first, last): (i64, i64), latest: Option<i64>) -> Fault {
     let shown = |second: i64| match jiff::Timestamp::from_second(second) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         Err(_) => second.to_string(),
     };
+    let latest = latest.map(|latest| format!("; the latest is of {}", shown(latest))).unwrap_or_default();
     let problem =
-        format!("has no readings from {} to {}, the time of the run{further}", shown(first), shown(last));
+        format!("has no readings from {} to {}, the time of the run{latest}", shown(first), shown(last));
     let remedy = "Check that the item is collected, the clocks of both machines (the CPU offset), and the time zone of \
                   the log's dates.";
+    Fault::new(ErrorKind::SourceEmpty, problem, remedy)
+}
+
+/// The fault of a time of which an item of Zabbix has trends alone.
+pub(super) fn only_trends() -> Fault {
+    let problem = "has only trends of the time of the run, the means of hours: its readings were deleted";
+    let remedy =
+        "Ask within the time for which Zabbix keeps the item's history, or let it keep it for longer.";
     Fault::new(ErrorKind::SourceEmpty, problem, remedy)
 }

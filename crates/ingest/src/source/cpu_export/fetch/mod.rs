@@ -1,17 +1,20 @@
-//! Readings of the server from where they live: Zabbix's API or Prometheus.
+//! Readings of the server from where they live: Zabbix's API, its database, or Prometheus.
 
 mod access;
 mod address;
 mod answered;
+#[cfg(feature = "postgres")]
+mod database;
 mod http;
+mod item;
 mod prometheus;
 mod zabbix;
 
 use futures_util::future::BoxFuture;
 
 pub use self::access::{Access, Secret};
-use self::address::{Address, System};
-use self::answered::Answered;
+use self::address::{Address, Asked, System};
+use self::answered::{Answered, answer};
 use self::http::Client;
 use super::readings::Readings;
 use super::{CpuExport, CpuFacts};
@@ -41,7 +44,8 @@ impl std::str::FromStr for ReadingsSource {
     type Err = Error;
 
     /// Reads a URL: `zabbix+https://host/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util`, with the item's key or
-    /// name, or `?itemid=44518`; `prometheus+http://host:9090?query=…&step=1`, with a step in seconds.
+    /// name, or `?itemid=44518`; `zabbix-db+postgres://user@host/zabbix?itemid=44518` for Zabbix's own database;
+    /// `prometheus+http://host:9090?query=…&step=1`, with a step in seconds.
     ///
     /// # Errors
     /// If it is none of these, or holds a password.
@@ -63,9 +67,14 @@ impl ReadingsSource {
         &self.address.host
     }
 
-    /// Returns true if it is a Zabbix server, and false for Prometheus.
+    /// Returns true if it is a Zabbix server or its database, and false for Prometheus.
     pub fn is_zabbix(&self) -> bool {
-        matches!(self.address.system, System::Zabbix { .. })
+        !matches!(self.address.system, System::Prometheus { .. })
+    }
+
+    /// Returns true if it is a database, whose settings are those of [`Access::environment`].
+    pub fn is_database(&self) -> bool {
+        matches!(self.address.system, System::ZabbixDatabase { .. })
     }
 
     /// Returns true if the host is asked through TLS.
@@ -85,11 +94,34 @@ impl ReadingsSource {
         options: &'a SourceOptions,
     ) -> BoxFuture<'a, Result<CpuExport>> {
         Box::pin(async move {
+            if let System::ZabbixDatabase { asked } = &self.address.system {
+                return self.of_database(asked, (first, last), options).await;
+            }
             let (source, asked_by) = (self.clone(), options.clone());
             let asked = tokio::task::spawn_blocking(move || source.ask(first, last, &asked_by)).await;
             let (answered, file) = asked.map_err(|e| Error::store("asking for readings", e))?;
             self.export(answered.map_err(|fault| fault.at(self.place()))?, file, options)
         })
+    }
+
+    #[cfg(feature = "postgres")]
+    async fn of_database(
+        &self,
+        asked: &Asked,
+        window: (i64, i64),
+        options: &SourceOptions,
+    ) -> Result<CpuExport> {
+        let asked = (self.address.url.as_str(), asked);
+        let database::Read { answered, size } =
+            database::read(asked, &self.access, window, options, &self.place()).await?;
+        let file = SourceFile::new(self.address.to_string(), SourceKind::Cpu, size.0, size.1);
+        self.export(answered, file, options)
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    async fn of_database(&self, _: &Asked, _: (i64, i64), _: &SourceOptions) -> Result<CpuExport> {
+        let problem = "this build asks no database for readings";
+        Err(Error::usage(ErrorKind::SourceUrl, problem, "Build it with the feature postgres."))
     }
 
     fn ask(
@@ -104,6 +136,7 @@ impl ReadingsSource {
                 System::Zabbix { asked } => {
                     zabbix::read(&mut client, &self.address.url, asked, &self.access, (first, last), options)
                 }
+                System::ZabbixDatabase { .. } => Err(answer("is a database, and has no API")),
                 System::Prometheus { query, step } => prometheus::read(
                     &mut client,
                     &self.address.url,

@@ -57,7 +57,7 @@ pub(super) fn read(
         start = end + step;
     }
     if found.readings.is_empty() {
-        return Err(no_readings((first, last), ""));
+        return Err(no_readings((first, last), None));
     }
     Ok(Answered { found, scale: None, notes: Vec::new() })
 }

@@ -4,24 +4,15 @@ use serde_json::{Value, json};
 
 use super::access::Access;
 use super::address::Asked;
-use super::answered::{Answered, answer, no_readings};
+use super::answered::{Answered, answer, no_readings, only_trends};
 use super::http::{Client, Request, denied};
-
-use crate::error::ErrorKind;
+use super::item::{self, CORES, Item};
 use crate::run::fault::Fault;
-use crate::run::options::cpu_scale::CpuScale;
 use crate::source::SourceOptions;
 use crate::source::cpu_export::monitor::{Found, Monitor};
 
 /// The seconds of history that are asked for at once.
 const WINDOW: i64 = 20_000;
-
-/// The maximum number of items that an error lists.
-const LISTED: usize = 20;
-
-/// The key of the use of the CPU in percent of the machine, and that of its number of cores.
-const CPU: &str = "system.cpu.util";
-const CORES: &str = "system.cpu.num";
 
 /// A session of the API.
 struct Session<'a> {
@@ -30,16 +21,6 @@ struct Session<'a> {
     token: Option<String>,
     /// True if the token belongs into the body, as before version 6.4.
     in_body: bool,
-}
-
-/// An item.
-struct Item {
-    id: String,
-    key: String,
-    host: String,
-    /// The kind of its values: 0 or 3 for numbers.
-    kind: String,
-    last_clock: Option<i64>,
 }
 
 /// Reads the history of an item from `first` to `last`, epoch seconds.
@@ -86,10 +67,6 @@ impl Session<'_> {
         options: &SourceOptions,
     ) -> Result<Answered, Fault> {
         let item = self.item(asked)?;
-        if !matches!(item.kind.as_str(), "0" | "3") {
-            let problem = format!("the item {} ({}) has texts, not numbers", item.id, item.key);
-            return Err(choose(problem));
-        }
         let mut found = Found::default();
         let mut from = first;
         while from <= last {
@@ -104,7 +81,11 @@ impl Session<'_> {
         if found.readings.is_empty() {
             return Err(self.nothing(&item, (first, last))?);
         }
-        Ok(Answered { scale: self.scale(&item, options)?, found, notes: Vec::new() })
+        let scale = match item.needs_cores(options) {
+            true => Some(item.scale(self.cores(&item)?)?),
+            false => item.told_scale(options),
+        };
+        Ok(Answered { scale, found, notes: Vec::new() })
     }
 
     /// Finds the item.
@@ -129,12 +110,7 @@ impl Session<'_> {
                 }
             }
         }
-        if items.len() > 1 {
-            let list: Vec<String> =
-                items.iter().take(LISTED).map(|item| format!("{} ({})", item.id, item.key)).collect();
-            return Err(choose(format!("there are several such items: {}", list.join(", "))));
-        }
-        items.pop().ok_or_else(|| choose("there is no such item, or it may not be read".to_owned()))
+        item::only(items)
     }
 
     fn items(&mut self, asked: Value) -> Result<Vec<Item>, Fault> {
@@ -157,10 +133,7 @@ impl Session<'_> {
     fn missing(&mut self, host: &str, item: &str) -> Result<Fault, Fault> {
         let asked = json!({ "filter": { "host": [host] }, "output": ["hostid"] });
         let hosts = self.call("host.get", asked)?;
-        Ok(choose(match hosts.as_array().is_none_or(Vec::is_empty) {
-            true => format!("there is no host {host:?}, or it may not be read"),
-            false => format!("the host {host:?} has no item with the key or the name {item:?}"),
-        }))
+        Ok(item::missing(host, item, hosts.as_array().is_some_and(|hosts| !hosts.is_empty())))
     }
 
     /// The fault of an item that has no readings of a time: perhaps they were deleted.
@@ -168,41 +141,17 @@ impl Session<'_> {
         let asked = json!({ "itemids": [item.id], "time_from": first - 3600, "time_till": last, "output": ["clock"], "limit": 1 });
         let trends = self.call("trend.get", asked)?;
         if trends.as_array().is_some_and(|trends| !trends.is_empty()) {
-            let problem =
-                "has only trends of the time of the run, the means of hours: its readings were deleted";
-            let remedy = "Ask within the time for which Zabbix keeps the item's history, or let it keep it for longer.";
-            return Ok(Fault::new(ErrorKind::SourceEmpty, problem, remedy));
+            return Ok(only_trends());
         }
-        let latest = item.last_clock.and_then(|clock| jiff::Timestamp::from_second(clock).ok());
-        let latest =
-            latest.map(|latest| format!("; the latest is of {}", latest.strftime("%Y-%m-%d %H:%M:%S UTC")));
-        Ok(no_readings((first, last), &latest.unwrap_or_default()))
+        Ok(no_readings((first, last), item.last_clock))
     }
 
-    /// The unit of an item's readings, if its key tells it.
-    fn scale(&mut self, item: &Item, options: &SourceOptions) -> Result<Option<CpuScale>, Fault> {
-        let is_cpu = item.key.split('[').next() == Some(CPU);
-        if !is_cpu || options.cpu_scale.is_some() || options.series.is_some() {
-            return Ok(None);
-        }
-        if let Some(cores) = options.cores {
-            return Ok(Some(CpuScale::PercentOfMachine { cores }));
-        }
+    /// The number of the host's cores, if Zabbix reads it.
+    fn cores(&mut self, item: &Item) -> Result<Option<u32>, Fault> {
         let asked = json!({ "host": item.host, "search": { "key_": CORES }, "startSearch": true, "output": ["lastvalue"] });
         let found = self.call("item.get", asked)?;
-        let cores = found
-            .pointer("/0/lastvalue")
-            .and_then(Value::as_str)
-            .and_then(|text| text.parse().ok())
-            .filter(|cores| *cores > 0);
-        match cores {
-            Some(cores) => Ok(Some(CpuScale::PercentOfMachine { cores })),
-            None => Err(Fault::new(
-                ErrorKind::CpuCores,
-                format!("{} is in percent of the whole machine, and the host has no item {CORES}", item.key),
-                "Give the number of cores (SourceOptions::cores).",
-            )),
-        }
+        let cores = found.pointer("/0/lastvalue").and_then(Value::as_str).and_then(|text| text.parse().ok());
+        Ok(cores.filter(|cores| *cores > 0))
     }
 
     /// Calls a method, and returns its result.
@@ -252,13 +201,6 @@ impl Session<'_> {
             false => answer(format!("answers {method} with an error: {text}")),
         }
     }
-}
-
-/// The fault of an item that can't be read.
-fn choose(problem: String) -> Fault {
-    let remedy =
-        "Name the host as Zabbix does, and one numeric item by its key, or by its number: itemid=44518.";
-    Fault::new(ErrorKind::SourceItem, problem, remedy)
 }
 
 /// Returns the major and the minor version of Zabbix.

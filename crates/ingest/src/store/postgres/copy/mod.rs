@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 
 use self::decode::{Fields, RowDecoder};
 use self::encode::{CHUNK, HEADER, RowEncoder, Rows, TRAILER};
-use super::connection::session::Session;
+use crate::connection::session::Session;
 
 /// A COPY to a table in progress. If dropped, it is rolled back with its transaction.
 pub(super) struct CopyIn {

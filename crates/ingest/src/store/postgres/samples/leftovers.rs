@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio_postgres::error::SqlState;
 
+use crate::connection::session::{Session, value};
 use crate::error::Result;
-use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::schema::names::in_schema;
 use crate::store::postgres::schema::ownership;
 use crate::store::postgres::transaction::{Mode, begin, waiting};

@@ -1,7 +1,7 @@
 //! A new table that samples are copied to. It has a temporary name until the run is complete.
 
+use crate::connection::session::Session;
 use crate::error::Result;
-use crate::store::postgres::connection::session::Session;
 use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::encode::Rows;
 use crate::store::postgres::copy::samples::COLUMNS;

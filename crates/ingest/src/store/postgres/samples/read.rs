@@ -7,8 +7,8 @@ use futures_util::StreamExt;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
+use crate::connection::session::{Session, sentence};
 use crate::error::{Error, Result};
-use crate::store::postgres::connection::session::{Session, sentence};
 use crate::store::postgres::copy::CopyOut;
 use crate::store::postgres::copy::decode::Fields;
 use crate::store::postgres::copy::samples::COLUMNS;

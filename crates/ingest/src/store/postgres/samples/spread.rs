@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 
+use crate::connection::config::{PostgresConfig, Spread};
+use crate::connection::connect;
+use crate::connection::session::{Session, value};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::store::postgres::connection::config::{PostgresConfig, Spread};
-use crate::store::postgres::connection::connect;
-use crate::store::postgres::connection::pooled;
-use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::copy::encode::Rows;
 use crate::store::postgres::locks;
+use crate::store::postgres::pooled;
 use crate::store::postgres::schema::names::in_schema;
 use crate::store::postgres::transaction::{Mode, begin};
 

@@ -2,8 +2,8 @@
 
 use tokio_postgres::error::SqlState;
 
+use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{Mode, begin};
 

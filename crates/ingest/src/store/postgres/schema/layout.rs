@@ -8,9 +8,9 @@ use super::names::{ALL, LOCK};
 use super::statements::{COMMENTS, MADE, VIEWS};
 use super::version::Layout;
 use super::{columns, ownership};
-use crate::store::postgres::connection::pooled;
-use crate::store::postgres::connection::session::{Session, value};
+use crate::connection::session::{Session, value};
 use crate::store::postgres::holders;
+use crate::store::postgres::pooled;
 use crate::store::postgres::transaction::{self, Mode, begin};
 
 /// The tables that all runs share.

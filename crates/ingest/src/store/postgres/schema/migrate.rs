@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
 
+use crate::connection::session::{Session, sentence, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::store::postgres::connection::session::{Session, sentence, value};
 use crate::store::postgres::copy::seconds::whole;
 use crate::store::postgres::transaction::{Mode, begin, waiting};
 use crate::store::postgres::{holders, locks, series};

@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::names::in_schema;
-use crate::store::postgres::connection::session::{Session, value};
+use crate::connection::session::{Session, value};
 
 const SQL: &str = include_str!("sql/guard.sql");
 

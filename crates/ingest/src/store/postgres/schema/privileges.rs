@@ -1,10 +1,10 @@
 //! Checks before a long load that the role may write.
 
+use crate::connection::session::GRANTS;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::postgres::connection::session::GRANTS;
 
 use super::names::{SCHEMA, quoted};
-use crate::store::postgres::connection::session::{Session, value};
+use crate::connection::session::{Session, value};
 use crate::store::postgres::transaction::{Mode, begin};
 
 const SQL: &str = "

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 
-use super::session::{Session, value};
+use crate::connection::session::{Session, value};
 use crate::store::postgres::schema::names::quoted;
 
 /// Selects prepared statements with the names that this client uses. Its own ones are gone when a transaction begins.

@@ -149,9 +149,9 @@ mod tests {
         CertificateDer::from_pem_slice(pem.as_bytes()).unwrap().to_vec()
     }
 
-    const V1: &str = include_str!("../../../../tests/support/tls/v1.pem");
-    const OWN: &str = include_str!("../../../../tests/support/tls/own-ca.pem");
-    const NAMED: &str = include_str!("../../../../tests/support/tls/named-ca.pem");
+    const V1: &str = include_str!("../../tests/support/tls/v1.pem");
+    const OWN: &str = include_str!("../../tests/support/tls/own-ca.pem");
+    const NAMED: &str = include_str!("../../tests/support/tls/named-ca.pem");
 
     #[test]
     fn certificates_of_every_form_are_read() {

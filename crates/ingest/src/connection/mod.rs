@@ -1,11 +1,10 @@
-//! Connections: the server's address, the settings, and the verification of its certificate.
+//! Connections to PostgreSQL: the server's address, the settings, and the verification of its certificate.
 
 pub(crate) mod certificate;
 pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod keepalive;
 pub(crate) mod passfile;
-pub(crate) mod pooled;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod tls;
