@@ -95,6 +95,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::SourceDenied => {
             "The secrets of --cpu-from come from the environment: set PERFPIPE_ZABBIX_TOKEN or PERFPIPE_PROMETHEUS_TOKEN to a valid token, or ..._USER and ..._PASSWORD; ..._TOKEN_FILE and ..._PASSWORD_FILE name files with them."
         }
+        ErrorKind::SourceUntrusted => {
+            "Give the certificate of the authority that signed it, in PEM: --ca-file FILE; and name the host in the URL as its certificate does."
+        }
         ErrorKind::SourceEmpty => {
             "Check that the item is collected and still kept, the clocks of both machines (--cpu-offset), and the time zone of the log's dates (--time-zone)."
         }

@@ -122,6 +122,8 @@ kinds! {
     SourceUrl = "source-url",
     /// A source of readings gives no answer.
     SourceUnreachable = "source-unreachable",
+    /// The certificate of a source of readings is not trusted.
+    SourceUntrusted = "source-untrusted",
     /// A source of readings does not accept a token, or a user and a password.
     SourceDenied = "source-denied",
     /// A source of readings answers with an error, or as none does.

@@ -2,6 +2,7 @@
 
 mod database;
 mod recorded;
+mod tls;
 
 use std::process::Command;
 
@@ -162,6 +163,14 @@ fn faults() -> Vec<Fault> {
             "no readings",
             "the latest is of 2026-11-20 19:30:00 UTC",
             with(|zabbix| zabbix.readings.clear()),
+        ),
+        fault(
+            "a log an hour ahead",
+            "if the log's clock is 1 h ahead, the CPU offset is 3600",
+            with(|zabbix| {
+                zabbix.readings.clear();
+                zabbix.items[0]["lastclock"] = json!((T0 + 60 - 3600 + 300).to_string());
+            }),
         ),
         fault(
             "trends only",

@@ -194,12 +194,12 @@ fn unreachable(error: &ureq::Error, timeout: Duration) -> Fault {
         ureq::Error::Rustls(error) => Some(error),
         _ => None,
     };
+    if let Some(why @ rustls::Error::InvalidCertificate(_)) = tls {
+        let problem = format!("its certificate is not trusted: {why}");
+        let remedy = "Give the certificate of the authority that signed it, and the name that it is for.";
+        return Fault::new(ErrorKind::SourceUntrusted, problem, remedy);
+    }
     let (problem, remedy) = match error {
-        _ if matches!(tls, Some(rustls::Error::InvalidCertificate(_))) => {
-            let why = tls.map(ToString::to_string).unwrap_or_default();
-            let remedy = "Give the certificate of the authority that signed it, and the name that it is for.";
-            (format!("its certificate is not trusted: {why}"), remedy)
-        }
         ureq::Error::HostNotFound => ("there is no such host".to_owned(), "Check its name, and the network."),
         ureq::Error::Timeout(_) => (
             format!("there is no whole answer within {} s", timeout.as_secs_f64()),
