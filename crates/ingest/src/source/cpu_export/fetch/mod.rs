@@ -120,6 +120,8 @@ impl ReadingsSource {
 
     #[cfg(not(feature = "postgres"))]
     async fn of_database(&self, _: &Asked, _: (i64, i64), _: &SourceOptions) -> Result<CpuExport> {
+        use crate::error::ErrorKind;
+
         let problem = "this build asks no database for readings";
         Err(Error::usage(ErrorKind::SourceUrl, problem, "Build it with the feature postgres."))
     }
