@@ -74,8 +74,9 @@ fn body(text: &str) -> String {
             within = !start.ends_with("*/");
         } else if !start.is_empty() && !start.starts_with("//") && !line.starts_with("import ") {
             push_untyped(&mut body, start.strip_prefix("export ").unwrap_or(start));
-            // Behind these, the end of a line means nothing, since no text goes over several lines.
-            if !body.ends_with(['{', ';', ',', '(', '[']) {
+            // Behind these, the end of a line means nothing, since no text goes over several lines, nor behind the end of a
+            // block, which stands alone.
+            if start != "}" && !body.ends_with(['{', ';', ',', '(', '[']) {
                 body.push('\n');
             }
         }
@@ -105,11 +106,12 @@ mod tests {
             ),
             (
                 "data/b.js",
-                "import { a } from \"./a.js\";\n/** Says\n * b. */\nexport function b(/** @type {number} */ x) {\n  // Twice.\n  return a + /** @type {any} */ (x);\n}\n",
+                "import { a } from \"./a.js\";\n/** Says\n * b. */\nexport function b(/** @type {number} */ x) {\n  if (x) {\n    // Twice.\n    return a + /** @type {any} */ (x);\n  }\n}\n",
             ),
             ("data/a.js", "/** One. */\nexport const a = 1;\n"),
         ];
-        let script = "\"use strict\";\n(() => {\nconst a = 1;function b(x) {return a + (x);}\nb(a);})();\n";
+        let script =
+            "\"use strict\";\n(() => {\nconst a = 1;function b(x) {if (x) {return a + (x);}}b(a);})();\n";
         assert_eq!(linked(&modules), script);
     }
 }

@@ -66,7 +66,12 @@ pub(in crate::store::parquet) fn write_seconds(
         let mut batches = pieces.map(|piece| piece.and_then(batch));
         let send = move || batches.all(|batch| sender.send(batch).is_ok());
         std::thread::Builder::new().spawn_scoped(scope, send).map_err(Error::no_thread)?;
-        write(path, properties(), receiver.into_iter())
+        // Packed counts hardly repeat: Zstandard saves a fifth of the file, and takes a fifth of the time of a report.
+        let properties = properties()
+            .set_column_dictionary_enabled(PACKED.into(), false)
+            .set_column_statistics_enabled(PACKED.into(), EnabledStatistics::None)
+            .set_column_compression(PACKED.into(), compression(true));
+        write(path, properties, receiver.into_iter())
     })
 }
 

@@ -1,7 +1,8 @@
 // What charts and pages do at events of the window, until the page is drawn anew.
 // @ts-check
 
-let drawing = new AbortController();
+/** What ends all of them. */
+export const drawing = { ended: new AbortController() };
 
 /**
  * Calls a function at an event of the window, until all of them are forgotten.
@@ -9,11 +10,5 @@ let drawing = new AbortController();
  * @param {() => void} then
  */
 export function whenWindow(name, then) {
-  addEventListener(name, then, { signal: drawing.signal });
-}
-
-/** Forgets all functions, so that nothing keeps what was drawn. */
-export function forgetWindow() {
-  drawing.abort();
-  drawing = new AbortController();
+  addEventListener(name, then, { signal: drawing.ended.signal });
 }

@@ -2,7 +2,7 @@
 // @ts-check
 
 import { byId } from "../draw/elements.js";
-import { isLookedAt, lookAway } from "../page/main.js";
+import { looked } from "../page/main.js";
 import { mainPart, pause, replacePage } from "./replace.js";
 
 /** How long, in ms, a lost connection is not told: it is made anew each minute. */
@@ -49,7 +49,7 @@ async function fetchPage() {
 
 /** Returns true while the pointer, the focus or a selection is on a part of the page. */
 function isHeld() {
-  return isLookedAt() || mainPart(document).contains(document.activeElement);
+  return looked.cursor !== null || looked.isZoomed() || mainPart(document).contains(document.activeElement);
 }
 
 /** @param {string} text */
@@ -83,7 +83,8 @@ function followTest() {
   addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    lookAway();
+    looked.all();
+    looked.point(null);
   });
 }
 

@@ -1,9 +1,9 @@
 // Another state of the page in the place of this one, so that nothing flickers, jumps or is kept.
 // @ts-check
 
-import { forgetWindow } from "../draw/window.js";
+import { drawing } from "../draw/window.js";
 import { drawPage } from "../page/main.js";
-import { forgetData } from "../page/packed.js";
+import { unpacked } from "../page/packed.js";
 
 /** How long, in ms, charts may take until they are shown anyway. */
 const SLOW = 1000;
@@ -25,8 +25,10 @@ export async function replacePage(other) {
     same.style.minHeight = `${host.clientHeight}px`;
     hosts.push(same);
   }
-  forgetWindow();
-  forgetData();
+  // Nothing is to keep what was drawn, or to unpack the data of before.
+  drawing.ended.abort();
+  drawing.ended = new AbortController();
+  unpacked.clear();
   for (const part of ["#index", "#series-0", "#detail-0", ".facts", "nav"]) {
     const found = other.querySelector(part);
     if (found) document.querySelector(part)?.replaceWith(found);

@@ -14,18 +14,7 @@ import { View } from "./view.js";
 const AROUND = { share: 0.5, least: 5 };
 
 /** The seconds that are looked at. */
-let looked = new View(0, 1);
-
-/** Returns true while the cross-hair stands on a second, or a part of the time is looked at. */
-export function isLookedAt() {
-  return looked.cursor !== null || looked.isZoomed();
-}
-
-/** Shows the whole time, without the cross-hair. */
-export function lookAway() {
-  looked.all();
-  looked.point(null);
-}
+export let looked = new View(0, 1);
 
 /** Builds the charts; resolves once those of all runs, which may be far away, are built. */
 async function build() {

@@ -16,12 +16,7 @@ export function readIndex() {
 }
 
 /** @type {Map<string, Promise<any>>} */
-const unpacked = new Map();
-
-/** Forgets what was unpacked, since the page has other data now. */
-export function forgetData() {
-  unpacked.clear();
-}
+export const unpacked = new Map();
 
 /**
  * Unpacks an element's data, once.
