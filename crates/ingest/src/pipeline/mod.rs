@@ -198,14 +198,7 @@ pub(crate) async fn run<W: RunWriter>(
     let ran = collector.run(&mut inbox).await;
     // Nobody receives from here on, so every running thread stops at its next message or buffer.
     drop((inbox, pools));
-    let joined = match ran {
-        // All messages have come, so the threads are at their end: that is not worth another thread.
-        Ok((_, None)) => join(threads),
-        _ => {
-            let joined = tokio::task::spawn_blocking(move || join(threads)).await;
-            joined.map_err(|error| Error::store("waiting for the ingest's threads", error))?
-        }
-    };
+    let joined = ended(threads, matches!(ran, Ok((_, None)))).await;
     let (collected, late) = ran?;
     joined?;
     let Some(late) = late else { return Ok(Outcome::Done(writer, Box::new(collected))) };
@@ -213,6 +206,16 @@ pub(crate) async fn run<W: RunWriter>(
     let t0_ms =
         collected.earliest_ms.ok_or_else(|| Error::bug("looking for t0", "no record was earlier than it"))?;
     Ok(Outcome::Earlier(Earlier { t0_ms, late }))
+}
+
+/// Waits for the ends of threads. If all their messages have come, they are at their end, which is not worth another
+/// thread.
+async fn ended(threads: Vec<JoinHandle<()>>, all_came: bool) -> Result<()> {
+    if all_came {
+        return join(threads);
+    }
+    let joined = tokio::task::spawn_blocking(move || join(threads)).await;
+    joined.map_err(|error| Error::store("waiting for the ingest's threads", error))?
 }
 
 /// Starts the threads that read the logs.

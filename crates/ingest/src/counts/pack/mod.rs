@@ -3,10 +3,12 @@
 mod dense;
 #[cfg(test)]
 mod examples;
+mod keep;
 mod pairs;
 mod take;
 
-pub(crate) use self::dense::{each_count, keep, pack_counts};
+pub(crate) use self::dense::{each_count, pack_counts};
+pub(crate) use self::keep::keep;
 pub use self::take::TakeCounts;
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
