@@ -65,6 +65,14 @@ def watch_hosts(api, port):
     print(call(api, "token.generate", [token], session)[0]["token"])
 
 
+def expired(api):
+    """Prints a token of the API that has expired."""
+    session = call(api, "user.login", {"username": "Admin", "password": "zabbix"})
+    made = {"name": "late", "expires_at": int(time.time()) - 60}
+    token = call(api, "token.create", made, session)["tokenids"][0]
+    print(call(api, "token.generate", [token], session)[0]["token"])
+
+
 def watched(api):
     """Fails until each item has been read."""
     items = asked(api, "item.get", {"host": HOSTS[-1], "output": ["lastclock"]})
@@ -143,6 +151,19 @@ def same(stored, own, cores, log):
     if len(own) < 0.9 * (last - first - 60):
         raise SystemExit(f"there are {len(own)} readings of {last - first - 60} seconds")
     print(f"{len(rows)} stored readings of {len(own)} seconds are the source's own")
+
+
+def sums(cpu, series):
+    """Checks that the readings of the CPU are the sums of those of the hosts, wherever all have one of the same second."""
+    by_clock = {}
+    for row in csv.DictReader(open(series)):
+        by_clock.setdefault(int(row["clock"]), []).append(float(row["value"]))
+    whole = {clock: sum(values) for clock, values in by_clock.items() if len(values) == len(HOSTS)}
+    stored = {int(row["clock"]): float(row["value"]) for row in csv.DictReader(open(cpu))}
+    wrong = [clock for clock, value in whole.items() if abs(stored.get(clock, -1) - value) > 1e-6]
+    if wrong or len(whole) < 20:
+        raise SystemExit(f"of {len(whole)} seconds with all readings, these have another sum: {wrong[:10]}")
+    print(f"{len(whole)} stored readings are the sums of those of {len(HOSTS)} hosts")
 
 
 def record_zabbix(api, item, log, folder):

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 /// Flags for reading CPU exports.
 #[derive(Debug, Args)]
@@ -23,19 +23,28 @@ pub(crate) struct CpuReadArgs {
     pub(crate) join: CpuJoinArgs,
 }
 
-/// Flags for asking a monitoring system for readings.
+/// Flags for asking a monitoring system for the readings of the CPU.
 #[derive(Debug, Default, Args)]
 pub(crate) struct CpuFromArgs {
     /// Ask for the CPU readings of the run's time: zabbix+https://HOST/zabbix/api_jsonrpc.php?host=NAME&item=KEY,
     /// zabbix-db+postgres://USER@HOST/DATABASE?itemid=NUMBER, prometheus+http://HOST:9090?query=PROMQL; secrets are those
-    /// of PERFPIPE_ZABBIX_TOKEN, PGPASSWORD, PERFPIPE_PROMETHEUS_TOKEN
-    #[arg(long, value_name = "URL")]
+    /// of PERFPIPE_ZABBIX_TOKEN, PGPASSWORD, PERFPIPE_PROMETHEUS_TOKEN; of several hosts or series, &several=sum or
+    /// &several=apart says what is made of them
+    #[arg(long, value_name = "URL", group = "asked")]
     pub(crate) cpu_from: Option<String>,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+}
+
+/// Flags on how a monitoring system is asked.
+#[derive(Debug, Default, Args)]
+#[command(group = ArgGroup::new("asked").multiple(true))]
+pub(crate) struct AskArgs {
     /// PEM file of an authority that is trusted besides those of the system
-    #[arg(long, value_name = "FILE", requires = "cpu_from")]
+    #[arg(long, value_name = "FILE", requires = "asked")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// Longest time of a request with its answer, in seconds [default: 30]
-    #[arg(long, value_name = "SECONDS", requires = "cpu_from", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    /// Longest time of a request for readings with its answer, in seconds [default: 30]
+    #[arg(long, value_name = "SECONDS", requires = "asked", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub(crate) cpu_timeout: Option<u32>,
 }
 
@@ -43,12 +52,21 @@ pub(crate) struct CpuFromArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct SeriesArgs {
     /// File with another series of the server, by name, in the unit of --unit: memory=memory.csv; of several Zabbix items
-    /// the one of that number: memory:10073=items.csv; repeatable
+    /// the one of that number: memory:10073=items.csv; the name alone where a command has --from; repeatable
     #[arg(long, value_name = "NAME[:ID]=FILE", requires = "unit")]
     pub(crate) series: Vec<String>,
     /// Unit of the series, as it is shown: bytes; one for all series, or one for each in their order
     #[arg(long, value_name = "UNIT", requires = "series")]
     pub(crate) unit: Vec<String>,
+}
+
+/// The flag for asking a monitoring system for the readings of a series.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SeriesFromArgs {
+    /// Ask for the readings of a --series that is named without a file, by a URL as of --cpu-from; repeatable, one for each
+    /// such series in their order
+    #[arg(long, value_name = "URL", group = "asked", requires = "series")]
+    pub(crate) from: Vec<String>,
 }
 
 /// The help of `--cpu-lookback` for commands that read a CPU export.

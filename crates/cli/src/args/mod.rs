@@ -14,7 +14,8 @@ mod values;
 mod view;
 
 pub(crate) use self::cpu::{
-    CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
+    AskArgs, CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
+    SeriesFromArgs,
 };
 pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;

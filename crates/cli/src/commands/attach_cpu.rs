@@ -8,7 +8,7 @@ use perfpipe_analyze::View;
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::inspection::ClockGuess;
 use perfpipe_ingest::series::{CpuChoice, CpuJoin};
-use perfpipe_ingest::source::{CpuExport, Inputs, SourceOptions};
+use perfpipe_ingest::source::{CpuExport, Inputs, ReadingsSource, SourceOptions};
 
 use super::ingest::cpu_noted;
 use super::inspect::second;
@@ -46,12 +46,18 @@ pub(crate) struct AttachArgs {
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let (named, file) = named(args)?;
     runs::check(&named)?;
+    let (from, source) = (readings::source(&args.reading.from)?, source(args)?);
+    if from.as_ref().is_some_and(ReadingsSource::keeps_apart) {
+        let remedy = "Attach their sum with several=sum, and then each of them: perfpipe attach-series RUN --series used --unit % --from URL.";
+        return Err(
+            CliError::usage("the hosts in the URL are kept apart, and a run has one CPU", remedy).into()
+        );
+    }
     let store = store::existing(at).await?;
     let key = runs::one(&named, &store).await?;
-    let source = source(args)?;
     let run = store.read(&key).await?;
     let choice = choice(&args.reading.join, &run);
-    let export = match (readings::source(&args.reading.from)?, &file) {
+    let export = match (from, &file) {
         (Some(from), _) => from.read(choice.window(run.info.t0_ms, run.info.last_ms), &source).await?,
         (None, Some(file)) => read(file, &source).await?,
         (None, None) => {

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_ingest::source::SourceOptions;
+use perfpipe_ingest::series::CpuChoice;
+use perfpipe_ingest::source::{SourceOptions, read_series};
 
-use super::ingest::series;
-use crate::args::{RunArgs, SeriesArgs, StoreArgs};
+use crate::args::{AskArgs, RunArgs, SeriesArgs, SeriesFromArgs, StoreArgs};
+use crate::input::readings::series;
 use crate::input::{runs, store};
 use crate::output::note;
 use crate::output::notes::{self, Facts};
@@ -14,13 +15,18 @@ use crate::output::notes::{self, Facts};
 #[command(mut_arg("series", |series| series.required(true)))]
 #[command(after_help = "Examples:\n  \
     perfpipe attach-series go_2048 --series memory=memory.csv --unit bytes\n  \
-    perfpipe attach-series --framework go --test 2048 --series memory=memory.csv --unit bytes --replace\n\n\
+    perfpipe attach-series --framework go --test 2048 --series memory=memory.csv --unit bytes --replace\n  \
+    perfpipe attach-series go_2048 --series memory --unit bytes --from 'prometheus+http://mon:9090?query=node_memory_Active_bytes'\n\n\
     The clock of the readings is shifted by the --cpu-offset of the run.")]
 pub(crate) struct AttachSeriesArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
+    #[command(flatten)]
+    pub(crate) from: SeriesFromArgs,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
     /// Time zone of dates that name none: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
@@ -35,11 +41,19 @@ pub(crate) struct AttachSeriesArgs {
 /// Adds series to a run.
 pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
     runs::check(&args.run)?;
-    let files = series(&args.series)?;
+    let named = series::all(&args.series, (&args.from, &args.ask))?;
     let source = SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
     let store = store::existing(at).await?;
     let key = runs::one(&args.run, &store).await?;
-    let done = store.attach_series(&key, &files, &source, args.replace).await?;
+    let mut exports = read_series(&named.files, &source).await?;
+    if !named.asked.is_empty() {
+        let run = store.read(&key).await?.info;
+        let window = CpuChoice::default().with_offset(run.cpu_offset).window(run.t0_ms, run.last_ms);
+        for series in &named.asked {
+            exports.extend(series.read(window, &source).await?);
+        }
+    }
+    let done = store.attach_series(&key, &exports, args.replace).await?;
     done.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
     for (name, seconds) in &done.seconds {
         let share = f64::from(*seconds) / f64::from(done.info.seconds.max(1)) * 100.0;

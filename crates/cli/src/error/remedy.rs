@@ -93,7 +93,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one with --cpu-item ID.",
         ErrorKind::CpuCores => "Give --cores N, the cores of the server.",
         ErrorKind::SourceDenied => {
-            "The secrets of --cpu-from come from the environment: set PERFPIPE_ZABBIX_TOKEN or PERFPIPE_PROMETHEUS_TOKEN to a valid token, or ..._USER and ..._PASSWORD; ..._TOKEN_FILE and ..._PASSWORD_FILE name files with them."
+            "The secrets of --cpu-from and --from come from the environment: set PERFPIPE_ZABBIX_TOKEN or PERFPIPE_PROMETHEUS_TOKEN to a valid token, or ..._USER and ..._PASSWORD; ..._TOKEN_FILE and ..._PASSWORD_FILE name files with them."
         }
         ErrorKind::SourceUntrusted => {
             "Give the certificate of the authority that signed it, in PEM: --ca-file FILE; and name the host in the URL as its certificate does."
@@ -102,7 +102,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Check that the item is collected and still kept, the clocks of both machines (--cpu-offset), and the time zone of the log's dates (--time-zone)."
         }
         ErrorKind::SourceOfPipe => {
-            "Store the run without --cpu-from, and attach the readings then: perfpipe attach-cpu RUN --cpu-from URL."
+            "Store the run without readings, and attach them then: `perfpipe attach-cpu` RUN --cpu-from URL, `perfpipe attach-series` RUN --series NAME --unit UNIT --from URL."
         }
         ErrorKind::NoCpuItems => "Leave out --cpu-item.",
         ErrorKind::SeriesItems => {

@@ -14,6 +14,7 @@ use crate::pipeline::plan::open_log;
 use crate::pipeline::survey::Survey;
 use crate::run::infer::Clues;
 use crate::run::info::SourceFile;
+use crate::run::options::cpu_scale::CpuScale;
 use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
@@ -56,6 +57,8 @@ pub(crate) struct CpuFile {
     pub(crate) file: SourceFile,
     /// How the readings are joined.
     pub(crate) join: CpuJoin,
+    /// The unit of the readings, if the file tells it.
+    pub(crate) scale: Option<CpuScale>,
     /// The extent of the readings, on the log's clock.
     pub(crate) readings: Readings,
 }
@@ -116,7 +119,7 @@ impl CpuFile {
             first: all.first().map(clock).unwrap_or_default(),
             last: all.last().map(clock).unwrap_or_default().saturating_add(join.lookback.into()),
         };
-        Ok(Self { path: path.to_owned(), file: export.file, join, readings })
+        Ok(Self { path: path.to_owned(), file: export.file, join, scale: export.scale, readings })
     }
 }
 

@@ -73,15 +73,18 @@ pub enum Paired {
     Name,
     /// The log begins within its readings.
     Time,
+    /// There is none: the readings of the run's time are asked for.
+    Asked,
 }
 
 impl Paired {
-    /// The name of the kind: `file`, `name` or `time`.
+    /// The name of the kind: `file`, `name`, `time` or `asked`.
     pub fn name(self) -> &'static str {
         match self {
             Self::File => "file",
             Self::Name => "name",
             Self::Time => "time",
+            Self::Asked => "asked",
         }
     }
 }

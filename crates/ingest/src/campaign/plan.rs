@@ -105,13 +105,16 @@ impl Files {
     }
 
     /// The runs with their CPU exports, the runs of unreadable files, and the notes.
-    fn runs(mut self) -> (Vec<(LogFile, CampaignRun)>, Vec<CampaignRun>, Vec<String>) {
+    fn runs(
+        mut self,
+        asked_host: Option<&str>,
+    ) -> (Vec<(LogFile, CampaignRun)>, Vec<CampaignRun>, Vec<String>) {
         let exports: Vec<Export> = self.others.iter().map(Other::export).collect();
         let asked: Vec<Log> = self.logs.iter().map(asked).collect();
         let mut used = vec![false; exports.len()];
         let mut runs = Vec::new();
         for (log, choice) in std::mem::take(&mut self.logs).into_iter().zip(pair(&asked, &exports)) {
-            let run = self.run(&log, choice, &mut used);
+            let run = self.run(&log, choice, &mut used, asked_host);
             runs.push((log, run));
         }
         let mut failed = Vec::new();
@@ -129,7 +132,13 @@ impl Files {
         (runs, failed, self.notes)
     }
 
-    fn run(&mut self, log: &LogFile, choice: Choice, used: &mut [bool]) -> CampaignRun {
+    fn run(
+        &mut self,
+        log: &LogFile,
+        choice: Choice,
+        used: &mut [bool],
+        asked_host: Option<&str>,
+    ) -> CampaignRun {
         let mut run = CampaignRun::of(log);
         let mut use_up = |number: usize| used.get_mut(number).into_iter().for_each(|used| *used = true);
         if let Some(cpu) = &log.cpu {
@@ -144,7 +153,10 @@ impl Files {
             return run;
         }
         match choice {
-            Choice::None => run.notes.push(Note::new(NoteKind::NoCpu, "it has no CPU export")),
+            Choice::None => match asked_host {
+                Some(host) => run.cpu = Some(PlannedCpu::asked(host)),
+                None => run.notes.push(Note::new(NoteKind::NoCpu, "it has no CPU export")),
+            },
             Choice::Several(numbers) => {
                 numbers.iter().copied().for_each(&mut use_up);
                 run.stand = Stand::Failed(self.ambiguous(&log.path, &numbers));
@@ -214,6 +226,9 @@ impl Campaign {
     /// run, and checks whether the store already has it. Reads the beginning of each log and the whole of each CPU
     /// export. Stores nothing.
     ///
+    /// A run without a CPU export gets the readings of its time from [`IngestOptions::cpu_from`](crate::IngestOptions),
+    /// once it is ingested, and every run the series that are asked for.
+    ///
     /// With [`Repeat::Next`], runs of the same framework and test become its repeats, in order of their t0.
     ///
     /// # Errors
@@ -240,7 +255,8 @@ impl Campaign {
                     "Leave them out, or ingest that run alone: name its files instead of the folder.",
                 ));
             }
-            let (mut runs, failed, notes) = Files::of(folders, options).await?.runs();
+            let asked_host = options.asked_cpu().map(|(host, _)| host);
+            let (mut runs, failed, notes) = Files::of(folders, options).await?.runs(asked_host.as_deref());
             if runs.is_empty() && failed.is_empty() {
                 let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
                 let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();

@@ -87,9 +87,10 @@ impl CampaignRun {
         Self { sources: log.sources, cells: log.cells, ..self }
     }
 
-    /// The files to ingest: the log and, unless it is in the same zip, the CPU export.
+    /// The files to ingest: the log and, unless it is in the same zip or asked for, the CPU export.
     pub fn files(&self) -> Vec<PathBuf> {
-        let cpu = self.cpu.iter().filter(|cpu| cpu.paired != Paired::File).map(|cpu| cpu.file.clone());
+        let is_file = |cpu: &&PlannedCpu| !matches!(cpu.paired, Paired::File | Paired::Asked);
+        let cpu = self.cpu.iter().filter(is_file).map(|cpu| cpu.file.clone());
         std::iter::once(self.log.clone()).chain(cpu).collect()
     }
 

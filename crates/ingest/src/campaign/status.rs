@@ -6,12 +6,13 @@ use crate::error::Error;
 use crate::operations::options::IngestOptions;
 use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
+use crate::run::options::cpu_scale::CpuScale;
 use crate::run::replace::Replace;
 use crate::source::LogSource;
 use crate::source::log::last_part;
 
 use super::name::bare;
-use super::planned_cpu::PlannedCpu;
+use super::planned_cpu::{PlannedCpu, PlannedExport};
 
 /// The status of a run compared with the store.
 #[derive(Debug)]
@@ -90,16 +91,8 @@ impl Candidate<'_> {
     /// The reason why an ingest would differ from the stored run of the same logs, if there is one.
     pub(super) fn change(&self, stored: &RunInfo) -> Option<String> {
         let options = self.options;
-        let cpu = stored.sources.iter().find(|source| source.kind == SourceKind::Cpu);
-        let cpu = match (self.cpu, cpu) {
-            // A CPU export that was attached later, or that is missing now, is kept.
-            (None, _) => None,
-            (Some(now), Some(then)) if same_content(&now.source, then) => None,
-            (Some(_), Some(_)) => Some("its CPU export has changed"),
-            (Some(_), None) => Some("it has a CPU export now"),
-        };
         // The interval of readings that are kept is not known here.
-        let lookback = self.cpu.map(|cpu| cpu.join.lookback).or(options.cpu.lookback);
+        let lookback = self.export().map(|cpu| cpu.join.lookback).or(options.cpu.lookback);
         let join = stored.cpu_offset != options.cpu.offset
             || lookback.is_some_and(|lookback| lookback != stored.cpu_lookback);
         let samples = match (stored.samples_stored, options.keep_samples) {
@@ -113,13 +106,58 @@ impl Candidate<'_> {
             self.is_read_otherwise(stored).then_some("it was read with other options"),
             (stored.rejects > options.max_rejects).then_some("it has more rejects than are allowed now"),
             (stored.is_partial() && !options.source.salvage).then_some("only a part of it was stored"),
+            self.lacks_series(stored).then_some("a series that is asked for was not stored with it"),
         ];
-        cpu.or(samples).or_else(|| other.into_iter().flatten().next()).map(str::to_owned)
+        self.other_cpu(stored).or(samples).or_else(|| other.into_iter().flatten().next()).map(str::to_owned)
+    }
+
+    /// The CPU export, if it is a file.
+    fn export(&self) -> Option<&PlannedExport> {
+        self.cpu.and_then(|cpu| cpu.export.as_ref())
+    }
+
+    /// The reason why the CPU readings would not be those of the stored run, if they would not. What was asked for is not
+    /// asked for again.
+    fn other_cpu(&self, stored: &RunInfo) -> Option<&'static str> {
+        let then = stored.sources.iter().find(|source| source.kind == SourceKind::Cpu);
+        match (self.cpu, self.export(), then) {
+            // A CPU export that was attached later, or that is missing now, is kept.
+            (None, ..) => None,
+            (Some(_), None, None) => Some("it has no CPU readings, and they are asked for now"),
+            (Some(_), None, Some(then)) => {
+                (!self.is_asked_as(then)).then_some("its CPU readings are from elsewhere")
+            }
+            (_, Some(now), Some(then)) if same_content(&now.source, then) => None,
+            (_, Some(_), Some(_)) => Some("its CPU export has changed"),
+            (_, Some(_), None) => Some("it has a CPU export now"),
+        }
+    }
+
+    /// Returns true if CPU readings were asked for as they would be now.
+    fn is_asked_as(&self, then: &SourceFile) -> bool {
+        self.options.asked_cpu().is_some_and(|(_, url)| url == then.file)
+    }
+
+    /// Returns true if a series would be asked for that the stored run lacks.
+    fn lacks_series(&self, stored: &RunInfo) -> bool {
+        let is_stored = |url: &str| {
+            stored.sources.iter().any(|source| source.kind == SourceKind::Series && source.file == url)
+        };
+        self.options.asked_series().iter().any(|(_, url)| !is_stored(url))
+    }
+
+    /// The unit of the CPU readings, if they tell it themselves. Readings that are kept keep theirs.
+    fn told_scale(&self, stored: &RunInfo) -> Option<CpuScale> {
+        match self.export() {
+            Some(export) => export.scale,
+            None => stored.options.cpu_scale,
+        }
     }
 
     /// Returns true if the stored run has other options. Tags that are not given again are kept.
     fn is_read_otherwise(&self, stored: &RunInfo) -> bool {
         let mut now = self.options.noted.clone();
+        now.note_scale(self.told_scale(stored));
         if now.tags.is_empty() {
             now.tags.clone_from(&stored.options.tags);
         }

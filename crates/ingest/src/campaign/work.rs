@@ -15,6 +15,7 @@ use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::key::{Repeat, RunKey};
 
+use super::pairing::Paired;
 use super::plan::Campaign;
 use super::run::CampaignRun;
 use super::status::Stand;
@@ -144,6 +145,8 @@ impl Desk<'_> {
             progress: progress.clone(),
             ..self.options.clone()
         };
+        let is_asked = run.cpu.as_ref().is_some_and(|cpu| cpu.paired == Paired::Asked);
+        let options = if is_asked { options } else { options.without_asked_cpu() };
         let log = run.log.clone();
         let admit = |key: &RunKey| self.admit(key, &log);
         let files = run.files();

@@ -130,6 +130,8 @@ kinds! {
     SourceAnswer = "source-answer",
     /// A source of readings has no such item, several, or one of texts.
     SourceItem = "source-item",
+    /// A source of readings has several series, of which it was not told what to make.
+    SourceSeveral = "source-several",
     /// A source of readings has none of the time of the run.
     SourceEmpty = "source-empty",
     /// Readings are asked for the time of a log that can be read only once.

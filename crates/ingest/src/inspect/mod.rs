@@ -13,6 +13,8 @@ use std::sync::{Arc, PoisonError};
 use futures_util::future::BoxFuture;
 
 use crate::error::{Error, Result};
+#[cfg(feature = "fetch")]
+use crate::operations::fetched::with_readings_of;
 use crate::operations::ingest::{Prepared, lacks_log};
 use crate::operations::options::{IngestOptions, check};
 use crate::pipeline::plan::ReadPlan;
@@ -57,12 +59,11 @@ pub fn inspect<'a>(files: &'a [PathBuf], options: &'a IngestOptions) -> BoxFutur
     Box::pin(async move {
         check(options)?;
         #[cfg(feature = "fetch")]
-        if let Some(source) = &options.cpu_from {
-            let mut options = IngestOptions { cpu_from: None, ..options.clone() };
-            let found = inspect(files, &options).await?;
-            let Some((t0_ms, last_ms)) = found.t0_ms.zip(found.last_ms) else { return Ok(found) };
-            options.fetched = Some(source.read(options.cpu.window(t0_ms, last_ms), &options.source).await?);
-            return inspect(files, &options).await;
+        if options.asks() {
+            let plain = IngestOptions { cpu_from: None, series_from: Vec::new(), ..options.clone() };
+            let found = inspect(files, &plain).await?;
+            let Some(time) = found.t0_ms.zip(found.last_ms) else { return Ok(found) };
+            return inspect(files, &with_readings_of(time, options).await?).await;
         }
         let inputs = Inputs::recognise_aside(files.to_vec(), options.source.clone()).await?;
         let refusal = lacks_log(&inputs);

@@ -134,11 +134,11 @@ pub(crate) async fn ingest_as<S: RunStore>(
 ) -> Result<Ingested> {
     check(options)?;
     #[cfg(feature = "fetch")]
-    if let Some(source) = &options.cpu_from {
+    if options.asks() {
         let plain = for_time(files, options, terms.kept)?;
         let reading = Terms { kept: terms.kept, ..Terms::default() };
         let run = Box::pin(ingest_as(&Nowhere, files, &plain, reading)).await?.info;
-        let options = with_readings(&run, options, source).await?;
+        let options = with_readings(&run, files, options).await?;
         return Box::pin(ingest_as(store, files, &options, terms)).await;
     }
     let progress = &options.progress;
@@ -274,7 +274,7 @@ impl Prepared {
         };
         let export = match inputs.cpu {
             Some(cpu) => Some(cpu.read(&options.source).await?),
-            None => options.fetched.clone(),
+            None => options.fetched.cpu.clone(),
         };
         if let Some(export) = export {
             prepared.join = options.cpu.join(&export.series);
@@ -287,6 +287,8 @@ impl Prepared {
             prepared.damage.extend(export.damage);
         }
         prepared.series = series::read(&options.series, &options.source).await?;
+        prepared.series.extend(options.fetched.series.iter().cloned());
+        prepared.series.sort_by(|one, other| one.series.name.cmp(&other.series.name));
         for export in &mut prepared.series {
             prepared.notes.append(&mut export.notes);
             prepared.damage.append(&mut export.damage);
@@ -538,8 +540,8 @@ impl Prepared {
                 .sources
                 .iter()
                 .chain(&self.cpu_file)
-                .chain(self.series.iter().map(|export| &export.file))
                 .cloned()
+                .chain(series::files(&self.series))
                 .collect(),
             cpu_offset: self.join.offset,
             cpu_lookback: self.join.lookback,

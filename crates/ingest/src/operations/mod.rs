@@ -5,7 +5,7 @@ pub(crate) mod attach;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod copy;
 #[cfg(feature = "fetch")]
-mod fetched;
+pub(crate) mod fetched;
 pub(crate) mod ingest;
 #[cfg(feature = "parquet")]
 pub(crate) mod merge;

@@ -9,9 +9,9 @@ use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
 use crate::series::server::{self, SeriesFile};
+use crate::source::{CpuExport, SeriesExport, SourceOptions};
 #[cfg(feature = "fetch")]
-use crate::source::ReadingsSource;
-use crate::source::{CpuExport, SourceOptions};
+use crate::source::{ReadingsSource, SeriesSource};
 
 /// The maximum span of a run in ms: 12 days before and after its first accepted record.
 const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
@@ -59,8 +59,11 @@ pub struct IngestOptions {
     /// Where the CPU readings of the run's time are asked for, instead of an export. The logs are then read twice.
     #[cfg(feature = "fetch")]
     pub cpu_from: Option<ReadingsSource>,
+    /// Where other series of the server are asked for.
+    #[cfg(feature = "fetch")]
+    pub series_from: Vec<SeriesSource>,
     /// The readings that were asked for.
-    pub(crate) fetched: Option<CpuExport>,
+    pub(crate) fetched: Fetched,
     /// Files with other series of the server, whose clock is shifted as that of the CPU readings.
     pub series: Vec<SeriesFile>,
     /// True if the samples are stored besides their counts.
@@ -71,6 +74,13 @@ pub struct IngestOptions {
     pub progress: Progress,
     /// Options to be recorded with the run. They do not change how it is read.
     pub noted: RunOptions,
+}
+
+/// The readings of a run that were asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fetched {
+    pub(crate) cpu: Option<CpuExport>,
+    pub(crate) series: Vec<SeriesExport>,
 }
 
 impl Default for IngestOptions {
@@ -90,7 +100,9 @@ impl Default for IngestOptions {
             cpu: CpuChoice::default(),
             #[cfg(feature = "fetch")]
             cpu_from: None,
-            fetched: None,
+            #[cfg(feature = "fetch")]
+            series_from: Vec::new(),
+            fetched: Fetched::default(),
             series: Vec::new(),
             keep_samples: true,
             sizes: PipelineOptions::default(),
@@ -127,7 +139,10 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
         let problem = format!("the repeat is {repeat}, and must be from 1 to {LAST_REPEAT}");
         return Err(Error::usage(ErrorKind::RepeatRange, problem, "Count repeats from 1."));
     }
-    server::check(&options.series)
+    let files = options.series.iter().map(|of| (of.name.as_str(), of.unit.as_str()));
+    #[cfg(feature = "fetch")]
+    let files = files.chain(options.series_from.iter().map(|of| (of.name.as_str(), of.unit.as_str())));
+    server::check(files)
 }
 
 impl IngestOptions {
@@ -221,6 +236,47 @@ impl IngestOptions {
     pub fn with_cpu_from(mut self, cpu_from: ReadingsSource) -> Self {
         self.cpu_from = Some(cpu_from);
         self
+    }
+
+    /// Sets where other series of the server are asked for.
+    #[cfg(feature = "fetch")]
+    #[must_use]
+    pub fn with_series_from(mut self, series_from: Vec<SeriesSource>) -> Self {
+        self.series_from = series_from;
+        self
+    }
+
+    /// The host that is asked for CPU readings, and the URL of the readings.
+    pub(crate) fn asked_cpu(&self) -> Option<(String, String)> {
+        #[cfg(feature = "fetch")]
+        let asked = self.cpu_from.as_ref().map(|source| (source.host().to_owned(), source.url()));
+        #[cfg(not(feature = "fetch"))]
+        let asked = None;
+        asked
+    }
+
+    /// The URLs of other series of the server that are asked for, by their names.
+    pub(crate) fn asked_series(&self) -> Vec<(String, String)> {
+        #[cfg(feature = "fetch")]
+        let asked = self.series_from.iter().map(|of| (of.name.clone(), of.source.url())).collect();
+        #[cfg(not(feature = "fetch"))]
+        let asked = Vec::new();
+        asked
+    }
+
+    /// Returns options by which no CPU readings are asked for.
+    pub(crate) fn without_asked_cpu(self) -> Self {
+        #[cfg(feature = "fetch")]
+        let this = Self { cpu_from: None, ..self };
+        #[cfg(not(feature = "fetch"))]
+        let this = self;
+        this
+    }
+
+    /// Returns true if readings are asked for.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn asks(&self) -> bool {
+        self.cpu_from.is_some() || !self.series_from.is_empty()
     }
 
     /// Sets the files with other series of the server.

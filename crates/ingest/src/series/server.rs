@@ -1,5 +1,6 @@
 //! A series of the server beside its CPU, such as its memory.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::cpu::{CpuChoice, CpuJoin, TimeSeries};
@@ -93,18 +94,19 @@ impl SeriesFile {
 /// # Errors
 /// If a name is given twice, is `cpu`, or has other characters than letters, digits, `_` and `-`; or if a unit is empty or
 /// long.
-pub(crate) fn check(files: &[SeriesFile]) -> Result<()> {
+pub(crate) fn check<'a>(series: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<()> {
     let refuse = |problem: String, remedy| Err(Error::usage(ErrorKind::SeriesName, problem, remedy));
-    for (at, SeriesFile { name, unit, .. }) in files.iter().enumerate() {
+    let mut known = BTreeSet::new();
+    for (name, unit) in series {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
         if name.is_empty() || name.len() > LONGEST || !name.chars().all(plain) {
             return refuse(format!("a series can't be named {name:?}"), NAME);
         }
         if name.eq_ignore_ascii_case("cpu") {
-            let remedy = "Give the CPU export as a file beside the log, without --series.";
+            let remedy = "Give the CPU readings without --series: as a file beside the log, or by the address of their source.";
             return refuse("the CPU is a series of its own, of which perfpipe knows the unit".into(), remedy);
         }
-        if files.iter().take(at).any(|other| other.name == *name) {
+        if !known.insert(name) {
             return refuse(format!("two series are named {name}"), "Give each a name of its own.");
         }
         if unit.trim().is_empty() || unit.len() > LONGEST || unit.chars().any(char::is_control) {
@@ -121,10 +123,7 @@ mod tests {
 
     #[test]
     fn names_that_could_not_be_asked_for_are_refused() {
-        let of = |names: &[(&str, &str)]| {
-            let files: Vec<_> = names.iter().map(|(name, unit)| SeriesFile::new(*name, *unit, "x")).collect();
-            check(&files).map_err(|error| error.to_string())
-        };
+        let of = |names: &[(&str, &str)]| check(names.iter().copied()).map_err(|error| error.to_string());
         assert_eq!(of(&[("memory", "bytes"), ("disk-io_2", "MB/s")]), Ok(()));
         for bad in ["", "my memory", "Größe", "CPU", &"x".repeat(41)] {
             assert!(of(&[(bad, "bytes")]).is_err(), "{bad}");

@@ -17,7 +17,8 @@ pub(crate) mod unpack;
 pub(crate) mod zip;
 
 #[cfg(feature = "fetch")]
-pub use self::cpu_export::fetch::{Access, ReadingsSource, Secret};
+pub use self::cpu_export::fetch::{Access, ReadingsSource, Secret, SeriesSource};
+pub use self::cpu_export::series::{SeriesExport, read as read_series};
 pub use self::cpu_export::{CpuExport, CpuSource};
 pub use self::detect::Inputs;
 pub(crate) use self::detect::refuse_twins;

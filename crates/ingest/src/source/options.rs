@@ -34,10 +34,15 @@ pub struct SourceOptions {
 
 impl SourceOptions {
     /// Returns the options for a file that holds another series than the CPU.
-    pub(crate) fn for_series(mut self, of: &SeriesFile) -> Self {
-        self.series = Some(of.name.clone());
+    pub(crate) fn for_series(self, of: &SeriesFile) -> Self {
+        self.for_readings(&of.name, of.item)
+    }
+
+    /// Returns the options for readings of another series than the CPU.
+    pub(crate) fn for_readings(mut self, name: &str, item: Option<u64>) -> Self {
+        self.series = Some(name.to_owned());
         self.layout.of_server = true;
-        (self.cpu_item, self.cpu_scale, self.cores) = (of.item, None, None);
+        (self.cpu_item, self.cpu_scale, self.cores) = (item, None, None);
         self
     }
 

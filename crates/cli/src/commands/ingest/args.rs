@@ -7,7 +7,7 @@ use perfpipe_analyze::table::Format;
 
 use crate::args::{
     ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, Part, PointArgs, RunNameArgs,
-    SeriesArgs, SheetArgs, Tag, choice, repeat,
+    SeriesArgs, SeriesFromArgs, SheetArgs, Tag, choice, repeat,
 };
 
 /// Flags on the run that is stored.
@@ -51,6 +51,7 @@ pub(crate) struct KeepArgs {
     perfpipe ingest run.zip cpu.csv --append-repeat --tag commit=3f2a9c1 --tag branch=main\n  \
     perfpipe ingest cut.zip cpu.csv --salvage\n  \
     perfpipe ingest run.zip cpu.csv --series memory=memory.csv --unit bytes\n  \
+    perfpipe ingest run.zip --series memory --unit bytes --from 'prometheus+http://mon:9090?query=node_memory_Active_bytes'\n  \
     perfpipe ingest night --frameworks ports.toml --dry-run\n  \
     perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n  \
     perfpipe ingest load-3.zip --part 3/16 --origin 1795203738000 --injector load-3 --framework go --test 2048\n\n\
@@ -92,6 +93,8 @@ pub(crate) struct IngestArgs {
     pub(crate) charts: ChartArgs,
     #[command(flatten, next_help_heading = "Reading")]
     pub(crate) series: SeriesArgs,
+    #[command(flatten, next_help_heading = "Reading")]
+    pub(crate) series_from: SeriesFromArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }

@@ -47,13 +47,6 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
         )
         .into());
     }
-    if args.log.cpu.from.cpu_from.is_some() {
-        return Err(CliError::usage(
-            "--cpu-from asks for the readings of one run, and a folder holds many",
-            "Leave it out, and attach readings to each run: perfpipe attach-cpu RUN --cpu-from URL.",
-        )
-        .into());
-    }
     let options = options(args)?.with_progress(progress.clone());
     let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
     pages.map(page_folder).transpose()?;

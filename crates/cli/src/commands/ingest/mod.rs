@@ -18,7 +18,7 @@ use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{Progress, RunInfo};
 
 pub(crate) use self::args::{IngestArgs, KeepArgs};
-pub(crate) use self::options::{cpu_noted, keeping, options, reading, series};
+pub(crate) use self::options::{cpu_noted, keeping, options, reading};
 pub(crate) use self::readings::with_readings;
 pub(crate) use self::summary::summarise;
 

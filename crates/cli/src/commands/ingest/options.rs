@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use perfpipe_ingest::IngestOptions;
 use perfpipe_ingest::run::{Repeat, RunOptions};
-use perfpipe_ingest::series::SeriesFile;
 use perfpipe_ingest::source::SourceOptions;
 
 use super::args::{IngestArgs, KeepArgs};
-use crate::args::{LogArgs, SeriesArgs, Tag};
+use crate::args::{LogArgs, Tag};
 use crate::error::CliError;
-use crate::input::{cpu_scale, ports, readings, view};
+use crate::input::readings::{self, series};
+use crate::input::{cpu_scale, ports, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     let mut options = keeping(&args.keep, reading(&args.log, args.salvage, args.charts.cores.cores)?)?;
     options.injector.clone_from(&args.injector);
-    options.series = series(&args.series)?;
+    series::with(&mut options, &args.series, (&args.series_from, &args.log.cpu.from.ask))?;
     Ok(options)
 }
 
@@ -47,36 +47,6 @@ fn tags(given: &[Tag]) -> Result<BTreeMap<String, String>> {
         }
     }
     Ok(tags)
-}
-
-/// Returns the files of other series, each with its unit.
-///
-/// # Errors
-/// If a flag lacks the name or the file, or if there are neither one nor as many units as series.
-pub(crate) fn series(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
-    let (count, units) = (args.series.len(), args.unit.len());
-    if units > 1 && units != count {
-        let problem = format!("there are {count} --series and {units} --unit");
-        return Err(CliError::usage(problem, "Give one unit for all series, or one for each.").into());
-    }
-    let units = args.unit.iter().cycle();
-    args.series.iter().zip(units).map(|(given, unit)| series_file(given, unit.trim())).collect()
-}
-
-/// Returns the file of a series in a unit, as it is given: `NAME=FILE` or `NAME:ID=FILE`.
-fn series_file(given: &str, unit: &str) -> Result<SeriesFile> {
-    let refuse = |problem: String| {
-        let remedy = "Write NAME=FILE, as in --series memory=memory.csv, or NAME:ID=FILE for one of several Zabbix items.";
-        Err(CliError::usage(problem, remedy).into())
-    };
-    let Some((name, file)) = given.split_once('=').filter(|(_, file)| !file.is_empty()) else {
-        return refuse(format!("--series {given} is not a name and a file"));
-    };
-    let Some((name, item)) = name.split_once(':') else { return Ok(SeriesFile::new(name, unit, file)) };
-    match item.parse() {
-        Ok(item) => Ok(SeriesFile::new(name, unit, file).with_item(item)),
-        Err(_) => refuse(format!("--series {given}: {item:?} is not the number of an item")),
-    }
 }
 
 /// Converts the flags on reading to the library's options, with defaults for all others.

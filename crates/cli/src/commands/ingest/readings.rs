@@ -4,9 +4,9 @@ use anyhow::Result;
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::points::{Point, add_readings};
 
-use super::options::series;
 use crate::args::SeriesArgs;
 use crate::error::CliError;
+use crate::input::readings::series;
 use crate::output::note;
 
 /// Returns the points with what the given series read while the tools ran.
@@ -22,7 +22,7 @@ pub(crate) async fn with_readings(mut points: Vec<Point>, args: &SeriesArgs) -> 
         let remedy = "Write a time before each command, as in: echo \"### $(date +%s.%N) wrk -c 50 URL\".";
         return Err(CliError::refused(problem, remedy).into());
     }
-    let known = add_readings(&mut points, &series(args)?).await?;
+    let known = add_readings(&mut points, &series::files(args)?).await?;
     if known < points.len() {
         let (without, all) = (thousands((points.len() - known) as u64), thousands(points.len() as u64));
         note(&format!(

@@ -18,13 +18,14 @@ use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
 use serde::Serialize;
 
 use self::text::Rows;
-use super::ingest::{reading, refuse_points, series};
+use super::ingest::{reading, refuse_points};
 use crate::args::{
     CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, SeriesArgs,
-    StoreArgs, choice,
+    SeriesFromArgs, StoreArgs, choice,
 };
 use crate::error::{CliError, of_ingest};
 use crate::input::idle_flags;
+use crate::input::readings::series;
 use crate::input::summaries::{find, names as names_of};
 use crate::output::Output;
 
@@ -60,6 +61,8 @@ pub(crate) struct InspectArgs {
     pub(crate) output: FileArgs,
     #[command(flatten, next_help_heading = "Reading")]
     pub(crate) series: SeriesArgs,
+    #[command(flatten, next_help_heading = "Reading")]
+    pub(crate) series_from: SeriesFromArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     #[command(flatten)]
@@ -103,7 +106,7 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
-    options.series = series(&args.series)?;
+    series::with(&mut options, &args.series, (&args.series_from, &args.log.cpu.from.ask))?;
     Ok(options)
 }
 

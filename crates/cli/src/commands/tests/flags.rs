@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 75] = [
+const LINES: [(&str, IsRead); 78] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.keep.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
@@ -26,15 +26,27 @@ const LINES: [(&str, IsRead); 75] = [
     ),
     ("attach-cpu go_2048 --cpu-from zabbix+http://h?itemid=1 --ca-file ca.pem --cpu-timeout 9", |c| {
         matches!(c, Command::AttachCpu(a) if a.cpu.as_deref() == Some(Path::new("go_2048"))
-            && a.reading.from.cpu_from.is_some() && a.reading.from.ca_file.is_some() && a.reading.from.cpu_timeout == Some(9))
+            && a.reading.from.cpu_from.is_some() && a.reading.from.ask.ca_file.is_some() && a.reading.from.ask.cpu_timeout == Some(9))
     }),
     (
         "ingest a.zip --cpu-from zabbix+http://h?itemid=1 --ca-file ca.pem --cpu-timeout 9",
-        |c| matches!(c, Command::Ingest(a) if a.log.cpu.from.cpu_from.is_some() && a.log.cpu.from.cpu_timeout == Some(9)),
+        |c| matches!(c, Command::Ingest(a) if a.log.cpu.from.cpu_from.is_some() && a.log.cpu.from.ask.cpu_timeout == Some(9)),
     ),
     (
         "inspect a.zip --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",
         |c| matches!(c, Command::Inspect(a) if a.log.cpu.from.cpu_from.is_some()),
+    ),
+    (
+        "ingest a.zip --series memory --unit bytes --from prometheus+http://h?query=up --cpu-timeout 9",
+        |c| matches!(c, Command::Ingest(a) if a.series_from.from.len() == 1 && a.log.cpu.from.ask.cpu_timeout == Some(9)),
+    ),
+    (
+        "inspect a.zip --series memory --unit bytes --from prometheus+http://h?query=up",
+        |c| matches!(c, Command::Inspect(a) if a.series_from.from.len() == 1),
+    ),
+    (
+        "attach-series go_2048 --series memory --unit bytes --from zabbix+http://h?itemid=1 --ca-file ca.pem --cpu-timeout 9",
+        |c| matches!(c, Command::AttachSeries(a) if a.from.from.len() == 1 && a.ask.ca_file.is_some() && a.ask.cpu_timeout == Some(9)),
     ),
     (
         "ingest a.zip --part auto/16 --injector load-3 --framework go --test t --origin 7",

@@ -1,6 +1,7 @@
-//! The source of readings that flags name; its secrets are the environment's.
+//! The sources of readings that flags name; its secrets are the environment's.
 
 mod proxy;
+pub(crate) mod series;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use anyhow::Result;
 use perfpipe_ingest::source::{Access, ReadingsSource, Secret};
 
 use self::proxy::proxy;
-use crate::args::CpuFromArgs;
+use crate::args::{AskArgs, CpuFromArgs};
 use crate::error::CliError;
 
 /// The largest file with a secret that is read, in bytes.
@@ -21,13 +22,20 @@ const LONGEST: u64 = 64 << 10;
 /// # Errors
 /// If its URL can't be used, or a file of secrets or certificates can't be read.
 pub(crate) fn source(args: &CpuFromArgs) -> Result<Option<ReadingsSource>> {
-    let Some(url) = &args.cpu_from else { return Ok(None) };
+    args.cpu_from.as_deref().map(|url| of(url, &args.ask)).transpose()
+}
+
+/// Returns the source of readings at a URL.
+///
+/// # Errors
+/// If the URL can't be used, or a file of secrets or certificates can't be read.
+pub(crate) fn of(url: &str, args: &AskArgs) -> Result<ReadingsSource> {
     let source: ReadingsSource = url.parse()?;
     let mut access = Access::default();
     access.timeout = args.cpu_timeout.map_or(access.timeout, |seconds| Duration::from_secs(seconds.into()));
     if source.is_database() {
         access.environment = settings(args.ca_file.as_deref());
-        return Ok(Some(source.with_access(access)));
+        return Ok(source.with_access(access));
     }
     let system = if source.is_zabbix() { "ZABBIX" } else { "PROMETHEUS" };
     access.token = secret(&format!("PERFPIPE_{system}_TOKEN"))?;
@@ -37,7 +45,7 @@ pub(crate) fn source(args: &CpuFromArgs) -> Result<Option<ReadingsSource>> {
     if let Some(file) = &args.ca_file {
         access.authorities = read(file)?;
     }
-    Ok(Some(source.with_access(access)))
+    Ok(source.with_access(access))
 }
 
 /// Returns the variables that complete the URL of a database. A file of authorities is what `PGSSLROOTCERT` would name.

@@ -8,6 +8,6 @@ mod values;
 
 pub(crate) use self::command::{Done, Watch, assert_told, done, finish, perfpipe, read_by, signal, wait_for};
 pub(crate) use self::fixtures::{Fixture, endless_log, fixture};
-pub(crate) use self::monitor::{Asked, Monitor, Reply, TOKEN, Zabbix, prometheus};
+pub(crate) use self::monitor::{Asked, EXPIRED, Monitor, Prometheus, Reply, TOKEN, Zabbix, prometheus};
 pub(crate) use self::store::{Key, Store};
 pub(crate) use self::values::{count, header, rows, text};

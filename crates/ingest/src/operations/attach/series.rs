@@ -10,9 +10,9 @@ use crate::run::info::{RunInfo, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::note::Note;
 use crate::run::replace::Replace;
-use crate::series::server::{self, SeriesFile};
-use crate::source::SourceOptions;
-use crate::source::cpu_export::series::{SeriesExport, read};
+use crate::series::server;
+use crate::source::SeriesExport;
+use crate::source::cpu_export::series::files;
 
 /// Result of attaching series to a run.
 #[derive(Debug)]
@@ -28,24 +28,24 @@ pub struct AttachedSeries {
 
 impl Store {
     /// Adds series of the server to a stored run, as if they had been given at the ingest; with `replace`, they replace
-    /// all series that the run has beside its CPU. Everything else stays.
+    /// all series that the run has beside its CPU. Everything else stays. [`read_series`](crate::source::read_series)
+    /// reads those of files.
     ///
     /// # Errors
-    /// If a file can't be read, if the run has a series of the same name and `replace` is false, if none of the run's
+    /// If two series have one name, if the run has a series of the same name and `replace` is false, if none of the run's
     /// seconds has a reading of a series, if the run is not stored, or if the store fails. The run is unchanged then.
     pub fn attach_series<'a>(
         &'a self,
         key: &'a RunKey,
-        files: &'a [SeriesFile],
-        options: &'a SourceOptions,
+        exports: &'a [SeriesExport],
         replace: bool,
     ) -> BoxFuture<'a, Result<AttachedSeries>> {
         Box::pin(async move {
-            server::check(files)?;
-            let exports = read(files, options).await?;
+            let named = exports.iter().map(|export| &export.series);
+            server::check(named.map(|series| (series.name.as_str(), series.unit.as_str())))?;
             let mut attempt = 1;
             loop {
-                match attach_once(self, key, &exports, replace).await {
+                match attach_once(self, key, exports, replace).await {
                     Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
                     done => return done,
                 }
@@ -67,7 +67,8 @@ async fn attach_once(
         run.series.clear();
     }
     let (mut seconds, mut notes) = (Vec::new(), Vec::new());
-    for SeriesExport { series, file, notes: told, damage, .. } in exports {
+    run.info.sources.extend(files(exports));
+    for SeriesExport { series, notes: told, damage, .. } in exports {
         let name = &series.name;
         if run.series.iter().any(|other| other.name == *name) {
             let problem = format!("the run {key} has a series {name} already");
@@ -82,7 +83,6 @@ async fn attach_once(
         }
         seconds.push((name.clone(), covered));
         notes.extend(told.iter().cloned());
-        run.info.sources.push(file.clone());
         run.info.damage.extend(damage.iter().cloned());
         run.series.push(series.clone());
     }

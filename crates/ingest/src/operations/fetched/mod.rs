@@ -1,14 +1,18 @@
-//! Asks for the CPU readings of a run's time, which its logs tell.
+//! Asks for the readings of a run's time, which its logs tell.
 
+mod clock;
 mod nowhere;
 
 use std::path::PathBuf;
 
-use super::options::IngestOptions;
+use super::options::{Fetched, IngestOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::{RunInfo, SourceKind};
 use crate::run::key::Repeat;
-use crate::source::ReadingsSource;
+use crate::series::cpu::CpuChoice;
+use crate::series::server;
+use crate::source::CpuExport;
+use crate::source::cpu_export::fetch::apart;
 
 pub(super) use self::nowhere::Nowhere;
 
@@ -36,6 +40,7 @@ pub(super) fn for_time(
     }
     Ok(IngestOptions {
         cpu_from: None,
+        series_from: Vec::new(),
         series: Vec::new(),
         repeat: Repeat::default(),
         keep_samples: false,
@@ -46,18 +51,50 @@ pub(super) fn for_time(
 /// Returns the options with the readings of a run's time.
 ///
 /// # Errors
-/// If there is a CPU export already, or the source has no readings.
+/// If there is a CPU export already, or a source has no readings.
 pub(super) async fn with_readings(
     run: &RunInfo,
+    files: &[PathBuf],
     options: &IngestOptions,
-    source: &ReadingsSource,
 ) -> Result<IngestOptions> {
-    if let Some(cpu) = run.sources.iter().find(|source| source.kind == SourceKind::Cpu) {
+    if let Some(source) = &options.cpu_from
+        && let Some(cpu) = run.sources.iter().find(|source| source.kind == SourceKind::Cpu)
+    {
         let problem =
             format!("there are two sources of the CPU readings: {}, and {}", cpu.file, source.host());
         return Err(Error::usage(ErrorKind::SeveralCpuExports, problem, "Give one of them."));
     }
-    let window = options.cpu.window(run.t0_ms, run.last_ms);
-    let export = source.read(window, &options.source).await?;
-    Ok(IngestOptions { cpu_from: None, fetched: Some(export), ..options.clone() })
+    let mut options = with_readings_of((run.t0_ms, run.last_ms), options).await?;
+    let Fetched { cpu, series } = &mut options.fetched;
+    let notes =
+        cpu.iter_mut().map(|cpu| &mut cpu.notes).chain(series.iter_mut().map(|of| &mut of.notes)).next();
+    notes.into_iter().for_each(|notes| notes.extend(clock::note(files, run)));
+    Ok(options)
+}
+
+/// Returns the options with the readings of this time (epoch ms, both inclusive), which are then asked for no more.
+///
+/// # Errors
+/// If a source has no readings, or what it answers makes two series of one name.
+pub(crate) async fn with_readings_of(
+    (t0_ms, last_ms): (i64, i64),
+    options: &IngestOptions,
+) -> Result<IngestOptions> {
+    let mut fetched = Fetched::default();
+    if let Some(source) = &options.cpu_from {
+        let mut export = source.read(options.cpu.window(t0_ms, last_ms), &options.source).await?;
+        let parts = std::mem::take(&mut export.parts);
+        // The CPU export tells all that is to be told of them.
+        let untold = CpuExport { notes: Vec::new(), ..export.clone() };
+        fetched.series.extend(apart(("cpu", "%"), parts, &untold));
+        fetched.cpu = Some(export);
+    }
+    let window = CpuChoice::default().with_offset(options.cpu.offset).window(t0_ms, last_ms);
+    for series in &options.series_from {
+        fetched.series.extend(series.read(window, &options.source).await?);
+    }
+    let asked = fetched.series.iter().map(|export| &export.series);
+    let named = asked.map(|series| (series.name.as_str(), series.unit.as_str()));
+    server::check(options.series.iter().map(|of| (of.name.as_str(), of.unit.as_str())).chain(named))?;
+    Ok(IngestOptions { cpu_from: None, series_from: Vec::new(), fetched, ..options.clone() })
 }

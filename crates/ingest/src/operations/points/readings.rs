@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::formats::summaries::point::{Point, Readings};
-use crate::series::server::{self, SeriesFile};
+use crate::series::server::SeriesFile;
 use crate::source::SourceOptions;
 use crate::source::cpu_export::series::{self, SeriesExport};
 
@@ -12,7 +12,6 @@ use crate::source::cpu_export::series::{self, SeriesExport};
 /// # Errors
 /// If a file can't be read, or the names of the series can't be used.
 pub async fn add_readings(points: &mut [Point], files: &[SeriesFile]) -> Result<usize> {
-    server::check(files)?;
     for SeriesExport { series, .. } in series::read(files, &SourceOptions::default()).await? {
         for point in &mut *points {
             let Some(seconds) = point.figures.seconds() else { continue };

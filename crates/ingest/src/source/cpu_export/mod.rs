@@ -68,6 +68,8 @@ pub struct CpuExport {
     pub scale: Option<CpuScale>,
     /// The damage, if the export was salvaged.
     pub damage: Option<Damage>,
+    /// The readings of each host by its name, if several were asked to be kept apart; `series` is then their sum.
+    pub parts: Vec<(String, TimeSeries)>,
     /// The form in which it is written.
     pub(crate) facts: CpuFacts,
 }
@@ -151,6 +153,7 @@ impl CpuSource {
                 notes,
                 scale,
                 damage,
+                parts: Vec::new(),
                 facts,
             })
         })

@@ -5,28 +5,42 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::damage::Damage;
 use crate::run::info::{SourceFile, SourceKind};
 use crate::run::note::Note;
-use crate::series::server::{SeriesFile, ServerSeries};
+use crate::series::server::{self, SeriesFile, ServerSeries};
 use crate::source::{Inputs, SourceOptions};
 
-/// What was read of the file of a series.
-pub(crate) struct SeriesExport {
+/// What was read of a series of the server: a file, or what a monitoring system answered.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SeriesExport {
     /// The series, perhaps without readings.
-    pub(crate) series: ServerSeries,
+    pub series: ServerSeries,
     /// The file's name, size and checksum.
-    pub(crate) file: SourceFile,
+    pub file: SourceFile,
+    /// Notes for the user, as sentences.
+    pub notes: Vec<Note>,
+    /// All damage, if the file was salvaged.
+    pub damage: Vec<Damage>,
     /// The form in which the file is written.
     pub(crate) facts: CpuFacts,
-    /// Notes for the user, as sentences.
-    pub(crate) notes: Vec<Note>,
-    /// All damage, if the file was salvaged.
-    pub(crate) damage: Vec<Damage>,
 }
 
-/// Reads the files, ascending by the names of their series.
+/// Returns the files of some series, each once: several series may come from one answer.
+pub(crate) fn files(exports: &[SeriesExport]) -> Vec<SourceFile> {
+    let mut files: Vec<SourceFile> = Vec::new();
+    for SeriesExport { file, .. } in exports {
+        if !files.contains(file) {
+            files.push(file.clone());
+        }
+    }
+    files
+}
+
+/// Reads files with series of the server, ascending by the names of the series.
 ///
 /// # Errors
-/// If a file can't be read, holds a log, or holds several series of which the name selects none.
-pub(crate) async fn read(files: &[SeriesFile], options: &SourceOptions) -> Result<Vec<SeriesExport>> {
+/// If a name can't be used, a file can't be read, holds a log, or holds several series of which the name selects none.
+pub async fn read(files: &[SeriesFile], options: &SourceOptions) -> Result<Vec<SeriesExport>> {
+    server::check(files.iter().map(|of| (of.name.as_str(), of.unit.as_str())))?;
     let mut found = Vec::with_capacity(files.len());
     for of in files {
         let options = options.clone().for_series(of);

@@ -117,8 +117,10 @@ fn faults_of_a_database_are_told_and_the_earlier_run_stays() {
     ] {
         refused(told, &mut zabbix.ingest(&store, asked, &[]));
     }
-    let late = ["--cpu-offset", "36000"];
-    refused("the latest is of", &mut zabbix.ingest(&store, "itemid=11", &late));
+    for (offset, told) in [("36000", "10 h behind, add -36000 to"), ("-36000", "the latest before it is of")]
+    {
+        refused(told, &mut zabbix.ingest(&store, "itemid=11", &["--cpu-offset", offset]));
+    }
     refused(
         "password authentication failed",
         zabbix.ingest(&store, "itemid=11", &[]).env("PGPASSWORD", "no"),
@@ -131,5 +133,5 @@ fn faults_of_a_database_are_told_and_the_earlier_run_stays() {
     zabbix.sql("drop table items");
     refused("can't be read as a database of Zabbix", &mut zabbix.ingest(&store, "itemid=11", &[]));
     let secret = zabbix.url("itemid=11").replace("guarded@", &format!("guarded:{SECRET}@"));
-    refused("holds a user or a password", &mut ingest(&store, &secret, &[]));
+    refused("holds a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
 }

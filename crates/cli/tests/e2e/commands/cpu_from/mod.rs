@@ -1,7 +1,11 @@
 //! CPU readings that are asked for where they live, and hosts that do not give them.
 
 mod database;
+mod folders;
 mod recorded;
+mod series;
+mod several;
+mod steps;
 mod tls;
 
 use std::process::Command;
@@ -117,8 +121,11 @@ fn readings_of_prometheus_are_asked_for_in_windows_and_attached() {
     assert!(said.contains("100.0 % of the seconds have a reading"), "{said}");
     let expected: Vec<_> = (T0 - 60..=T0 + 25_000).map(|clock| (clock, (clock % 1000) as f64)).collect();
     assert_eq!(readings(&store), expected);
-    assert_eq!(monitor.asked().len(), 3);
-    assert!(monitor.asked()[0].line.contains("mode%21%3D%22idle%22"), "{:?}", monitor.asked()[0]);
+    let lines: Vec<String> = monitor.asked().into_iter().map(|asked| asked.line).collect();
+    let (told, windows) = lines.split_first().unwrap();
+    assert!(told.contains("/query?query=cpu%7Bmode%21%3D%22idle%22%7D%5B5m%5D&time="), "{told}");
+    assert_eq!(windows.len(), 3, "{windows:?}");
+    assert!(windows.iter().all(|line| line.contains("/query_range?query=sum%28rate%28")), "{windows:?}");
 }
 
 #[test]
@@ -161,12 +168,12 @@ fn faults() -> Vec<Fault> {
     vec![
         fault(
             "no readings",
-            "the latest is of 2026-11-20 19:30:00 UTC",
+            "the latest before it is of 2026-11-20 19:30:00 UTC",
             with(|zabbix| zabbix.readings.clear()),
         ),
         fault(
             "a log an hour ahead",
-            "if the log's clock is 1 h ahead, the CPU offset is 3600",
+            "if the log's clock is 1 h ahead, add 3600 to the CPU offset",
             with(|zabbix| {
                 zabbix.readings.clear();
                 zabbix.items[0]["lastclock"] = json!((T0 + 60 - 3600 + 300).to_string());
@@ -186,11 +193,6 @@ fn faults() -> Vec<Fault> {
             with(move |zabbix| zabbix.items = items.clone())
         }),
         fault("no item", "has no item with the key", with(|zabbix| zabbix.items = json!([]))),
-        fault("expired token", "Session terminated", |asked| {
-            let refused = Zabbix { version: "7.0.0", ..Zabbix::default() };
-            // It knows another token than the one that it is given.
-            refused.answer(&Asked { authorization: None, ..asked.clone() })
-        }),
         fault("broken server", "answers 500", |_| Reply::Text(500, String::new(), String::new())),
         fault("redirect", "redirect to another address", move |_| {
             Reply::Text(302, redirect.to_owned(), String::new())
@@ -242,6 +244,11 @@ fn each_fault_of_a_host_is_told_and_the_earlier_run_stays() {
         "does not accept",
         ingest(&store, &zabbix_url(&zabbix()), &[]).env(SECRET.0, "wrong-token"),
     );
+    for (version, told) in [("6.0.14", "API token expired"), ("7.2.0", "API token expired")] {
+        let monitor = Monitor::new(move |asked| Zabbix { version, ..Zabbix::default() }.answer(asked));
+        refused("expired token", told, ingest(&store, &zabbix_url(&monitor), &[]).env(SECRET.0, EXPIRED));
+        assert_eq!(monitor.asked().len(), 2, "what is refused is not asked for again");
+    }
     refused("no token", "needs a token", &mut ingest(&store, &zabbix_url(&zabbix()), &[]));
     let plain = zabbix_url(&zabbix()).replace("http:", "https:");
     refused("no TLS", "it can't be asked", ingest(&store, &plain, &[]).env(SECRET.0, SECRET.1));
@@ -253,6 +260,8 @@ fn each_fault_of_a_host_is_told_and_the_earlier_run_stays() {
     );
     let unauthorised = format!("prometheus+http://{}?query=up", Monitor::new(prometheus).host);
     refused("Prometheus without a token", "answers 401", &mut ingest(&store, &unauthorised, &[]));
+    let expired = done(ingest(&store, &unauthorised, &[]).env("PERFPIPE_PROMETHEUS_TOKEN", EXPIRED));
+    assert!(expired.err.contains("answers 401") && !expired.err.contains(EXPIRED), "{}", expired.err);
     let bad = Monitor::new(|_| {
         let error = "1:5: parse error: unclosed left parenthesis";
         let body = json!({"status": "error", "errorType": "bad_data", "error": error});
@@ -282,17 +291,51 @@ fn clock_that_is_an_hour_off_and_missing_readings_are_told() {
     });
     let said = done(ingest(&store, &zabbix_url(&monitor), &[]).env(SECRET.0, SECRET.1)).said();
     assert!(said.contains("its clock is") && said.contains("behind that of this machine"), "{said}");
-    assert!(!said.contains("100.0 % of the seconds have a reading"), "{said}");
+    // The last reading of each 20 s holds for 3 s of those 20 s that have none.
+    let has = |second: &i64| (0..=3).any(|back| (second - back) / 20 % 2 == 0);
+    let covered = (T0..=T0 + 60).filter(has).count();
+    assert!((20..50).contains(&covered), "{covered}");
+    let share = format!("{:.1} % of the seconds have a reading", covered as f64 / 61.0 * 100.0);
+    assert!(said.contains(&share), "{share}: {said}");
+    let expected: Vec<_> = around().into_iter().filter(|(clock, _)| clock / 20 % 2 == 0).collect();
+    let expected = expected.into_iter().filter(|(clock, _)| (T0 - 60..=T0 + 60).contains(clock));
+    assert_eq!(readings(&store), expected.map(|(clock, value)| (clock, value * 4.0)).collect::<Vec<_>>());
 }
 
 #[test]
-fn pipes_and_folders_are_refused() {
+fn log_that_was_written_whole_hours_from_its_last_record_is_told() {
+    let monitor = Monitor::new(|asked| Zabbix { readings: around(), ..Zabbix::default() }.answer(asked));
+    let end = T0 + 60;
+    for (written, told) in [
+        (
+            end + 3600,
+            Some("written 1 h after its last record: if the log's clock is 1 h behind, add -3600 to"),
+        ),
+        (
+            end - 7200,
+            Some("written 2 h before its last record: if the log's clock is 2 h ahead, add 7200 to"),
+        ),
+        (end, None),
+        (end + 1800, None),
+    ] {
+        let store = Store::embedded();
+        let mut command = ingest(&store, &zabbix_url(&monitor), &[]);
+        let log = std::fs::File::options().append(true).open(store.folder.path().join("log.csv")).unwrap();
+        log.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(written as u64)).unwrap();
+        let said = done(command.env(SECRET.0, SECRET.1)).said();
+        match told {
+            Some(told) => assert!(said.contains(told), "{said}"),
+            None => assert!(!said.contains("last written"), "{said}"),
+        }
+    }
+}
+
+#[test]
+fn pipes_are_refused() {
     let store = Store::embedded();
     let log = log(&store, 60);
     let url = "prometheus+http://127.0.0.1:1?query=up";
     let refused = store.pipe(&std::fs::read(&log).unwrap(), &["ingest", "-", "--cpu-from", url]);
-    assert!(refused.err.contains("attach-cpu RUN --cpu-from"), "{}", refused.err);
-    let folder = store.folder.path().to_str().unwrap();
-    assert!(store.run(&["ingest", folder, "--cpu-from", url]).complaint(2).contains("--cpu-from"));
+    assert!(refused.err.contains("`perfpipe attach-cpu` RUN --cpu-from"), "{}", refused.err);
     assert_eq!(store.list().len(), 0);
 }

@@ -92,6 +92,23 @@ fn host_is_asked_through_a_proxy_that_learns_no_secret() {
         "{told:?}"
     );
     let mut command = ingest(&store, &url(&monitor, "localhost"), &["--ca-file", AUTHORITY]);
-    command.env(SECRET.0, SECRET.1).env("HTTPS_PROXY", "http://127.0.0.1:1");
-    assert!(done(&mut command).complaint(3).contains("it can't be asked"));
+    command.env(SECRET.0, SECRET.1).env("HTTPS_PROXY", "http://user:geheim@127.0.0.1:1");
+    let told = done(&mut command).complaint(3);
+    assert!(
+        told.contains("it can't be asked through the proxy 127.0.0.1:1") && told.contains("NO_PROXY"),
+        "{told}"
+    );
+    assert!(!told.contains("geheim"), "{told}");
+}
+
+#[test]
+fn proxy_that_refuses_is_named() {
+    let refusing = Monitor::new(|_| Reply::Text(407, String::new(), String::new()));
+    let (store, monitor) = (Store::embedded(), zabbix());
+    let mut command = ingest(&store, &url(&monitor, "localhost"), &["--ca-file", AUTHORITY]);
+    let proxy = format!("http://user:geheim@{}", refusing.host);
+    let told = done(command.env(SECRET.0, SECRET.1).env("HTTPS_PROXY", &proxy)).complaint(3);
+    assert!(told.contains(&format!("the proxy {} refuses to connect to it", refusing.host)), "{told}");
+    assert!(told.contains("407") && told.contains("HTTPS_PROXY") && !told.contains("geheim"), "{told}");
+    assert_eq!(monitor.asked().len(), 0);
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::error::{Error, ErrorKind};
+use crate::run::fault::Fault;
 
 /// How a URL has to be.
 const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOSTNAME&item=KEY, \
@@ -22,23 +23,59 @@ pub(super) struct Address {
     /// The host and its port.
     pub(super) host: String,
     pub(super) system: System,
+    /// What is made of the readings of several hosts; `None` if it was not told.
+    pub(super) several: Option<Several>,
+}
+
+/// What is made of the readings of several hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Several {
+    /// Their sum.
+    Sum,
+    /// A series for each host.
+    Apart,
 }
 
 /// A system, and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum System {
-    Zabbix { asked: Asked },
-    ZabbixDatabase { asked: Asked },
-    Prometheus { query: String, step: u32 },
+    Zabbix {
+        asked: Asked,
+    },
+    ZabbixDatabase {
+        asked: Asked,
+    },
+    /// Without a step it is told from the series.
+    Prometheus {
+        query: String,
+        step: Option<u32>,
+    },
 }
 
-/// An item of Zabbix.
+/// Items of Zabbix, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// By its number.
+    /// By their numbers.
+    Ids(Vec<u64>),
+    /// By hosts, and the key or the name that the item has on each.
+    Named { hosts: Vec<String>, item: String },
+}
+
+/// One item of Zabbix.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum One<'a> {
     Id(u64),
-    /// By host, and key or name.
-    Named { host: String, item: String },
+    Named { host: &'a str, item: &'a str },
+}
+
+impl Asked {
+    /// The items one by one.
+    pub(super) fn each(&self) -> Vec<One<'_>> {
+        match self {
+            Self::Ids(ids) => ids.iter().map(|id| One::Id(*id)).collect(),
+            Self::Named { hosts, item } => hosts.iter().map(|host| One::Named { host, item }).collect(),
+        }
+    }
 }
 
 impl fmt::Display for Address {
@@ -62,7 +99,7 @@ impl FromStr for Address {
         let Located { base, host, query } = Located::of(rest, is_database)?;
         let mut asked = Parameters::of(query)?;
         if is_database && asked.take("password").is_some() {
-            return Err(holds_secret());
+            return Err(holds_secret(is_database));
         }
         let system = match system {
             "zabbix" => System::Zabbix { asked: asked.item()? },
@@ -73,6 +110,13 @@ impl FromStr for Address {
             }
             _ => return Err(refuse(format!("perfpipe does not know the system {system}"))),
         };
+        let several = asked.several()?;
+        if let System::Zabbix { asked } | System::ZabbixDatabase { asked } = &system
+            && asked.each().len() > 1
+            && several.is_none()
+        {
+            return Err(undecided(&format!("the URL names {} items", asked.each().len())));
+        }
         let url = match system {
             System::Zabbix { .. } => base,
             // What else is told are settings of the connection.
@@ -82,7 +126,7 @@ impl FromStr for Address {
         if !is_database {
             asked.end()?;
         }
-        Ok(Self { given: given.to_owned(), url, host: host.to_owned(), system })
+        Ok(Self { given: given.to_owned(), url, host: host.to_owned(), system, several })
     }
 }
 
@@ -110,7 +154,7 @@ impl<'a> Located<'a> {
         };
         // Of a database the name of its user is no secret.
         if user.is_some_and(|user| !is_database || user.contains(':')) {
-            return Err(holds_secret());
+            return Err(holds_secret(is_database));
         }
         if host.is_empty() || place.chars().any(|letter| letter.is_whitespace() || letter.is_control()) {
             return Err(refuse("the URL names no host".to_owned()));
@@ -119,10 +163,31 @@ impl<'a> Located<'a> {
     }
 }
 
-/// Refuses a URL that holds a secret, without repeating it.
-fn holds_secret() -> Error {
-    let remedy = "Give secrets by the environment or a file, where no list of commands keeps them.";
-    Error::usage(ErrorKind::SourceUrl, "the URL holds a user or a password", remedy)
+/// Refuses a URL that holds a secret, without repeating it. In that of a database a user is allowed.
+fn holds_secret(is_database: bool) -> Error {
+    let (problem, remedy) = match is_database {
+        true => (
+            "the URL of the database holds a password, which is not allowed there",
+            "Leave it out, and give it by the environment (PGPASSWORD) or a file (.pgpass), where no list of commands keeps it.",
+        ),
+        false => (
+            "the URL holds a user or a password",
+            "Give secrets by the environment or a file, where no list of commands keeps them.",
+        ),
+    };
+    Error::usage(ErrorKind::SourceUrl, problem, remedy)
+}
+
+/// The fault of several series of which it was not told what to make.
+pub(super) fn several(found: &str) -> Fault {
+    let problem = format!("{found}, and nothing says whether they are added up or kept apart");
+    let remedy = "Add several=sum to the URL for their sum, or several=apart for a series of each.";
+    Fault::new(ErrorKind::SourceSeveral, problem, remedy)
+}
+
+fn undecided(found: &str) -> Error {
+    let Fault { kind, problem, remedy, .. } = several(found);
+    Error::usage(kind, problem, remedy)
 }
 
 /// What is behind the question mark.
@@ -146,21 +211,37 @@ impl Parameters {
     }
 
     fn item(&mut self) -> Result<Asked, Error> {
-        let item = match (self.take("itemid"), self.take("host"), self.take("item")) {
-            (Some(id), None, None) => id.parse().ok().map(Asked::Id),
-            (None, Some(host), Some(item)) => Some(Asked::Named { host, item }),
+        // No host of Zabbix has a comma in its name.
+        let list =
+            |text: String| -> Vec<String> { text.split(',').map(|one| one.trim().to_owned()).collect() };
+        let item = match (self.take("itemid").map(list), self.take("host").map(list), self.take("item")) {
+            (Some(ids), None, None) => {
+                ids.iter().map(|id| id.parse()).collect::<Result<_, _>>().ok().map(Asked::Ids)
+            }
+            (None, Some(hosts), Some(item)) => Some(Asked::Named { hosts, item }),
             _ => None,
         };
-        item.ok_or_else(|| {
+        let item = item.ok_or_else(|| {
             refuse("the URL names no item: a host and an item, or the number of one".to_owned())
-        })
+        })?;
+        check_hosts(&item)?;
+        Ok(item)
     }
 
-    fn step(&mut self) -> Result<u32, Error> {
+    fn step(&mut self) -> Result<Option<u32>, Error> {
         match self.take("step").map(|step| step.parse()) {
-            None => Ok(1),
-            Some(Ok(step)) if step > 0 => Ok(step),
+            None => Ok(None),
+            Some(Ok(step)) if step > 0 => Ok(Some(step)),
             Some(_) => Err(refuse("the step in the URL is not a number of seconds".to_owned())),
+        }
+    }
+
+    fn several(&mut self) -> Result<Option<Several>, Error> {
+        match self.take("several").as_deref() {
+            None => Ok(None),
+            Some("sum") => Ok(Some(Several::Sum)),
+            Some("apart") => Ok(Some(Several::Apart)),
+            Some(other) => Err(refuse(format!("several={other} in the URL is neither sum nor apart"))),
         }
     }
 
@@ -183,6 +264,21 @@ impl Parameters {
     }
 }
 
+/// Refuses hosts or numbers that are empty or named twice.
+fn check_hosts(asked: &Asked) -> Result<(), Error> {
+    let names: Vec<String> = match asked {
+        Asked::Ids(ids) => ids.iter().map(u64::to_string).collect(),
+        Asked::Named { hosts, .. } => hosts.clone(),
+    };
+    let twice =
+        names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name));
+    match twice {
+        _ if names.iter().any(String::is_empty) => Err(refuse("a host in the URL has no name".to_owned())),
+        Some((_, name)) => Err(refuse(format!("the URL names {name} twice"))),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,13 +289,13 @@ mod tests {
         let zabbix = of("zabbix+https://mon/zabbix/api_jsonrpc.php?host=sut%201&item=system.cpu.util[,user]");
         let (host, item) = ("sut 1".to_owned(), "system.cpu.util[,user]".to_owned());
         assert_eq!(zabbix.url, "https://mon/zabbix/api_jsonrpc.php");
-        assert_eq!(zabbix.system, System::Zabbix { asked: Asked::Named { host, item } });
-        assert_eq!(of("zabbix+http://mon/?itemid=7").system, System::Zabbix { asked: Asked::Id(7) });
+        assert_eq!(zabbix.system, System::Zabbix { asked: Asked::Named { hosts: vec![host], item } });
+        assert_eq!(of("zabbix+http://mon/?itemid=7").system, System::Zabbix { asked: Asked::Ids(vec![7]) });
         let database = of("zabbix-db+postgres://zabbix@mon:5433/zabbix?itemid=7&sslmode=verify-full");
         assert_eq!(database.url, "postgres://zabbix@mon:5433/zabbix?sslmode=verify%2Dfull");
         assert_eq!(
             (database.host.as_str(), database.system),
-            ("mon:5433", System::ZabbixDatabase { asked: Asked::Id(7) })
+            ("mon:5433", System::ZabbixDatabase { asked: Asked::Ids(vec![7]) })
         );
         let prometheus =
             of("prometheus+http://mon:9090/prom/?query=sum(rate(cpu{mode!=\"idle\"}[3s]))&step=15");
@@ -208,7 +304,27 @@ mod tests {
             ("mon:9090", "http://mon:9090/prom/api/v1/query_range")
         );
         let query = "sum(rate(cpu{mode!=\"idle\"}[3s]))".to_owned();
-        assert_eq!(prometheus.system, System::Prometheus { query, step: 15 });
+        assert_eq!(prometheus.system, System::Prometheus { query, step: Some(15) });
+    }
+
+    #[test]
+    fn several_hosts_need_to_be_told_what_is_made_of_them() {
+        let of = |url: &str| url.parse::<Address>();
+        let url = "zabbix+http://mon/?host=a,%20b&item=k";
+        let sum = of(&format!("{url}&several=sum")).unwrap();
+        let hosts = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(sum.system, System::Zabbix { asked: Asked::Named { hosts, item: "k".to_owned() } });
+        assert_eq!(sum.several, Some(Several::Sum));
+        let apart = of("zabbix-db+postgres://u@mon/z?itemid=7,8&several=apart").unwrap();
+        assert_eq!(apart.system, System::ZabbixDatabase { asked: Asked::Ids(vec![7, 8]) });
+        assert_eq!((apart.several, apart.url.as_str()), (Some(Several::Apart), "postgres://u@mon/z"));
+        assert_eq!(of(url).unwrap_err().kind(), ErrorKind::SourceSeveral);
+        for other in ["host=a,a&several=sum", "host=a,&several=sum", "host=a,b&several=mean"] {
+            assert_eq!(
+                of(&format!("zabbix+http://mon/?item=k&{other}")).unwrap_err().kind(),
+                ErrorKind::SourceUrl
+            );
+        }
     }
 
     #[test]

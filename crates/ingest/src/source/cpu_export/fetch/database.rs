@@ -7,8 +7,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
 use super::access::Access;
-use super::address::Asked;
-use super::answered::{Answered, answer, no_readings, only_trends};
+use super::address::{Asked, One};
+use super::answered::{Answered, Nearest, Part, SHIFTED, answer, no_readings, of as told_of, only_trends};
 use super::item::{self, CORES, Item, choose};
 use crate::connection::config::PostgresConfig;
 use crate::connection::connect;
@@ -78,19 +78,37 @@ impl Tables {
     async fn readings(
         &self,
         asked: &Asked,
-        (first, last): (i64, i64),
+        window: (i64, i64),
         options: &SourceOptions,
     ) -> Result<Read, Fault> {
+        let (each, mut size) = (asked.each(), (0, Hasher::new()));
+        let mut parts = Vec::with_capacity(each.len());
+        for item in &each {
+            let part = self.part(*item, window, options, &mut size).await;
+            parts.push(part.map_err(|fault| told_of(*item, each.len(), fault))?);
+        }
+        let (bytes, crc) = size;
+        Ok(Read { answered: Answered { parts, notes: Vec::new() }, size: (bytes, crc.finalize()) })
+    }
+
+    /// Reads the history of one item, and counts it among what was read.
+    async fn part(
+        &self,
+        asked: One<'_>,
+        (first, last): (i64, i64),
+        options: &SourceOptions,
+        size: &mut (u64, Hasher),
+    ) -> Result<Part, Fault> {
         let item = self.item(asked).await?;
         let (history, trends) =
             if item.is_whole() { ("history_uint", "trends_uint") } else { ("history", "trends") };
-        let (mut found, mut size) = (Found::default(), (0, Hasher::new()));
+        let mut found = Found::default();
         let mut from = first;
         while from <= last {
             let till = last.min(from + WINDOW - 1);
             for row in self.history(history, &item, (from, till)).await? {
                 let reading = reading(&row)?;
-                digest(&reading, &mut size);
+                digest(&reading, size);
                 found.readings.push(reading);
             }
             from = till + 1;
@@ -102,29 +120,28 @@ impl Tables {
             true => Some(item.scale(self.cores(&item).await?)?),
             false => item.told_scale(options),
         };
-        let (bytes, crc) = size;
-        Ok(Read { answered: Answered { found, scale, notes: Vec::new() }, size: (bytes, crc.finalize()) })
+        Ok(Part { name: item.name(asked), found, scale })
     }
 
     /// Finds the item.
-    async fn item(&self, asked: &Asked) -> Result<Item, Fault> {
+    async fn item(&self, asked: One<'_>) -> Result<Item, Fault> {
         let rows = match asked {
-            Asked::Id(id) => {
-                let id = i64::try_from(*id).unwrap_or(i64::MAX);
+            One::Id(id) => {
+                let id = i64::try_from(id).unwrap_or(i64::MAX);
                 self.ask(&ITEMS.replace('%', "i.itemid = $1"), &[(&id, Type::INT8)]).await?
             }
-            Asked::Named { host, item } => {
+            One::Named { host, item } => {
                 let mut rows = Vec::new();
                 for by in ["key_", "name"] {
                     if rows.is_empty() {
                         let chosen =
                             ITEMS.replace('%', &format!("h.host = $1 and i.{by} = $2 order by i.itemid"));
-                        rows = self.ask(&chosen, &[(host, Type::TEXT), (item, Type::TEXT)]).await?;
+                        rows = self.ask(&chosen, &[(&host, Type::TEXT), (&item, Type::TEXT)]).await?;
                     }
                 }
                 if rows.is_empty() {
                     let hosts =
-                        self.ask("select 1 from hosts where host = $1", &[(host, Type::TEXT)]).await?;
+                        self.ask("select 1 from hosts where host = $1", &[(&host, Type::TEXT)]).await?;
                     return Err(item::missing(host, item, !hosts.is_empty()));
                 }
                 rows
@@ -164,10 +181,16 @@ impl Tables {
         if !self.ask(&sql, &values).await?.is_empty() {
             return Ok(only_trends());
         }
-        let sql = format!("select max(clock)::bigint as clock from {history} where itemid = $1");
-        let rows = self.ask(&sql, &[(&id, Type::INT8)]).await?;
-        let latest = rows.first().map(|row| of::<Option<i64>>(row, "clock")).transpose()?.flatten();
-        Ok(no_readings((first, last), latest))
+        let sql = format!(
+            "select (select max(clock) from {history} where itemid = $1 and clock < $2)::bigint as before, \
+             (select min(clock) from {history} where itemid = $1 and clock between $3 and $4)::bigint as after"
+        );
+        let (next, end) = (last + 1, last + SHIFTED);
+        let values: [Value<'_>; 4] =
+            [(&id, Type::INT8), (&first, Type::INT8), (&next, Type::INT8), (&end, Type::INT8)];
+        let rows = self.ask(&sql, &values).await?;
+        let Some(row) = rows.first() else { return Ok(no_readings((first, last), Nearest::default())) };
+        Ok(no_readings((first, last), Nearest { before: of(row, "before")?, after: of(row, "after")? }))
     }
 
     /// The number of the host's cores, if Zabbix reads it.

@@ -26,6 +26,8 @@ const CLOCKS: i64 = 5;
 /// A client of one host.
 pub(super) struct Client {
     agent: Agent,
+    /// The proxy by host and port, without its password.
+    proxy: Option<String>,
     timeout: Duration,
     pause: Duration,
     read: u64,
@@ -62,6 +64,7 @@ impl Client {
             let remedy = "Set it as in HTTPS_PROXY=http://proxy:3128, or unset it.";
             Fault::new(ErrorKind::SourceUrl, "the URL of the proxy can't be used", remedy)
         })?;
+        let named = proxy.as_ref().map(|proxy| format!("{}:{}", proxy.host(), proxy.port()));
         let config = Agent::config_builder()
             .timeout_global(Some(access.timeout))
             .http_status_as_error(false)
@@ -74,6 +77,7 @@ impl Client {
             .build();
         Ok(Self {
             agent: config.into(),
+            proxy: named,
             timeout: access.timeout,
             pause: access.pause,
             read: 0,
@@ -92,7 +96,7 @@ impl Client {
         let ahead = self.ahead.filter(|ahead| ahead.abs() > CLOCKS)?;
         let (by, side) = (ahead.abs(), if ahead > 0 { "ahead of" } else { "behind" });
         Some(format!(
-            "its clock is {by} s {side} that of this machine: if the log's clock is right, the CPU offset is {}",
+            "its clock is {by} s {side} that of this machine: if the log's clock is right, add {} to the CPU offset",
             -ahead
         ))
     }
@@ -124,7 +128,8 @@ impl Client {
 
     /// Sends a request once. The error says whether it may help to send it again.
     fn once(&mut self, request: &Request<'_>) -> Result<Answer, (Fault, bool)> {
-        let failed = |error: ureq::Error| (unreachable(&error, self.timeout), !is_lasting(&error));
+        let (timeout, proxy) = (self.timeout, self.proxy.as_deref());
+        let failed = |error: ureq::Error| (unreachable(&error, timeout, proxy), !is_lasting(&error));
         let mut response = match request.body {
             Some((body, kind)) => {
                 let builder = self.agent.post(request.url).header("Content-Type", kind);
@@ -188,7 +193,7 @@ fn tls_of(error: &std::io::Error) -> Option<&rustls::Error> {
 }
 
 /// The fault of a host that gives no answer. Errors of HTTP hold no secret, as they tell neither headers nor bodies.
-fn unreachable(error: &ureq::Error, timeout: Duration) -> Fault {
+fn unreachable(error: &ureq::Error, timeout: Duration, proxy: Option<&str>) -> Fault {
     let tls = match error {
         ureq::Error::Io(error) => tls_of(error),
         ureq::Error::Rustls(error) => Some(error),
@@ -209,10 +214,17 @@ fn unreachable(error: &ureq::Error, timeout: Duration) -> Fault {
             "its answer is larger than 64 MiB".to_owned(),
             "Ask for one series only, and check that the address is the right one.",
         ),
-        ureq::Error::ConnectProxyFailed(_) => {
-            ("the proxy refuses to connect to it".to_owned(), "Check the proxy and what it allows.")
-        }
-        error => (format!("it can't be asked: {error}"), "Check that it runs, and its address and port."),
+        ureq::Error::ConnectProxyFailed(why) => (
+            format!("the proxy {} refuses to connect to it: {}", proxy.unwrap_or_default(), why.trim()),
+            "Check what the proxy allows, and its user and password in HTTPS_PROXY; NO_PROXY names hosts that are asked without it.",
+        ),
+        error => match proxy {
+            None => (format!("it can't be asked: {error}"), "Check that it runs, and its address and port."),
+            Some(proxy) => (
+                format!("it can't be asked through the proxy {proxy}: {error}"),
+                "Check that both run, and their addresses and ports; NO_PROXY names hosts that are asked without the proxy.",
+            ),
+        },
     };
     Fault::new(ErrorKind::SourceUnreachable, problem, remedy)
 }

@@ -1,5 +1,6 @@
 //! An item of Zabbix, whoever tells of it.
 
+use super::address::One;
 use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 use crate::run::options::cpu_scale::CpuScale;
@@ -23,6 +24,14 @@ pub(super) struct Item {
 }
 
 impl Item {
+    /// What tells it from others that are asked for: its host, or its number.
+    pub(super) fn name(&self, asked: One<'_>) -> String {
+        match asked {
+            One::Id(_) => self.id.clone(),
+            One::Named { host, .. } => host.to_owned(),
+        }
+    }
+
     /// Returns true if its values are whole numbers.
     pub(super) fn is_whole(&self) -> bool {
         self.kind == "3"

@@ -8,14 +8,21 @@ mod database;
 mod http;
 mod item;
 mod prometheus;
+mod promql;
+mod series;
+mod several;
 mod zabbix;
 
 use futures_util::future::BoxFuture;
 
 pub use self::access::{Access, Secret};
-use self::address::{Address, Asked, System};
-use self::answered::{Answered, answer};
+use self::address::{Address, Asked, Several, System};
+use self::answered::{Answered, Part, answer};
 use self::http::Client;
+use self::prometheus::Query;
+pub use self::series::SeriesSource;
+pub(crate) use self::series::apart;
+use self::several::{Read, combined};
 use super::readings::Readings;
 use super::{CpuExport, CpuFacts};
 use crate::error::{Error, Place, Result};
@@ -45,7 +52,9 @@ impl std::str::FromStr for ReadingsSource {
 
     /// Reads a URL: `zabbix+https://host/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util`, with the item's key or
     /// name, or `?itemid=44518`; `zabbix-db+postgres://user@host/zabbix?itemid=44518` for Zabbix's own database;
-    /// `prometheus+http://host:9090?query=…&step=1`, with a step in seconds.
+    /// `prometheus+http://host:9090?query=…`, with `&step=15` for another step than the interval of the series, in
+    /// seconds. `host=a,b` and `itemid=1,2` name several; `several=sum` or `several=apart` says what is made of their
+    /// readings, and of several series that Prometheus answers.
     ///
     /// # Errors
     /// If it is none of these, or holds a password.
@@ -67,6 +76,11 @@ impl ReadingsSource {
         &self.address.host
     }
 
+    /// Returns the URL as it was given. It holds no secret.
+    pub(crate) fn url(&self) -> String {
+        self.address.to_string()
+    }
+
     /// Returns true if it is a Zabbix server or its database, and false for Prometheus.
     pub fn is_zabbix(&self) -> bool {
         !matches!(self.address.system, System::Prometheus { .. })
@@ -75,6 +89,11 @@ impl ReadingsSource {
     /// Returns true if it is a database, whose settings are those of [`Access::environment`].
     pub fn is_database(&self) -> bool {
         matches!(self.address.system, System::ZabbixDatabase { .. })
+    }
+
+    /// Returns true if the readings of several hosts are kept apart.
+    pub fn keeps_apart(&self) -> bool {
+        self.address.several == Some(Several::Apart)
     }
 
     /// Returns true if the host is asked through TLS.
@@ -114,7 +133,7 @@ impl ReadingsSource {
         let asked = (self.address.url.as_str(), asked);
         let database::Read { answered, size } =
             database::read(asked, &self.access, window, options, &self.place()).await?;
-        let file = SourceFile::new(self.address.to_string(), SourceKind::Cpu, size.0, size.1);
+        let file = SourceFile::new(self.url(), SourceKind::Cpu, size.0, size.1);
         self.export(answered, file, options)
     }
 
@@ -132,20 +151,18 @@ impl ReadingsSource {
         last: i64,
         options: &SourceOptions,
     ) -> (std::result::Result<Answered, Fault>, SourceFile) {
-        let mut file = SourceFile::new(self.address.to_string(), SourceKind::Cpu, 0, 0);
+        let mut file = SourceFile::new(self.url(), SourceKind::Cpu, 0, 0);
         let answered = Client::new(&self.access).and_then(|mut client| {
             let mut answered = match &self.address.system {
                 System::Zabbix { asked } => {
                     zabbix::read(&mut client, &self.address.url, asked, &self.access, (first, last), options)
                 }
                 System::ZabbixDatabase { .. } => Err(answer("is a database, and has no API")),
-                System::Prometheus { query, step } => prometheus::read(
-                    &mut client,
-                    &self.address.url,
-                    (query, *step),
-                    (first, last),
-                    &self.access,
-                ),
+                System::Prometheus { query, step } => {
+                    let (url, access) = (self.address.url.as_str(), &self.access);
+                    let mut query = Query { client: &mut client, url, query, access };
+                    query.read(*step, (first, last), self.address.several.is_none())
+                }
             }?;
             answered.notes.extend(client.clock_note());
             (file.bytes, file.crc32) = client.read();
@@ -155,24 +172,42 @@ impl ReadingsSource {
     }
 
     fn export(&self, answered: Answered, file: SourceFile, options: &SourceOptions) -> Result<CpuExport> {
-        let Answered { found, scale, notes: told } = answered;
+        let Answered { parts, notes: told } = answered;
         let place = self.place();
-        let mut readings = Readings::default();
-        readings.empty_values = found.empty_values;
-        readings.scale = scale.filter(|_| options.series.is_none());
-        for reading in found.readings {
-            readings.add(reading, &place, options)?;
+        let mut notes: Vec<Note> =
+            told.into_iter().map(|text| Note::from(format!("{place}: {text}"))).collect();
+        let mut read = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (part, said) = self.part(part, options)?;
+            notes.extend(said.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+            read.push(part);
         }
-        let items = readings.items();
-        let scale = options.cpu_scale.or(readings.scale);
-        let (series, notes) = readings.finish(&place, options)?;
-        let told = told.into_iter().map(|text| Note::from(format!("{place}: {text}")));
+        let items = read.iter().map(|part| (part.name.clone(), part.series.readings().len() as u64));
+        let items = if read.len() > 1 { items.collect() } else { Vec::new() };
         let form = if self.is_zabbix() { "history of Zabbix" } else { "query of Prometheus" };
         let facts = CpuFacts { form, date: None, items };
-        Ok(CpuExport { series, file, notes: told.chain(notes).collect(), scale, damage: None, facts })
+        let (sum, said) = combined(&read);
+        notes.extend(said.map(|text| Note::from(format!("{place}: {text}"))));
+        let apart = read.len() > 1 && self.address.several == Some(Several::Apart);
+        let parts = read.into_iter().filter(|_| apart).map(|part| (part.name, part.series)).collect();
+        Ok(CpuExport { series: sum.series, file, notes, scale: sum.scale, damage: None, parts, facts })
+    }
+
+    /// Returns the readings of one host or series, and what is to be told of them.
+    fn part(&self, part: Part, options: &SourceOptions) -> Result<(Read, Vec<Note>)> {
+        let place = self.place();
+        let mut readings = Readings::default();
+        readings.empty_values = part.found.empty_values;
+        readings.scale = part.scale.filter(|_| options.series.is_none());
+        for reading in part.found.readings {
+            readings.add(reading, &place, options)?;
+        }
+        let scale = options.cpu_scale.or(readings.scale);
+        let (series, notes) = readings.finish(&place, options)?;
+        Ok((Read { name: part.name, series, scale }, notes))
     }
 
     fn place(&self) -> Place {
-        Place::file(self.address.to_string())
+        Place::file(self.url())
     }
 }

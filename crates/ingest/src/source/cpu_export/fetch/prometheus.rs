@@ -1,13 +1,18 @@
 //! Asks Prometheus for the readings of a query, by windows.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::access::Access;
-use super::answered::{Answered, answer, no_readings};
+use super::address::several;
+use super::answered::{Answered, Nearest, Part, SHIFTED, answer, no_readings};
 use super::http::{Client, Request};
+use super::promql::selector;
 use crate::error::ErrorKind;
 use crate::run::fault::Fault;
-use crate::source::cpu_export::monitor::{Found, Monitor};
+use crate::source::cpu_export::monitor::Found;
+use crate::source::cpu_export::monitor::prometheus::{Labelled, name, series};
 
 /// The number of points that are asked for at once. Prometheus answers up to 11,000.
 const POINTS: i64 = 10_000;
@@ -15,51 +20,160 @@ const POINTS: i64 = 10_000;
 /// The maximum number of points.
 const MOST_POINTS: i64 = 4_000_000;
 
-/// Reads what a query gives for each step from `first` to `last`, epoch seconds.
-pub(super) fn read(
-    client: &mut Client,
-    url: &str,
-    (query, step): (&str, u32),
-    (first, last): (i64, i64),
-    access: &Access,
-) -> Result<Answered, Fault> {
-    let step = i64::from(step);
-    // The steps of all windows are those of one.
-    let first = first.div_euclid(step) * step;
-    if last.saturating_sub(first) / step > MOST_POINTS {
-        let remedy = "Ask for fewer points: step=60 in the URL.";
-        return Err(Fault::new(
-            ErrorKind::CpuTooLarge,
-            "there are more than 4,000,000 points to ask for",
-            remedy,
-        ));
+/// The time before the run's end in which a series tells how often it is read.
+const INTERVAL: &str = "[5m]";
+
+/// The step by which readings near a run are looked for, in seconds.
+const NEAR: i64 = 15;
+
+/// The maximum number of series that an error lists.
+const LISTED: usize = 10;
+
+/// A query of a host.
+pub(super) struct Query<'a> {
+    pub(super) client: &'a mut Client,
+    /// The address of range queries.
+    pub(super) url: &'a str,
+    pub(super) query: &'a str,
+    pub(super) access: &'a Access,
+}
+
+/// The seconds at which a query is evaluated: those that leave this rest when they are divided by the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Steps {
+    step: i64,
+    rest: i64,
+}
+
+impl Query<'_> {
+    /// Reads what the query gives for each step from `first` to `last`, epoch seconds. Without a step, it is the interval
+    /// of the series that the query reads, or 1 s.
+    pub(super) fn read(
+        &mut self,
+        step: Option<u32>,
+        (first, last): (i64, i64),
+        is_one: bool,
+    ) -> Result<Answered, Fault> {
+        let Steps { step, rest } = match step {
+            Some(step) => Steps { step: step.into(), rest: 0 },
+            None => self.steps(last)?.unwrap_or(Steps { step: 1, rest: 0 }),
+        };
+        // The steps of all windows are those of one.
+        let begin = first - (first - rest).rem_euclid(step);
+        if last.saturating_sub(begin) / step > MOST_POINTS {
+            let problem = "there are more than 4,000,000 points to ask for";
+            return Err(Fault::new(ErrorKind::CpuTooLarge, problem, FEWER));
+        }
+        let mut found: BTreeMap<BTreeMap<String, String>, Found> = BTreeMap::new();
+        let mut start = begin;
+        while start <= last {
+            let end = last.min(start + (POINTS - 1) * step);
+            for Labelled { labels, found: window } in self.range((start, end), step)? {
+                let all = found.entry(labels).or_default();
+                all.empty_values += window.empty_values;
+                all.readings.extend(window.readings);
+            }
+            start = end + step;
+        }
+        found.retain(|_, found| !found.readings.is_empty());
+        if found.is_empty() {
+            return Err(no_readings((first, last), self.nearest((first, last))?));
+        }
+        if found.len() > 1 && is_one {
+            return Err(several(&format!("answers {} series: {}", found.len(), list(found.keys()))));
+        }
+        Ok(Answered { parts: parts(found), notes: Vec::new() })
     }
-    let query = utf8_percent_encode(query, NON_ALPHANUMERIC).to_string();
-    let mut found = Found::default();
-    let mut start = first;
-    while start <= last {
-        let end = last.min(start + (POINTS - 1) * step);
-        let url = format!("{url}?query={query}&start={start}&end={end}&step={step}");
+
+    /// Asks how often the series that the query reads is read itself, and when.
+    fn steps(&mut self, last: i64) -> Result<Option<Steps>, Fault> {
+        let Some(selector) = selector(self.query) else { return Ok(None) };
+        let url = self.url.strip_suffix("_range").unwrap_or(self.url);
+        let query = encoded(&format!("{selector}{INTERVAL}"));
+        let answered = self.ask(&format!("{url}?query={query}&time={last}"))?;
+        // Whoever does not answer this may still answer the query.
+        Ok(series(&answered.body).ok().and_then(|series| steps(&series)))
+    }
+
+    /// Asks for the readings of a window of at most [`POINTS`] steps.
+    fn range(&mut self, (start, end): (i64, i64), step: i64) -> Result<Vec<Labelled>, Fault> {
+        let query = encoded(self.query);
         let answered =
-            client.send(&Request { url: &url, body: None, authorization: authorization(access) })?;
-        let window = Monitor::Prometheus.read(&answered.body, &Default::default());
-        let window = window.map_err(|fault| match answered.status.is_success() {
+            self.ask(&format!("{}?query={query}&start={start}&end={end}&step={step}", self.url))?;
+        series(&answered.body).map_err(|fault| match answered.status.is_success() {
             true => fault,
+            false if fault.problem.contains("maximum resolution") => {
+                Fault::new(ErrorKind::SourceAnswer, fault.problem, FEWER)
+            }
             false if fault.problem.contains("error of Prometheus") => Fault::new(
                 ErrorKind::SourceAnswer,
                 fault.problem,
                 "Check the query in the URL, and try again.",
             ),
             false => answer(format!("answers {}", answered.status)),
-        })?;
-        found.empty_values += window.empty_values;
-        found.readings.extend(window.readings);
-        start = end + step;
+        })
     }
-    if found.readings.is_empty() {
-        return Err(no_readings((first, last), None));
+
+    /// Looks for readings up to some hours before and after a time that has none.
+    fn nearest(&mut self, (first, last): (i64, i64)) -> Result<Nearest, Fault> {
+        let found = self.range((last - SHIFTED, first + SHIFTED), NEAR).unwrap_or_default();
+        let clocks: BTreeSet<i64> =
+            found.iter().flat_map(|series| &series.found.readings).map(|reading| reading.clock).collect();
+        Ok(Nearest {
+            before: clocks.range(..first).next_back().copied(),
+            after: clocks.range(last + 1..).next().copied(),
+        })
     }
-    Ok(Answered { found, scale: None, notes: Vec::new() })
+
+    fn ask(&mut self, url: &str) -> Result<super::http::Answer, Fault> {
+        self.client.send(&Request { url, body: None, authorization: authorization(self.access) })
+    }
+}
+
+/// What helps against too many points.
+const FEWER: &str = "Ask for fewer points: step=60 in the URL.";
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// Returns the median time between the readings of the series that has most of them. Each is known from the next whole
+/// second on.
+fn steps(series: &[Labelled]) -> Option<Steps> {
+    let most = series.iter().max_by_key(|series| series.found.readings.len())?;
+    let ms = |reading: &super::super::row::Reading| reading.clock * 1000 + i64::from(reading.ns / 1_000_000);
+    let times: Vec<i64> = most.found.readings.iter().map(ms).collect();
+    let mut between: Vec<i64> =
+        times.iter().zip(times.iter().skip(1)).map(|(one, next)| next - one).collect();
+    between.sort_unstable();
+    let step = ((between.get(between.len() / 2)? + 500) / 1000).max(1);
+    let known = times.last()?.saturating_add(999).div_euclid(1000);
+    Some(Steps { step, rest: known.rem_euclid(step) })
+}
+
+/// Returns the series, each named by the labels in which they differ.
+fn parts(found: BTreeMap<BTreeMap<String, String>, Found>) -> Vec<Part> {
+    let all: Vec<&BTreeMap<String, String>> = found.keys().collect();
+    let differs = |label: &str| {
+        let mut values = all.iter().map(|labels| labels.get(label));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let differing: BTreeSet<String> =
+        all.iter().flat_map(|labels| labels.keys()).filter(|label| differs(label)).cloned().collect();
+    let named = |labels: &BTreeMap<String, String>| {
+        let values = differing.iter().filter_map(|label| labels.get(label));
+        values.cloned().collect::<Vec<_>>().join("-")
+    };
+    found.into_iter().map(|(labels, found)| Part { name: named(&labels), found, scale: None }).collect()
+}
+
+/// Names some series.
+fn list<'a>(series: impl Iterator<Item = &'a BTreeMap<String, String>>) -> String {
+    let names: Vec<String> = series.map(|labels| name(labels).unwrap_or_else(|| "{}".to_owned())).collect();
+    let more = names.len().saturating_sub(LISTED);
+    let listed = names.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{listed} and {more} more") } else { listed }
 }
 
 fn authorization(access: &Access) -> Option<String> {
@@ -71,4 +185,48 @@ fn authorization(access: &Access) -> Option<String> {
     let (user, password) = access.login.as_ref()?;
     let both = format!("{user}:{}", password.text());
     Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(both)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::cpu_export::row::Reading;
+
+    fn read_at(times: &[i64]) -> Labelled {
+        let reading = |ms: &i64| Reading {
+            clock: ms.div_euclid(1000),
+            ns: u32::try_from(ms.rem_euclid(1000)).unwrap() * 1_000_000,
+            value: 1.0,
+            series: None,
+        };
+        let found = Found { readings: times.iter().map(reading).collect(), ..Found::default() };
+        Labelled { found, ..Labelled::default() }
+    }
+
+    #[test]
+    fn steps_are_those_of_the_readings() {
+        let of =
+            |times: &[i64]| steps(&[read_at(&[]), read_at(times)]).map(|Steps { step, rest }| (step, rest));
+        assert_eq!(of(&[7_300, 22_301, 37_299, 97_300, 112_300]), Some((15, 8)));
+        assert_eq!(of(&[1_000, 2_000]), Some((1, 0)));
+        assert_eq!(of(&[1_000, 1_250, 1_500]), Some((1, 0)), "finer than seconds");
+        assert_eq!((of(&[1_000]), steps(&[])), (None, None));
+    }
+
+    #[test]
+    fn series_are_named_by_the_labels_in_which_they_differ() {
+        let labels = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned())).collect()
+        };
+        let of = |all: &[&[(&str, &str)]]| -> Vec<String> {
+            let found = all.iter().map(|pairs| (labels(pairs), Found::default())).collect();
+            parts(found).into_iter().map(|part| part.name).collect()
+        };
+        assert_eq!(
+            of(&[&[("instance", "a:9100"), ("job", "x")], &[("instance", "b:9100"), ("job", "x")]]),
+            ["a:9100", "b:9100"]
+        );
+        assert_eq!(of(&[&[("a", "1"), ("b", "2")], &[("a", "1")], &[("a", "3")]]), ["1", "1-2", "3"]);
+        assert_eq!(of(&[&[("a", "1")]]), [""]);
+    }
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::access::Access;
-use super::address::Asked;
-use super::answered::{Answered, answer, no_readings, only_trends};
+use super::address::{Asked, One};
+use super::answered::{Answered, Nearest, Part, SHIFTED, answer, no_readings, of, only_trends};
 use super::http::{Client, Request, denied};
 use super::item::{self, CORES, Item};
 use crate::run::fault::Fault;
@@ -63,9 +63,22 @@ impl Session<'_> {
     fn readings(
         &mut self,
         asked: &Asked,
-        (first, last): (i64, i64),
+        window: (i64, i64),
         options: &SourceOptions,
     ) -> Result<Answered, Fault> {
+        let each = asked.each();
+        let mut one =
+            |item: &One<'_>| self.part(*item, window, options).map_err(|fault| of(*item, each.len(), fault));
+        let parts = each.iter().map(&mut one).collect::<Result<_, _>>()?;
+        Ok(Answered { parts, notes: Vec::new() })
+    }
+
+    fn part(
+        &mut self,
+        asked: One<'_>,
+        (first, last): (i64, i64),
+        options: &SourceOptions,
+    ) -> Result<Part, Fault> {
         let item = self.item(asked)?;
         let mut found = Found::default();
         let mut from = first;
@@ -85,20 +98,20 @@ impl Session<'_> {
             true => Some(item.scale(self.cores(&item)?)?),
             false => item.told_scale(options),
         };
-        Ok(Answered { scale, found, notes: Vec::new() })
+        Ok(Part { name: item.name(asked), scale, found })
     }
 
     /// Finds the item.
-    fn item(&mut self, asked: &Asked) -> Result<Item, Fault> {
+    fn item(&mut self, asked: One<'_>) -> Result<Item, Fault> {
         let output = json!(["itemid", "name", "key_", "value_type", "units", "delay", "lastclock"]);
         let hosts = json!(["host"]);
         let mut items = Vec::new();
         match asked {
-            Asked::Id(id) => {
+            One::Id(id) => {
                 let asked = json!({ "itemids": [id.to_string()], "output": output, "selectHosts": hosts });
                 items = self.items(asked)?;
             }
-            Asked::Named { host, item } => {
+            One::Named { host, item } => {
                 for by in ["key_", "name"] {
                     if items.is_empty() {
                         let asked = json!({ "host": host, "filter": { by: [item] }, "output": output, "selectHosts": hosts });
@@ -143,7 +156,21 @@ impl Session<'_> {
         if trends.as_array().is_some_and(|trends| !trends.is_empty()) {
             return Ok(only_trends());
         }
-        Ok(no_readings((first, last), item.last_clock))
+        let before = item.last_clock.filter(|clock| *clock < first);
+        let after = match before {
+            None => self.first_after(item, last)?,
+            Some(_) => None,
+        };
+        Ok(no_readings((first, last), Nearest { before, after }))
+    }
+
+    /// The second of the first reading within some hours after a time.
+    fn first_after(&mut self, item: &Item, last: i64) -> Result<Option<i64>, Fault> {
+        let asked = json!({ "itemids": [item.id], "history": item.kind.parse::<u8>().unwrap_or_default(),
+            "time_from": last + 1, "time_till": last + SHIFTED, "output": "extend", "sortfield": "clock", "limit": 1 });
+        let found = self.call("history.get", asked)?;
+        let clock = found.pointer("/0/clock").and_then(Value::as_str);
+        Ok(clock.and_then(|clock| clock.parse().ok()))
     }
 
     /// The number of the host's cores, if Zabbix reads it.

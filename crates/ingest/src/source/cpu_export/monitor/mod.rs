@@ -1,7 +1,7 @@
 //! What monitoring tools answer and print: recognised by its first bytes, read whole, since it is small.
 
 mod found;
-mod prometheus;
+pub(super) mod prometheus;
 mod sadf;
 mod sysstat;
 mod time;

@@ -35,7 +35,27 @@ struct Series<'a> {
     values: Vec<(f64, Cow<'a, str>)>,
 }
 
+/// A series that is told apart from others by its labels.
+#[derive(Debug, Default, PartialEq)]
+pub(in crate::source::cpu_export) struct Labelled {
+    pub(in crate::source::cpu_export) labels: BTreeMap<String, String>,
+    pub(in crate::source::cpu_export) found: Found,
+}
+
+/// Reads the series of an answer together: each reading tells the name of its series.
 pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
+    let mut all = Found::default();
+    for Labelled { labels, found } in series(text)? {
+        let name = name(&labels);
+        all.empty_values += found.empty_values;
+        all.readings
+            .extend(found.readings.into_iter().map(|reading| Reading { series: name.clone(), ..reading }));
+    }
+    Ok(all)
+}
+
+/// Reads the series of an answer, each by itself.
+pub(in crate::source::cpu_export) fn series(text: &[u8]) -> Result<Vec<Labelled>, Fault> {
     let answer: Answer<'_> = json(text, "an answer of Prometheus to query_range")?;
     let Some(data) = answer.data else {
         return Err(flaw(format!("is an error of Prometheus: {}", answer.error)));
@@ -45,30 +65,33 @@ pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
             format!("is an answer of the type {}; that of query_range is a matrix", data.result_type);
         return Err(flaw(problem));
     }
-    let mut found = Found::default();
-    for series in &data.result {
-        let name = name(&series.metric);
-        for (time, text) in &series.values {
-            match text.parse::<f64>() {
-                Ok(value) if value.is_nan() => found.empty_values += 1,
-                Ok(value) if value.is_finite() => found.readings.push(reading(*time, value, &name)),
-                _ => return Err(flaw(format!("the value {text:?} at {time} is not a finite number"))),
-            }
-        }
-    }
-    Ok(found)
+    data.result.into_iter().map(labelled).collect()
 }
 
-fn reading(time: f64, value: f64, name: &Option<String>) -> Reading {
+fn labelled(series: Series<'_>) -> Result<Labelled, Fault> {
+    let own = |(label, value): (Cow<'_, str>, Cow<'_, str>)| (label.into_owned(), value.into_owned());
+    let mut labelled =
+        Labelled { labels: series.metric.into_iter().map(own).collect(), ..Labelled::default() };
+    for (time, text) in &series.values {
+        match text.parse::<f64>() {
+            Ok(value) if value.is_nan() => labelled.found.empty_values += 1,
+            Ok(value) if value.is_finite() => labelled.found.readings.push(reading(*time, value)),
+            _ => return Err(flaw(format!("the value {text:?} at {time} is not a finite number"))),
+        }
+    }
+    Ok(labelled)
+}
+
+fn reading(time: f64, value: f64) -> Reading {
     // Prometheus gives milliseconds.
     let ms = (time * 1000.0).round() as i64;
     let ns = u32::try_from(ms.rem_euclid(1000)).unwrap_or_default() * 1_000_000;
-    Reading { clock: ms.div_euclid(1000), ns, value, series: name.clone() }
+    Reading { clock: ms.div_euclid(1000), ns, value, series: None }
 }
 
 /// The name of a series by its labels, as Prometheus writes it; `None` if it has none, as a sum.
-fn name(labels: &BTreeMap<Cow<'_, str>, Cow<'_, str>>) -> Option<String> {
-    let metric = labels.get("__name__").map(|name| &**name).unwrap_or_default();
+pub(in crate::source::cpu_export) fn name(labels: &BTreeMap<String, String>) -> Option<String> {
+    let metric = labels.get("__name__").map(String::as_str).unwrap_or_default();
     let others = labels.iter().filter(|(label, _)| *label != "__name__");
     let others: Vec<String> = others.map(|(label, value)| format!("{label}={value:?}")).collect();
     match (metric, others.as_slice()) {

@@ -1,5 +1,8 @@
 //! A host on loopback that answers as Zabbix or Prometheus do, or as none should.
 
+mod prometheus;
+mod zabbix;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -8,11 +11,14 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use serde_json::{Value, json};
+use serde_json::Value;
+
+pub(crate) use self::prometheus::{Prometheus, prometheus};
+pub(crate) use self::zabbix::Zabbix;
 
 /// The certificate of `localhost` and its key, by an authority that no system trusts.
-const CERTIFICATE: &[u8] = include_bytes!("../../../../ingest/tests/support/tls/server.pem");
-const KEY: &[u8] = include_bytes!("../../../../ingest/tests/support/tls/server.key");
+const CERTIFICATE: &[u8] = include_bytes!("../../../../../ingest/tests/support/tls/server.pem");
+const KEY: &[u8] = include_bytes!("../../../../../ingest/tests/support/tls/server.key");
 
 /// A request, as it came.
 #[derive(Debug, Clone)]
@@ -147,80 +153,5 @@ fn serve(client: impl Read + Write, answer: &dyn Fn(&Asked) -> Reply, log: &Mute
 /// The secret that both systems accept.
 pub(crate) const TOKEN: &str = "5e0f3c5b9d6a4e1f8b7c2d1a0f9e8d7c";
 
-/// Zabbix with one item of a use of the CPU, as 6.0 and 7.2 answer.
-pub(crate) struct Zabbix {
-    pub(crate) version: &'static str,
-    pub(crate) items: Value,
-    /// Epoch seconds and readings.
-    pub(crate) readings: Vec<(i64, f64)>,
-    pub(crate) trends: bool,
-}
-
-impl Default for Zabbix {
-    fn default() -> Self {
-        let item = json!({"itemid": "44518", "name": "CPU", "key_": "system.cpu.util", "value_type": "0", "units": "%",
-            "delay": "1s", "lastclock": "1795203000", "hosts": [{"host": "sut"}]});
-        Self { version: "6.0.14", items: json!([item]), readings: Vec::new(), trends: false }
-    }
-}
-
-impl Zabbix {
-    pub(crate) fn answer(&self, asked: &Asked) -> Reply {
-        let request: Value = serde_json::from_str(&asked.body).unwrap();
-        let parameters = &request["params"];
-        let error = |data: &str| {
-            let error = json!({"code": -32602, "message": "Invalid params.", "data": data});
-            Reply::json(json!({"jsonrpc": "2.0", "error": error, "id": 1}))
-        };
-        let result = |result: Value| Reply::json(json!({"jsonrpc": "2.0", "result": result, "id": 1}));
-        let bearer = format!("Bearer {TOKEN}");
-        let accepted = match self.version.starts_with("6.0") {
-            true => request["auth"] == TOKEN,
-            false => asked.authorization.as_deref() == Some(bearer.as_str()) && request["auth"].is_null(),
-        };
-        match request["method"].as_str().unwrap() {
-            "apiinfo.version" => result(json!(self.version)),
-            "user.login" if parameters["password"] == "zabbix" => result(json!(TOKEN)),
-            "user.login" => error("Incorrect user name or password or account is temporarily blocked."),
-            _ if !accepted => error("Session terminated, re-login, please."),
-            "host.get" if parameters["filter"]["host"][0] == "sut" => result(json!([{"hostid": "1"}])),
-            "host.get" => result(json!([])),
-            "item.get" if parameters["search"]["key_"] == "system.cpu.num" => {
-                result(json!([{"lastvalue": "4"}]))
-            }
-            "item.get"
-                if parameters["host"] != "sut" || parameters["filter"]["key_"][0] != "system.cpu.util" =>
-            {
-                result(json!([]))
-            }
-            "item.get" => result(self.items.clone()),
-            "history.get" => {
-                assert_eq!(parameters["history"], 0, "the kind of the item");
-                let (from, till) =
-                    (parameters["time_from"].as_i64().unwrap(), parameters["time_till"].as_i64().unwrap());
-                let within = self.readings.iter().filter(|(clock, _)| (from..=till).contains(clock));
-                let entry = |(clock, value): &(i64, f64)| json!({"itemid": "44518", "clock": clock.to_string(), "value": value.to_string(), "ns": "1"});
-                result(within.map(entry).collect())
-            }
-            "trend.get" if self.trends => result(json!([{"clock": "1795201200"}])),
-            _ => result(json!([])),
-        }
-    }
-}
-
-/// Prometheus with one series, each of whose steps has its own time as its reading.
-pub(crate) fn prometheus(asked: &Asked) -> Reply {
-    if asked.authorization.as_deref() != Some(&format!("Bearer {TOKEN}")) {
-        return Reply::Text(401, String::new(), "Unauthorized".to_owned());
-    }
-    let (start, end, step) = (asked.number("start"), asked.number("end"), asked.number("step"));
-    if (end - start) / step >= 11_000 {
-        let error = "exceeded maximum resolution of 11,000 points per timeseries.";
-        let body = json!({"status": "error", "errorType": "bad_data", "error": error});
-        return Reply::Text(400, String::new(), body.to_string());
-    }
-    let values: Vec<Value> =
-        (start..=end).step_by(step as usize).map(|at| json!([at, (at % 1000).to_string()])).collect();
-    let result = json!([{"metric": {}, "values": values}]);
-    Reply::json(json!({"status": "success", "data": {"resultType": "matrix", "result": result}}))
-}
+/// A secret that both systems accepted until it expired.
+pub(crate) const EXPIRED: &str = "00112233445566778899aabbccddeeff";
