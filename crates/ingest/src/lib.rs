@@ -101,7 +101,7 @@ pub mod inspection {
 
 /// Following the logs of a running test.
 pub mod watch {
-    pub use crate::operations::watch::{Followed, Look, Watch};
+    pub use crate::operations::watch::{Followed, Look, Watch, WatchedCpu};
 }
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]

@@ -148,6 +148,12 @@ impl TimeSeries {
         Some(u32::try_from(median).unwrap_or(u32::MAX))
     }
 
+    /// The readings from an epoch second on.
+    pub(crate) fn since(&self, epoch_second: i64) -> Self {
+        let before = self.readings.partition_point(|(clock, _)| *clock < epoch_second);
+        Self { readings: self.readings.get(before..).unwrap_or_default().to_vec() }
+    }
+
     /// Returns true if there are no readings.
     pub fn is_empty(&self) -> bool {
         self.readings.is_empty()

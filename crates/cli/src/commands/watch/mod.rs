@@ -1,6 +1,7 @@
 //! `perfpipe watch`: follows the logs of a running test, shows its seconds, and stores the run at its end.
 
 mod args;
+mod cpu;
 mod frame;
 mod judge;
 mod lines;
@@ -17,6 +18,7 @@ use perfpipe_ingest::watch::{Followed, Look, Watch};
 use perfpipe_ingest::{IngestOptions, Progress, RunKey, Store};
 
 pub(crate) use self::args::WatchArgs;
+use self::cpu::Readings;
 use self::judge::Judge;
 use self::serve::Serving;
 use self::shown::Shown;
@@ -103,6 +105,7 @@ async fn follow(
     progress: &Progress,
 ) -> Result<()> {
     let mut shown = Shown::begin(args, serving.as_deref().map(Serving::address))?;
+    let mut readings = Readings::begin(watch);
     let mut waiting = Waiting::default();
     loop {
         let look = watch.look()?;
@@ -110,12 +113,15 @@ async fn follow(
         if let Some(serving) = &mut serving {
             serving.show(watch, &look)?;
         }
-        shown.show(watch, &look)?;
+        shown.show(watch, &look, readings.as_ref().and_then(Readings::trouble))?;
         if let Some(judge) = &mut judge {
             judge.judge(watch, &look)?;
         }
         if !shown.is_screen() {
             waiting.tell(&look);
+            if let Some(trouble) = readings.as_mut().and_then(Readings::new_trouble) {
+                warn(&format!("the CPU readings can't be shown yet: {trouble}"));
+            }
         }
         if look.ended {
             return Ok(());

@@ -47,7 +47,7 @@ impl Screen {
     }
 
     /// Draws the test as it is now, about once a second.
-    pub(super) fn show(&mut self, watch: &Watch, look: &Look) -> Result<()> {
+    pub(super) fn show(&mut self, watch: &Watch, look: &Look, trouble: Option<String>) -> Result<()> {
         let is_due = self.drawn.is_none_or(|drawn| drawn.elapsed().as_millis() >= 900);
         if !is_due && !look.ended {
             return Ok(());
@@ -63,7 +63,8 @@ impl Screen {
         };
         self.look_at_all(watch)?;
         let (width, height) = size();
-        let lines = self.lines(look, minutes.as_ref(), width);
+        let mut lines = self.lines(look, minutes.as_ref(), width);
+        lines.extend(trouble.map(|trouble| format!("no CPU readings: {trouble}")));
         self.frame.draw(&lines, width, height)?;
         Ok(())
     }
@@ -135,26 +136,39 @@ struct Row {
     name: &'static str,
     of: fn(&Second) -> Option<f64>,
     unit: &'static str,
+    /// True if it is known some seconds later than others.
+    is_late: bool,
+}
+
+impl Row {
+    const fn new(name: &'static str, of: fn(&Second) -> Option<f64>, unit: &'static str) -> Self {
+        Self { name, of, unit, is_late: false }
+    }
+
+    const fn late(self) -> Self {
+        Self { is_late: true, ..self }
+    }
 }
 
 /// The figures that are shown.
 const ROWS: [Row; 7] = [
-    Row { name: "successes", of: |second| Some(second.successes as f64), unit: "/s" },
-    Row { name: "load", of: |second| second.load, unit: "" },
-    Row { name: "p50", of: |second| second.percentile(0), unit: " ms" },
-    Row { name: "p95", of: |second| second.percentile(1), unit: " ms" },
-    Row { name: "p99", of: |second| second.percentile(2), unit: " ms" },
-    Row { name: "failures", of: |second| Some(second.failures as f64), unit: "/s" },
-    Row { name: "CPU", of: |second| second.cpu, unit: " %" },
+    Row::new("successes", |second| Some(second.successes as f64), "/s"),
+    Row::new("load", |second| second.load, ""),
+    Row::new("p50", |second| second.percentile(0), " ms"),
+    Row::new("p95", |second| second.percentile(1), " ms"),
+    Row::new("p99", |second| second.percentile(2), " ms"),
+    Row::new("failures", |second| Some(second.failures as f64), "/s"),
+    Row::new("CPU", |second| second.cpu, " %").late(),
 ];
 
 /// Returns a line for each figure, with its latest value and its course, and a line that names the time.
 fn sparks(timeline: &Timeline, width: usize) -> Vec<String> {
     let room = width.saturating_sub(BESIDE).clamp(1, BACK as usize);
-    let rows = ROWS.iter().filter_map(|Row { name, of, unit }| {
+    let rows = ROWS.iter().filter_map(|Row { name, of, unit, is_late }| {
         let values: Vec<Option<f64>> = timeline.seconds.iter().map(of).collect();
         values.iter().any(Option::is_some).then(|| {
-            let latest = values.last().copied().flatten();
+            let known = values.iter().rposition(|value| !is_late || value.is_some());
+            let latest = known.and_then(|known| *values.get(known)?);
             let latest = latest.map_or_else(|| "-".to_owned(), |value| decimals(value, 0) + unit);
             format!("{name:<9} {latest:>12}  {}", spark(&values, room))
         })

@@ -28,11 +28,11 @@ impl Shown {
         Ok(Self::Screen(Box::new(Screen::new(files.join(", ") + &page)?)))
     }
 
-    /// Shows how far a test has come.
-    pub(super) fn show(&mut self, watch: &Watch, look: &Look) -> Result<()> {
+    /// Shows how far a test has come, and on a terminal why its CPU readings can't be read.
+    pub(super) fn show(&mut self, watch: &Watch, look: &Look, trouble: Option<String>) -> Result<()> {
         match self {
             Self::Lines(lines) => lines.show(watch, look),
-            Self::Screen(screen) => screen.show(watch, look),
+            Self::Screen(screen) => screen.show(watch, look, trouble),
         }
     }
 

@@ -189,9 +189,15 @@ fn address_must_be_free_and_one_that_others_reach_is_warned_of() {
     let address = taken.local_addr().unwrap().to_string();
     assert_told(
         &store.run(&["watch", "run.jtl", "--serve", &address]).complaint(1),
-        &[&address, "port that is free"],
+        &[&address, "another program", "--serve 127.0.0.1:0"],
     );
+    // Addresses for documentation, which no machine has.
+    let elsewhere = store.run(&["watch", "run.jtl", "--serve", "192.0.2.1:8090"]).complaint(1);
+    assert_told(&elsewhere, &["no such address", "--serve 127.0.0.1:8090", "--serve 0.0.0.0:8090"]);
     assert_told(&store.run(&["watch", "run.jtl", "--serve", "here"]).complaint(2), &["127.0.0.1:8090"]);
     let complaint = store.run(&["watch", "run.jtl", "--serve", "0.0.0.0:0", "--idle-end", "1s"]).complaint(2);
-    assert_told(&complaint, &["warning: --serve 0.0.0.0:", "can read the page"]);
+    assert_told(
+        &complaint,
+        &["warning: --serve 0.0.0.0:", "can read the page", "--serve 127.0.0.1:", "ssh -L"],
+    );
 }

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -89,7 +89,17 @@ pub(super) struct Watching {
 
 impl Watching {
     pub(super) fn begin(store: &Store, arguments: &[&str]) -> Self {
-        let mut child = store.spawn(&[&["watch"], arguments].concat());
+        Self::of(store.spawn(&[&["watch"], arguments].concat()))
+    }
+
+    /// Begins with variables of the environment.
+    pub(super) fn begin_with(store: &Store, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut command = store.command(&[&["watch"], arguments].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).envs(environment.iter().copied());
+        Self::of(command.env_remove("http_proxy").spawn().unwrap())
+    }
+
+    fn of(mut child: Child) -> Self {
         let out = BufReader::new(child.stdout.take().unwrap());
         let (send, lines) = channel();
         std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));

@@ -16,8 +16,10 @@ use crate::operations::options::IngestOptions;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::options::RunOptions;
+use crate::run::options::cpu_scale::CpuScale;
 use crate::sample::ends::Ends;
 use crate::sample::resolution::Resolution;
+use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::growing::Control;
 
 /// The counts of a run so far.
@@ -27,6 +29,18 @@ pub(super) struct Live {
     memory: usize,
     noted: RunOptions,
     counts: Mutex<Counts>,
+    cpu: Mutex<Cpu>,
+}
+
+/// The CPU readings so far.
+#[derive(Default)]
+struct Cpu {
+    series: TimeSeries,
+    join: CpuJoin,
+    /// The unit in which they were, if it is told.
+    scale: Option<CpuScale>,
+    /// The number of times that readings came.
+    reads: u64,
 }
 
 struct Counts {
@@ -65,6 +79,7 @@ impl Live {
                 changed: BTreeSet::new(),
                 failed: None,
             }),
+            cpu: Mutex::default(),
         }
     }
 
@@ -150,6 +165,24 @@ impl Live {
         (0..).zip(heard).filter(|(_, heard)| !heard).map(|(log, _)| log)
     }
 
+    fn cpu(&self) -> MutexGuard<'_, Cpu> {
+        self.cpu.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Joins the seconds to these CPU readings, in the place of those before.
+    pub(super) fn know_cpu(&self, series: &TimeSeries, join: CpuJoin, scale: Option<CpuScale>) {
+        let mut cpu = self.cpu();
+        let reads = cpu.reads + u64::from(cpu.series != *series);
+        *cpu = Cpu { series: series.clone(), join, scale, reads };
+    }
+
+    /// The time of the complete seconds, epoch ms, both inclusive; `None` if none is complete.
+    pub(super) fn time(&self) -> Option<(i64, i64)> {
+        let counts = self.lock();
+        let (clock, complete) = counts.clock.zip(Some(counts.complete()).filter(|complete| *complete > 0))?;
+        Some((clock.origin, clock.origin + i64::from(complete) * 1000 - 1))
+    }
+
     /// Tells how far the run has come.
     pub(super) fn look(&self) -> Result<Look> {
         let mut counts = self.lock();
@@ -163,6 +196,7 @@ impl Live {
             recounts: counts.pass,
             records: successes + failures + transactions,
             rejects: counts.rejects,
+            cpu_reads: self.cpu().reads,
             silent: counts.logs.iter().filter_map(Heard::silent).min(),
             unheard: Vec::new(),
             ended: counts.has_ended(),
@@ -178,6 +212,11 @@ impl Live {
         let cells = CellTable::from_ascending(totals.labels(), totals.injectors(), cells)?;
         let mut run = StoredRun::new(counts.info(self.key.clone(), clock.origin, last), cells);
         run.info.options.clone_from(&self.noted);
+        let cpu = self.cpu();
+        let from = clock.origin.div_euclid(1000) + i64::from(first) - cpu.join.offset;
+        run.cpu = cpu.series.since(from - i64::from(cpu.join.lookback));
+        run.info.options.note_scale(cpu.scale);
+        (run.info.cpu_offset, run.info.cpu_lookback) = (cpu.join.offset, cpu.join.lookback);
         run.errors = totals.errors_between(first.min(last), last)?;
         run.labels = totals.label_counts();
         Ok(Some(run))

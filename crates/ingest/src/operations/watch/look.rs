@@ -20,6 +20,8 @@ pub struct Look {
     pub records: u64,
     /// The number of rejected records so far.
     pub rejects: u64,
+    /// The number of times that CPU readings came.
+    pub cpu_reads: u64,
     /// The time since the last record was read; `None` before the first.
     pub silent: Option<Duration>,
     /// The logs of which nothing was read so far.

@@ -6,6 +6,7 @@
 
 mod begin;
 mod count;
+mod cpu;
 mod followed;
 mod heard;
 mod live;
@@ -24,6 +25,7 @@ use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::source::growing::{Control, GrowingLog};
 
+pub use self::cpu::WatchedCpu;
 pub use self::followed::Followed;
 pub use self::look::Look;
 
@@ -47,6 +49,7 @@ pub struct Watch {
     logs: Vec<Arc<GrowingLog>>,
     /// Files that are no logs, such as a CPU export: they are read at the end.
     beside: Vec<PathBuf>,
+    options: IngestOptions,
     live: Arc<Live>,
     control: Arc<Control>,
     threads: Vec<JoinHandle<()>>,
@@ -71,7 +74,7 @@ impl Watch {
             let spawned = thread.spawn(move || follow(reading, &live, &log));
             threads.push(spawned.map_err(Error::no_thread)?);
         }
-        Ok(Self { logs, beside, live, control, threads })
+        Ok(Self { logs, beside, options: options.clone(), live, control, threads })
     }
 
     /// Tells how far the test has come, and forgets which seconds changed.
@@ -92,6 +95,12 @@ impl Watch {
     /// When a temporary file can't be read.
     pub fn run(&self, first: u32) -> Result<Option<StoredRun>> {
         self.live.run(first)
+    }
+
+    /// Returns the CPU readings of the test, if an export is among the files or readings are asked for. They are known once
+    /// they were [refreshed](WatchedCpu::refresh); at the end all of them are read anew.
+    pub fn cpu(&self) -> Option<WatchedCpu> {
+        WatchedCpu::of(&self.live, &self.options, &self.beside)
     }
 
     /// Ends the following at what the logs have by now. It takes a moment: see [`Look::ended`].
