@@ -11,7 +11,7 @@ macro_rules! modules {
 }
 
 /// All modules.
-const MODULES: [Module; 37] = modules![
+const MODULES: [Module; 38] = modules![
     "data/bins.js",
     "data/by_code.js",
     "data/by_rate.js",
@@ -35,6 +35,7 @@ const MODULES: [Module; 37] = modules![
     "charts/requests.js",
     "charts/sweep.js",
     "charts/timechart.js",
+    "live/choices.js",
     "live/follow.js",
     "live/replace.js",
     "page/bar.js",

@@ -1,5 +1,6 @@
 //! A running test that is watched: what is shown meanwhile, and what is stored at its end.
 
+mod chosen;
 mod cpu;
 mod judged;
 mod long;

@@ -1,6 +1,8 @@
 // Work that is put off until the reader comes near.
 // @ts-check
 
+import { whenEnded } from "./window.js";
+
 /** How far from the window things are built. */
 const NEAR = "400px";
 
@@ -16,4 +18,6 @@ export function whenNear(element, then) {
     then();
   }, { rootMargin: NEAR });
   observer.observe(element);
+  // Else it would keep what it waits for.
+  whenEnded(() => observer.disconnect());
 }

@@ -4,9 +4,13 @@
 import { drawing } from "../draw/window.js";
 import { drawPage } from "../page/main.js";
 import { unpacked } from "../page/packed.js";
+import { chooseAgain, choicesOf } from "./choices.js";
 
 /** How long, in ms, charts may take until they are shown anyway. */
 const SLOW = 1000;
+
+/** What was chosen on a state that is not drawn to its end yet. */
+const chosen = { unsettled: /** @type {import("./choices.js").Choices | null} */ (null) };
 
 /**
  * Shows another state of the page. Its charts are drawn out of sight, so that nothing flickers.
@@ -16,6 +20,8 @@ export async function replacePage(other) {
   const [main, next] = [mainPart(document), mainPart(other)];
   /** @type {HTMLElement[]} */
   const hosts = [];
+  const choices = chosen.unsettled ?? choicesOf(main);
+  chosen.unsettled = choices;
   const kept = [...main.querySelectorAll("details")].map(({ open }) => open);
   next.querySelectorAll("details").forEach((details, at) => (details.open = kept[at] ?? false));
   // Charts below and above the window are not drawn, and take their room all the same.
@@ -37,7 +43,11 @@ export async function replacePage(other) {
   Object.assign(next.style, { position: "absolute", visibility: "hidden", top: `${offsetTop}px`, left: `${offsetLeft}px`, width: `${offsetWidth}px` });
   // Scripts find the first of two elements of the same id.
   main.before(next);
-  await Promise.race([drawPage(), pause(SLOW)]);
+  const drawn = drawPage().then(() => {
+    chooseAgain(next, choices);
+    chosen.unsettled = null;
+  });
+  await Promise.race([drawn, pause(SLOW)]);
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   for (const name of ["position", "visibility", "top", "left", "width"]) next.style.removeProperty(name);
   main.remove();

@@ -3,7 +3,7 @@
 
 import { MARGIN } from "../charts/chart.js";
 import { html } from "../draw/elements.js";
-import { whenWindow } from "../draw/window.js";
+import { whenEnded, whenWindow } from "../draw/window.js";
 import { Bar } from "./bar.js";
 import { followPointer } from "./pointer.js";
 
@@ -32,6 +32,7 @@ export class Group {
     /** @type {Set<TimeChart>} */
     this.seen = new Set();
     this.observer = new IntersectionObserver((entries) => this.see(entries), { rootMargin: AHEAD });
+    whenEnded(() => this.observer.disconnect());
     this.box = this.boxIn(host);
     view.followers.push(this);
     whenWindow("resize", () => this.change());
