@@ -59,8 +59,10 @@ function followTheme() {
 
 /** Draws what the page has by now. */
 export function drawPage() {
-  document.querySelector("main")?.querySelectorAll("table").forEach(sortable);
-  prepareSheets();
+  // The first one: another state of the page may still stand behind it.
+  const main = document.querySelector("main");
+  main?.querySelectorAll("table").forEach(sortable);
+  if (main) prepareSheets(main);
   return build();
 }
 

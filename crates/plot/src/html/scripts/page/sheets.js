@@ -25,9 +25,12 @@ function showsSheet(slot) {
   });
 }
 
-/** Prepares all printed pages. */
-export function prepareSheets() {
-  const slots = [...document.querySelectorAll(".sheet-slot")];
+/**
+ * Prepares all printed pages.
+ * @param {Element} main the part of the document that has them: what is replaced by it must not be kept for the printer
+ */
+export function prepareSheets(main) {
+  const slots = [...main.querySelectorAll(".sheet-slot")];
   slots.forEach(showsSheet);
   whenWindow("beforeprint", () => slots.forEach(fill));
 }
