@@ -38,6 +38,7 @@ impl Zabbix {
             "user.login" if parameters["password"] == "zabbix" => result(json!(TOKEN)),
             "user.login" => error("Incorrect user name or password or account is temporarily blocked."),
             method => match self.refusal(asked, &request) {
+                Some("API token expired.") => fault(-32500, "Application error.", "API token expired."),
                 Some(why) => error(why),
                 None => self.result(method, parameters),
             },
@@ -113,6 +114,10 @@ fn result(result: Value) -> Reply {
 }
 
 fn error(data: &str) -> Reply {
-    let error = json!({"code": -32602, "message": "Invalid params.", "data": data});
+    fault(-32602, "Invalid params.", data)
+}
+
+fn fault(code: i32, message: &str, data: &str) -> Reply {
+    let error = json!({"code": code, "message": message, "data": data});
     Reply::json(json!({"jsonrpc": "2.0", "error": error, "id": 1}))
 }

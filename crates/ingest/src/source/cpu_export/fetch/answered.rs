@@ -11,6 +11,9 @@ use crate::source::cpu_export::monitor::Found;
 const HOUR: i64 = 3600;
 const SOON: i64 = 1200;
 
+/// How much further a reading may be, in seconds: readings are asked for from a while before the run on, and found by steps.
+const SLACK: i64 = 90;
+
 /// The largest number of hours that time zones are apart.
 const WIDEST: i64 = 14;
 
@@ -86,7 +89,7 @@ pub(super) fn no_readings((first, last): (i64, i64), nearest: Nearest) -> Fault 
 /// the run would then be at most a while from it. A log is often ingested soon after its run, and readings are often
 /// begun soon before it.
 fn hours_off(apart: i64) -> Option<i64> {
-    let hours = apart.saturating_add(HOUR - 1).div_euclid(HOUR);
+    let hours = apart.saturating_sub(SLACK).saturating_add(HOUR - 1).div_euclid(HOUR);
     let beyond = hours.saturating_mul(HOUR).saturating_sub(apart);
     ((1..=WIDEST).contains(&hours) && beyond <= SOON).then_some(hours)
 }
@@ -118,7 +121,8 @@ mod tests {
             (3600 - 600, Some(1)),
             (7200 - 60, Some(2)),
             (3600 - 1800, None),
-            (7200 - 3599, None),
+            (3600 + 60, Some(1)),
+            (3600 + 120, None),
             (0, None),
             (15 * 3600, None),
         ] {

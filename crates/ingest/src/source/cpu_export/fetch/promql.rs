@@ -123,7 +123,18 @@ fn matchers_end(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn selector_of_any_text_is_a_part_of_it(query in "[ab{}()\\[\\]\"'`#,=\\\\ 1ß\n]{0,40}|sum by \\(a\\) .{0,20}") {
+            if let Some(found) = selector(&query) {
+                prop_assert!(!found.is_empty() && query.contains(found));
+            }
+        }
+    }
 
     #[test]
     fn first_selector_of_a_query_is_found() {
