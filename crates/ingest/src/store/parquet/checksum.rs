@@ -1,8 +1,7 @@
 //! Checksums of the stored files: computed while writing, and checked before any content is used.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
-use super::lock::refuse_link;
+use super::place::{Source, Target};
 use crate::error::{Error, Result};
 
 /// The size in bytes of the pieces that have a checksum each. The last one of a file may be shorter.
@@ -52,22 +51,25 @@ pub(super) fn damaged(problem: &str) -> String {
 
 /// A file that is written from start to end and checksummed meanwhile.
 pub(super) struct SummedFile {
-    file: File,
+    file: Box<dyn Target>,
     path: PathBuf,
     sums: Sums,
     piece: crc32fast::Hasher,
 }
 
 impl SummedFile {
-    /// Creates the file, which must not exist yet.
-    pub(super) fn create(path: &Path) -> Result<Self> {
-        let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
-        Ok(Self { file, path: path.to_owned(), sums: Sums::default(), piece: crc32fast::Hasher::new() })
+    /// Begins a new file, which error messages call `path`.
+    pub(super) fn new(file: Box<dyn Target>, path: PathBuf) -> Self {
+        Self { file, path, sums: Sums::default(), piece: crc32fast::Hasher::new() }
     }
 
-    /// Syncs the file to disk. Nothing may be written to it afterwards.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the file durable. Nothing may be written to it afterwards.
     pub(super) fn finish(&mut self) -> Result<Sums> {
-        self.file.sync_all().map_err(|error| Error::io(&self.path, error))?;
+        self.file.finish().map_err(|error| Error::io(&self.path, error))?;
         if !self.sums.bytes.is_multiple_of(PIECE as u64) {
             self.sums.crc32.push(std::mem::take(&mut self.piece).finalize());
         }
@@ -111,7 +113,7 @@ struct Inner {
 }
 
 struct Open {
-    file: File,
+    file: Box<dyn Source>,
     /// Checked pieces and their numbers, the most recently used last.
     kept: VecDeque<(usize, Bytes)>,
     /// True if a piece had the wrong checksum.
@@ -119,12 +121,9 @@ struct Open {
 }
 
 impl CheckedFile {
-    /// Opens a file, whose size must be that of `sums`.
-    pub(super) fn open(path: PathBuf, sums: Sums) -> Result<Self> {
-        refuse_link(&path)?;
-        let failed = |error| Error::io(&path, error);
-        let file = File::open(&path).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
+    /// Reads a file, whose size must be that of `sums`. Error messages call it `path`.
+    pub(super) fn new(file: Box<dyn Source>, path: PathBuf, sums: Sums) -> Result<Self> {
+        let bytes = file.size().map_err(|error| Error::io(&path, error))?;
         if bytes != sums.bytes {
             let problem = format!("it has {bytes} bytes instead of {}", sums.bytes);
             return Err(Error::store(format!("reading {}", path.display()), damaged(&problem)));
@@ -182,9 +181,8 @@ impl CheckedFile {
 
 impl Open {
     fn read(&mut self, number: usize, length: usize, crc32: u32) -> io::Result<Bytes> {
-        self.file.seek(SeekFrom::Start(number as u64 * PIECE as u64))?;
         let mut piece = vec![0; length];
-        match self.file.read_exact(&mut piece) {
+        match self.file.read_at(number as u64 * PIECE as u64, &mut piece) {
             // The file was cut short since it was opened.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => piece.clear(),
             read => read?,
@@ -248,10 +246,11 @@ impl ChunkReader for CheckedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::parquet::place::{create, open};
 
     fn written(folder: &Path, name: &str, bytes: &[u8], step: usize) -> (PathBuf, Sums) {
         let path = folder.join(name);
-        let mut file = SummedFile::create(&path).unwrap();
+        let mut file = create(&path).unwrap();
         bytes.chunks(step).for_each(|chunk| file.write_all(chunk).unwrap());
         (path, file.finish().unwrap())
     }
@@ -262,7 +261,7 @@ mod tests {
         for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
             let bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
             let (path, sums) = written(folder.path(), &length.to_string(), &bytes, 70_001);
-            let file = CheckedFile::open(path, sums).unwrap();
+            let file = open(path, sums).unwrap();
             let mut back = Vec::new();
             file.reader(0).read_to_end(&mut back).unwrap();
             assert!(back == bytes, "{length}");
@@ -283,13 +282,13 @@ mod tests {
         assert_eq!(sums.crc32.len(), 20);
         bytes[3 * PIECE] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        let file = CheckedFile::open(path.clone(), sums.clone()).unwrap();
+        let file = open(path.clone(), sums.clone()).unwrap();
         assert!(file.get_bytes(2 * PIECE as u64 + 5, PIECE - 5).is_ok());
         assert!(file.get_bytes(2 * PIECE as u64 + 5, PIECE).is_err());
         assert!(file.get_bytes(4 * PIECE as u64, 16 * PIECE).is_ok());
         let told = file.reader(0).read_to_end(&mut Vec::new()).unwrap_err().to_string();
         assert!(told.contains("checksum") && told.contains("ingest the run again"), "{told}");
         std::fs::write(&path, &bytes[..7]).unwrap();
-        assert!(CheckedFile::open(path, sums).err().unwrap().to_string().contains("7 bytes instead of"));
+        assert!(open(path, sums).err().unwrap().to_string().contains("7 bytes instead of"));
     }
 }

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::checksum::{CheckedFile, SummedFile};
 use super::folder::manifest::Manifest;
 use super::folder::name;
 use super::packed::PackedRun;
+use super::place;
 use super::{ParquetStore, ParquetWriter, samples, tables};
 use crate::fuzz::Taker;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
@@ -35,10 +35,10 @@ pub(crate) fn folder(key: &RunKey) -> String {
 pub fn tables(data: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table");
-    let mut written = SummedFile::create(&path).unwrap();
+    let mut written = place::create(&path).unwrap();
     written.write_all(data).unwrap();
     let sums = written.finish().unwrap();
-    let file = || CheckedFile::open(path.clone(), sums.clone()).unwrap();
+    let file = || place::open(path.clone(), sums.clone()).unwrap();
     let _ = super::seconds::read_seconds(file());
     let _ = tables::read_cpu(file());
     let _ = tables::read_errors(file());

@@ -31,6 +31,7 @@ pub(crate) mod lock;
 pub(crate) mod packed;
 mod panics;
 pub(crate) mod parts;
+mod place;
 mod points;
 mod samples;
 mod seconds;
@@ -49,6 +50,7 @@ use self::checksum::CheckedFile;
 use self::folder::Folder;
 use self::folder::manifest::Manifest;
 use self::lock::refuse_link;
+use self::place::Place;
 use super::held::{self, Counted};
 use super::repairer::Repairer;
 use super::unreadable::fault;
@@ -323,12 +325,8 @@ impl ParquetStore {
             let Some((run, manifest)) = self.folder.find(key)? else { return Ok(None) };
             let generation = self.folder.generation(&run, &manifest.generation);
             refuse_link(&generation)?;
-            let file = |name: &str| {
-                CheckedFile::open(
-                    generation.join(name),
-                    manifest.files.get(name).cloned().unwrap_or_default(),
-                )
-            };
+            let place = Place::Folder(generation);
+            let file = |name: &str| place.open(name, manifest.files.get(name).cloned().unwrap_or_default());
             match read(&manifest, &file) {
                 Err(Error::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound && attempt < ATTEMPTS =>

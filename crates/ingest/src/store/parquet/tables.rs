@@ -52,19 +52,20 @@ const LITTLE: usize = 1 << 20;
 /// The size in bytes of encoded rows that ends a row group.
 const HELD: usize = 8 << 20;
 
-/// Writes a table of one or more batches and syncs it to disk.
+/// Writes a table of one or more batches and makes it durable.
 pub(super) fn write(
-    path: &Path,
+    out: SummedFile,
     properties: WriterPropertiesBuilder,
     mut batches: impl Iterator<Item = Result<RecordBatch>>,
 ) -> Result<Sums> {
-    let failed = |error| Error::store(format!("writing {}", path.display()), plain(error));
-    let Some(first) = batches.next().transpose()? else { return SummedFile::create(path)?.finish() };
+    let what = format!("writing {}", out.path().display());
+    let failed = |error| Error::store(&*what, plain(error));
+    let Some(first) = batches.next().transpose()? else { return finished(out) };
     let second = batches.next();
     let is_little = second.is_none() && first.get_array_memory_size() < LITTLE;
     let properties = properties.set_compression(compression(is_little)).build();
-    let (file, schema) = (SummedFile::create(path)?, first.schema());
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(failed)?;
+    let schema = first.schema();
+    let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
     for batch in std::iter::once(Ok(first)).chain(second).chain(batches) {
         writer.write(&batch?).map_err(failed)?;
         if writer.in_progress_size() > HELD {
@@ -73,6 +74,10 @@ pub(super) fn write(
     }
     writer.finish().map_err(failed)?;
     writer.inner_mut().finish()
+}
+
+fn finished(mut out: SummedFile) -> Result<Sums> {
+    out.finish()
 }
 
 /// Zstandard takes some 200 KiB for each column, which costs a little table more time than all else.
@@ -110,13 +115,13 @@ pub(super) fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
 }
 
 /// Writes the CPU readings.
-pub(super) fn write_cpu(path: &Path, cpu: &TimeSeries) -> Result<Sums> {
+pub(super) fn write_cpu(out: SummedFile, cpu: &TimeSeries) -> Result<Sums> {
     let (clock, value): (Vec<i64>, Vec<f64>) = cpu.readings().iter().copied().unzip();
     let batch = table(vec![
         ("clock", Arc::new(Int64Array::from(clock))),
         ("value", Arc::new(Float64Array::from(value))),
     ]);
-    write(path, properties(), std::iter::once(batch))
+    write(out, properties(), std::iter::once(batch))
 }
 
 /// Reads the CPU readings.
@@ -131,8 +136,8 @@ pub(super) fn read_cpu(file: CheckedFile) -> Result<TimeSeries> {
 }
 
 /// Writes the readings of other series.
-pub(super) fn write_series(path: &Path, series: &[ServerSeries]) -> Result<Sums> {
-    write(path, properties(), series.iter().map(series_rows))
+pub(super) fn write_series(out: SummedFile, series: &[ServerSeries]) -> Result<Sums> {
+    write(out, properties(), series.iter().map(series_rows))
 }
 
 fn series_rows(series: &ServerSeries) -> Result<RecordBatch> {
@@ -163,10 +168,10 @@ pub(super) fn read_series(file: CheckedFile) -> Result<Vec<ServerSeries>> {
 }
 
 /// Writes the failures.
-pub(super) fn write_errors(path: &Path, errors: &[ErrorCount]) -> Result<Sums> {
+pub(super) fn write_errors(out: SummedFile, errors: &[ErrorCount]) -> Result<Sums> {
     let (first, rest) = errors.split_at(errors.len().min(FAILURES));
     // A run without failures still has a file.
-    write(path, properties(), std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
+    write(out, properties(), std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
 }
 
 fn failures(errors: &[ErrorCount]) -> Result<RecordBatch> {
@@ -207,10 +212,10 @@ pub(super) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
 }
 
 /// Writes the whole-run counts by label.
-pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<Sums> {
+pub(super) fn write_labels(out: SummedFile, labels: &[LabelCount]) -> Result<Sums> {
     let (first, rest) = labels.split_at(labels.len().min(LABEL_ROWS));
     // A run without labels still has a file.
-    write(path, properties(), std::iter::once(first).chain(rest.chunks(LABEL_ROWS)).map(label_rows))
+    write(out, properties(), std::iter::once(first).chain(rest.chunks(LABEL_ROWS)).map(label_rows))
 }
 
 fn label_rows(labels: &[LabelCount]) -> Result<RecordBatch> {
@@ -243,10 +248,11 @@ pub(super) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
 }
 
 /// Writes the rejected records, one JSON object per line.
-pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<Sums> {
-    let mut writer = BufWriter::new(SummedFile::create(path)?);
-    rejects.write_lines(&mut writer)?.map_err(|error| Error::io(path, error))?;
-    writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?.finish()
+pub(super) fn write_rejects(out: SummedFile, rejects: &mut RejectSpool) -> Result<Sums> {
+    let path = out.path().to_owned();
+    let mut writer = BufWriter::new(out);
+    rejects.write_lines(&mut writer)?.map_err(|error| Error::io(&path, error))?;
+    finish_buffered(writer, &path)
 }
 
 /// Reads the rejected records.
@@ -256,10 +262,15 @@ pub(super) fn read_rejects(file: &CheckedFile) -> impl Iterator<Item = Result<Re
 }
 
 /// Writes a JSON document.
-pub(super) fn write_document(path: &Path, document: &impl Serialize) -> Result<Sums> {
-    let mut writer = BufWriter::new(SummedFile::create(path)?);
-    serde_json::to_writer(&mut writer, document).map_err(|error| Error::io(path, error.into()))?;
-    writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?.finish()
+pub(super) fn write_document(out: SummedFile, document: &impl Serialize) -> Result<Sums> {
+    let path = out.path().to_owned();
+    let mut writer = BufWriter::new(out);
+    serde_json::to_writer(&mut writer, document).map_err(|error| Error::io(&path, error.into()))?;
+    finish_buffered(writer, &path)
+}
+
+fn finish_buffered(writer: BufWriter<SummedFile>, path: &Path) -> Result<Sums> {
+    finished(writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?)
 }
 
 /// Reads a JSON document.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::checksum::Sums;
+use super::checksum::{SummedFile, Sums};
 use super::folder::{Folder, RunLock, Staging};
+use super::place::Place;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::{seconds, tables};
 use crate::error::{Error, Result};
@@ -29,7 +30,7 @@ impl ParquetWriter {
     pub(super) fn begin(folder: &Folder, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
         let lock = key.map(|key| folder.lock(key)).transpose()?;
         let staging = folder.stage()?;
-        let samples = keep_samples.then(|| SamplePieces::create(&staging.path)).transpose()?;
+        let samples = keep_samples.then(|| SamplePieces::create(&staging.place())).transpose()?;
         Ok(Self { folder: folder.clone(), samples, staging, lock, linked: BTreeMap::new() })
     }
 
@@ -80,31 +81,25 @@ impl RunWriter for ParquetWriter {
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { folder, samples, staging, lock, linked } = self;
-        let path = |name: &str| staging.path.join(name);
+        let place = &staging.place();
         let mut cells = CountedCells::new(run.cells);
         let expected = run.info.requests() + run.info.transactions;
         let mut tables: Vec<Job<'_, Vec<(String, Sums)>>> = vec![
-            table(tables::SECONDS, {
-                let (path, cells) = (path(tables::SECONDS), &mut cells);
-                let (unit, names) = (run.info.resolution, (run.labels, run.injectors));
-                move || seconds::write_seconds(&path, unit, names, cells)
+            table(place, tables::SECONDS, {
+                let (cells, unit, names) = (&mut cells, run.info.resolution, (run.labels, run.injectors));
+                move |out| seconds::write_seconds(out, unit, names, cells)
             }),
-            table(tables::CPU, || tables::write_cpu(&path(tables::CPU), run.cpu)),
-            table(tables::ERRORS, || tables::write_errors(&path(tables::ERRORS), run.errors)),
-            table(tables::LABELS, || tables::write_labels(&path(tables::LABELS), run.label_counts)),
-            table(tables::REJECTS, {
-                let (path, rejects) = (path(tables::REJECTS), run.rejects);
-                move || tables::write_rejects(&path, rejects)
-            }),
+            table(place, tables::CPU, |out| tables::write_cpu(out, run.cpu)),
+            table(place, tables::ERRORS, |out| tables::write_errors(out, run.errors)),
+            table(place, tables::LABELS, |out| tables::write_labels(out, run.label_counts)),
+            table(place, tables::REJECTS, |out| tables::write_rejects(out, run.rejects)),
         ];
         if !run.series.is_empty() {
-            let path = path(tables::SERIES);
-            tables.push(table(tables::SERIES, move || tables::write_series(&path, run.series)));
+            tables.push(table(place, tables::SERIES, |out| tables::write_series(out, run.series)));
         }
         if let Some((row, names)) = run.part {
-            let (of_row, of_names) = (path(tables::PART), path(tables::NAMES));
-            tables.push(table(tables::PART, move || tables::write_document(&of_row, row)));
-            tables.push(table(tables::NAMES, move || tables::write_document(&of_names, names)));
+            tables.push(table(place, tables::PART, move |out| tables::write_document(out, row)));
+            tables.push(table(place, tables::NAMES, move |out| tables::write_document(out, names)));
         }
         if let Some(samples) = samples {
             // The samples come first: the largest file is the likeliest to fill the disk, and the error should name it.
@@ -128,8 +123,9 @@ fn link(file: &Path, to: &Path) -> Result<()> {
 
 /// The job of writing one file.
 fn table<'a>(
+    place: &'a Place,
     name: &'static str,
-    write: impl FnOnce() -> Result<Sums> + Send + 'a,
+    write: impl FnOnce(SummedFile) -> Result<Sums> + Send + 'a,
 ) -> Job<'a, Vec<(String, Sums)>> {
-    (name, Box::new(move || Ok(vec![(name.to_owned(), write()?)])))
+    (name, Box::new(move || Ok(vec![(name.to_owned(), write(place.create(name)?)?)])))
 }

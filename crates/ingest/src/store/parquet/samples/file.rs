@@ -1,7 +1,6 @@
 //! Writes files of samples: gathers the pages of batches to row groups.
 
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use parquet::arrow::ArrowSchemaConverter;
@@ -103,8 +102,9 @@ impl<W: Write + Send> Begun<W> {
 }
 
 impl SampleFile<SummedFile> {
-    pub(super) fn create(path: &Path) -> Result<Self> {
-        Ok(Self::new(SummedFile::create(path)?, format!("writing {}", path.display())))
+    pub(super) fn begin(out: SummedFile) -> Self {
+        let what = format!("writing {}", out.path().display());
+        Self::new(out, what)
     }
 
     /// Ends the file.
@@ -117,14 +117,14 @@ impl SampleFile<SummedFile> {
     }
 }
 
-/// A file of samples that was ended, but is not yet synced to disk.
+/// A file of samples that was ended, but is not yet durable.
 pub(super) struct EndedFile {
     pub(super) rows: u64,
     file: SerializedFileWriter<SummedFile>,
 }
 
 impl EndedFile {
-    /// Syncs the file to disk. Returns its checksums.
+    /// Makes the file durable. Returns its checksums.
     pub(super) fn sync(mut self) -> Result<Sums> {
         self.file.inner_mut().finish()
     }

@@ -1,9 +1,9 @@
 //! The samples of a run in several files, which are written side by side.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use super::super::checksum::{SummedFile, Sums};
+use super::super::place::Place;
 use super::super::tables::SAMPLES;
 use super::encode::SampleColumns;
 use super::file::{EndedFile, SampleFile};
@@ -28,16 +28,16 @@ pub(in super::super) fn piece_of(name: &str) -> Option<usize> {
 
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
 pub(in super::super) struct SamplePieces {
-    folder: PathBuf,
+    place: Place,
     open: BTreeMap<usize, SampleFile<SummedFile>>,
     ended: BTreeMap<usize, EndedFile>,
 }
 
 impl SamplePieces {
-    pub(in super::super) fn create(folder: &Path) -> Result<Self> {
-        let first = SampleFile::create(&folder.join(SAMPLES))?;
+    pub(in super::super) fn create(place: &Place) -> Result<Self> {
+        let first = SampleFile::begin(place.create(SAMPLES)?);
         let open = BTreeMap::from([(0, first)]);
-        Ok(Self { folder: folder.to_owned(), open, ended: BTreeMap::new() })
+        Ok(Self { place: place.clone(), open, ended: BTreeMap::new() })
     }
 
     /// Appends rows to a piece.
@@ -45,7 +45,7 @@ impl SamplePieces {
         if let Some(file) = self.open.get_mut(&piece) {
             return file.append(rows);
         }
-        let mut file = SampleFile::create(&self.folder.join(file_name(piece)))?;
+        let mut file = SampleFile::begin(self.place.create(&file_name(piece))?);
         file.append(rows)?;
         self.open.insert(piece, file);
         Ok(())
@@ -59,7 +59,7 @@ impl SamplePieces {
         Ok(())
     }
 
-    /// Syncs the files to disk. Returns their names and checksums. They must hold `expected` samples.
+    /// Makes the files durable. Returns their names and checksums. They must hold `expected` samples.
     pub(in super::super) fn close(mut self, expected: u64) -> Result<Vec<(String, Sums)>> {
         while let Some((piece, file)) = self.open.pop_first() {
             self.ended.insert(piece, file.close()?);
@@ -80,8 +80,7 @@ impl SamplePieces {
         let is_empty = self.ended.get(&0).is_some_and(|file| file.rows == 0);
         if is_empty && self.ended.len() > 1 {
             self.ended.remove(&0);
-            let path = self.folder.join(file_name(0));
-            std::fs::remove_file(&path).map_err(|error| Error::io(&path, error))?;
+            self.place.remove(&file_name(0))?;
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::num::NonZero;
-use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
 use arrow_array::RecordBatch;
@@ -28,17 +27,18 @@ const PIECES: usize = 4;
 /// The columns of a row group, encoded.
 type Encoded = Result<Vec<ArrowColumnChunk>>;
 
-/// Writes pieces of rows, of each of which `batch` makes the columns, and syncs the file to disk. `schema` is that of all
+/// Writes pieces of rows, of each of which `batch` makes the columns, and makes the file durable. `schema` is that of all
 /// batches.
 pub(super) fn write_groups<P: Send>(
-    path: &Path,
+    out: SummedFile,
     schema: &SchemaRef,
     properties: WriterProperties,
     mut pieces: impl Iterator<Item = Result<P>>,
     batch: &(impl Fn(P) -> Result<RecordBatch> + Sync),
 ) -> Result<Sums> {
-    let failed = |error| failed(path, error);
-    let begun = ArrowWriter::try_new(SummedFile::create(path)?, schema.clone(), Some(properties));
+    let what = format!("writing {}", out.path().display());
+    let failed = |error| failed(&what, error);
+    let begun = ArrowWriter::try_new(out, schema.clone(), Some(properties));
     let (mut file, factory) = begun.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(THREADS);
     let mut write = |encoding: Encoding<'_>| {
@@ -56,7 +56,7 @@ pub(super) fn write_groups<P: Send>(
                 encodings.pop_front().map_or(Ok(()), &mut write)?;
             }
             // Linux lets a thread that begins with work run on an idle core, but one that is woken often wait.
-            let encode = || encode(path, &factory, &mut group.into_iter().map(batch));
+            let encode = || encode(&what, &factory, &mut group.into_iter().map(batch));
             let encoding = std::thread::Builder::new().spawn_scoped(scope, encode);
             encodings.push_back(encoding.map_err(Error::no_thread)?);
         }
@@ -71,11 +71,11 @@ type Encoding<'scope> = ScopedJoinHandle<'scope, Encoded>;
 
 /// Encodes the columns of a row group.
 fn encode(
-    path: &Path,
+    what: &str,
     factory: &ArrowRowGroupWriterFactory,
     batches: &mut dyn Iterator<Item = Result<RecordBatch>>,
 ) -> Encoded {
-    let failed = |error| failed(path, error);
+    let failed = |error| failed(what, error);
     // The number of the row group matters only where it is encrypted.
     let mut columns = factory.create_column_writers(0).map_err(failed)?;
     for batch in batches {
@@ -106,6 +106,6 @@ fn append(
     row_group.close().map(drop)
 }
 
-fn failed(path: &Path, error: ParquetError) -> Error {
-    Error::store(format!("writing {}", path.display()), plain(error))
+fn failed(what: &str, error: ParquetError) -> Error {
+    Error::store(what, plain(error))
 }

@@ -28,7 +28,7 @@ mod tests {
     use crate::counts::{Cell, CellKey, InjectorLoad};
     use crate::error::Result;
     use crate::sample::resolution::Resolution;
-    use crate::store::parquet::checksum::CheckedFile;
+    use crate::store::parquet::place::{create, open};
 
     /// Counts with so many different times in a second.
     fn cells(seconds: u32, times: i32) -> Vec<(CellKey, Cell)> {
@@ -53,8 +53,8 @@ mod tests {
             let cells = cells(seconds, times);
             let mut given = cells.iter().cloned().map(Ok);
             let unit = Resolution::MICROSECOND;
-            let sums = write_seconds(&path, unit, (&names.0, &names.1), &mut given).unwrap();
-            let (read, _) = read_seconds(CheckedFile::open(path.clone(), sums).unwrap()).unwrap();
+            let sums = write_seconds(create(&path).unwrap(), unit, (&names.0, &names.1), &mut given).unwrap();
+            let (read, _) = read_seconds(open(path.clone(), sums).unwrap()).unwrap();
             assert_eq!(read.iter().collect::<Result<Vec<_>>>().unwrap(), cells);
             let written = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
             let groups = written.metadata().num_row_groups();
@@ -69,7 +69,8 @@ mod tests {
         let mut given = cells(40, 12_000).into_iter().map(Ok).chain([Err(failed())]);
         let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
         let path = folder.path().join("seconds");
-        let written = write_seconds(&path, Resolution::MICROSECOND, (&names.0, &names.1), &mut given);
+        let written =
+            write_seconds(create(&path).unwrap(), Resolution::MICROSECOND, (&names.0, &names.1), &mut given);
         assert_eq!(written.err().unwrap().to_string(), failed().to_string());
     }
 }

@@ -250,6 +250,7 @@ fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Resu
 mod tests {
     use super::*;
     use crate::sample::resolution::Resolution;
+    use crate::store::parquet::place::{create, open};
     use crate::store::parquet::seconds::write_seconds;
 
     /// A table whose seconds have these labels in turn.
@@ -264,8 +265,10 @@ mod tests {
         let path = folder.path().join(SECONDS);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         let names = (labels.as_slice(), &[String::new()][..]);
-        let sums = write_seconds(&path, Resolution::default(), names, &mut (0..5000).map(cell)).unwrap();
-        Table::open(CheckedFile::open(path, sums).unwrap()).unwrap()
+        let sums =
+            write_seconds(create(&path).unwrap(), Resolution::default(), names, &mut (0..5000).map(cell))
+                .unwrap();
+        Table::open(open(path, sums).unwrap()).unwrap()
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Writes the counts.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder};
@@ -14,7 +13,7 @@ use crate::counts::packed::CellResult;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
-use crate::store::parquet::checksum::Sums;
+use crate::store::parquet::checksum::{SummedFile, Sums};
 use crate::store::parquet::tables::{by_differences, compression, items_of, properties, table, write};
 
 /// The maximum number of cells per batch when writing.
@@ -38,7 +37,7 @@ fn fine_properties() -> WriterProperties {
 
 /// Writes the exact counts. The cells must ascend by key.
 pub(in crate::store::parquet) fn write_seconds(
-    path: &Path,
+    out: SummedFile,
     unit: Resolution,
     (labels, injectors): (&[String], &[String]),
     cells: &mut (dyn Iterator<Item = CellResult> + Send),
@@ -54,11 +53,11 @@ pub(in crate::store::parquet) fn write_seconds(
         begun.push(Ok(Vec::new()));
     }
     if begun.len() < 2 {
-        return write(path, properties(), begun.into_iter().map(|piece| piece.and_then(batch)));
+        return write(out, properties(), begun.into_iter().map(|piece| piece.and_then(batch)));
     }
     let pieces = begun.into_iter().chain(pieces);
     if unit.is_fine() {
-        return write_groups(path, batch(Vec::new())?.schema_ref(), fine_properties(), pieces, &batch);
+        return write_groups(out, batch(Vec::new())?.schema_ref(), fine_properties(), pieces, &batch);
     }
     // Where there are many counts, one thread unpacks them while another one encodes them.
     std::thread::scope(|scope| {
@@ -71,7 +70,7 @@ pub(in crate::store::parquet) fn write_seconds(
             .set_column_dictionary_enabled(PACKED.into(), false)
             .set_column_statistics_enabled(PACKED.into(), EnabledStatistics::None)
             .set_column_compression(PACKED.into(), compression(true));
-        write(path, properties, receiver.into_iter())
+        write(out, properties, receiver.into_iter())
     })
 }
 
