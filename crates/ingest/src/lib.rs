@@ -33,8 +33,8 @@
 //!
 //! # Features
 //!
-//! `parquet` is the store in a folder, `postgres` the one in a database; both are on by default, and each brings its
-//! own dependencies. Without them, [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
+//! `parquet` is the store in a folder, `lake` the one in a bucket, `postgres` the one in a database; all are on by default,
+//! and each brings its own dependencies. Without them, [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
 //!
 //! # Example
 //!

@@ -8,7 +8,8 @@ use clap::Args;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// Folder of the embedded store [default: PERFPIPE_STORE, if set, else perfpipe-data]
+    /// Folder of the embedded store, or of a bucket: s3://bucket/folder, gs://bucket/folder or az://container/folder,
+    /// with keys from AWS_*, GOOGLE_* or AZURE_* variables [default: PERFPIPE_STORE, if set, else perfpipe-data]
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "database")]
     pub(crate) store: Option<PathBuf>,
     /// Use a Postgres database instead: postgres://user@host/name; PG* variables and .pgpass supply what the URL

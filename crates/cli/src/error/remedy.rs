@@ -181,6 +181,10 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::SubSamplesUnknown => {
             "Ingest the run again without --no-samples, or look at the labels one by one."
         }
+        ErrorKind::NotInBucket => "Use a store in a folder (--store DIR), and copy the runs.",
+        ErrorKind::TableForeign => {
+            "Name another folder of the bucket with --store, or use the version of perfpipe that made this one."
+        }
         ErrorKind::NoFolder => "Name another folder with --store, or create that one.",
         ErrorKind::NotAStore => "Name another folder with --store.",
         ErrorKind::StoreLayout => {

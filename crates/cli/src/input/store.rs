@@ -21,6 +21,9 @@ const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 /// The environment variable that names a folder.
 const STORE: &str = "PERFPIPE_STORE";
 
+/// How the environment variables begin that tell of buckets.
+const BUCKETS: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
+
 /// The largest number of stores suggested in the error on a missing one.
 const NAMED: usize = 5;
 
@@ -104,16 +107,30 @@ fn config(url: &str) -> Result<PostgresConfig> {
     Ok(config)
 }
 
-/// Opens the store in a folder, which need not exist yet.
+/// Opens the store in a folder or a bucket, which need not exist yet.
 pub(crate) fn folder(path: &Path) -> Result<Store> {
-    refuse_url(path)?;
-    Ok(Store::folder(path.to_owned())?)
+    Ok(Store::from(opened(path)?))
 }
 
-/// Opens the store in a folder, which must exist.
-pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
+fn opened(path: &Path) -> Result<ParquetStore> {
+    if let Some(url) = path.to_str().filter(|text| ParquetStore::is_bucket(text)) {
+        return Ok(ParquetStore::open_bucket(url, &bucket_settings())?);
+    }
     refuse_url(path)?;
-    let store = ParquetStore::open(path)?;
+    Ok(ParquetStore::open(path)?)
+}
+
+/// Returns what the environment tells of buckets: keys, regions, addresses of servers.
+fn bucket_settings() -> Vec<(String, String)> {
+    let variables = std::env::vars_os();
+    let texts =
+        variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    texts.filter(|(name, _)| BUCKETS.iter().any(|prefix| name.starts_with(prefix))).collect()
+}
+
+/// Opens the store in a folder or a bucket, which must exist.
+pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
+    let store = opened(path)?;
     if store.is_there() {
         return Ok(Store::from(store));
     }
@@ -137,23 +154,20 @@ fn beside(path: &Path) -> Vec<String> {
     names
 }
 
-/// Refuses a URL, which could also be a valid path of a folder.
+/// Refuses a URL of another kind, which could also be a valid path of a folder.
 fn refuse_url(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
-    let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
+    let Some((scheme, _)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
         return Ok(());
     };
     let (problem, remedy) = match scheme.to_ascii_lowercase().as_str() {
         "postgres" | "postgresql" => {
             ("expected a folder, found the URL of a database".to_owned(), "Write --database URL.".to_owned())
         }
-        "file" => (
-            format!("a store in a folder is named by its path, not by a URL: {text}"),
-            format!("Write --store {rest}."),
-        ),
         _ => (
             format!("perfpipe has no stores of the kind {scheme}://: {text}"),
-            "A store is a folder (--store DIR) or a Postgres database (--database postgres://user@host/name)."
+            "A store is a folder (--store DIR), a bucket (--store s3://bucket/folder, gs:// or az://), or a Postgres \
+             database (--database postgres://user@host/name)."
                 .to_owned(),
         ),
     };
@@ -190,7 +204,7 @@ mod tests {
 
     #[test]
     fn urls_are_told_from_paths() {
-        for url in ["s3://bucket/x", "S3://x", "gs://", "file:///x", "postgres://h/d", "git+ssh://x"] {
+        for url in ["hdfs://bucket/x", "HTTPS://x", "ftp://", "postgres://h/d", "git+ssh://x"] {
             assert!(refuse_url(Path::new(url)).is_err(), "{url}");
         }
         for path in ["perfpipe-data", "./s3://x", "C://x", "a/b://c", "://x", "1x://y", ""] {

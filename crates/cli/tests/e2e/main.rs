@@ -9,6 +9,7 @@ mod database;
 mod exports;
 mod ingest;
 mod interruptions;
+mod lake;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 mod reports;

@@ -254,6 +254,22 @@ kinds! {
     NotAStore = "not-a-store",
     /// The store has a layout that this version does not know.
     StoreLayout = "store-layout",
+    /// The bucket's name or URL can't be used.
+    BucketUrl = "bucket-url",
+    /// There is no such bucket.
+    BucketMissing = "bucket-missing",
+    /// The credentials do not allow what has to be done in the bucket, or there are none.
+    BucketDenied = "bucket-denied",
+    /// The credentials for the bucket have expired.
+    BucketExpired = "bucket-expired",
+    /// The clocks of this machine and of the bucket's server differ too much.
+    BucketClock = "bucket-clock",
+    /// The server of the bucket can't be reached, or fails.
+    BucketFailed = "bucket-failed",
+    /// A store in a bucket does not have what was asked for.
+    NotInBucket = "not-in-bucket",
+    /// A table in the bucket was made or changed by something else than this version of perfpipe.
+    TableForeign = "table-foreign",
     /// There is a link within the store.
     LinkInStore = "link-in-store",
     /// A run's folder was copied or renamed by hand.

@@ -232,11 +232,20 @@ impl Error {
         Self::store(what, Failure { kind, why: why.into(), remedy })
     }
 
+    /// An error of reading or writing that knows its kind and remedy, a sentence.
+    pub(crate) fn io_failure(
+        kind: ErrorKind,
+        why: impl Into<String>,
+        remedy: &'static str,
+    ) -> std::io::Error {
+        std::io::Error::other(Failure { kind, why: why.into(), remedy })
+    }
+
     /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Input { kind, .. } | Self::Usage { kind, .. } | Self::Refused { kind, .. } => *kind,
-            Self::Io { .. } => ErrorKind::Io,
+            Self::Io { source, .. } => failure_of(source).map_or(ErrorKind::Io, |failure| failure.kind),
             Self::Rejects { .. } => ErrorKind::TooManyRejects,
             Self::Origin { .. } => ErrorKind::Origin,
             Self::TimeUnit { .. } => ErrorKind::TimeUnit,
@@ -245,7 +254,7 @@ impl Error {
             Self::NoRequests { .. } => ErrorKind::NoRequests,
             Self::Replaced { .. } => ErrorKind::Replaced,
             Self::Store { source, .. } => {
-                source.downcast_ref::<Failure>().map_or(ErrorKind::StoreFailed, |failure| failure.kind)
+                failure_of(source.as_ref()).map_or(ErrorKind::StoreFailed, |failure| failure.kind)
             }
         }
     }
@@ -279,12 +288,22 @@ impl Error {
             }
             Self::NoRequests { .. } => REQUESTS_NEEDED.to_owned(),
             Self::Replaced { .. } => "Read it again.".to_owned(),
-            Self::Io { source, .. } => io_remedy(source.kind())?.to_owned(),
-            Self::Store { source, .. } => match source.downcast_ref::<Failure>() {
-                Some(failure) => failure.remedy.to_owned(),
-                None => io_remedy(source.downcast_ref::<std::io::Error>()?.kind())?.to_owned(),
-            },
+            Self::Io { source, .. } => remedy_of(source)?.to_owned(),
+            Self::Store { source, .. } => remedy_of(source.as_ref())?.to_owned(),
         })
+    }
+}
+
+/// Returns the failure that an error is, or that an error of reading or writing carries.
+fn failure_of<'a>(source: &'a (dyn std::error::Error + 'static)) -> Option<&'a Failure> {
+    source.downcast_ref().or_else(|| source.downcast_ref::<std::io::Error>()?.get_ref()?.downcast_ref())
+}
+
+/// Returns the remedy for a failure or an operating-system error, if it has one.
+fn remedy_of(source: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    match failure_of(source) {
+        Some(failure) => Some(failure.remedy),
+        None => io_remedy(source.downcast_ref::<std::io::Error>()?.kind()),
     }
 }
 

@@ -139,7 +139,7 @@ fn part_that_is_wrong_is_refused_with_a_remedy() {
     let nested = |number: &str| format!("{}/parts/nio+2048/{number}", store.place());
     store.run(&part(&logs[1], "2/2", &["--replace"])).said();
     let flag = ["--store".to_owned(), nested("2")];
-    Store { flag, folder: tempfile::tempdir().unwrap() }.set("tool_version", "0.0.7");
+    Store::at(flag).set("tool_version", "0.0.7");
     assert_told(&merge(&store, "2").complaint(1), &["version of perfpipe 0.0.7"]);
     store.run(&part(&logs[1], "2/2", &[])).said();
     merge(&store, "2").said();

@@ -6,7 +6,7 @@ use crate::support::*;
 /// A role's way to a database.
 fn as_role(url: &str, role: &str) -> Store {
     let url = url.replacen("//postgres@", &format!("//{role}@"), 1);
-    Store { flag: ["--database".into(), url], folder: tempfile::tempdir().unwrap() }
+    Store::at(["--database".into(), url])
 }
 
 /// Makes the tables of layout 3 as the version before layout 4 made them.

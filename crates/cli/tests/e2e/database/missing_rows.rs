@@ -90,14 +90,14 @@ fn rows_that_are_gone_are_an_error_in_every_command_that_reads_them() {
 fn rows_that_row_security_hides_are_an_error_in_every_command() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
-    let store = Store { flag: ["--database".into(), url.clone()], folder: tempfile::tempdir().unwrap() };
+    let store = Store::at(["--database".into(), url.clone()]);
     ingest(&store);
     psql(
         &url,
         "create role ann login; grant usage on schema perfpipe to ann; grant select on all tables in schema perfpipe to ann",
     );
     let as_ann = url.replacen("//postgres@", "//ann@", 1);
-    let ann = Store { flag: ["--database".into(), as_ann], folder: tempfile::tempdir().unwrap() };
+    let ann = Store::at(["--database".into(), as_ann]);
     let counts = reading_counts();
     for (table, commands) in [
         ("runs", [&counts[..], &[vec!["list"]]].concat()),

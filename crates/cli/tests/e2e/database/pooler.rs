@@ -85,7 +85,7 @@ fn pooler_in_transaction_mode_changes_nothing_and_keeps_nothing() {
     std::thread::scope(|scope| {
         for framework in ["go", "nio", "spring"] {
             let flag = ["--database".into(), url.clone()];
-            let store = Store { flag, folder: tempfile::tempdir().unwrap() };
+            let store = Store::at(flag);
             scope.spawn(move || use_it(&store, framework));
         }
     });

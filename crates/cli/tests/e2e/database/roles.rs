@@ -13,7 +13,7 @@ fn sql() -> String {
 /// The same store for another role.
 fn as_role(url: &str, role: &str) -> Store {
     let url = url.replacen("//postgres@", &format!("//{role}@"), 1);
-    Store { flag: ["--database".into(), url], folder: tempfile::tempdir().unwrap() }
+    Store::at(["--database".into(), url])
 }
 
 fn ingest<'a>(log: &'a str, framework: &'a str) -> [&'a str; 6] {

@@ -94,7 +94,7 @@ fn database_that_can_only_be_read_says_so_and_is_read() {
 fn standby_says_so_and_is_read() {
     let Some(server) = TestServer::start(None) else { return };
     let flag = ["--database".into(), server.database()];
-    let (store, before) = store_with_run(Store { flag, folder: tempfile::tempdir().unwrap() });
+    let (store, before) = store_with_run(Store::at(flag));
     psql(store.place(), "checkpoint");
     server.crash();
     server.make_standby();
@@ -127,7 +127,7 @@ fn server_whose_disk_is_full_says_so_and_keeps_the_earlier_run() {
     let name = url.rsplit('/').next().unwrap();
     psql(&server.url(), &format!("alter database {name} set tablespace small"));
     let flag = ["--database".into(), url.clone()];
-    let (store, before) = store_with_run(Store { flag, folder: tempfile::tempdir().unwrap() });
+    let (store, before) = store_with_run(Store::at(flag));
     let used = || psql(&url, "select pg_tablespace_size('small')").parse::<u64>().unwrap();
     let small = used();
     let records = (0..800_000_i64).map(|at| format!("{},12,Get,true\n", 1_795_203_738_615 + at));

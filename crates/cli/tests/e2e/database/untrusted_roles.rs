@@ -47,7 +47,7 @@ impl Scene {
 
 fn as_role(url: &str, role: &str) -> Store {
     let url = url.replacen("//postgres@", &format!("//{role}@"), 1);
-    Store { flag: ["--database".into(), url], folder: tempfile::tempdir().unwrap() }
+    Store::at(["--database".into(), url])
 }
 
 /// Functions and operators of the names and arguments that perfpipe's statements use, exactly and nearly, which note

@@ -16,7 +16,7 @@ const TOLD: [&str; 4] = ["--framework", "nio", "--test", "2048"];
 fn own_server() -> Option<(TestServer, Store, Vec<String>)> {
     let server = TestServer::start(None)?;
     let flag = ["--database".into(), server.database()];
-    let (store, before) = store_with_run(Store { flag, folder: tempfile::tempdir().unwrap() });
+    let (store, before) = store_with_run(Store::at(flag));
     Some((server, store, before))
 }
 
@@ -34,7 +34,7 @@ fn faulty(fault: Fault, parameters: &str) -> Option<(Store, Vec<String>, Proxy, 
 fn way_to(store: &Store, socket: std::path::PathBuf, fault: Fault, parameters: &str) -> (Proxy, Store) {
     let proxy = Proxy::new(socket, fault);
     let flag = ["--database".into(), proxy.url(store.place(), parameters)];
-    (proxy, Store { flag, folder: tempfile::tempdir().unwrap() })
+    (proxy, Store::at(flag))
 }
 
 /// Starts the ingest of a small log in the place of the run.

@@ -50,7 +50,7 @@ fn old() -> Vec<Store> {
         let url = server.database();
         let restored = psql_command(&url).arg("-f").arg(fixture("stores/2c4bb3d.sql")).output().unwrap();
         assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
-        Store { flag: ["--database".into(), url], folder: tempfile::tempdir().unwrap() }
+        Store::at(["--database".into(), url])
     });
     std::iter::once(folder).chain(database).collect()
 }

@@ -45,8 +45,8 @@ fn store_of_an_unknown_kind_is_wrong_usage_and_nothing_is_made() {
     let commands = readers("--store").into_iter().chain([ingest.to_vec()]);
     for command in commands {
         for (url, remedy) in [
-            ("s3://bucket/x", "--database postgres://"),
-            ("file:///tmp/x", "--store /tmp/x"),
+            ("hdfs://bucket/x", "--database postgres://"),
+            ("s3://user:key@bucket/x", "s3://bucket/folder"),
             ("postgres://x@127.0.0.1/y", "--database URL"),
         ] {
             let complaint = run_at(&store, &[&command[..], &[url]].concat()).complaint(2);
@@ -63,12 +63,21 @@ fn other_flags_that_name_a_store_take_no_unknown_kind_either() {
     let run = format!("{}_{}", key.framework, key.test);
     let before = names(&store);
     for arguments in [
-        &["copy", "--to", "s3://bucket/x"][..],
-        &["compare", &run, &run, "--baseline-store", "s3://bucket/x"],
-        &["check", "--test", &key.test, "p95 < baseline", "--baseline", &run, "--baseline-store", "s3://b/x"],
+        &["copy", "--to", "hdfs://bucket/x"][..],
+        &["compare", &run, &run, "--baseline-store", "hdfs://bucket/x"],
+        &[
+            "check",
+            "--test",
+            &key.test,
+            "p95 < baseline",
+            "--baseline",
+            &run,
+            "--baseline-store",
+            "hdfs://b/x",
+        ],
     ] {
         let complaint = store.run(arguments).complaint(2);
-        assert_told(&complaint, &["s3://"]);
+        assert_told(&complaint, &["hdfs://"]);
         assert_eq!(names(&store), before, "{arguments:?}");
     }
     let missing = store.run(&["compare", &run, &run, "--baseline-store", "nothing"]).complaint(1);

@@ -1,4 +1,4 @@
-//! A store of either kind, with the folder of a test.
+//! A store of any kind, with the folder of a test.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,57 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use super::bucket::BucketServer;
 use super::command::{Done, done, finish, perfpipe, wait_for};
 use super::values::text;
 use crate::postgres::{TestServer, psql};
 
-/// A fresh store of either kind, and a folder for the test's files; both go with it.
+/// A fresh store of any kind, and a folder for the test's files; both go with it.
 pub(crate) struct Store {
     /// The flag and its value that name the store.
     pub(crate) flag: [String; 2],
     pub(crate) folder: tempfile::TempDir,
+    /// What a bucket needs to know, by the names of environment variables.
+    pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 impl Store {
+    /// The store that this flag and its value name, with a folder of its own for the test.
+    pub(crate) fn at(flag: [String; 2]) -> Self {
+        Self { flag, folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+    }
+
     /// A folder of Parquet files.
     pub(crate) fn embedded() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
-        Self { flag: ["--store".into(), path.to_str().unwrap().into()], folder }
+        Self { flag: ["--store".into(), path.to_str().unwrap().into()], folder, environment: Vec::new() }
     }
 
     /// A database; `None` where there is no Postgres.
     pub(crate) fn database() -> Option<Self> {
         let url = TestServer::shared()?.database();
-        Some(Self { flag: ["--database".into(), url], folder: tempfile::tempdir().unwrap() })
+        let flag = ["--database".into(), url];
+        Some(Self::at(flag))
+    }
+
+    /// The tables of a bucket in a folder.
+    pub(crate) fn lake() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("file://{}/a lake/store", folder.path().display());
+        Self { flag: ["--store".into(), url], folder, environment: Vec::new() }
+    }
+
+    /// A bucket; `None` where there is no server for one.
+    pub(crate) fn bucket() -> Option<Self> {
+        let server = BucketServer::shared()?;
+        let flag = ["--store".into(), format!("s3://{}/runs", server.new_bucket())];
+        Some(Self { environment: server.environment(), ..Self::at(flag) })
+    }
+
+    /// Each kind of place for tables of Delta Lake that can be had here.
+    pub(crate) fn lakes() -> Vec<Self> {
+        std::iter::once(Self::lake()).chain(Self::bucket()).collect()
     }
 
     /// One of each kind that can be had here.
@@ -49,6 +77,7 @@ impl Store {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = perfpipe();
         command.args(arguments).current_dir(self.folder.path());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         // An inspection opens no store, and takes none.
         if arguments.first() != Some(&"inspect") {
             command.args(&self.flag);
@@ -108,7 +137,8 @@ impl Store {
 
     /// The runs that are stored, as `list` tells them; none where no store was ever made.
     pub(crate) fn list(&self) -> Vec<Value> {
-        if !self.is_database() && !Path::new(self.place()).join("perfpipe.json").exists() {
+        let is_folder = !self.is_database() && !self.place().contains("://");
+        if is_folder && !Path::new(self.place()).join("perfpipe.json").exists() {
             return Vec::new();
         }
         self.run(&["list", "--format", "json"]).json().as_array().unwrap().clone()

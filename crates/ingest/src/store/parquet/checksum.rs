@@ -1,7 +1,8 @@
 //! Checksums of the stored files: computed while writing, and checked before any content is used.
 
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +11,6 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
-use super::place::{Source, Target};
 use crate::error::{Error, Result};
 
 /// The size in bytes of the pieces that have a checksum each. The last one of a file may be shorter.
@@ -47,6 +47,21 @@ impl Sums {
 /// Returns the message for a damaged file: the problem, which is a clause, and the remedy.
 pub(super) fn damaged(problem: &str) -> String {
     format!("{problem} (the file is damaged: ingest the run again)")
+}
+
+/// A new file, which is written from start to end.
+pub(super) trait Target: Write + Send {
+    /// Makes what was written durable. Nothing may be written afterwards.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// A stored file.
+pub(super) trait Source: Send {
+    /// Returns its size in bytes.
+    fn size(&self) -> io::Result<u64>;
+
+    /// Fills `out` with the bytes from offset `at`. It is an error of the kind `UnexpectedEof` if there are fewer.
+    fn read_at(&mut self, at: u64, out: &mut [u8]) -> io::Result<()>;
 }
 
 /// A file that is written from start to end and checksummed meanwhile.
@@ -240,6 +255,23 @@ impl ChunkReader for CheckedFile {
             return Err(ParquetError::EOF(format!("{} bytes of {length} are there", bytes.len())));
         }
         Ok(bytes.into())
+    }
+}
+
+impl Target for File {
+    fn finish(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+impl Source for File {
+    fn size(&self) -> io::Result<u64> {
+        self.metadata().map(|found| found.len())
+    }
+
+    fn read_at(&mut self, at: u64, out: &mut [u8]) -> io::Result<()> {
+        self.seek(SeekFrom::Start(at))?;
+        self.read_exact(out)
     }
 }
 

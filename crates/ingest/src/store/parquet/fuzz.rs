@@ -111,7 +111,7 @@ pub fn manifest(data: &[u8]) {
         };
         let before = of_others();
         // A writer sweeps, but nothing here was left by a stopped writer.
-        drop(ParquetWriter::begin(&store.folder, Some(&RunKey::new("third", "run")), false).unwrap());
+        drop(ParquetWriter::begin(&store.home, Some(&RunKey::new("third", "run")), false).unwrap());
         for key in found.runs.iter().map(|info| &info.key) {
             let _ = (store.read(key), store.check_files(key));
         }
@@ -165,7 +165,7 @@ fn packed_parts(data: &[u8]) -> Vec<u8> {
 
 /// Stores an empty run with a mark by which it can be recognised.
 fn store_empty(store: &ParquetStore, key: &RunKey, mark: i64, replace: Replace) -> crate::Result<()> {
-    let writer = ParquetWriter::begin(&store.folder, Some(key), false)?;
+    let writer = ParquetWriter::begin(&store.home, Some(key), false)?;
     commit_empty(writer, key, mark, replace)
 }
 
@@ -193,7 +193,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
 pub fn operations(data: &[u8]) {
     let folder = place();
     let store = ParquetStore::open(folder.path().join("store")).unwrap();
-    drop(store.folder.stage().unwrap());
+    drop(store.home.as_folder().unwrap().stage().unwrap());
     let mut taker = Taker::new(data);
     let mut expected: BTreeMap<RunKey, i64> = BTreeMap::new();
     for mark in 1..=24 {
@@ -211,9 +211,12 @@ pub fn operations(data: &[u8]) {
         assert_eq!(store.read(key).unwrap().unwrap().info.cpu_offset, *mark);
         assert_eq!(store.check_files(key).unwrap(), [""; 0]);
     }
-    drop(ParquetWriter::begin(&store.folder, None, false).unwrap());
+    drop(ParquetWriter::begin(&store.home, None, false).unwrap());
     let after = files(store.path());
-    assert!(!after.iter().any(|path| path.starts_with(store.folder.staging())), "{after:?}");
+    assert!(
+        !after.iter().any(|path| path.starts_with(store.home.as_folder().unwrap().staging())),
+        "{after:?}"
+    );
     // Each run has a manifest and five tables; the store has its marker.
     let aside = after.iter().filter(|path| path.starts_with(store.path().join("set-aside"))).count();
     assert_eq!(after.len() - aside, 6 * expected.len() + 1, "{after:?}");
@@ -224,14 +227,14 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
     let which = taker.byte();
     let framework = ["go", "Go", "a/b"][usize::from(which) % 3];
     let key = RunKey::new(framework, "t").with_repeat(1 + u32::from(which >> 6));
-    let run = store.folder.runs().join(name::folder_name(&key));
+    let run = store.home.as_folder().unwrap().runs().join(name::folder_name(&key));
     match operation % 8 {
         0 | 1 => {
             store_empty(store, &key, mark, Replace::SameKey).unwrap();
             expected.insert(key, mark);
         }
         2 => {
-            let (next, lock) = store.folder.lock_next(key.clone().with_repeat(1)).unwrap();
+            let (next, lock) = store.home.as_folder().unwrap().lock_next(key.clone().with_repeat(1)).unwrap();
             let first = (1..).map(|repeat| key.clone().with_repeat(repeat));
             assert_eq!(Some(&next), first.into_iter().find(|key| !expected.contains_key(key)).as_ref());
             drop(lock);
@@ -241,23 +244,24 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
         3 => assert_eq!(store.drop_run(&key).unwrap(), expected.remove(&key).is_some()),
         // A writer that gives up, while a second one is refused.
         4 => {
-            let writer = ParquetWriter::begin(&store.folder, Some(&key), true).unwrap();
+            let writer = ParquetWriter::begin(&store.home, Some(&key), true).unwrap();
             assert!(store_empty(store, &key, mark, Replace::Any).is_err());
             drop(writer);
         }
         // A writer that is killed: its files stay, and its lock is free.
         5 => {
-            let dead = store.folder.staging().join(format!("run-dead{mark}"));
+            let dead = store.home.as_folder().unwrap().staging().join(format!("run-dead{mark}"));
             std::fs::create_dir_all(&dead).unwrap();
             std::fs::write(dead.join("seconds.parquet"), "half").unwrap();
-            drop(store.folder.stage().unwrap());
+            drop(store.home.as_folder().unwrap().stage().unwrap());
             assert!(!dead.exists());
         }
         // A writer that is killed after its run has appeared, but before its files are moved in.
         6 if expected.contains_key(&key) => {
-            let (home, manifest) = store.folder.find(&key).unwrap().unwrap();
-            let files = store.folder.generation(&home, &manifest.generation);
-            std::fs::rename(files, store.folder.staging().join(manifest.generation)).unwrap();
+            let (home, manifest) = store.home.as_folder().unwrap().find(&key).unwrap().unwrap();
+            let files = store.home.as_folder().unwrap().generation(&home, &manifest.generation);
+            std::fs::rename(files, store.home.as_folder().unwrap().staging().join(manifest.generation))
+                .unwrap();
         }
         7 if expected.contains_key(&key) => damage(store, &run, taker, &key, expected),
         _ => {}
@@ -273,7 +277,7 @@ fn damage(
     expected: &mut BTreeMap<RunKey, i64>,
 ) {
     // First move in what a killed writer left.
-    drop(store.folder.stage().unwrap());
+    drop(store.home.as_folder().unwrap().stage().unwrap());
     if taker.flag() {
         std::fs::rename(run, run.with_file_name("by+hand")).unwrap();
     } else {

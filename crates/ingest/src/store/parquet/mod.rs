@@ -27,6 +27,9 @@ mod checksum;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
+mod home;
+#[cfg(feature = "lake")]
+mod lake;
 pub(crate) mod lock;
 pub(crate) mod packed;
 mod panics;
@@ -49,8 +52,9 @@ pub use self::writer::ParquetWriter;
 use self::checksum::CheckedFile;
 use self::folder::Folder;
 use self::folder::manifest::Manifest;
-use self::lock::refuse_link;
-use self::place::Place;
+use self::home::Home;
+#[cfg(feature = "lake")]
+use self::lake::Lake;
 use super::held::{self, Counted};
 use super::repairer::Repairer;
 use super::unreadable::fault;
@@ -68,7 +72,7 @@ use crate::series::server::ServerSeries;
 /// The number of attempts of a reader whose run is replaced while it reads.
 const ATTEMPTS: usize = 10;
 
-/// A store in a folder.
+/// A store in a folder, or in a bucket.
 ///
 /// # Blocking
 ///
@@ -78,7 +82,7 @@ const ATTEMPTS: usize = 10;
 /// [`Store`]: crate::Store
 #[derive(Debug, Clone)]
 pub struct ParquetStore {
-    folder: Folder,
+    home: Home,
 }
 
 impl ParquetStore {
@@ -94,17 +98,36 @@ impl ParquetStore {
             Err(Error::Store { .. }) => {}
             checked => checked?,
         }
-        Ok(Self { folder })
+        Ok(Self { home: Home::Folder(folder) })
+    }
+
+    /// Opens the store in a bucket, which need not exist yet: `s3://bucket/folder`, `gs://bucket/folder`,
+    /// `az://container/folder`, or `file:///folder` for the same tables in a folder. `settings` have the names of the
+    /// environment variables that the object store's own tools know, such as `AWS_REGION`.
+    ///
+    /// # Errors
+    /// If the bucket can't be asked, or its folder holds something that is not a store.
+    #[cfg(feature = "lake")]
+    pub fn open_bucket(url: &str, settings: &[(String, String)]) -> Result<Self> {
+        let lake = Lake::open(url, settings)?;
+        lake.check_layout()?;
+        Ok(Self { home: Home::Lake(lake) })
+    }
+
+    /// Returns true if a text is the URL of a store in a bucket.
+    #[cfg(feature = "lake")]
+    pub fn is_bucket(text: &str) -> bool {
+        lake::is_bucket(text)
     }
 
     /// Returns true if a store exists in the folder.
     pub fn is_there(&self) -> bool {
-        self.folder.is_there()
+        self.home.is_there().unwrap_or_default()
     }
 
-    /// Returns the store's folder.
+    /// Returns the store's folder, or the URL of its bucket.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        self.home.path()
     }
 
     /// Returns the stored runs, sorted by test, framework and repeat.
@@ -125,11 +148,11 @@ impl ParquetStore {
     /// If the folder can't be read.
     pub fn look(&self) -> Result<Listing> {
         let mut found = Listing::default();
-        match self.folder.check_layout() {
+        match self.home.check_layout() {
             Err(error @ Error::Store { .. }) => found.unread.push(error),
             checked => checked?,
         }
-        for (_, manifest) in self.folder.manifests()? {
+        for manifest in self.home.manifests()? {
             match manifest {
                 Ok(manifest) => {
                     found.sizes.insert(manifest.info.key.clone(), manifest.bytes());
@@ -147,7 +170,7 @@ impl ParquetStore {
     /// # Errors
     /// If the folder can't be read.
     pub fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
-        self.folder.repeats(&RunKey::new(framework, test))
+        self.home.repeats(&RunKey::new(framework, test))
     }
 
     /// Reads a run without its samples; `None` if it is not stored.
@@ -182,7 +205,7 @@ impl ParquetStore {
     /// # Errors
     /// If its manifest can't be read.
     pub fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
-        Ok(self.folder.manifest(key)?.map(|manifest| manifest.info))
+        Ok(self.home.manifest(key)?.map(|manifest| manifest.info))
     }
 
     /// Returns the size of a run's files in bytes; `None` if it is not stored.
@@ -190,7 +213,7 @@ impl ParquetStore {
     /// # Errors
     /// If its manifest can't be read.
     pub fn stored_bytes(&self, key: &RunKey) -> Result<Option<u64>> {
-        Ok(self.folder.manifest(key)?.map(|manifest| manifest.bytes()))
+        Ok(self.home.manifest(key)?.map(|manifest| manifest.bytes()))
     }
 
     /// Reads every byte of a run's files. Returns a fault for each damaged file, with its name.
@@ -222,12 +245,12 @@ impl ParquetStore {
 
     /// Repairs the store itself, as opposed to the contents of its runs.
     pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
-        self.folder.repair(repairer)
+        self.home.folder("repair of the store")?.repair(repairer)
     }
 
     /// Moves a run to where no reader looks.
     pub(crate) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        self.folder.set_aside(key, why, repairer)
+        self.home.folder("place to set runs aside")?.set_aside(key, why, repairer)
     }
 
     /// Streams the samples of a run to `sink`, batch by batch.
@@ -287,7 +310,7 @@ impl ParquetStore {
     fn each_reject(&self, wanted: Wanted<'_>, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
-            Ok((tables::read_rejects(&file(tables::REJECTS)?), manifest.info.clone()))
+            Ok((rejects(manifest, file)?, manifest.info.clone()))
         })?;
         let (rejects, info) = opened.ok_or_else(|| wanted.missing())?;
         let mut read = 0;
@@ -303,7 +326,7 @@ impl ParquetStore {
     /// # Errors
     /// If it is being written, or its files can't be removed.
     pub fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        self.folder.drop_run(Wanted::now(key))
+        self.home.drop_run(Wanted::now(key))
     }
 
     /// Removes a run that was read before; returns false if it is not stored.
@@ -311,7 +334,7 @@ impl ParquetStore {
     /// # Errors
     /// As for [`ParquetStore::drop_run`]; [`Error::Replaced`] if another run has replaced it.
     pub fn drop_run_of(&self, run: &RunInfo) -> Result<bool> {
-        self.folder.drop_run(Wanted::as_it_was(run))
+        self.home.drop_run(Wanted::as_it_was(run))
     }
 
     /// Reads from the current generation of a run, and starts again if it is replaced meanwhile.
@@ -322,10 +345,7 @@ impl ParquetStore {
     ) -> Result<Option<T>> {
         let mut attempt = 1;
         loop {
-            let Some((run, manifest)) = self.folder.find(key)? else { return Ok(None) };
-            let generation = self.folder.generation(&run, &manifest.generation);
-            refuse_link(&generation)?;
-            let place = Place::Folder(generation);
+            let Some((place, manifest)) = self.home.find(key)? else { return Ok(None) };
             let file = |name: &str| place.open(name, manifest.files.get(name).cloned().unwrap_or_default());
             match read(&manifest, &file) {
                 Err(Error::Io { source, .. })
@@ -353,7 +373,28 @@ fn pieces(manifest: &Manifest) -> impl Iterator<Item = &str> {
 /// Returns the names of a run's files, except those of its samples.
 fn small(manifest: &Manifest) -> impl Iterator<Item = &str> {
     let optional = tables::OPTIONAL.into_iter().filter(|name| manifest.files.contains_key(*name));
-    tables::SMALL.into_iter().chain(optional)
+    let always = tables::SMALL.into_iter().map(|name| match name {
+        tables::REJECTS if has_reject_table(manifest) => tables::REJECT_TABLE,
+        name => name,
+    });
+    always.chain(optional)
+}
+
+/// Returns true if the rejected records of a run are a table, not lines.
+fn has_reject_table(manifest: &Manifest) -> bool {
+    manifest.files.contains_key(tables::REJECT_TABLE)
+}
+
+/// Reads a run's rejected records.
+fn rejects(
+    manifest: &Manifest,
+    file: &dyn Fn(&str) -> Result<CheckedFile>,
+) -> Result<Box<dyn Iterator<Item = Result<Reject>>>> {
+    match has_reject_table(manifest) {
+        #[cfg(feature = "lake")]
+        true => Ok(Box::new(lake::read_rejects(file(tables::REJECT_TABLE)?)?)),
+        _ => Ok(Box::new(tables::read_rejects(&file(tables::REJECTS)?))),
+    }
 }
 
 /// Reads a run's other series than the CPU.
@@ -368,6 +409,6 @@ impl RunStore for ParquetStore {
     type Writer = ParquetWriter;
 
     async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<ParquetWriter> {
-        ParquetWriter::begin(&self.folder, key, keep_samples)
+        ParquetWriter::begin(&self.home, key, keep_samples)
     }
 }

@@ -46,8 +46,9 @@ struct Mark {
 
 /// Writes the files of a run, which must be stored without samples, into one file.
 pub(crate) fn pack(store: &ParquetStore, key: &RunKey, out: impl Write + Seek) -> Result<()> {
-    let (run, manifest) = store.folder.find(key)?.ok_or_else(|| Error::missing_run(key))?;
-    let files = store.folder.generation(&run, &manifest.generation);
+    let folder = store.home.folder("packed runs")?;
+    let (run, manifest) = folder.find(key)?.ok_or_else(|| Error::missing_run(key))?;
+    let files = folder.generation(&run, &manifest.generation);
     let failed = |error: io::Error| Error::store("packing the run", error);
     let version = serde_json::to_vec(&Mark { version: VERSION }).map_err(|error| failed(error.into()))?;
     let mut zip = ZipWriter::new(out);

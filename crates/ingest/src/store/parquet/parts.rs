@@ -66,7 +66,9 @@ impl ParquetStore {
     /// If a folder or the metadata of a part can't be read.
     pub fn parts(&self) -> Result<Vec<StoredParts>> {
         let mut found = Vec::new();
-        for home in folders(&self.folder.parts())? {
+        // A store in a bucket has no parts.
+        let Some(folder) = self.home.as_folder() else { return Ok(found) };
+        for home in folders(&folder.parts())? {
             let parts = parts_in(&home)?;
             let Some(first) = parts.first() else { continue };
             found.push(StoredParts {
@@ -91,7 +93,7 @@ impl ParquetStore {
 
     /// Locks the parts of a run, so that nobody else writes, merges or drops one.
     pub(crate) fn parts_alone(&self, key: &RunKey) -> Result<LockedParts> {
-        if !self.folder.parts().join(folder_name(key)).is_dir() {
+        if !self.home.folder("parts of runs")?.parts().join(folder_name(key)).is_dir() {
             return Err(none(key));
         }
         self.lock_parts(key, Lock::try_new)?.ok_or_else(|| {
@@ -105,15 +107,16 @@ impl ParquetStore {
         key: &RunKey,
         try_lock: fn(&Path) -> Result<Option<Lock>>,
     ) -> Result<Option<LockedParts>> {
-        self.folder.create()?;
-        let parts = self.folder.parts();
+        let folder = self.home.folder("parts of runs")?;
+        folder.create()?;
+        let parts = folder.parts();
         let home = parts.join(folder_name(key));
-        let _gate = self.folder.gate()?;
+        let _gate = folder.gate()?;
         refuse_link(&parts)?;
         refuse_link(&home)?;
         fs::create_dir_all(&home).map_err(|error| Error::io(&home, error))?;
         let lock = try_lock(&home.join(LOCK))?;
-        Ok(lock.map(|lock| LockedParts { folder: self.folder.clone(), home, lock: Some(lock) }))
+        Ok(lock.map(|lock| LockedParts { folder: folder.clone(), home, lock: Some(lock) }))
     }
 
     /// Drops parts of a run that are not yet merged.
@@ -240,7 +243,7 @@ impl ParquetStore {
         for part in parts.iter().filter(|part| part.info.samples_stored) {
             files.extend(part.store.sample_files(key)?);
         }
-        ParquetWriter::begin_linked(&self.folder, key, &files)
+        ParquetWriter::begin_linked(&self.home, key, &files)
     }
 
     /// Reads a document that the store has of its run because it is a part.
@@ -251,8 +254,9 @@ impl ParquetStore {
 
     /// Returns the files of the samples of a run in their order, each with its size and checksums.
     fn sample_files(&self, key: &RunKey) -> Result<Vec<(PathBuf, Sums)>> {
-        let (run, manifest) = self.folder.find(key)?.ok_or_else(|| Error::missing_run(key))?;
-        let files = self.folder.generation(&run, &manifest.generation);
+        let folder = self.home.folder("parts of runs")?;
+        let (run, manifest) = folder.find(key)?.ok_or_else(|| Error::missing_run(key))?;
+        let files = folder.generation(&run, &manifest.generation);
         let sums = |name: &str| manifest.files.get(name).cloned().unwrap_or_default();
         Ok(pieces(&manifest).map(|name| (files.join(name), sums(name))).collect())
     }

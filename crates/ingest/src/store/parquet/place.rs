@@ -1,40 +1,40 @@
 //! Where the files of a run are, and how they are written and read there.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::checksum::{CheckedFile, SummedFile, Sums};
+#[cfg(feature = "lake")]
+use super::lake::Generation;
 use super::lock::refuse_link;
 use crate::error::{Error, Result};
-
-/// A new file, which is written from start to end.
-pub(super) trait Target: Write + Send {
-    /// Makes what was written durable. Nothing may be written afterwards.
-    fn finish(&mut self) -> io::Result<()>;
-}
-
-/// A stored file.
-pub(super) trait Source: Send {
-    /// Returns its size in bytes.
-    fn size(&self) -> io::Result<u64>;
-
-    /// Fills `out` with the bytes from offset `at`. It is an error of the kind `UnexpectedEof` if there are fewer.
-    fn read_at(&mut self, at: u64, out: &mut [u8]) -> io::Result<()>;
-}
 
 /// Where the files of one run are.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// In a folder.
     Folder(PathBuf),
+    /// In a bucket.
+    #[cfg(feature = "lake")]
+    Bucket(Generation),
 }
 
 impl Place {
+    /// Returns the path of a file, if it is on the disk, or what error messages call it.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.join(name),
+            #[cfg(feature = "lake")]
+            Self::Bucket(generation) => generation.shown(name),
+        }
+    }
+
     /// Begins a file, which must not exist yet.
     pub(super) fn create(&self, name: &str) -> Result<SummedFile> {
         match self {
             Self::Folder(folder) => create(&folder.join(name)),
+            #[cfg(feature = "lake")]
+            Self::Bucket(generation) => Ok(generation.create(name)),
         }
     }
 
@@ -42,6 +42,8 @@ impl Place {
     pub(super) fn open(&self, name: &str, sums: Sums) -> Result<CheckedFile> {
         match self {
             Self::Folder(folder) => open(folder.join(name), sums),
+            #[cfg(feature = "lake")]
+            Self::Bucket(generation) => generation.open(name, sums),
         }
     }
 
@@ -52,6 +54,17 @@ impl Place {
                 let path = folder.join(name);
                 fs::remove_file(&path).map_err(|error| Error::io(&path, error))
             }
+            #[cfg(feature = "lake")]
+            Self::Bucket(generation) => generation.remove(name),
+        }
+    }
+
+    /// Returns true if the files are one table with those of other runs: then all must have the same columns.
+    pub(super) fn is_shared(&self) -> bool {
+        match self {
+            Self::Folder(_) => false,
+            #[cfg(feature = "lake")]
+            Self::Bucket(_) => true,
         }
     }
 }
@@ -67,21 +80,4 @@ pub(super) fn open(path: PathBuf, sums: Sums) -> Result<CheckedFile> {
     refuse_link(&path)?;
     let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
     CheckedFile::new(Box::new(file), path, sums)
-}
-
-impl Target for File {
-    fn finish(&mut self) -> io::Result<()> {
-        self.sync_all()
-    }
-}
-
-impl Source for File {
-    fn size(&self) -> io::Result<u64> {
-        self.metadata().map(|found| found.len())
-    }
-
-    fn read_at(&mut self, at: u64, out: &mut [u8]) -> io::Result<()> {
-        self.seek(SeekFrom::Start(at))?;
-        self.read_exact(out)
-    }
 }

@@ -63,8 +63,9 @@ impl ParquetStore {
     /// # Errors
     /// If the file of points can't be read or written.
     pub fn put_points(&self, points: &[Point]) -> Result<()> {
-        self.folder.create()?;
-        let _gate = self.folder.gate()?;
+        let folder = self.home.folder("points of sweeps")?;
+        folder.create()?;
+        let _gate = folder.gate()?;
         let mut stored = by_key(self.points()?);
         stored.extend(by_key(points.to_vec()));
         self.write_points(stored)
@@ -75,7 +76,9 @@ impl ParquetStore {
     /// # Errors
     /// If the file of points can't be read.
     pub fn points(&self) -> Result<Vec<Point>> {
-        let path = self.path().join(POINTS);
+        // A store in a bucket has no points.
+        let Some(folder) = self.home.as_folder() else { return Ok(Vec::new()) };
+        let path = folder.path().join(POINTS);
         refuse_link(&path)?;
         let text = match fs::read(&path) {
             Ok(text) => text,
@@ -93,7 +96,7 @@ impl ParquetStore {
         if !self.path().join(POINTS).exists() {
             return Ok(0);
         }
-        let _gate = self.folder.gate()?;
+        let _gate = self.home.folder("points of sweeps")?.gate()?;
         let mut stored = by_key(self.points()?);
         let before = stored.len();
         stored.retain(|key, _| !keys.contains(key));
@@ -106,7 +109,7 @@ impl ParquetStore {
 
     /// Sets the file of points aside.
     pub(crate) fn set_points_aside(&self, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        self.folder.file_aside(&self.path().join(POINTS), why, repairer)
+        self.home.folder("points of sweeps")?.file_aside(&self.path().join(POINTS), why, repairer)
     }
 
     fn write_points(&self, points: BTreeMap<PointKey, Point>) -> Result<()> {

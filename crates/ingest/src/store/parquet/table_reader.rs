@@ -118,6 +118,12 @@ impl Piece {
         self.strings(self.column(name)?, name)
     }
 
+    /// Returns a column of texts some of which may be absent.
+    pub(super) fn optional_texts(&self, name: &str) -> Result<Vec<Option<&str>>> {
+        let array = self.any(name)?.as_string_opt::<i32>().ok_or_else(|| self.other_type(name))?;
+        Ok(array.iter().collect())
+    }
+
     /// Returns a column of byte strings.
     pub(super) fn bytes(&self, name: &str) -> Result<Vec<&[u8]>> {
         let array = self.column(name)?.as_binary_opt::<i32>().ok_or_else(|| self.other_type(name))?;
@@ -158,9 +164,12 @@ impl Piece {
     }
 
     fn column(&self, name: &str) -> Result<&ArrayRef> {
-        let column =
-            self.rows.column_by_name(name).ok_or_else(|| self.damaged(format!("no column {name}")))?;
-        self.whole(column, name)
+        self.whole(self.any(name)?, name)
+    }
+
+    /// Returns a column, whether it has nulls or not.
+    fn any(&self, name: &str) -> Result<&ArrayRef> {
+        self.rows.column_by_name(name).ok_or_else(|| self.damaged(format!("no column {name}")))
     }
 
     /// Returns the array, or an error if it has nulls.

@@ -31,6 +31,11 @@ pub(super) const SERIES: &str = "series.parquet";
 pub(super) const ERRORS: &str = "errors.parquet";
 pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
+/// The file of rejected records where it is part of a table of all runs.
+pub(super) const REJECT_TABLE: &str = "rejects.parquet";
+/// The file of a run's row where it is part of a table of all runs.
+#[cfg(feature = "lake")]
+pub(super) const RUN: &str = "run.parquet";
 pub(super) const PART: &str = "part.json";
 pub(super) const NAMES: &str = "names.json";
 

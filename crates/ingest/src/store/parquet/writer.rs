@@ -5,7 +5,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::checksum::{SummedFile, Sums};
-use super::folder::{Folder, RunLock, Staging};
+use super::home::{Draft, Home};
+#[cfg(feature = "lake")]
+use super::lake::write_rejects;
 use super::place::Place;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::{seconds, tables};
@@ -13,33 +15,32 @@ use crate::error::{Error, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
+use crate::run::rejects::RejectSpool;
 use crate::store::counted::CountedCells;
 
 /// A run that is being written.
 pub struct ParquetWriter {
-    folder: Folder,
     // Fields are dropped in this order: the files must be closed before their folder is removed.
     samples: Option<SamplePieces>,
-    staging: Staging,
-    lock: Option<RunLock>,
+    draft: Draft,
     /// Files of samples that were written elsewhere.
     linked: BTreeMap<String, Sums>,
 }
 
 impl ParquetWriter {
-    pub(super) fn begin(folder: &Folder, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
-        let lock = key.map(|key| folder.lock(key)).transpose()?;
-        let staging = folder.stage()?;
-        let samples = keep_samples.then(|| SamplePieces::create(&staging.place())).transpose()?;
-        Ok(Self { folder: folder.clone(), samples, staging, lock, linked: BTreeMap::new() })
+    pub(super) fn begin(home: &Home, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
+        let draft = home.begin(key)?;
+        let samples = keep_samples.then(|| SamplePieces::create(&draft.place())).transpose()?;
+        Ok(Self { samples, draft, linked: BTreeMap::new() })
     }
 
     /// Begins a run whose samples are those of these files, in their order. The files themselves become the run's.
-    pub(super) fn begin_linked(folder: &Folder, key: &RunKey, files: &[(PathBuf, Sums)]) -> Result<Self> {
-        let mut writer = Self::begin(folder, Some(key), false)?;
+    pub(super) fn begin_linked(home: &Home, key: &RunKey, files: &[(PathBuf, Sums)]) -> Result<Self> {
+        let mut writer = Self::begin(home, Some(key), false)?;
+        let folder = home.folder("parts of runs").and(Ok(writer.draft.place()))?;
         for (piece, (file, sums)) in files.iter().enumerate() {
             let name = file_name(piece);
-            link(file, &writer.staging.path.join(&name))?;
+            link(file, &folder.path(&name))?;
             writer.linked.insert(name, sums.clone());
         }
         Ok(writer)
@@ -50,11 +51,11 @@ impl RunWriter for ParquetWriter {
     type Encoder = SampleEncoder;
 
     fn encoder(&self) -> Result<SampleEncoder> {
-        Ok(SampleEncoder::new(self.samples.is_some()))
+        Ok(SampleEncoder::new(self.samples.is_some(), self.draft.place().is_shared()))
     }
 
     fn scratch(&self) -> Option<PathBuf> {
-        Some(self.staging.path.clone())
+        self.draft.scratch()
     }
 
     async fn write(&mut self, rows: SampleColumns) -> Result<()> {
@@ -74,14 +75,12 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
-        let (key, lock) = self.folder.lock_next(key)?;
-        self.lock = Some(lock);
-        Ok(key)
+        self.draft.claim_next(key)
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { folder, samples, staging, lock, linked } = self;
-        let place = &staging.place();
+        let Self { samples, draft, linked } = self;
+        let place = &draft.place();
         let mut cells = CountedCells::new(run.cells);
         let expected = run.info.requests() + run.info.transactions;
         let mut tables: Vec<Job<'_, Vec<(String, Sums)>>> = vec![
@@ -92,7 +91,7 @@ impl RunWriter for ParquetWriter {
             table(place, tables::CPU, |out| tables::write_cpu(out, run.cpu)),
             table(place, tables::ERRORS, |out| tables::write_errors(out, run.errors)),
             table(place, tables::LABELS, |out| tables::write_labels(out, run.label_counts)),
-            table(place, tables::REJECTS, |out| tables::write_rejects(out, run.rejects)),
+            rejects(place, run.rejects),
         ];
         if !run.series.is_empty() {
             tables.push(table(place, tables::SERIES, |out| tables::write_series(out, run.series)));
@@ -108,7 +107,7 @@ impl RunWriter for ParquetWriter {
         let written = side_by_side(tables)?.into_iter().flat_map(|(_, files)| files);
         let files = linked.into_iter().chain(written).collect();
         cells.check(run.info)?;
-        folder.publish(staging, files, run.info, lock, run.replace)
+        draft.publish(files, run.info, run.replace)
     }
 }
 
@@ -119,6 +118,15 @@ fn link(file: &Path, to: &Path) -> Result<()> {
     }
     let copied = fs::copy(file, to).and_then(|_| File::open(to)?.sync_all());
     copied.map_err(|error| Error::io(to, error))
+}
+
+/// The job of writing the rejected records.
+fn rejects<'a>(place: &'a Place, rejects: &'a mut RejectSpool) -> Job<'a, Vec<(String, Sums)>> {
+    match place {
+        Place::Folder(_) => table(place, tables::REJECTS, |out| tables::write_rejects(out, rejects)),
+        #[cfg(feature = "lake")]
+        Place::Bucket(_) => table(place, tables::REJECT_TABLE, |out| write_rejects(out, rejects)),
+    }
 }
 
 /// The job of writing one file.

@@ -112,11 +112,19 @@ impl Manifest {
             }
             Err(error) => return Err(Error::io(path, error)),
         };
-        let sealed = match parse::<Sealed>(path, &text) {
+        Self::of(path, &text).map(Some)
+    }
+
+    /// Reads the text of a manifest, which error messages call `path`.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub(crate) fn of(path: &Path, text: &[u8]) -> Result<Self> {
+        let sealed = match parse::<Sealed>(path, text) {
             Ok(sealed) => sealed,
             // The manifest of another layout may have another form.
             Err(error) => {
-                parse::<Marker>(path, &text)?.check(path, FILES)?;
+                parse::<Marker>(path, text)?.check(path, FILES)?;
                 return Err(error);
             }
         };
@@ -126,7 +134,7 @@ impl Manifest {
         }
         let manifest: Self = parse(path, sealed.run.get().as_bytes())?;
         match is_generation(&manifest.generation) {
-            true => Ok(Some(manifest)),
+            true => Ok(manifest),
             false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
         }
     }
@@ -138,11 +146,20 @@ impl Manifest {
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
     pub(crate) fn put(&self, path: &Path) -> Result<()> {
+        write_json(path, &self.seal(path)?)
+    }
+
+    /// Returns the text of the manifest.
+    pub(crate) fn sealed(&self, path: &Path) -> Result<Vec<u8>> {
+        pretty(path, &self.seal(path)?)
+    }
+
+    fn seal(&self, path: &Path) -> Result<Sealed> {
         let failed = |error| Error::store(format!("writing {}", path.display()), error);
         let text = serde_json::to_string_pretty(self).map_err(failed)?;
         let crc32 = crc32fast::hash(text.as_bytes());
         let run = RawValue::from_string(text).map_err(failed)?;
-        write_json(path, &Sealed { layout: FILES, crc32, run })
+        Ok(Sealed { layout: FILES, crc32, run })
     }
 }
 
@@ -163,8 +180,7 @@ fn unreadable(path: &Path, problem: &str) -> Error {
 /// Writes a file atomically: to a temporary file, which is synced and then renamed.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let text = serde_json::to_vec_pretty(value)
-        .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
+    let text = pretty(path, value)?;
     let write = || -> std::io::Result<()> {
         let mut file = temporary(NEW, 0o666).tempfile_in(folder)?;
         file.write_all(&text)?;
@@ -173,6 +189,11 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
         Ok(())
     };
     write().map_err(|error| Error::io(path, error))
+}
+
+fn pretty(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
+    let failed = |error| Error::store(format!("writing {}", path.display()), error);
+    serde_json::to_vec_pretty(value).map_err(failed)
 }
 
 /// Returns a builder of temporary files with these permissions. By default they would be private, which would lock out

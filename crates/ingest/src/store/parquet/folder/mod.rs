@@ -17,7 +17,6 @@ use self::paths::{SET_ASIDE, has_manifest, read_manifest};
 
 use super::checksum::Sums;
 use super::lock::{Lock, refuse_link};
-use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
@@ -273,11 +272,6 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Returns where the files of the run are written.
-    pub(in crate::store::parquet) fn place(&self) -> Place {
-        Place::Folder(self.path.clone())
-    }
-
     fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

@@ -31,19 +31,22 @@ pub struct SampleColumns {
 /// Encodes batches for the file.
 pub struct SampleEncoder {
     kept: bool,
+    /// True if all times are wide, whatever their unit.
+    wide: bool,
     /// True if times finer than a ms are written in ms with decimals.
     in_ms: bool,
 }
 
 impl SampleEncoder {
-    /// Creates an encoder. If samples are not kept, it returns no columns.
-    pub(in super::super) fn new(kept: bool) -> Self {
-        Self { kept, in_ms: false }
+    /// Creates an encoder. If samples are not kept, it returns no columns. `shared` is true if the samples of runs with
+    /// other units are in the same table.
+    pub(in super::super) fn new(kept: bool, shared: bool) -> Self {
+        Self { kept, wide: shared, in_ms: false }
     }
 
     /// Creates an encoder for other programs: times are in ms, with decimals if need be.
     pub(super) fn in_ms() -> Self {
-        Self { kept: true, in_ms: true }
+        Self { kept: true, wide: false, in_ms: true }
     }
 }
 
@@ -56,6 +59,7 @@ impl BatchEncoder for SampleEncoder {
         }
         let times = match Times::stored(batch.resolution) {
             Times::Fine if self.in_ms => Times::Decimal,
+            _ if self.wide => Times::Fine,
             times => times,
         };
         let t_ms = starts(&batch.t_ms)?;

@@ -37,6 +37,8 @@ fn properties() -> WriterProperties {
 /// A file of samples that is being written.
 pub(super) struct SampleFile<W: Write + Send> {
     begun: Begun<W>,
+    /// How times are written if there are none.
+    empty: Times,
     /// The number of rows in the current row group.
     open: usize,
     /// The smallest and the largest `t_ms` of the current row group.
@@ -102,9 +104,10 @@ impl<W: Write + Send> Begun<W> {
 }
 
 impl SampleFile<SummedFile> {
-    pub(super) fn begin(out: SummedFile) -> Self {
+    /// Begins a file. `empty` is how its times are written if there are none.
+    pub(super) fn begin(out: SummedFile, empty: Times) -> Self {
         let what = format!("writing {}", out.path().display());
-        Self::new(out, what)
+        Self::new(out, what, empty)
     }
 
     /// Ends the file.
@@ -131,9 +134,9 @@ impl EndedFile {
 }
 
 impl<W: Write + Send> SampleFile<W> {
-    fn new(out: W, what: String) -> Self {
+    fn new(out: W, what: String, empty: Times) -> Self {
         let begun = Begun::No(Some(out));
-        Self { begun, open: 0, span: NO_SPAN, texts: 0, rows: 0, longest: 0, what }
+        Self { begun, empty, open: 0, span: NO_SPAN, texts: 0, rows: 0, longest: 0, what }
     }
 
     /// Appends rows.
@@ -150,7 +153,7 @@ impl<W: Write + Send> SampleFile<W> {
     }
 
     fn end_group(&mut self) -> Result<()> {
-        let columns = self.begun.get(Times::Ms).map_err(failed)?;
+        let columns = self.begun.get(self.empty).map_err(failed)?;
         let span = std::mem::replace(&mut self.span, NO_SPAN);
         columns.end_group(span).map_err(|error| Error::store(&*self.what, plain(error)))?;
         self.rows += std::mem::take(&mut self.open) as u64;
@@ -163,7 +166,7 @@ impl<W: Write + Send> SampleFile<W> {
             self.end_group()?;
         }
         let failed = |error| Error::store(&*self.what, plain(error));
-        let Columns { file, .. } = self.begun.get(Times::Ms).map_err(failed)?;
+        let Columns { file, .. } = self.begun.get(self.empty).map_err(failed)?;
         if self.longest * READ_ROWS > READ_TEXTS {
             file.append_key_value_metadata(KeyValue::new(LONGEST.to_owned(), self.longest.to_string()));
         }
@@ -184,7 +187,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// # Errors
     /// If it can't be written.
     pub fn new(out: W) -> Result<Self> {
-        let file = SampleFile::new(out, "writing samples".to_owned());
+        let file = SampleFile::new(out, "writing samples".to_owned(), Times::Ms);
         Ok(Self { encoder: SampleEncoder::in_ms(), file })
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::checksum::{SummedFile, Sums};
 use super::super::place::Place;
 use super::super::tables::SAMPLES;
+use super::Times;
 use super::encode::SampleColumns;
 use super::file::{EndedFile, SampleFile};
 use crate::error::{Error, Result};
@@ -26,6 +27,11 @@ pub(in super::super) fn piece_of(name: &str) -> Option<usize> {
     number.parse::<usize>().ok()?.checked_sub(1)
 }
 
+/// How times are written in a file without samples.
+fn times(place: &Place) -> Times {
+    if place.is_shared() { Times::Fine } else { Times::Ms }
+}
+
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
 pub(in super::super) struct SamplePieces {
     place: Place,
@@ -35,7 +41,7 @@ pub(in super::super) struct SamplePieces {
 
 impl SamplePieces {
     pub(in super::super) fn create(place: &Place) -> Result<Self> {
-        let first = SampleFile::begin(place.create(SAMPLES)?);
+        let first = SampleFile::begin(place.create(SAMPLES)?, times(place));
         let open = BTreeMap::from([(0, first)]);
         Ok(Self { place: place.clone(), open, ended: BTreeMap::new() })
     }
@@ -45,7 +51,7 @@ impl SamplePieces {
         if let Some(file) = self.open.get_mut(&piece) {
             return file.append(rows);
         }
-        let mut file = SampleFile::begin(self.place.create(&file_name(piece))?);
+        let mut file = SampleFile::begin(self.place.create(&file_name(piece))?, times(&self.place));
         file.append(rows)?;
         self.open.insert(piece, file);
         Ok(())

@@ -1,9 +1,14 @@
 //! Reads samples from Parquet files, of this version and of earlier ones.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::file::metadata::ParquetMetaData;
 
 use super::super::checksum::CheckedFile;
@@ -16,9 +21,15 @@ use crate::sample::texts::Texts;
 
 /// Opens a file of samples for reading.
 pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<Guarded> {
-    let options = ArrowReaderOptions::new().with_schema(schema(Times::stored(resolution)));
     Guarded::open(file, |file| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
+        let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+        // Where runs of several units share a table, all times are wide.
+        let is_wide =
+            found.schema().field_with_name("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
+        let times = if is_wide { Times::Fine } else { Times::stored(resolution) };
+        let options = ArrowReaderOptions::new().with_schema(schema(times));
+        let found = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options)?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, found);
         let rows = rows_at_once(builder.metadata());
         builder.with_batch_size(rows).build()
     })

@@ -1,0 +1,86 @@
+//! Other programs read the tables: the percentiles of each second are those that perfpipe exports.
+
+use std::collections::HashMap;
+use std::process::Command;
+
+use super::tables::folder;
+use crate::postgres::required::skip;
+use crate::support::*;
+
+/// The queries of the documentation, each with the program that runs it.
+const PAGE: &str = include_str!("../../../../../docs/guide/lake.md");
+
+/// Loads DuckDB's extension from its package, not from the network.
+const LOADED: &str = "import duckdb, duckdb_extension_delta, pathlib
+folder = pathlib.Path(duckdb_extension_delta.__file__).parent
+duckdb.load_extension(str(next(folder.rglob('delta.duckdb_extension'))))
+";
+
+/// Returns the block of the page that begins with this line, without its fences.
+fn block(first: &str) -> &'static str {
+    let (_, rest) =
+        PAGE.split_once(&format!("\n{first}\n")).unwrap_or_else(|| panic!("no block begins with {first}"));
+    rest.split_once("\n```").unwrap().0
+}
+
+/// Runs a script of the page on the tables; `None` where the program is not installed.
+fn run(store: &Store, first: &str, (module, before): (&str, &str)) -> Option<Vec<Vec<f64>>> {
+    let is_there = Command::new("python3").args(["-c", &format!("import {module}")]).output();
+    if !is_there.is_ok_and(|done| done.status.success()) {
+        skip("LAKE_ENGINES", format!("Python has no module {module}"));
+        return None;
+    }
+    let script = block(first).replace("s3://bucket/runs", folder(store).to_str().unwrap());
+    let script = format!("{before}{first}\n{script}\nfor row in rows: print(*row, sep=',')\n");
+    let done = Command::new("python3").args(["-c", &script]).output().unwrap();
+    assert!(done.status.success(), "{}\n{script}", String::from_utf8_lossy(&done.stderr));
+    let rows = String::from_utf8(done.stdout).unwrap();
+    Some(rows.lines().map(|line| line.split(',').map(|value| value.parse().unwrap()).collect()).collect())
+}
+
+/// The seconds of a run with their percentiles, as perfpipe exports them; those without a success are left out.
+fn exported(store: &Store, key: &Key) -> Vec<Vec<f64>> {
+    let seconds = rows(&store.export(key, "seconds", "csv", &["--percentiles", "50,95"]));
+    let row = |row: &HashMap<String, String>| -> Option<Vec<f64>> {
+        ["second", "p50", "p95"].iter().map(|column| row[*column].parse().ok()).collect()
+    };
+    seconds.iter().filter_map(row).collect()
+}
+
+#[test]
+fn percentiles_of_each_second_are_those_of_perfpipe() {
+    // polars does not find tables in a folder with a space in its path.
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::at(["--store".into(), format!("file://{}/store", home.path().display())]);
+    Fixture::named("outage.csv").ingest_into(&store);
+    let log = "timeStamp,elapsed,label,success\n1795203738615,12,Get,true\n";
+    let log = store.file("log.csv", log);
+    let ingest = ["ingest", &log, "--framework", "o'dd +%20", "--test", "a/b=c"];
+    // An earlier generation is no part of any table.
+    store.run(&ingest).said();
+    store.run(&ingest).said();
+    let flaky = [
+        "ingest",
+        fixture("Results-flaky-8181.csv").to_str().unwrap(),
+        "--framework",
+        "go",
+        "--test",
+        "flaky",
+    ]
+    .map(str::to_owned);
+    store.run(&flaky.each_ref().map(String::as_str)).said();
+    let expected = exported(&store, &Key::new("go", "flaky"));
+    assert!(expected.len() > 10);
+    let engines = [
+        ("import duckdb", ("duckdb, duckdb_extension_delta", LOADED)),
+        ("import polars as pl", ("polars, deltalake", "")),
+    ];
+    for (first, engine) in engines {
+        let Some(found) = run(&store, first, engine) else { continue };
+        assert_eq!(found.len(), expected.len(), "{first}");
+        for (found, expected) in found.iter().zip(&expected) {
+            let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3);
+            assert!(near, "{first}: {found:?} and {expected:?}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The store in a bucket: the same figures as in a folder, and tables of Delta Lake for other programs.
+
+mod engines;
+mod faults;
+mod parity;
+mod races;
+mod replace;
+mod tables;

@@ -1,0 +1,83 @@
+//! A run that is being written into its home.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::super::checksum::Sums;
+use super::super::folder::{Folder, RunLock, Staging};
+#[cfg(feature = "lake")]
+use super::super::lake::LakeDraft;
+use super::super::place::Place;
+use crate::error::Result;
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
+use crate::run::replace::Replace;
+
+/// A run that is being written. Dropping it removes its files.
+pub(in crate::store::parquet) enum Draft {
+    Folder(FolderDraft),
+    #[cfg(feature = "lake")]
+    Lake(LakeDraft),
+}
+
+/// A run that is being written into a folder.
+pub(in crate::store::parquet) struct FolderDraft {
+    folder: Folder,
+    staging: Staging,
+    lock: Option<RunLock>,
+}
+
+impl Draft {
+    pub(super) fn in_folder(folder: &Folder, key: Option<&RunKey>) -> Result<Self> {
+        let lock = key.map(|key| folder.lock(key)).transpose()?;
+        let staging = folder.stage()?;
+        Ok(Self::Folder(FolderDraft { folder: folder.clone(), staging, lock }))
+    }
+
+    /// Returns where the files of the run are written.
+    pub(in crate::store::parquet) fn place(&self) -> Place {
+        match self {
+            Self::Folder(draft) => Place::Folder(draft.staging.path.clone()),
+            #[cfg(feature = "lake")]
+            Self::Lake(draft) => Place::Bucket(draft.generation().clone()),
+        }
+    }
+
+    /// Returns a folder for temporary files, if there is one that is cleaned up even after a kill.
+    pub(in crate::store::parquet) fn scratch(&self) -> Option<PathBuf> {
+        match self {
+            Self::Folder(draft) => Some(draft.staging.path.clone()),
+            #[cfg(feature = "lake")]
+            Self::Lake(_) => None,
+        }
+    }
+
+    /// Claims the lowest free repeat of a key's framework and test.
+    pub(in crate::store::parquet) fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
+        match self {
+            Self::Folder(draft) => {
+                let (key, lock) = draft.folder.lock_next(key)?;
+                draft.lock = Some(lock);
+                Ok(key)
+            }
+            #[cfg(feature = "lake")]
+            Self::Lake(draft) => draft.claim_next(key),
+        }
+    }
+
+    /// Makes the run appear, replacing an earlier one of its key.
+    pub(in crate::store::parquet) fn publish(
+        self,
+        files: BTreeMap<String, Sums>,
+        info: &RunInfo,
+        replace: Replace,
+    ) -> Result<()> {
+        match self {
+            Self::Folder(FolderDraft { folder, staging, lock }) => {
+                folder.publish(staging, files, info, lock, replace)
+            }
+            #[cfg(feature = "lake")]
+            Self::Lake(draft) => draft.publish(files, info, replace),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The home of a store's runs: a folder, or a bucket.
+
+mod draft;
+
+use std::path::Path;
+
+pub(super) use self::draft::Draft;
+
+use super::folder::Folder;
+use super::folder::manifest::Manifest;
+#[cfg(feature = "lake")]
+use super::lake::{Lake, LakeDraft};
+use super::lock::refuse_link;
+use super::place::Place;
+use crate::error::{Error, ErrorKind, Result};
+use crate::run::key::RunKey;
+use crate::store::Wanted;
+
+/// Where a store keeps its runs.
+#[derive(Debug, Clone)]
+pub(super) enum Home {
+    Folder(Folder),
+    #[cfg(feature = "lake")]
+    Lake(Lake),
+}
+
+impl Home {
+    /// Fails if it holds a store of another layout version, or something else.
+    pub(super) fn check_layout(&self) -> Result<()> {
+        match self {
+            Self::Folder(folder) => folder.check_layout(),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.check_layout(),
+        }
+    }
+
+    /// Returns true if a store was created here.
+    pub(super) fn is_there(&self) -> Result<bool> {
+        match self {
+            Self::Folder(folder) => Ok(folder.is_there()),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.is_there(),
+        }
+    }
+
+    /// Returns the folder's path, or the bucket's URL.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Folder(folder) => folder.path(),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.path(),
+        }
+    }
+
+    /// Returns the folder.
+    ///
+    /// # Errors
+    /// If it is a bucket, which does not have `what`.
+    pub(super) fn folder(&self, what: &str) -> Result<&Folder> {
+        // Only a bucket lacks it.
+        let _ = what;
+        match self {
+            Self::Folder(folder) => Ok(folder),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => Err(Error::refused(
+                ErrorKind::NotInBucket,
+                format!("{} is a store in a bucket, where perfpipe has no {what}", lake.path().display()),
+                "Use a store in a folder.",
+            )),
+        }
+    }
+
+    /// Returns the folder, if it is one.
+    pub(super) fn as_folder(&self) -> Option<&Folder> {
+        match self {
+            Self::Folder(folder) => Some(folder),
+            #[cfg(feature = "lake")]
+            Self::Lake(_) => None,
+        }
+    }
+
+    /// Returns the manifests of all runs: each, or the error of reading it.
+    pub(super) fn manifests(&self) -> Result<Vec<Result<Manifest>>> {
+        match self {
+            Self::Folder(folder) => {
+                Ok(folder.manifests()?.into_iter().map(|(_, manifest)| manifest).collect())
+            }
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.manifests(),
+        }
+    }
+
+    /// Returns the manifest of a run; `None` if it is not stored.
+    pub(super) fn manifest(&self, key: &RunKey) -> Result<Option<Manifest>> {
+        match self {
+            Self::Folder(folder) => folder.manifest(key),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => Ok(lake.find(key)?.map(|(_, manifest)| manifest)),
+        }
+    }
+
+    /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
+    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(Place, Manifest)>> {
+        match self {
+            Self::Folder(folder) => {
+                let Some((run, manifest)) = folder.find(key)? else { return Ok(None) };
+                let generation = folder.generation(&run, &manifest.generation);
+                refuse_link(&generation)?;
+                Ok(Some((Place::Folder(generation), manifest)))
+            }
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => {
+                Ok(lake.find(key)?.map(|(generation, manifest)| (Place::Bucket(generation), manifest)))
+            }
+        }
+    }
+
+    /// Returns the stored repeats of a key's framework and test, ascending.
+    pub(super) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
+        match self {
+            Self::Folder(folder) => folder.repeats(key),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.repeats(key),
+        }
+    }
+
+    /// Removes a run; returns false if it is not stored.
+    pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
+        match self {
+            Self::Folder(folder) => folder.drop_run(wanted),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.drop_run(wanted),
+        }
+    }
+
+    /// Begins a run, with its key if that is known.
+    pub(super) fn begin(&self, key: Option<&RunKey>) -> Result<Draft> {
+        match self {
+            Self::Folder(folder) => Draft::in_folder(folder, key),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => LakeDraft::begin(lake, key).map(Draft::Lake),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The lines of a commit.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::columns::{PARTITIONS, Table};
+use super::path::in_log;
+use crate::run::key::RunKey;
+
+/// The version of the layout of a store in a bucket, in the configuration of its tables.
+pub(super) const LAYOUT: &str = "perfpipe.layout";
+
+/// The newest version of the layout.
+pub(super) const NEWEST: &str = "1";
+
+/// The versions of Delta Lake's protocol that readers and writers must know: the first ones.
+pub(super) const READER: u32 = 1;
+pub(super) const WRITER: u32 = 2;
+
+/// One line. What perfpipe does not use of it is left out.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Line {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit_info: Option<CommitInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) protocol: Option<Protocol>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) meta_data: Option<MetaData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) add: Option<Add>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) remove: Option<Remove>,
+}
+
+/// Who made the commit.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct CommitInfo {
+    timestamp: i64,
+    operation: String,
+    operation_parameters: BTreeMap<String, serde_json::Value>,
+    engine_info: String,
+    /// Differs from that of all other commits: a writer whose answer was lost knows its own commit by it.
+    txn_id: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Protocol {
+    pub(super) min_reader_version: u32,
+    pub(super) min_writer_version: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MetaData {
+    id: String,
+    #[serde(default)]
+    name: Option<String>,
+    format: serde_json::Value,
+    schema_string: String,
+    partition_columns: Vec<String>,
+    #[serde(default)]
+    pub(super) configuration: BTreeMap<String, String>,
+    #[serde(default)]
+    created_time: Option<i64>,
+}
+
+/// A file that becomes part of the table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::store::parquet::lake) struct Add {
+    pub(in crate::store::parquet::lake) path: String,
+    partition_values: BTreeMap<String, Option<String>>,
+    size: u64,
+    modification_time: i64,
+    data_change: bool,
+}
+
+/// A file that is no longer part of the table.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Remove {
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) deletion_timestamp: Option<i64>,
+    data_change: bool,
+    #[serde(default)]
+    extended_file_metadata: bool,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    partition_values: BTreeMap<String, Option<String>>,
+    #[serde(default)]
+    size: u64,
+}
+
+impl Add {
+    /// A file of a generation of a run, at this path in the table's folder.
+    pub(in crate::store::parquet::lake) fn new(
+        key: &RunKey,
+        generation: &str,
+        path: &str,
+        size: u64,
+    ) -> Self {
+        let values = [key.framework.clone(), key.test.clone(), key.repeat.to_string(), generation.to_owned()];
+        let names = PARTITIONS.iter().map(|(name, _)| (*name).to_owned());
+        Self {
+            path: in_log(path),
+            partition_values: names.zip(values.map(Some)).collect(),
+            size,
+            modification_time: now_ms(),
+            data_change: true,
+        }
+    }
+
+    fn value(&self, name: &str) -> &str {
+        self.partition_values.get(name).and_then(Option::as_deref).unwrap_or_default()
+    }
+
+    /// The key of its run; `None` if it is no file of a run.
+    pub(in crate::store::parquet::lake) fn key(&self) -> Option<RunKey> {
+        let repeat = self.value("repeat").parse().ok()?;
+        Some(RunKey::new(self.value("framework"), self.value("test")).with_repeat(repeat))
+    }
+
+    /// The generation of its run.
+    pub(in crate::store::parquet::lake) fn generation(&self) -> &str {
+        self.value("generation")
+    }
+
+    pub(super) fn removed(self) -> Remove {
+        Remove {
+            path: self.path,
+            deletion_timestamp: Some(now_ms()),
+            data_change: true,
+            extended_file_metadata: true,
+            partition_values: self.partition_values,
+            size: self.size,
+        }
+    }
+}
+
+/// The lines that make a table.
+pub(super) fn creation(table: Table) -> Vec<Line> {
+    let meta_data = MetaData {
+        id: unique_id(),
+        name: Some(table.name().to_owned()),
+        format: serde_json::json!({"provider": "parquet", "options": {}}),
+        schema_string: table.schema(),
+        partition_columns: PARTITIONS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        configuration: BTreeMap::from([(LAYOUT.to_owned(), NEWEST.to_owned())]),
+        created_time: Some(now_ms()),
+    };
+    let protocol = Protocol { min_reader_version: READER, min_writer_version: WRITER };
+    vec![
+        information("CREATE TABLE"),
+        Line { protocol: Some(protocol), ..Line::default() },
+        Line { meta_data: Some(meta_data), ..Line::default() },
+    ]
+}
+
+/// The lines that take files out of a table and put others in.
+pub(super) fn change(removed: Vec<Add>, added: Vec<Add>) -> Vec<Line> {
+    let removed = removed.into_iter().map(|add| Line { remove: Some(add.removed()), ..Line::default() });
+    let added = added.into_iter().map(|add| Line { add: Some(add), ..Line::default() });
+    std::iter::once(information("WRITE")).chain(removed).chain(added).collect()
+}
+
+fn information(operation: &str) -> Line {
+    let info = CommitInfo {
+        timestamp: now_ms(),
+        operation: operation.to_owned(),
+        operation_parameters: BTreeMap::new(),
+        engine_info: concat!("perfpipe/", env!("CARGO_PKG_VERSION")).to_owned(),
+        txn_id: unique_id(),
+    };
+    Line { commit_info: Some(info), ..Line::default() }
+}
+
+/// The time, epoch ms.
+pub(in crate::store::parquet::lake) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Returns 128 random bits in the form of a UUID.
+pub(in crate::store::parquet::lake) fn unique_id() -> String {
+    // The system's random numbers are the keys of the standard library's hashes.
+    let bits = || {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_i64(now_ms());
+        hasher.finish()
+    };
+    let hex = format!("{:016x}{:016x}", bits(), bits());
+    let mut id = String::new();
+    for (at, digit) in hex.chars().enumerate() {
+        if [8, 12, 16, 20].contains(&at) {
+            id.push('-');
+        }
+        // Version 4: random.
+        id.push(match at {
+            12 => '4',
+            16 => 'a',
+            _ => digit,
+        });
+    }
+    id
+}

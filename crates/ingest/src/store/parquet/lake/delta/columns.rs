@@ -1,0 +1,152 @@
+//! The tables, and their columns as Delta Lake names them.
+
+use serde_json::{Value, json};
+
+use crate::store::parquet::tables;
+
+/// A table of a store in a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::store::parquet::lake) enum Table {
+    Samples,
+    Seconds,
+    Cpu,
+    Series,
+    Errors,
+    Labels,
+    Rejects,
+    Runs,
+}
+
+/// The columns that are in no file: the log has their values for each.
+pub(super) const PARTITIONS: [(&str, &str); 4] =
+    [("framework", "string"), ("test", "string"), ("repeat", "integer"), ("generation", "string")];
+
+impl Table {
+    /// The tables of what runs consist of.
+    pub(in crate::store::parquet::lake) const FACTS: [Self; 7] =
+        [Self::Samples, Self::Seconds, Self::Cpu, Self::Series, Self::Errors, Self::Labels, Self::Rejects];
+
+    /// The name of its folder.
+    pub(in crate::store::parquet::lake) fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Seconds => "seconds",
+            Self::Cpu => "cpu",
+            Self::Series => "series",
+            Self::Errors => "errors",
+            Self::Labels => "labels",
+            Self::Rejects => "rejects",
+            Self::Runs => "runs",
+        }
+    }
+
+    /// Returns the table that a file of a run belongs to.
+    pub(in crate::store::parquet::lake) fn of_file(file: &str) -> Self {
+        match file {
+            tables::SECONDS => Self::Seconds,
+            tables::CPU => Self::Cpu,
+            tables::SERIES => Self::Series,
+            tables::ERRORS => Self::Errors,
+            tables::LABELS => Self::Labels,
+            tables::REJECT_TABLE => Self::Rejects,
+            tables::RUN => Self::Runs,
+            _ => Self::Samples,
+        }
+    }
+
+    /// The columns in its files, each with its type; `[]` is for lists.
+    fn columns(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Samples => &[
+                ("t_ms", "integer"),
+                ("label", "string"),
+                ("elapsed", "long"),
+                ("response_code", "string"),
+                ("success", "boolean"),
+                ("bytes", "long"),
+                ("sent_bytes", "long"),
+                ("all_threads", "integer"),
+                ("latency", "long"),
+                ("idle_time", "integer"),
+                ("connect", "long"),
+                ("cpu", "double"),
+                ("injector", "string"),
+                ("transaction", "boolean"),
+            ],
+            Self::Seconds => &[
+                ("second", "integer"),
+                ("label", "string"),
+                ("success", "boolean"),
+                ("transaction", "boolean"),
+                ("samples", "long"),
+                ("elapsed", "[]integer"),
+                ("counts", "[]long"),
+                ("latency_n", "long"),
+                ("latency_sum", "long"),
+                ("latency_min", "integer"),
+                ("latency_max", "integer"),
+                ("connect_sum", "long"),
+                ("bytes_sum", "long"),
+                ("sent_bytes_sum", "long"),
+                ("before_boundary", "long"),
+                ("injectors", "[]string"),
+                ("injector_samples", "[]long"),
+                ("injector_threads", "[]long"),
+                ("packed", "binary"),
+            ],
+            Self::Cpu => &[("clock", "long"), ("value", "double")],
+            Self::Series => &[("name", "string"), ("unit", "string"), ("clock", "long"), ("value", "double")],
+            Self::Errors => &[
+                ("second", "integer"),
+                ("label", "string"),
+                ("response_code", "string"),
+                ("message", "string"),
+                ("transaction", "boolean"),
+                ("count", "long"),
+            ],
+            Self::Labels => {
+                &[("label", "string"), ("successes", "long"), ("failures", "long"), ("transactions", "long")]
+            }
+            Self::Rejects => &[
+                ("file", "string"),
+                ("member", "string"),
+                ("line", "long"),
+                ("byte", "long"),
+                ("code", "string"),
+                ("reason", "string"),
+                ("record", "string"),
+            ],
+            Self::Runs => &[
+                ("t0_ms", "long"),
+                ("last_ms", "long"),
+                ("last_end_ms", "long"),
+                ("seconds", "integer"),
+                ("successes", "long"),
+                ("failures", "long"),
+                ("transactions", "long"),
+                ("rejects", "long"),
+                ("resolution_us", "integer"),
+                ("samples_stored", "boolean"),
+                ("cpu_offset", "long"),
+                ("cpu_lookback", "integer"),
+                ("ingested_at", "string"),
+                ("info", "string"),
+            ],
+        }
+    }
+
+    /// Its schema as the log has it.
+    pub(super) fn schema(self) -> String {
+        let columns = PARTITIONS.iter().chain(self.columns());
+        let fields: Vec<Value> = columns
+            .map(|(name, kind)| {
+                let kind = match kind.strip_prefix("[]") {
+                    Some(of) => json!({"type": "array", "elementType": of, "containsNull": true}),
+                    None => json!(kind),
+                };
+                json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
+            })
+            .collect();
+        json!({"type": "struct", "fields": fields}).to_string()
+    }
+}

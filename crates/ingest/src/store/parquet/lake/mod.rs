@@ -1,0 +1,247 @@
+//! The store in a bucket: tables of Delta Lake, in which each run has a generation of files.
+//!
+//! ```text
+//! URL/runs/_delta_log/VERSION.json      which generation of a run is current; a run appears by the commit to this table
+//! URL/TABLE/_delta_log/VERSION.json     the same for samples, seconds, cpu, series, errors, labels and rejects
+//! URL/TABLE/generation=NAME/*.parquet   the files of a generation of a run
+//! URL/manifests/GENERATION.json         the run's own row, and the checksums of its files
+//! ```
+//!
+//! perfpipe itself finds a run by the table `runs` and its manifest, so it never sees two generations, or half of one.
+//! The other tables' logs are for other programs. A writer puts its generation into them before it commits to `runs`, and
+//! then, whether that succeeded or not, sees to it that they have what `runs` has. In each table one commit removes the
+//! earlier generation and adds the new one. The files of an earlier generation stay for those who read them.
+
+mod bucket;
+mod delta;
+mod draft;
+mod fault;
+mod http;
+mod object;
+mod place;
+mod rejects;
+mod row;
+mod sweep;
+mod url;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use self::bucket::Bucket;
+use self::delta::{Add, Log, Snapshot, Table, path_of};
+use super::folder::manifest::Manifest;
+use crate::error::{Error, ErrorKind, Result};
+use crate::run::key::RunKey;
+use crate::store::Wanted;
+
+pub(super) use self::draft::LakeDraft;
+pub(super) use self::place::Generation;
+pub(super) use self::rejects::{read_rejects, write_rejects};
+pub(super) use self::url::is_bucket;
+
+/// The folder of the manifests.
+const MANIFESTS: &str = "manifests";
+
+/// How often a commit is tried while other writers commit to the same table.
+const ATTEMPTS: usize = 1000;
+
+/// A store in a bucket. Clones share it.
+#[derive(Debug, Clone)]
+pub(super) struct Lake {
+    bucket: Bucket,
+    /// What is known of the tables.
+    known: Arc<Mutex<BTreeMap<Table, Snapshot>>>,
+}
+
+impl Lake {
+    /// Opens the store at a URL, and asks nothing yet.
+    pub(super) fn open(url: &str, settings: &[(String, String)]) -> Result<Self> {
+        Ok(Self { bucket: Bucket::open(url, settings)?, known: Arc::default() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        Path::new(self.bucket.url())
+    }
+
+    /// Fails if the folder holds another program's tables, or something else.
+    pub(super) fn check_layout(&self) -> Result<()> {
+        if self.with(Table::Runs, |runs| Ok(runs.is_there()))? {
+            return Ok(());
+        }
+        // Another writer may be making the tables.
+        let tables: Vec<Table> = Table::FACTS.into_iter().chain([Table::Runs]).collect();
+        let own = |name: &String| name == MANIFESTS || tables.iter().any(|table| name == table.name());
+        if self.bucket.entries()?.iter().all(own) {
+            return Ok(());
+        }
+        Err(Error::refused(
+            ErrorKind::NotAStore,
+            format!("{} is not a perfpipe store, and not empty", self.bucket.url()),
+            "Name another folder of the bucket.",
+        ))
+    }
+
+    /// Returns true if there is a store.
+    pub(super) fn is_there(&self) -> Result<bool> {
+        self.with(Table::Runs, |runs| Ok(runs.is_there()))
+    }
+
+    /// Makes the tables that are missing, that of the runs at last: it shows that all are there.
+    fn create(&self) -> Result<()> {
+        self.check_layout()?;
+        if self.is_there()? {
+            return Ok(());
+        }
+        Table::FACTS.into_iter().chain([Table::Runs]).try_for_each(|table| self.log(table).create())
+    }
+
+    fn log(&self, table: Table) -> Log<'_> {
+        Log { bucket: &self.bucket, table }
+    }
+
+    /// Looks at a table as it is now.
+    fn with<T>(&self, table: Table, look: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = known.entry(table).or_default();
+        self.log(table).advance(snapshot)?;
+        look(snapshot)
+    }
+
+    /// Returns the current generation of a run.
+    fn current(&self, key: &RunKey) -> Result<Option<String>> {
+        self.with(Table::Runs, |runs| Ok(runs.of(key).first().map(|file| file.generation().to_owned())))
+    }
+
+    fn manifest_name(generation: &str) -> String {
+        format!("{MANIFESTS}/{generation}.json")
+    }
+
+    /// Reads the manifest of a generation of a run.
+    fn manifest_of(&self, file: &Add, text: Option<&[u8]>) -> Result<Manifest> {
+        let name = Self::manifest_name(file.generation());
+        let path = self.bucket.shown(&name);
+        let missing = || Error::store(format!("reading {}", path.display()), "the manifest of a run is gone");
+        let manifest = Manifest::of(&path, text.ok_or_else(missing)?)?;
+        match file.key() {
+            Some(key) if key == manifest.info.key && manifest.generation == file.generation() => Ok(manifest),
+            _ => Err(Error::store(format!("reading {}", path.display()), "it is of another run")),
+        }
+    }
+
+    /// Returns the manifests of all runs: each, or the error of reading it.
+    pub(super) fn manifests(&self) -> Result<Vec<Result<Manifest>>> {
+        let files: Vec<Add> = self.with(Table::Runs, |runs| Ok(runs.files().cloned().collect()))?;
+        let names: Vec<String> = files.iter().map(|file| Self::manifest_name(file.generation())).collect();
+        let texts = self.bucket.get_all(&names)?;
+        let read = files.iter().zip(texts);
+        Ok(read.map(|(file, text)| self.manifest_of(file, text.as_deref())).collect())
+    }
+
+    /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
+    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(Generation, Manifest)>> {
+        let Some(file) = self.with(Table::Runs, |runs| Ok(runs.of(key).into_iter().next()))? else {
+            return Ok(None);
+        };
+        let text = self.bucket.get(&Self::manifest_name(file.generation()))?;
+        let manifest = self.manifest_of(&file, text.as_deref())?;
+        Ok(Some((Generation::new(self.bucket.clone(), file.generation()), manifest)))
+    }
+
+    /// Returns the stored repeats of a key's framework and test, ascending.
+    pub(super) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
+        self.with(Table::Runs, |runs| {
+            let keys = runs.files().filter_map(Add::key);
+            let same = keys.filter(|found| found.framework == key.framework && found.test == key.test);
+            let mut repeats: Vec<u32> = same.map(|found| found.repeat).collect();
+            repeats.sort_unstable();
+            Ok(repeats)
+        })
+    }
+
+    /// Removes a run; returns false if it is not stored.
+    pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
+        let key = wanted.key();
+        let Some(generation) = self.current(key)? else { return Ok(false) };
+        match self.find(key) {
+            Ok(Some((_, stored))) => wanted.check(&stored.info)?,
+            // An unreadable run can be dropped too.
+            Err(Error::Store { .. }) => {}
+            other => return other.map(|_| false),
+        }
+        if !self.show(key, Some(&generation), Vec::new())? {
+            return Err(busy(key));
+        }
+        self.settle(key)?;
+        Ok(true)
+    }
+
+    /// Makes these files those of a run in the table of runs, unless its generation is no longer `seen`. Returns false
+    /// then.
+    fn show(&self, key: &RunKey, seen: Option<&str>, added: Vec<Add>) -> Result<bool> {
+        for _ in 0..ATTEMPTS {
+            let shown = self.with(Table::Runs, |runs| {
+                let removed = runs.of(key);
+                let generation = removed.first().map(Add::generation);
+                if generation != seen {
+                    return Ok(Some(false));
+                }
+                Ok(self.log(Table::Runs).commit(runs, removed, added.clone())?.then_some(true))
+            })?;
+            if let Some(shown) = shown {
+                return Ok(shown);
+            }
+        }
+        Err(crowded(Table::Runs))
+    }
+
+    /// Sees to it that all tables have the generation of a run that the table of runs has.
+    fn settle(&self, key: &RunKey) -> Result<()> {
+        let current = || Ok(self.find(key)?.map(|(_, manifest)| manifest));
+        Table::FACTS.into_iter().try_for_each(|table| self.put(table, key, &current))
+    }
+
+    /// Sees to it that a table has of a run what its manifest names, and nothing else.
+    fn put(&self, table: Table, key: &RunKey, manifest: &dyn Fn() -> Result<Option<Manifest>>) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            // The table is read before the manifest: whoever commits to the table in between makes this attempt fail.
+            let read = self.with(table, |snapshot| Ok(snapshot.next()))?;
+            let wanted = manifest()?.map_or_else(Vec::new, |manifest| files_in(table, &manifest));
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let snapshot = known.entry(table).or_default();
+            if snapshot.next() != read {
+                continue;
+            }
+            let there = snapshot.of(key);
+            let lacks = |files: &[Add], path: &str| files.iter().all(|file| file.path != path);
+            let removed: Vec<Add> = there.iter().filter(|file| lacks(&wanted, &file.path)).cloned().collect();
+            let added: Vec<Add> = wanted.into_iter().filter(|file| lacks(&there, &file.path)).collect();
+            if (removed.is_empty() && added.is_empty()) || self.log(table).commit(snapshot, removed, added)? {
+                return Ok(());
+            }
+        }
+        Err(crowded(table))
+    }
+}
+
+/// Returns the files that a table has of a run.
+fn files_in(table: Table, manifest: &Manifest) -> Vec<Add> {
+    let files = manifest.files.iter().filter(|(name, _)| Table::of_file(name) == table);
+    let key = &manifest.info.key;
+    let generation = &manifest.generation;
+    files.map(|(name, sums)| Add::new(key, generation, &path_of(generation, name), sums.bytes())).collect()
+}
+
+/// Returns the error for a run that another writer changed meanwhile.
+fn busy(key: &RunKey) -> Error {
+    Error::refused(
+        ErrorKind::RunBusy,
+        format!("the run {key} was written or dropped by another perfpipe meanwhile"),
+        "Look at the stored run, and run the command again if this one is to replace it. Nothing was changed.",
+    )
+}
+
+fn crowded(table: Table) -> Error {
+    let what = format!("committing to the table {}", table.name());
+    Error::store(what, format!("others changed it {ATTEMPTS} times meanwhile"))
+}

@@ -1,0 +1,119 @@
+//! Objects as files: written in parts while their content comes, and read piece by piece.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use crossbeam_channel::Receiver;
+use object_store::MultipartUpload;
+
+use super::bucket::{Bucket, answer};
+use crate::store::parquet::checksum::{Source, Target};
+
+/// The size in bytes of the first parts.
+const PART: usize = 8 << 20;
+
+/// The number of parts of a size. Object stores take 10,000 parts: with each size twice the one before, up to 300 GB.
+const PARTS: usize = 2500;
+
+/// The number of parts on their way at a time.
+const ON_THE_WAY: usize = 2;
+
+/// An object that is being written. If it is dropped before its end, nothing is left of it.
+pub(super) struct Upload {
+    bucket: Bucket,
+    name: String,
+    /// The next part.
+    part: Vec<u8>,
+    begun: Option<Box<dyn MultipartUpload>>,
+    sent: usize,
+    on_the_way: VecDeque<Receiver<object_store::Result<()>>>,
+}
+
+impl Upload {
+    pub(super) fn new(bucket: Bucket, name: String) -> Self {
+        Self { bucket, name, part: Vec::new(), begun: None, sent: 0, on_the_way: VecDeque::new() }
+    }
+
+    /// The size in bytes of the next part.
+    fn room(&self) -> usize {
+        PART << (self.sent / PARTS).min(8)
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let begun = match &mut self.begun {
+            Some(begun) => begun,
+            none => none.insert(self.bucket.put_parts(&self.name)?),
+        };
+        if self.on_the_way.len() >= ON_THE_WAY {
+            self.on_the_way.pop_front().map_or(Ok(()), |part| answer(&part))?;
+        }
+        let part = Bytes::from(std::mem::take(&mut self.part));
+        self.on_the_way.push_back(self.bucket.send(begun.as_mut(), part.into()));
+        self.sent += 1;
+        Ok(())
+    }
+}
+
+impl Write for Upload {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.room();
+        let (now, _) = bytes.split_at(bytes.len().min(room - self.part.len().min(room)));
+        self.part.extend_from_slice(now);
+        if self.part.len() >= room {
+            self.send()?;
+        }
+        Ok(now.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Target for Upload {
+    fn finish(&mut self) -> io::Result<()> {
+        if self.begun.is_none() {
+            return self.bucket.put(&self.name, std::mem::take(&mut self.part).into());
+        }
+        if !self.part.is_empty() {
+            self.send()?;
+        }
+        self.on_the_way.drain(..).try_for_each(|part| answer(&part))?;
+        self.begun.take().map_or(Ok(()), |begun| self.bucket.complete(begun))
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            // What can't be removed now, the bucket's own rule for unfinished uploads removes.
+            self.on_the_way.drain(..).for_each(|part| _ = answer(&part));
+            let _ = self.bucket.abort(begun);
+        }
+    }
+}
+
+/// An object that is read.
+pub(super) struct Object {
+    pub(super) bucket: Bucket,
+    pub(super) name: String,
+}
+
+impl Source for Object {
+    fn size(&self) -> io::Result<u64> {
+        self.bucket.size(&self.name)
+    }
+
+    fn read_at(&mut self, at: u64, out: &mut [u8]) -> io::Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let found = self.bucket.range(&self.name, at, out.len())?;
+        if found.len() != out.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        out.copy_from_slice(&found);
+        Ok(())
+    }
+}
