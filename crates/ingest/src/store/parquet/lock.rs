@@ -1,6 +1,7 @@
 //! Lock files that show who is working on a store.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -57,6 +58,22 @@ fn open(path: &Path) -> Result<File> {
 /// Returns true if a path is a symbolic link.
 pub(crate) fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink())
+}
+
+/// Opens a file to read it, but not through a link.
+#[cfg(unix)]
+pub(crate) fn open_unlinked(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path)
+}
+
+/// Opens a file to read it, but not through a link.
+#[cfg(not(unix))]
+pub(crate) fn open_unlinked(path: &Path) -> io::Result<File> {
+    match is_link(path) {
+        true => Err(io::Error::other("it is a link")),
+        false => File::open(path),
+    }
 }
 
 /// Fails if a path within the store is a link, since it may lead out of the store.

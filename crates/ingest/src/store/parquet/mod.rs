@@ -152,11 +152,11 @@ impl ParquetStore {
             Err(error @ Error::Store { .. }) => found.unread.push(error),
             checked => checked?,
         }
-        for manifest in self.home.manifests()? {
-            match manifest {
-                Ok(manifest) => {
-                    found.sizes.insert(manifest.info.key.clone(), manifest.bytes());
-                    found.runs.push(manifest.info);
+        for run in self.home.manifests(|manifest| (manifest.bytes(), manifest.info))? {
+            match run {
+                Ok((bytes, info)) => {
+                    found.sizes.insert(info.key.clone(), bytes);
+                    found.runs.push(info);
                 }
                 Err(error) => found.unread.push(error),
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
-use crate::store::parquet::lock::refuse_link;
+use crate::store::parquet::lock::{open_unlinked, refuse_link};
 
 /// The version of the layout of a store's folders.
 const FOLDERS: u32 = 3;
@@ -81,7 +81,7 @@ pub(crate) fn unmarked(path: &Path, problem: &str) -> Error {
 }
 
 /// The manifest of a run: its metadata, its current generation, and the checksums of its files.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Manifest {
     pub(crate) generation: String,
     pub(crate) files: BTreeMap<String, Sums>,
@@ -89,13 +89,28 @@ pub(crate) struct Manifest {
     pub(crate) info: RunInfo,
 }
 
+/// What a manifest tells beside the run's own row. Read apart from it, since serde copies all values of a text that it
+/// reads into two structs at once.
+#[derive(Deserialize)]
+struct Own {
+    generation: String,
+    files: BTreeMap<String, Sums>,
+}
+
 /// A manifest as it is written, with a checksum that reveals any change.
 #[derive(Serialize, Deserialize)]
-struct Sealed {
+struct Sealed<'a> {
     layout: u32,
     /// CRC-32 (IEEE) of the run's text.
     crc32: u32,
-    run: Box<RawValue>,
+    #[serde(borrow)]
+    run: &'a RawValue,
+}
+
+impl<'a> Sealed<'a> {
+    fn of(run: &'a RawValue) -> Self {
+        Self { layout: FILES, crc32: crc32fast::hash(run.get().as_bytes()), run }
+    }
 }
 
 impl Manifest {
@@ -104,15 +119,23 @@ impl Manifest {
     /// # Errors
     /// `Refused` if it has another layout version or is a link, `Store` if it is damaged.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
-        refuse_link(path)?;
-        let text = match fs::read(path) {
-            Ok(text) => text,
+        Self::read_by(path, &mut Vec::new())
+    }
+
+    /// Reads a manifest into `text`, whose room is used again, and then as [`Manifest::read`] does.
+    pub(crate) fn read_by(path: &Path, text: &mut Vec<u8>) -> Result<Option<Self>> {
+        text.clear();
+        // The bound has no use but this: the size of the file is not asked for.
+        match open_unlinked(path).and_then(|file| file.take(u64::MAX).read_to_end(text)) {
+            Ok(_) => Self::of(path, text).map(Some),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
+                Ok(None)
             }
-            Err(error) => return Err(Error::io(path, error)),
-        };
-        Self::of(path, &text).map(Some)
+            Err(error) => {
+                refuse_link(path)?;
+                Err(Error::io(path, error))
+            }
+        }
     }
 
     /// Reads the text of a manifest, which error messages call `path`.
@@ -120,7 +143,7 @@ impl Manifest {
     /// # Errors
     /// As for [`read`](Self::read).
     pub(crate) fn of(path: &Path, text: &[u8]) -> Result<Self> {
-        let sealed = match parse::<Sealed>(path, text) {
+        let sealed = match parse::<Sealed<'_>>(path, text) {
             Ok(sealed) => sealed,
             // The manifest of another layout may have another form.
             Err(error) => {
@@ -132,9 +155,10 @@ impl Manifest {
         if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
             return Err(unreadable(path, "its checksum does not match"));
         }
-        let manifest: Self = parse(path, sealed.run.get().as_bytes())?;
-        match is_generation(&manifest.generation) {
-            true => Ok(manifest),
+        let run = sealed.run.get().as_bytes();
+        let Own { generation, files } = parse(path, run)?;
+        match is_generation(&generation) {
+            true => Ok(Self { generation, files, info: parse(path, run)? }),
             false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
         }
     }
@@ -146,20 +170,19 @@ impl Manifest {
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
     pub(crate) fn put(&self, path: &Path) -> Result<()> {
-        write_json(path, &self.seal(path)?)
+        write_json(path, &Sealed::of(&self.text(path)?))
     }
 
     /// Returns the text of the manifest.
     pub(crate) fn sealed(&self, path: &Path) -> Result<Vec<u8>> {
-        pretty(path, &self.seal(path)?)
+        pretty(path, &Sealed::of(&self.text(path)?))
     }
 
-    fn seal(&self, path: &Path) -> Result<Sealed> {
+    /// Returns the text that the checksum is of.
+    fn text(&self, path: &Path) -> Result<Box<RawValue>> {
         let failed = |error| Error::store(format!("writing {}", path.display()), error);
         let text = serde_json::to_string_pretty(self).map_err(failed)?;
-        let crc32 = crc32fast::hash(text.as_bytes());
-        let run = RawValue::from_string(text).map_err(failed)?;
-        Ok(Sealed { layout: FILES, crc32, run })
+        RawValue::from_string(text).map_err(failed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finds the runs of a store and their files.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,15 @@ const READERS: usize = 8;
 
 /// A number of manifests that one thread reads.
 const FEW: usize = 32;
+
+/// The size in bytes of a text that most manifests fit in.
+const TEXT: usize = 8 << 10;
+
+/// What the folder of runs lists: the folder of a run, or a link.
+struct RunEntry {
+    path: PathBuf,
+    is_link: bool,
+}
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
@@ -98,42 +107,62 @@ impl Folder {
         }
     }
 
-    /// Returns all folders with a manifest, sorted by name: each with its manifest, or with the error of reading it.
-    pub(in crate::store::parquet) fn manifests(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
-        let runs = self.run_folders()?;
+    /// Returns all folders with a manifest, sorted by name: each with what `keep` returns of its manifest, or with the
+    /// error of reading it.
+    pub(in crate::store::parquet) fn manifests<T: Send>(
+        &self,
+        keep: impl Fn(Manifest) -> T + Sync,
+    ) -> Result<Vec<(PathBuf, Result<T>)>> {
+        let runs = self.run_entries()?;
         let readers = std::thread::available_parallelism().map_or(1, NonZero::get).min(READERS);
         // Starting a thread takes longer than reading a few manifests.
         let pieces = runs.chunks(runs.len().div_ceil(readers).max(FEW));
-        let job = |runs| -> Job<'_, _> { (MANIFEST, Box::new(move || Ok(self.manifests_of(runs)))) };
+        let keep = &keep;
+        let job = |runs| -> Job<'_, _> { (MANIFEST, Box::new(move || Ok(self.manifests_of(runs, keep)))) };
         let found = match runs.len() {
-            0..=FEW => vec![self.manifests_of(&runs)],
+            0..=FEW => vec![self.manifests_of(&runs, keep)],
             _ => side_by_side(pieces.map(job).collect())?.into_iter().map(|(_, found)| found).collect(),
         };
         Ok(found.into_iter().flatten().collect())
     }
 
-    fn manifests_of(&self, runs: &[PathBuf]) -> Vec<(PathBuf, Result<Manifest>)> {
-        let manifest = |run: &PathBuf| match read_manifest(run).transpose()? {
-            Ok(manifest) if !self.is_home(run, &manifest.info.key) => Some(Err(foreign(run, &manifest))),
-            read => Some(read),
+    fn manifests_of<T>(&self, runs: &[RunEntry], keep: &impl Fn(Manifest) -> T) -> Vec<(PathBuf, Result<T>)> {
+        let mut text = Vec::with_capacity(TEXT);
+        let mut read = |run: &RunEntry| match run.is_link {
+            true => read_manifest(&run.path),
+            false => Manifest::read_by(&run.path.join(MANIFEST), &mut text),
         };
-        runs.iter().filter_map(|run| Some((run.clone(), manifest(run)?))).collect()
+        let mut manifest = |run: &RunEntry| match read(run).transpose()? {
+            Ok(manifest) if !self.is_home(&run.path, &manifest.info.key) => {
+                Some(Err(foreign(&run.path, &manifest)))
+            }
+            read => Some(read.map(keep)),
+        };
+        runs.iter().filter_map(|run| Some((run.path.clone(), manifest(run)?))).collect()
     }
 
     /// Returns the folders of runs, sorted by name, with or without a manifest.
     pub(in crate::store::parquet) fn run_folders(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.run_entries()?.into_iter().map(|run| run.path).collect())
+    }
+
+    fn run_entries(&self) -> Result<Vec<RunEntry>> {
         let runs = self.runs();
         refuse_link(&runs)?;
         let failed = |error| Error::io(&runs, error);
-        let mut folders: Vec<PathBuf> = match fs::read_dir(&runs) {
-            Ok(entries) => {
-                entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<_>>()?
-            }
+        let entry = |entry: io::Result<DirEntry>| {
+            let entry = entry.map_err(failed)?;
+            let is_link = entry.file_type().map_err(failed)?.is_symlink();
+            Ok(RunEntry { path: entry.path(), is_link })
+        };
+        let mut entries: Vec<RunEntry> = match fs::read_dir(&runs) {
+            Ok(entries) => entries.map(entry).collect::<Result<_>>()?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(failed(error)),
         };
-        folders.sort();
-        Ok(folders)
+        // All are in one folder, so the names have the order of the paths, which take longer to compare.
+        entries.sort_by(|a, b| a.path.file_name().cmp(&b.path.file_name()));
+        Ok(entries)
     }
 
     /// Returns the stored repeats of a key's framework and test, ascending. A repeat whose manifest can't be read is

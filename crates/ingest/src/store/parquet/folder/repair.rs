@@ -22,7 +22,7 @@ impl Folder {
         }
         self.repair_marker(repairer)?;
         let unread: Vec<(PathBuf, Error)> =
-            self.manifests()?.into_iter().filter_map(|(run, found)| Some((run, found.err()?))).collect();
+            self.manifests(drop)?.into_iter().filter_map(|(run, found)| Some((run, found.err()?))).collect();
         for (run, error) in &unread {
             self.repair_run(run, error, repairer)?;
         }
@@ -155,9 +155,9 @@ impl Folder {
     /// Sets aside the staged runs of stopped writers, since a manifest that can't be read may have named them.
     fn keep_staged(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         let named: Vec<String> = self
-            .manifests()?
+            .manifests(|manifest| manifest.generation)?
             .into_iter()
-            .filter_map(|(_, found)| found.ok().map(|manifest| manifest.generation))
+            .filter_map(|(_, found)| found.ok())
             .collect();
         for path in self.dead()? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -79,14 +79,14 @@ impl Home {
         }
     }
 
-    /// Returns the manifests of all runs: each, or the error of reading it.
-    pub(super) fn manifests(&self) -> Result<Vec<Result<Manifest>>> {
+    /// Returns what `keep` returns of the manifests of all runs: of each, or the error of reading it.
+    pub(super) fn manifests<T: Send>(&self, keep: impl Fn(Manifest) -> T + Sync) -> Result<Vec<Result<T>>> {
         match self {
-            Self::Folder(folder) => {
-                Ok(folder.manifests()?.into_iter().map(|(_, manifest)| manifest).collect())
-            }
+            Self::Folder(folder) => Ok(folder.manifests(keep)?.into_iter().map(|(_, kept)| kept).collect()),
             #[cfg(feature = "lake")]
-            Self::Lake(lake) => lake.manifests(),
+            Self::Lake(lake) => {
+                Ok(lake.manifests()?.into_iter().map(|manifest| manifest.map(&keep)).collect())
+            }
         }
     }
 
