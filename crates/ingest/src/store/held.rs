@@ -124,7 +124,8 @@ pub(crate) fn rejects(info: &RunInfo, read: u64) -> Result<()> {
     refuse(info, unequal("rejects", read, info.rejects))
 }
 
-fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
+/// Fails with the first fault, if there is one.
+pub(crate) fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
     match faults.into_iter().next() {
         Some(fault) => {
             Err(Error::failed(ErrorKind::RunDamaged, format!("reading the run {}", info.key), fault, REMEDY))

@@ -7,6 +7,7 @@
 )]
 
 use crate::counts::CellKey;
+use crate::counts::pack::pack;
 use crate::counts::table::{CellTableBuilder, READ_ROOM};
 use crate::fuzz::{Taker, cell};
 use crate::pipeline::sink::BatchEncoder;
@@ -16,8 +17,10 @@ use crate::store::held::Counted;
 
 use super::copy::decode::{Fields, RowDecoder};
 use super::copy::encode::{HEADER, RowEncoder, TRAILER};
+use super::copy::pages::Paged;
 use super::copy::samples::{self, SampleEncoder};
 use super::copy::seconds::{self, CellReader, Names};
+use super::copy::tally::Tally;
 use super::schema::version::RowsOf;
 use crate::connection::config::PostgresConfig;
 use crate::connection::passfile::{Login, Passfile};
@@ -162,7 +165,9 @@ pub fn rows(data: &[u8]) {
     let noise = [HEADER, noise].concat();
     let cells = |piece: usize| {
         let mut cells = CellTableBuilder::new(READ_ROOM);
-        let decoded = decode(&noise, piece, |fields| reader.get(fields, &mut cells, &mut Counted::default()));
+        let decoded = decode(&noise, piece, |fields| {
+            reader.get(fields, &mut cells, &mut Counted::default(), &mut Tally::default())
+        });
         (decoded, cells.finish(vec![], vec![]).unwrap())
     };
     assert_eq!(cells(piece.into()), cells(noise.len()));
@@ -177,14 +182,20 @@ pub fn rows(data: &[u8]) {
         transaction: taker.flag(),
     };
     let cell = cell(&mut taker, 3);
-    let mut encoder = RowEncoder::default();
-    seconds::put(&mut encoder, &RowsOf::Number(7), names, key, &cell).unwrap();
-    let bytes = [&*encoder.take().unwrap().bytes, TRAILER].concat();
-    let asked_for = asked_for(&slow(&bytes)[0]);
-    let mut back = CellTableBuilder::new(READ_ROOM);
-    reader.get(&mut Fields::new(&asked_for), &mut back, &mut Counted::default()).unwrap();
-    let back = back.finish(vec![], vec![]).unwrap();
-    assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell)]);
+    let page = Paged::new(std::iter::once(Ok((key, cell.clone())))).next().unwrap().unwrap().2;
+    // Earlier versions stored each cell by itself.
+    for packed in [page, pack(&cell).into()] {
+        let mut encoder = RowEncoder::default();
+        seconds::put(&mut encoder, &RowsOf::Number(7), names, (key, &cell, &packed)).unwrap();
+        let bytes = [&*encoder.take().unwrap().bytes, TRAILER].concat();
+        let asked_for = asked_for(&slow(&bytes)[0]);
+        let mut back = CellTableBuilder::new(READ_ROOM);
+        let (mut fields, mut counted, mut tally) =
+            (Fields::new(&asked_for), Counted::default(), Tally::default());
+        reader.get(&mut fields, &mut back, &mut counted, &mut tally).unwrap();
+        let back = back.finish(vec![], vec![]).unwrap();
+        assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell.clone())]);
+    }
 }
 
 /// Returns the fields of a row of `seconds` that a reader requests: those from `second` to `samples`, and the last.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
-use super::copy::seconds::whole;
+use super::copy::decode::whole;
 use super::holders;
 use super::schema::names::LOCK;
 use super::schema::{layout, ownership};

@@ -17,6 +17,7 @@ use crate::store::{Listing, Wanted};
 
 use super::copy::decode::Fields;
 use super::copy::seconds::{self, CellReader};
+use super::copy::tally::{KINDS, SUMS, Tally};
 use super::copy::{CopyOut, facts, samples};
 use super::holders;
 use super::runs::{self, Stored};
@@ -121,12 +122,7 @@ async fn find(
 }
 
 async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Counted)> {
-    let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
-    {
-        let reader = CellReader::new(stored.names());
-        let rows = select_seconds(session, &stored.rows).await?;
-        rows.each(|row| reader.get(row, &mut cells, &mut counted)).await?;
-    }
+    let (cells, counted) = read_cells(session, &stored).await?;
     let (cpu, errors) = read_events(session, &stored.rows).await?;
     let series = series::read(session, &stored.rows).await?;
     let mut labels =
@@ -135,6 +131,25 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
     let (info, names, injectors) = stored.into_names();
     let cells = cells.finish(names, injectors)?;
     Ok((StoredRun { info, cells, cpu, series, errors, labels }, counted))
+}
+
+/// Reads the counts by second from the pages that they are packed in, and compares those with the rows.
+async fn read_cells(session: &Session, stored: &Stored) -> Result<(CellTableBuilder, Counted)> {
+    let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
+    let (mut packed, mut found) = (Tally::default(), Tally::default());
+    let reader = CellReader::new(stored.names());
+    let rows = select_seconds(session, &stored.rows).await?;
+    rows.each(|row| reader.get(row, &mut cells, &mut counted, &mut packed)).await?;
+    // A run of an earlier version has no pages: each of its rows was read.
+    if !packed.is_empty() {
+        let (table, run) = (in_schema("seconds"), stored.rows.condition());
+        let query = format!("select {SUMS} from {table} where {run} group by {KINDS}");
+        CopyOut::begin(session, "reading a run", &query).await?.each(|row| found.get(row)).await?;
+        let fault = (packed != found)
+            .then(|| "its counts by second differ from what is packed beside them".to_owned());
+        held::refuse(&stored.info, fault)?;
+    }
+    Ok((cells, counted))
 }
 
 /// Reads a run's CPU readings, and its failures in ascending order.
@@ -153,14 +168,17 @@ async fn select<'a>(session: &'a Session, table: &str, columns: &str, run: &Rows
     CopyOut::begin(session, "reading a run", &query).await
 }
 
-/// Selects the counts of a run's seconds in their order, which is not that of the pages: a row that is small enough goes
+/// Selects the packed counts of a run's seconds in their order, which is not that of the pages: a row that is small enough goes
 /// where there is room, long before the rows of its neighbours.
 async fn select_seconds<'a>(session: &'a Session, run: &RowsOf) -> Result<CopyOut<'a>> {
     let what = "reading a run";
     // The index has the order. Before a table is analysed, the server takes a run for so few rows that it would sort them.
+    // To start processes of its own takes the server longer than to add up the rows.
     session.run(what, "set local enable_sort = off").await?;
+    session.run(what, "set local max_parallel_workers_per_gather = 0").await?;
     let (columns, table) = (seconds::PACKED, in_schema("seconds"));
-    let query = format!("select {columns} from {table} where {} order by second", run.condition());
+    let run = run.condition();
+    let query = format!("select {columns} from {table} where {run} and packed <> '' order by second");
     CopyOut::begin(session, what, &query).await
 }
 

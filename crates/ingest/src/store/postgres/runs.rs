@@ -11,7 +11,8 @@ use crate::run::key::RunKey;
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 
-use super::copy::seconds::{Names, whole};
+use super::copy::decode::whole;
+use super::copy::seconds::Names;
 use super::samples::stripes::{Stripes, Tables};
 use super::schema::names::{literal, run_text};
 use super::schema::version::{Layout, RowsOf};

@@ -12,6 +12,7 @@ use crate::run::replace::Replace;
 use crate::store::counted::CountedCells;
 
 use super::copy::encode::{RowEncoder, Rows};
+use super::copy::pages::Paged;
 use super::copy::samples::SampleEncoder;
 use super::copy::seconds::{self, Names};
 use super::copy::{CopyIn, facts};
@@ -177,9 +178,9 @@ fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
 async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -> Result<()> {
     let names = names(&run);
     let mut cells = CountedCells::new(run.cells);
-    copy_rows(session, rows_of, "seconds", seconds::COLUMNS, &mut cells, |rows, cell| {
-        let (key, cell) = cell?;
-        seconds::put(rows, rows_of, names, key, &cell)
+    copy_rows(session, rows_of, "seconds", seconds::COLUMNS, Paged::new(&mut cells), |rows, cell| {
+        let (key, cell, page) = cell?;
+        seconds::put(rows, rows_of, names, (key, &cell, &page))
     })
     .await?;
     cells.check(run.info)?;

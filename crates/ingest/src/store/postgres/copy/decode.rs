@@ -183,3 +183,10 @@ fn absent() -> Error {
 fn as_text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| damaged("a text is not UTF-8"))
 }
+
+/// Converts a count between the types of a column and of this program.
+pub(crate) fn whole<T: Copy + std::fmt::Display, U: TryFrom<T>>(count: T) -> Result<U> {
+    U::try_from(count).map_err(|_| {
+        Error::store("converting a count between perfpipe and Postgres", format!("{count} is out of range"))
+    })
+}

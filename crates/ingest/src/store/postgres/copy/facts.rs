@@ -7,9 +7,9 @@ use crate::sample::intern::Shared;
 use crate::series::server::ServerSeries;
 use crate::store::series_rows::SeriesRows;
 
-use super::decode::Fields;
+use super::decode::{Fields, whole};
 use super::encode::RowEncoder;
-use super::seconds::whole;
+
 use crate::store::postgres::schema::version::RowsOf;
 
 /// The columns of `cpu` after the one that identifies the run.

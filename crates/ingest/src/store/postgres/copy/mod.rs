@@ -5,8 +5,10 @@ pub(crate) mod encode;
 pub(crate) mod facts;
 #[cfg(test)]
 pub(crate) mod oracle;
+pub(crate) mod pages;
 pub(crate) mod samples;
 pub(crate) mod seconds;
+pub(crate) mod tally;
 
 use std::pin::Pin;
 

@@ -2,14 +2,16 @@
 
 use hashbrown::HashMap;
 
-use crate::counts::pack::{pack, unpack_sums};
+use crate::counts::pack::unpack_sums;
 use crate::counts::table::CellTableBuilder;
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
 use crate::store::held::Counted;
 
-use super::decode::Fields;
+use super::decode::{Fields, whole};
 use super::encode::RowEncoder;
+use super::pages::{as_page, each_cell};
+use super::tally::Tally;
 use crate::store::postgres::schema::version::RowsOf;
 
 /// The columns after the one that identifies the run, in the order in which rows are encoded.
@@ -30,13 +32,12 @@ pub(crate) struct Names<'a> {
     pub(crate) injectors: &'a [String],
 }
 
-/// Encodes one cell of a run.
+/// Encodes one cell of a run, with the page that ends with it.
 pub(crate) fn put(
     rows: &mut RowEncoder,
     run: &RowsOf,
     names: Names<'_>,
-    key: CellKey,
-    cell: &Cell,
+    (key, cell, page): (CellKey, &Cell, &[u8]),
 ) -> Result<()> {
     rows.row(FIELDS);
     run.put(rows);
@@ -52,7 +53,7 @@ pub(crate) fn put(
     rows.i64(cell.sent_bytes);
     rows.i64(whole(cell.before_boundary)?);
     put_injectors(rows, names.injectors, &cell.injectors)?;
-    rows.bytes(&pack(cell));
+    rows.bytes(page);
     Ok(())
 }
 
@@ -87,13 +88,6 @@ fn named(names: &[String], index: u32) -> Result<&str> {
     })
 }
 
-/// Converts a count between the types of a column and of this program.
-pub(crate) fn whole<T: Copy + std::fmt::Display, U: TryFrom<T>>(count: T) -> Result<U> {
-    U::try_from(count).map_err(|_| {
-        Error::store("converting a count between perfpipe and Postgres", format!("{count} is out of range"))
-    })
-}
-
 /// Decodes cells and converts labels to indexes.
 pub(crate) struct CellReader<'a> {
     labels: HashMap<&'a str, u32>,
@@ -107,12 +101,13 @@ impl<'a> CellReader<'a> {
         Self { labels, injectors: names.injectors.len() }
     }
 
-    /// Decodes a row of the columns [`PACKED`] and adds its cell.
+    /// Decodes a row of the columns [`PACKED`], and adds its cell, or the cells of its page, which are tallied.
     pub(crate) fn get(
         &self,
         fields: &mut Fields<'_>,
         cells: &mut CellTableBuilder,
         counted: &mut Counted,
+        tally: &mut Tally,
     ) -> Result<()> {
         let key = CellKey {
             second: whole(fields.i32()?)?,
@@ -121,13 +116,29 @@ impl<'a> CellReader<'a> {
             transaction: fields.bool()?,
         };
         let samples: u64 = whole(fields.i64()?)?;
+        let packed = fields.bytes()?;
+        let mut add = |key, packed: &[u8]| {
+            let samples = self.add(key, packed, cells)?;
+            samples.iter().for_each(|samples| counted.add(key.success, key.transaction, *samples));
+            Ok(samples)
+        };
+        let read = match as_page(packed) {
+            Some(page) => {
+                each_cell(page, |key, packed| Ok(add(key, packed)?.map(|samples| tally.add(key, samples))))?
+            }
+            None => add(key, packed)?.filter(|found| *found == samples).map(drop),
+        };
+        read.ok_or_else(|| damaged(format!("the counts of second {} are damaged", key.second)))
+    }
+
+    /// Adds a packed cell. Returns the number of its samples; `None` if it is damaged.
+    fn add(&self, key: CellKey, packed: &[u8], cells: &mut CellTableBuilder) -> Result<Option<u64>> {
+        if key.label as usize >= self.labels.len() {
+            return Ok(None);
+        }
         let listed = |load: &InjectorLoad| (load.injector as usize) < self.injectors;
         let sums = |packed: &[u8]| unpack_sums(packed).filter(|cell| cell.injectors.iter().all(listed));
-        if cells.push(key, fields.bytes()?, sums)? != Some(samples) {
-            return Err(damaged(format!("the counts of second {} are damaged", key.second)));
-        }
-        counted.add(key.success, key.transaction, samples);
-        Ok(())
+        cells.push(key, packed, sums)
     }
 
     fn label(&self, name: &str) -> Result<u32> {

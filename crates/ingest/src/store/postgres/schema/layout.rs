@@ -5,7 +5,7 @@ use tokio_postgres::error::SqlState;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::names::{ALL, LOCK};
-use super::statements::{COMMENTS, MADE, VIEWS};
+use super::statements::{COMMENTS, MADE, PAGES, VIEWS};
 use super::version::Layout;
 use super::{columns, ownership};
 use crate::connection::session::{Session, value};
@@ -117,7 +117,7 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
             session.run(what, "create schema perfpipe").await?;
         }
         ownership::check(session, &ALL, true).await?;
-        session.run(what, &[MADE, VIEWS, COMMENTS].concat()).await?;
+        session.run(what, &[MADE, PAGES, VIEWS, COMMENTS].concat()).await?;
     }
     session.run(what, "commit").await
 }

@@ -9,13 +9,13 @@ use tokio_postgres::error::SqlState;
 use crate::connection::session::{Session, sentence, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::store::postgres::copy::seconds::whole;
+use crate::store::postgres::copy::decode::whole;
 use crate::store::postgres::transaction::{Mode, begin, waiting};
 use crate::store::postgres::{holders, locks, series};
 
 use super::layout::{self, TABLES};
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
-use super::statements::{COMMENTS, VIEWS};
+use super::statements::{COMMENTS, PAGES, VIEWS};
 use super::version::Layout;
 use super::{columns, ownership, privileges};
 
@@ -233,7 +233,7 @@ async fn statements(session: &Session) -> Result<String> {
             &format!("alter table {table} add foreign key (run) references perfpipe.runs on delete cascade;");
     }
     sql += &format!("update perfpipe.layout set version = {};", Layout::NEWEST.version());
-    Ok(sql + VIEWS + COMMENTS)
+    Ok(sql + PAGES + VIEWS + COMMENTS)
 }
 
 /// Detaches the views from the tables, which could not be altered otherwise. The views keep the grants of others.

@@ -3,6 +3,9 @@
 /// Those that create the tables of the newest layout.
 pub(super) const MADE: &str = include_str!("sql/tables.sql");
 
+/// The index of the rows of `seconds` that perfpipe reads, which databases of an earlier version lack.
+pub(super) const PAGES: &str = include_str!("sql/pages.sql");
+
 /// Those that create its views, replacing those of an older layout.
 pub(super) const VIEWS: &str = include_str!("sql/views.sql");
 

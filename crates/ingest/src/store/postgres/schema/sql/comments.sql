@@ -64,7 +64,7 @@ comment on column perfpipe.seconds.injectors is 'The machines that sent these sa
 comment on column perfpipe.seconds.injector_samples is 'For each injector, the number of samples that state the active threads.';
 comment on column perfpipe.seconds.injector_threads is 'For each injector, the sum of the active threads that its samples state.';
 comment on column perfpipe.seconds.packed is
-  'The same figures in a compact form, which perfpipe reads faster than the arrays.';
+  'The same figures in a compact form, which perfpipe reads faster than the arrays: those of several rows, in the last of them.';
 comment on table perfpipe.cpu is 'CPU use of the server during a run.';
 comment on column perfpipe.cpu.run is 'The run: see perfpipe.runs.run.';
 comment on column perfpipe.cpu.clock is 'Epoch second of the reading, as exported.';

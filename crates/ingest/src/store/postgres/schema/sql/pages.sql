@@ -1,0 +1,2 @@
+-- The rows that perfpipe reads: one of several.
+create index if not exists seconds_packed on perfpipe.seconds (run, second) where packed <> '';
