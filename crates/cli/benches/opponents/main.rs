@@ -3,7 +3,9 @@
 //! Makes a log, runs each contender once a round, and prints medians and the ratio to `unzip -p` within each
 //! round, so that a machine whose speed drifts does no harm. Options after `--`: `--rows N` samples, `--runs N`
 //! rounds, `--against FILE` for another build of perfpipe, `--only WORD,WORD` for those with such a word in their name,
-//! `--shape NAME` for another shape of the log, or `--shape all` for perfpipe and `unzip -p` on each.
+//! `--shape NAME` for another shape of the log, or `--shape all` for perfpipe and `unzip -p` on each, `--jmeter JAR` for
+//! JMeter's own report, `--logs N` for the same records in that many logs (8), `--plot FILE` for the wall times as an
+//! SVG.
 
 #![allow(
     clippy::print_stdout,
@@ -14,6 +16,7 @@
     reason = "a benchmark speaks to a terminal, and stops at the first thing that is amiss"
 )]
 
+mod deal;
 #[allow(dead_code, reason = "the generator's own options use all of it")]
 #[path = "../../../ingest/examples/generate/options.rs"]
 mod generate;
@@ -24,6 +27,7 @@ mod measure;
 mod others;
 #[path = "../../../ingest/examples/generate/output.rs"]
 mod output;
+mod plot;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 
@@ -71,7 +75,10 @@ fn main() {
         return;
     }
     let (inputs, mut contenders) = stored(shape);
-    contenders.extend(others::installed(folder.path()));
+    contenders.extend(inputs.dealt(number("--logs", 8) as usize, folder.path()));
+    println!("{}", others::versions().join(", "));
+    contenders.extend(others::installed(&inputs.log, folder.path()));
+    contenders.extend(told("--jmeter").map(|jar| others::jmeter(jar, folder.path())));
     let server = postgres::TestServer::durable();
     let url = server.as_ref().map(postgres::TestServer::database);
     if let Some(url) = &url {
@@ -86,7 +93,12 @@ fn main() {
     if let Some(url) = url.filter(|_| any("copy") || any("the server")) {
         make_ready(&inputs, &url, folder.path());
     }
-    print(&race(&mut contenders, runs as usize), rows);
+    let results = race(&mut contenders, runs as usize);
+    print(&results, rows);
+    if let Some(file) = told("--plot") {
+        let title = format!("{} million requests: wall time, the median of {runs} rounds", rows as f64 / 1e6);
+        std::fs::write(file, plot::bars(&results, &title)).expect("a plot");
+    }
 }
 
 /// The log and its CPU export.
@@ -128,6 +140,23 @@ impl Inputs {
     fn other(&self, program: &str, folder: &Path) -> Contender {
         let store = folder.join("other").display().to_string();
         Contender::new("the other perfpipe, samples kept", self.ingest_by(program, &["--store", &store]))
+    }
+
+    /// The same records in several logs, samples kept and only counted.
+    fn dealt(&self, logs: usize, folder: &Path) -> [Contender; 2] {
+        let logs = deal::deal(&self.log, logs, folder);
+        let ingest = |store: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_perfpipe"));
+            command.arg("ingest").args(&logs).arg(&self.cpu).args(["--framework", "perfectnio"]);
+            command.args(["--test", "2048", "--store"]).arg(folder.join(store));
+            command
+        };
+        let mut counted = ingest("dealt-counted");
+        counted.arg("--no-samples");
+        [
+            Contender::new("perfpipe, several logs, samples kept", ingest("dealt-kept")),
+            Contender::new("perfpipe, several logs, counts only", counted),
+        ]
     }
 
     fn unzip_to(&self, plain: &Path) {

@@ -48,22 +48,59 @@ const CHAIN_SECONDS: &str = "select (ts - t0) / 1000 as second, count(*), avg(el
 /// The log as a plain file, in the folder of the benchmark.
 pub(crate) const PLAIN: &str = "plain.csv";
 
-/// Those of the tools that Python finds, on the log as a plain file.
-pub(crate) fn installed(folder: &Path) -> Vec<Contender> {
+/// Those of the tools that Python finds, on the log as a plain file, and DuckDB on what `unzip` writes as well.
+pub(crate) fn installed(zip: &Path, folder: &Path) -> Vec<Contender> {
     let tools = [
         ("DuckDB, unzipped: load, statistics", "duckdb", DUCKDB),
         ("polars, unzipped: statistics", "polars", POLARS),
         ("ClickHouse, unzipped: statistics", "chdb", CLICKHOUSE),
     ];
-    tools
-        .into_iter()
-        .filter(|(_, module, _)| has(module))
-        .map(|(name, module, script)| {
-            let mut command = Command::new("python3");
-            command.args(["-c", script]).arg(folder.join(PLAIN)).arg(folder.join(module));
-            Contender::new(name, command)
-        })
-        .collect()
+    let found = tools.into_iter().filter(|(_, module, _)| has(module)).map(|(name, module, script)| {
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).arg(folder.join(PLAIN)).arg(folder.join(module));
+        Contender::new(name, command)
+    });
+    let piped = has("duckdb").then(|| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "unzip -p \"$1\" | python3 -c \"$0\" /dev/stdin \"$2\"", DUCKDB]);
+        command.arg(zip).arg(folder.join("piped"));
+        Contender::new("unzip | DuckDB: load, statistics", command)
+    });
+    found.chain(piped).collect()
+}
+
+/// JMeter's own report of the log as a plain file.
+pub(crate) fn jmeter(jar: &str, folder: &Path) -> Contender {
+    let report = folder.join("jmeter");
+    let mut command = Command::new("java");
+    command.args(["-jar", jar, "-g"]).arg(folder.join(PLAIN)).arg("-o").arg(&report);
+    command.arg("-j").arg(folder.join("jmeter.log"));
+    let mut gone = Command::new("rm");
+    gone.arg("-rf").arg(report);
+    Contender::new("JMeter -g, unzipped: its report", command).after(gone)
+}
+
+/// The versions of all tools that are there.
+pub(crate) fn versions() -> Vec<String> {
+    let module = |name: &str| format!("import {name}; print('{name}', {name}.__version__)");
+    let (duckdb, polars, chdb) = (module("duckdb"), module("polars"), module("chdb"));
+    let asked: [(&str, &[&str]); 8] = [
+        (env!("CARGO_BIN_EXE_perfpipe"), &["--version"]),
+        ("unzip", &["-v"]),
+        ("awk", &["-W", "version"]),
+        ("psql", &["--version"]),
+        ("python3", &["-c", &duckdb]),
+        ("python3", &["-c", &polars]),
+        ("python3", &["-c", &chdb]),
+        ("java", &["--version"]),
+    ];
+    asked.into_iter().filter_map(|(program, words)| first_line(program, words)).collect()
+}
+
+/// The first line of what a program prints, if it is there.
+fn first_line(program: &str, words: &[&str]) -> Option<String> {
+    let said = Command::new(program).args(words).output().ok().filter(|said| said.status.success())?;
+    Some(String::from_utf8_lossy(&said.stdout).lines().next()?.split(", by").next()?.to_owned())
 }
 
 fn has(module: &str) -> bool {
