@@ -73,7 +73,8 @@ fn body(text: &str) -> String {
         if within {
             within = !start.ends_with("*/");
         } else if !start.is_empty() && !start.starts_with("//") && !line.starts_with("import ") {
-            push_untyped(&mut body, start.strip_prefix("export ").unwrap_or(start));
+            // No text has an arrow.
+            push_untyped(&mut body, &start.strip_prefix("export ").unwrap_or(start).replace(" => ", "=>"));
             // Behind these, the end of a line means nothing, since no text goes over several lines, nor behind the end of a
             // block, which stands alone.
             if start != "}" && !body.ends_with(['{', ';', ',', '(', '[']) {
