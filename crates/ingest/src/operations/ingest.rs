@@ -418,11 +418,7 @@ impl Prepared {
         let cells = collected.totals.cells();
         let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, self.join)?;
         let clock = self.clock_guess(&collected, options, &info);
-        let replace = match inferred.notes.is_empty() {
-            _ if options.replace => Replace::Any,
-            true if terms.part.is_none() => Replace::SameKey,
-            _ => Replace::SameFile,
-        };
+        let replace = replaceable(options, !inferred.notes.is_empty(), terms.part.is_some());
         let row = |number| {
             let row = PartRow { number, max_span_ms: options.max_span_ms };
             Ok::<_, Error>((row, collected.totals.part_names()?))
@@ -456,12 +452,10 @@ impl Prepared {
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));
         notes.extend(apart_note((&self.cpu, self.join), &info, cpu_seconds, clock.as_ref()));
-        let mut series_seconds = Vec::new();
-        for series in &series {
-            let covered = series.covered(&info);
-            notes.extend(series.apart_note(covered));
-            series_seconds.push((series.name.clone(), covered));
-        }
+        let covered: Vec<_> = series.iter().map(|series| (series, series.covered(&info))).collect();
+        notes.extend(covered.iter().filter_map(|(series, seconds)| series.apart_note(*seconds)));
+        let series_seconds =
+            covered.into_iter().map(|(series, seconds)| (series.name.clone(), seconds)).collect();
         let (inferred, injectors) = (inferred.notes, named(injectors));
         Ok(Ingested {
             info,
@@ -550,5 +544,15 @@ impl Prepared {
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             damage: Vec::new(),
         }
+    }
+}
+
+/// Returns which earlier run of the key may be replaced: with a key that was inferred, or by a part, only one of the same
+/// file.
+fn replaceable(options: &IngestOptions, inferred: bool, is_part: bool) -> Replace {
+    match options.replace {
+        true => Replace::Any,
+        false if inferred || is_part => Replace::SameFile,
+        false => Replace::SameKey,
     }
 }
