@@ -1,5 +1,7 @@
 //! Tables as aligned text, fitted to a terminal if it is told.
 
+use std::iter;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::column::{Column, Tone};
@@ -95,10 +97,10 @@ struct Fitted<'a> {
 
 impl<'a> Fitted<'a> {
     fn new<'b>(at: usize, column: &'a Column, heading: &str, cells: impl Iterator<Item = &'b str>) -> Self {
-        let widest = cells.map(UnicodeWidthStr::width).max().unwrap_or(0);
-        let word = heading.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let widest = cells.map(width).max().unwrap_or(0);
+        let word = heading.split(' ').map(width).max().unwrap_or(0);
         let least = word.max(if column.is_number() { widest } else { widest.min(NARROW) });
-        Self { at, column, width: widest.max(heading.width()), least }
+        Self { at, column, width: widest.max(width(heading)), least }
     }
 }
 
@@ -129,53 +131,65 @@ fn fit(mut columns: Vec<Fitted<'_>>, width: Option<usize>) -> (Vec<Fitted<'_>>, 
 
 /// Writes one row, in as many lines as its highest cell has, without trailing blanks.
 fn lines<'a>(columns: &[Fitted<'_>], cell: impl Fn(&Fitted<'_>) -> &'a str, colors: bool, text: &mut String) {
+    let tone = |one: &Fitted<'_>| one.column.tone(cell(one)).filter(|_| colors);
+    if columns.iter().all(|one| width(cell(one)) <= one.width) {
+        return line(columns.iter().map(|one| (one, cell(one), tone(one))), text);
+    }
     let cells: Vec<Vec<String>> = columns.iter().map(|one| wrapped(cell(one), one.width)).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     for at in 0..height {
-        let mut line = String::new();
-        // Blanks are written only once something comes after them, since colours would hide those at the end.
-        let mut blanks = 0;
-        for (one, cell_lines) in columns.iter().zip(&cells) {
-            let part = cell_lines.get(at).map_or("", String::as_str);
-            let padding = one.width.saturating_sub(part.width());
-            let (before, after) = if one.column.is_number() { (padding, 0) } else { (0, padding) };
-            blanks += before;
-            if !part.is_empty() {
-                line += &" ".repeat(blanks);
-                line += &toned(part, one.column.tone(cell(one)).filter(|_| colors));
-                blanks = 0;
-            } else {
-                blanks += part.width();
-            }
-            blanks += after + GAP.len();
-        }
-        *text += &line;
-        text.push('\n');
+        let parts = cells.iter().map(|parts| parts.get(at).map_or("", String::as_str));
+        line(columns.iter().zip(parts).map(|(one, part)| (one, part, tone(one))), text);
     }
 }
 
-/// Returns a text in the colour of its tone.
-fn toned(text: &str, tone: Option<Tone>) -> String {
+/// Writes one line of columns with their texts and tones.
+fn line<'a, 'c: 'a>(parts: impl Iterator<Item = (&'a Fitted<'c>, &'a str, Option<Tone>)>, text: &mut String) {
+    // Blanks are written only once something comes after them, since colours would hide those at the end.
+    let mut blanks = 0;
+    for (one, part, tone) in parts {
+        let padding = one.width.saturating_sub(width(part));
+        let (before, after) = if one.column.is_number() { (padding, 0) } else { (0, padding) };
+        blanks += before;
+        if !part.is_empty() {
+            text.extend(iter::repeat_n(' ', blanks));
+            toned(part, tone, text);
+            blanks = 0;
+        }
+        blanks += after + GAP.len();
+    }
+    text.push('\n');
+}
+
+/// Writes a text in the colour of its tone.
+fn toned(part: &str, tone: Option<Tone>, text: &mut String) {
     let code = match tone {
-        None => return text.to_owned(),
-        Some(Tone::Good) => 32,
-        Some(Tone::Bad) => 31,
-        Some(Tone::Doubt) => 33,
+        None => return text.push_str(part),
+        Some(Tone::Good) => "32",
+        Some(Tone::Bad) => "31",
+        Some(Tone::Doubt) => "33",
     };
-    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    for piece in ["\u{1b}[", code, "m", part, "\u{1b}[0m"] {
+        text.push_str(piece);
+    }
+}
+
+/// Returns the number of cells of a terminal that a text takes: of printable ASCII, which most is, that of its bytes.
+fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }
 
 /// Breaks a text into lines of at most `width`, at blanks if there are any. An empty text has one line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
-    if text.width() <= width {
+    if self::width(text) <= width {
         return vec![text.to_owned()];
     }
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let room = |line: &String| width.saturating_sub(line.width());
+        let room = |line: &String| width.saturating_sub(self::width(line));
         let last = lines.last().map_or(0, room);
         match lines.last_mut() {
-            Some(line) if line.is_empty() || word.width() < last => {
+            Some(line) if line.is_empty() || self::width(word) < last => {
                 if !line.is_empty() {
                     line.push(' ');
                 }

@@ -110,7 +110,7 @@ fn manifest_of_another_layout_is_refused_and_left_alone() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     let path = place.run().join("manifest.json");
-    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\": 4", "\"layout\": 5");
+    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\":4", "\"layout\":5");
     fs::write(&path, &newer).unwrap();
     let told =
         [place.store.runs().err(), place.store.read(&key()).err(), store(&place.store, &example(6, 9)).err()];

@@ -152,7 +152,9 @@ impl ParquetStore {
             Err(error @ Error::Store { .. }) => found.unread.push(error),
             checked => checked?,
         }
-        for run in self.home.manifests(|manifest| (manifest.bytes(), manifest.info))? {
+        let runs = self.home.manifests(|manifest| (manifest.bytes(), manifest.info))?;
+        found.runs.reserve(runs.len());
+        for run in runs {
             match run {
                 Ok((bytes, info)) => {
                     found.sizes.insert(info.key.clone(), bytes);

@@ -1,11 +1,14 @@
 //! The small files that describe a store and its runs. Each is replaced atomically.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
+use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -89,12 +92,67 @@ pub(crate) struct Manifest {
     pub(crate) info: RunInfo,
 }
 
-/// What a manifest tells beside the run's own row. Read apart from it, since serde copies all values of a text that it
-/// reads into two structs at once.
-#[derive(Deserialize)]
+/// What a manifest tells beside the run's own row.
+#[derive(Default)]
 struct Own {
-    generation: String,
-    files: BTreeMap<String, Sums>,
+    generation: Option<String>,
+    files: Option<BTreeMap<String, Sums>>,
+}
+
+impl<'de> Deserialize<'de> for Manifest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(ManifestVisitor)
+    }
+}
+
+/// Reads a manifest in one pass. Serde's own way to read a struct in another's row copies all values of both first.
+struct ManifestVisitor;
+
+impl<'de> Visitor<'de> for ManifestVisitor {
+    type Value = Manifest;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a run")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Manifest, A::Error> {
+        let mut own = Own::default();
+        let info = RunInfo::deserialize(MapAccessDeserializer::new(Others { map, own: &mut own }))?;
+        let generation = own.generation.ok_or_else(|| de::Error::missing_field("generation"))?;
+        let files = own.files.ok_or_else(|| de::Error::missing_field("files"))?;
+        Ok(Manifest { generation, files, info })
+    }
+}
+
+/// The fields of a map other than those of `own`, which are taken out on the way.
+struct Others<'a, A> {
+    map: A,
+    own: &'a mut Own,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Others<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> std::result::Result<Option<K::Value>, A::Error> {
+        loop {
+            match self.map.next_key::<&str>()? {
+                Some("generation") => self.own.generation = Some(self.map.next_value()?),
+                Some("files") => self.own.files = Some(self.map.next_value()?),
+                Some(other) => return seed.deserialize(BorrowedStrDeserializer::new(other)).map(Some),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> std::result::Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
 }
 
 /// A manifest as it is written, with a checksum that reveals any change.
@@ -155,10 +213,10 @@ impl Manifest {
         if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
             return Err(unreadable(path, "its checksum does not match"));
         }
-        let run = sealed.run.get().as_bytes();
-        let Own { generation, files } = parse(path, run)?;
-        match is_generation(&generation) {
-            true => Ok(Self { generation, files, info: parse(path, run)? }),
+        let manifest: Self =
+            serde_json::from_str(sealed.run.get()).map_err(|error| unreadable(path, &error.to_string()))?;
+        match is_generation(&manifest.generation) {
+            true => Ok(manifest),
             false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
         }
     }
@@ -170,19 +228,13 @@ impl Manifest {
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
     pub(crate) fn put(&self, path: &Path) -> Result<()> {
-        write_json(path, &Sealed::of(&self.text(path)?))
+        replace(path, &self.sealed(path)?)
     }
 
-    /// Returns the text of the manifest.
+    /// Returns the text of the manifest. It has no blanks, since those of a thousand runs are read for a list.
     pub(crate) fn sealed(&self, path: &Path) -> Result<Vec<u8>> {
-        pretty(path, &Sealed::of(&self.text(path)?))
-    }
-
-    /// Returns the text that the checksum is of.
-    fn text(&self, path: &Path) -> Result<Box<RawValue>> {
-        let failed = |error| Error::store(format!("writing {}", path.display()), error);
-        let text = serde_json::to_string_pretty(self).map_err(failed)?;
-        RawValue::from_string(text).map_err(failed)
+        let text = || serde_json::to_vec(&Sealed::of(&serde_json::value::to_raw_value(self)?));
+        text().map_err(|error| Error::store(format!("writing {}", path.display()), error))
     }
 }
 
@@ -200,23 +252,23 @@ fn unreadable(path: &Path, problem: &str) -> Error {
     Error::store(format!("reading {}", path.display()), damaged(problem))
 }
 
-/// Writes a file atomically: to a temporary file, which is synced and then renamed.
+/// Writes a value as JSON, atomically.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let failed = |error| Error::store(format!("writing {}", path.display()), error);
+    replace(path, &serde_json::to_vec_pretty(value).map_err(failed)?)
+}
+
+/// Writes a file atomically: to a temporary file, which is synced and then renamed.
+fn replace(path: &Path, text: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let text = pretty(path, value)?;
     let write = || -> std::io::Result<()> {
         let mut file = temporary(NEW, 0o666).tempfile_in(folder)?;
-        file.write_all(&text)?;
+        file.write_all(text)?;
         file.as_file().sync_all()?;
         file.persist(path)?;
         Ok(())
     };
     write().map_err(|error| Error::io(path, error))
-}
-
-fn pretty(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
-    let failed = |error| Error::store(format!("writing {}", path.display()), error);
-    serde_json::to_vec_pretty(value).map_err(failed)
 }
 
 /// Returns a builder of temporary files with these permissions. By default they would be private, which would lock out

@@ -2,8 +2,11 @@
 
 use std::fs::{self, DirEntry};
 use std::io;
+use std::iter;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use super::manifest::Manifest;
 use super::name::{folder_name, former_name, repeat_of};
@@ -25,7 +28,7 @@ pub(super) const SET_ASIDE: &str = "set-aside";
 /// The maximum number of threads that read manifests.
 const READERS: usize = 8;
 
-/// A number of manifests that one thread reads.
+/// A number of manifests that a thread reads at a time. Starting one takes longer than reading a few.
 const FEW: usize = 32;
 
 /// The size in bytes of a text that most manifests fit in.
@@ -114,16 +117,23 @@ impl Folder {
         keep: impl Fn(Manifest) -> T + Sync,
     ) -> Result<Vec<(PathBuf, Result<T>)>> {
         let runs = self.run_entries()?;
-        let readers = std::thread::available_parallelism().map_or(1, NonZero::get).min(READERS);
-        // Starting a thread takes longer than reading a few manifests.
-        let pieces = runs.chunks(runs.len().div_ceil(readers).max(FEW));
-        let keep = &keep;
-        let job = |runs| -> Job<'_, _> { (MANIFEST, Box::new(move || Ok(self.manifests_of(runs, keep)))) };
-        let found = match runs.len() {
-            0..=FEW => vec![self.manifests_of(&runs, keep)],
-            _ => side_by_side(pieces.map(job).collect())?.into_iter().map(|(_, found)| found).collect(),
+        let pieces: Vec<&[RunEntry]> = runs.chunks(FEW).collect();
+        let (next, keep) = (AtomicUsize::new(0), &keep);
+        let take = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            pieces.get(at).map(|piece| (at, self.manifests_of(piece, keep)))
         };
-        Ok(found.into_iter().flatten().collect())
+        let job = |_| -> Job<'_, _> { (MANIFEST, Box::new(|| Ok(iter::from_fn(take).collect::<Vec<_>>()))) };
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        // Two a core, since new threads may share one for some ms while another is idle.
+        let readers = (2 * cores).min(READERS).min(pieces.len());
+        let mut found: Vec<_> =
+            side_by_side((0..readers).map(job).collect())?.into_iter().flat_map(|(_, found)| found).collect();
+        found.sort_unstable_by_key(|(at, _)| *at);
+        // What is kept may be large, so it is moved once.
+        let mut all = Vec::with_capacity(runs.len());
+        found.into_iter().for_each(|(_, some)| all.extend(some));
+        Ok(all)
     }
 
     fn manifests_of<T>(&self, runs: &[RunEntry], keep: &impl Fn(Manifest) -> T) -> Vec<(PathBuf, Result<T>)> {
@@ -138,7 +148,9 @@ impl Folder {
             }
             read => Some(read.map(keep)),
         };
-        runs.iter().filter_map(|run| Some((run.path.clone(), manifest(run)?))).collect()
+        let mut found = Vec::with_capacity(runs.len());
+        found.extend(runs.iter().filter_map(|run| Some((run.path.clone(), manifest(run)?))));
+        found
     }
 
     /// Returns the folders of runs, sorted by name, with or without a manifest.
@@ -160,8 +172,8 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(failed(error)),
         };
-        // All are in one folder, so the names have the order of the paths, which take longer to compare.
-        entries.sort_by(|a, b| a.path.file_name().cmp(&b.path.file_name()));
+        // All are in one folder, so their texts have the order of the names, which take longer to find.
+        entries.sort_unstable_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         Ok(entries)
     }
 
