@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
+use super::same::{begins, same};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;
@@ -118,12 +119,12 @@ impl Injectors {
     /// The name of the injector of a threadName.
     #[inline]
     fn of_thread(&mut self, thread: &[u8], column: &mut Texts) -> Name {
-        let known = self.beginnings.find(|beginning| thread.starts_with(beginning)).copied();
+        let known = self.beginnings.find(|beginning| begins(thread, beginning)).copied();
         match known {
             Some(Beginning { name: Some(name), .. }) => name,
             Some(Beginning { host, name: None }) => {
                 let name = self.of_host(thread.get(..host).unwrap_or_default(), column);
-                if let Some(known) = self.beginnings.find(|beginning| thread.starts_with(beginning)) {
+                if let Some(known) = self.beginnings.find(|beginning| begins(thread, beginning)) {
                     known.name = Some(name);
                 }
                 name
@@ -158,7 +159,7 @@ impl Injectors {
             if let Some(name) = self.nameless {
                 return name;
             }
-        } else if let Some(name) = self.hosts.find(|known| known == host) {
+        } else if let Some(name) = self.hosts.find(|known| same(known, host)) {
             return *name;
         }
         let name = self.name(host, column);

@@ -9,6 +9,7 @@ use super::parsed::{Clock, Parsed};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
+use crate::formats::same::same;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
@@ -303,7 +304,7 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
     for (number, row) in rows.iter().enumerate() {
         let text = row.field_of(column);
         match (before, shortened(text, limit)) {
-            (Some((same, code)), None) if same == text => into.push_code(code),
+            (Some((known, code)), None) if same(known, text) => into.push_code(code),
             (_, None) => {
                 let code = into.code(text);
                 into.push_code(code);

@@ -1,0 +1,53 @@
+//! Compares short texts.
+
+/// Returns true if two texts are equal. Those of up to 32 bytes, which most fields are, are compared by two loads of each
+/// that may overlap: a call of the system's comparison takes longer than that.
+#[inline]
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    match a.len() {
+        0 => true,
+        1 => a.first() == b.first(),
+        2..=3 => ends::<2>(a) == ends::<2>(b),
+        4..=7 => ends::<4>(a) == ends::<4>(b),
+        8..=16 => ends::<8>(a) == ends::<8>(b),
+        17..=32 => ends::<16>(a) == ends::<16>(b),
+        _ => a == b,
+    }
+}
+
+/// Returns true if a text begins with another.
+#[inline]
+pub(crate) fn begins(text: &[u8], beginning: &[u8]) -> bool {
+    text.get(..beginning.len()).is_some_and(|head| same(head, beginning))
+}
+
+/// The first and the last `N` bytes of a text.
+#[inline]
+fn ends<const N: usize>(text: &[u8]) -> Option<(&[u8; N], &[u8; N])> {
+    text.first_chunk().zip(text.last_chunk())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn texts_are_the_same_if_each_byte_is(a in prop::collection::vec(0..3_u8, 0..40), at in 0..40_usize, other: u8) {
+            let mut b = a.clone();
+            prop_assert!(same(&a, &b));
+            if let Some(byte) = b.get_mut(at) {
+                *byte = other;
+            }
+            prop_assert_eq!(same(&a, &b), a == b);
+            prop_assert_eq!(begins(&a, b.get(..at).unwrap_or(&b)), a.starts_with(b.get(..at).unwrap_or(&b)));
+            prop_assert_eq!(same(&a, a.get(..at).unwrap_or(&a)), at >= a.len());
+            prop_assert!(!begins(&a, &[&a[..], &[other]].concat()));
+        }
+    }
+}
