@@ -202,7 +202,7 @@ fn damaged_part_is_told_and_left_out_of_the_list() {
     }
     let manifest = format!("{}/parts/nio+2048/2/runs/nio+2048/manifest.json", store.place());
     let text = std::fs::read_to_string(&manifest).unwrap();
-    std::fs::write(&manifest, text.replace("\"successes\": ", "\"successes\": 1")).unwrap();
+    std::fs::write(&manifest, text.replace("\"successes\":", "\"successes\":1")).unwrap();
     let listed = store.run(&["list"]);
     assert_eq!(listed.code, Some(1));
     assert_told(&listed.err, &["left out", "parts/nio+2048/2"]);

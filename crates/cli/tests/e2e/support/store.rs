@@ -124,9 +124,9 @@ impl Store {
             let path = run.unwrap().path().join("manifest.json");
             let text = std::fs::read_to_string(&path).unwrap();
             let manifest: Value = serde_json::from_str(&text).unwrap();
-            let line = |value: &str| format!("\"{column}\": \"{value}\"");
+            let line = |value: &str| format!("\"{column}\":\"{value}\"");
             // The checksum is of the run's own text.
-            let begin = text.find("\"run\": ").unwrap() + "\"run\": ".len();
+            let begin = text.find("\"run\":").unwrap() + "\"run\":".len();
             let own = text[begin..text.rfind('}').unwrap()].trim_end();
             let own = own.replace(&line(super::values::text(&manifest["run"], column)), &line(value));
             let (layout, crc32) = (&manifest["layout"], crc32fast::hash(own.as_bytes()));
