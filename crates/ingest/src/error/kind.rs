@@ -288,6 +288,8 @@ kinds! {
     DatabaseEncoding = "database-encoding",
     /// The server is too old.
     ServerTooOld = "server-too-old",
+    /// The server is another engine that only looks like PostgreSQL.
+    OtherEngine = "other-engine",
     /// The run's row names a table that can't be its own.
     SamplesTable = "samples-table",
     /// Another session holds a table or lock for too long.

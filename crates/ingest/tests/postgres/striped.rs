@@ -1,4 +1,5 @@
-//! Runs whose samples are sent on several connections.
+//! Runs whose samples are sent on several connections. A cluster takes them on one, so what is asked of several tables is
+//! asked of a single server.
 
 use perfpipe_ingest::SampleBatch;
 use perfpipe_ingest::run::Replace;
@@ -39,7 +40,7 @@ async fn store_pieces(store: &PostgresStore, example: &Example, size: usize) {
 
 #[tokio::test]
 async fn run_comes_back_in_the_order_of_the_log_at_any_number_of_connections() {
-    let Some(server) = TestServer::shared() else { return };
+    let Some(server) = TestServer::single() else { return };
     let url = server.database();
     for (connections, stripe, samples) in
         [(1, 7, 500), (2, 1, 500), (3, 64, 2000), (4, 4096, 30_000), (4, 64, 100), (2, 64, 0), (3, 50, 150)]
@@ -82,7 +83,7 @@ async fn columns_read_as_those_of_a_run_on_one_connection() {
 
 #[tokio::test]
 async fn times_of_a_finer_unit_are_wide_in_every_table() {
-    let Some(server) = TestServer::shared() else { return };
+    let Some(server) = TestServer::single() else { return };
     let url = server.database();
     let postgres = connect_with(&url, 3, 10).await;
     let mut example = example(&key("go", "fine"), 200);
@@ -105,7 +106,7 @@ async fn writer_at_work(postgres: &PostgresStore) -> PostgresWriter {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_of_a_killed_writer_are_dropped_by_the_next_one_and_by_drop_and_no_others() {
-    let Some(server) = TestServer::shared() else { return };
+    let Some(server) = TestServer::single() else { return };
     let url = server.database();
     let postgres = connect_with(&url, 2, 10).await;
     let old = example(&key("go", "old"), 300);
@@ -176,7 +177,7 @@ async fn server_with_fewer_connections_to_give_takes_the_run_on_those() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn table_that_another_attached_is_refused_and_a_stripe_that_is_gone_is_told() {
-    let Some(server) = TestServer::shared() else { return };
+    let Some(server) = TestServer::single() else { return };
     let url = server.database();
     let postgres = connect_with(&url, 2, 10).await;
     let one = example(&key("go", "one"), 300);

@@ -1,7 +1,7 @@
 //! A private throw-away Postgres server for tests, also for root, gone with the test's process however that ends.
 //!
 //! Needs nothing but the standard library and `tempfile`. Set `PERFPIPE_TEST_DATABASE_URL` to use a server of your own,
-//! `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to fail where they are
+//! `PERFPIPE_TEST_CITUS_URL` to use the coordinator of a Citus cluster (`.ci/citus` starts one), `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to fail where they are
 //! missing.
 
 #![allow(dead_code, unreachable_pub, reason = "shared by test programs, each of which uses a part")]
@@ -31,6 +31,8 @@ const NOTHING_TO_LOSE: &[&str] = &["-F", "-c", "autovacuum=off"];
 /// A server, or the way to somebody's own.
 pub struct TestServer {
     own: Option<Own>,
+    /// True for the coordinator of a Citus cluster.
+    citus: bool,
     /// The URL of a database that is always there.
     base: String,
     databases: AtomicU32,
@@ -61,11 +63,29 @@ impl TestServer {
     pub fn shared() -> Option<&'static TestServer> {
         static SERVER: OnceLock<Option<TestServer>> = OnceLock::new();
         SERVER
-            .get_or_init(|| match std::env::var("PERFPIPE_TEST_DATABASE_URL") {
-                Ok(base) => Some(TestServer { own: None, base, databases: AtomicU32::new(0) }),
-                Err(_) => TestServer::start(None),
+            .get_or_init(|| {
+                let told = |name: &str| std::env::var(name).ok();
+                match (told("PERFPIPE_TEST_CITUS_URL"), told("PERFPIPE_TEST_DATABASE_URL")) {
+                    (Some(coordinator), _) => Some(TestServer::at(coordinator, true)),
+                    (None, Some(base)) => Some(TestServer::at(base, false)),
+                    (None, None) => TestServer::start(None),
+                }
             })
             .as_ref()
+    }
+
+    /// A server that is no cluster: the shared one, or one beside it.
+    pub fn single() -> Option<&'static TestServer> {
+        static SERVER: OnceLock<Option<TestServer>> = OnceLock::new();
+        match Self::shared()? {
+            cluster if cluster.citus => SERVER.get_or_init(|| Self::start(None)).as_ref(),
+            server => Some(server),
+        }
+    }
+
+    /// A server of somebody's, or the coordinator of a Citus cluster.
+    pub fn at(base: String, citus: bool) -> TestServer {
+        TestServer { own: None, citus, base, databases: AtomicU32::new(0) }
     }
 
     /// A server of one's own, to be stopped at will; `None`, with a note, where PostgreSQL is not installed.
@@ -112,18 +132,49 @@ impl TestServer {
         let guard = guard(folder.path());
         let own = Own { programs, settings, folder, process: Mutex::new(None), small, _guard: guard, port };
         own.run();
-        Some(TestServer { own: Some(own), base, databases: AtomicU32::new(0) })
+        Some(TestServer { own: Some(own), ..Self::at(base, false) })
     }
 
     /// The URL of a fresh database, made by `psql`.
     pub fn database(&self) -> String {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("perfpipe_{}_{number}", std::process::id());
-        self.psql(&format!("create database {name} encoding 'UTF8' template template0"));
-        match self.base.split_once('?') {
-            Some((base, query)) => format!("{}/{name}?{query}", cut_database(base)),
-            None => format!("{}/{name}", cut_database(&self.base)),
+        if self.citus {
+            self.make_in_cluster(&name);
+        } else {
+            self.psql(&format!("create database {name} encoding 'UTF8' template template0"));
         }
+        self.url_of(&name)
+    }
+
+    fn url_of(&self, database: &str) -> String {
+        match self.base.split_once('?') {
+            Some((base, query)) => format!("{}/{database}?{query}", cut_database(base)),
+            None => format!("{}/{database}", cut_database(&self.base)),
+        }
+    }
+
+    /// Makes a database on every node of the cluster, and lets the coordinator know the same nodes in it.
+    fn make_in_cluster(&self, name: &str) {
+        let everywhere = "set citus.enable_create_database_propagation = on";
+        let output = psql_command(&self.base)
+            .args(["-c", everywhere, "-c", &format!("create database {name}")])
+            .output();
+        assert!(output.expect("psql can be run").status.success(), "{name} can't be made in the cluster");
+        let nodes = "select nodename || ':' || nodeport from pg_dist_node where groupid <> 0 order by 1";
+        let nodes = self.psql(nodes);
+        let coordinator = self.psql("select nodename || ':' || nodeport from pg_dist_node where groupid = 0");
+        for node in nodes.lines().chain([coordinator.as_str()]) {
+            let url = format!("postgres://postgres@{node}/{name}");
+            psql(&url, "create extension citus");
+        }
+        let [host, port] = coordinator.split(':').collect::<Vec<_>>()[..] else { panic!("{coordinator}") };
+        let mut sql = format!("select citus_set_coordinator_host('{host}', {port})");
+        for node in nodes.lines() {
+            let (host, port) = node.split_once(':').unwrap();
+            sql += &format!("; select citus_add_node('{host}', {port})");
+        }
+        psql(&self.url_of(name), &sql);
     }
 
     /// The URL of the database that is always there.

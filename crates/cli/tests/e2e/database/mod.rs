@@ -1,5 +1,6 @@
 //! What only a PostgreSQL store has: roles, layouts, limits of the server.
 
+mod citus;
 mod grafana;
 pub(crate) mod migrate;
 mod missing_rows;

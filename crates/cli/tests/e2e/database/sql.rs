@@ -3,12 +3,19 @@
 use crate::postgres::psql;
 use crate::support::*;
 
+/// Copies of what is asked of, for the session: a cluster joins no table of samples with those of all runs.
+const COPIES: &str = "
+  create temp table runs as table perfpipe.runs;
+  create temp table cpu as table perfpipe.cpu;
+  create temp table counts as table perfpipe.elapsed_counts;
+  create temp table samples as table perfpipe.{table};";
+
 /// Every second of the run from its samples alone, in the columns of the per-second table.
 ///
-/// `{table}` is the table of the samples.
+/// The tables are copies, see [`COPIES`].
 const SECONDS: &str = "
-  with run as (select * from perfpipe.runs),
-  requests as (select t_ms / 1000 as second, * from perfpipe.{table} where not transaction),
+  with run as (select * from runs),
+  requests as (select t_ms / 1000 as second, * from samples where not transaction),
   every as (select generate_series(0, (select seconds - 1 from run)) as second),
   heard as (
     select injector, second, avg(all_threads) as threads from requests where all_threads is not null group by 1, 2
@@ -39,7 +46,7 @@ const SECONDS: &str = "
   select second, coalesce(successes, 0), coalesce(failures, 0), load, elapsed_mean, elapsed_min, elapsed_max,
     latency_mean, latency_min, latency_max, p[1], p[2], p[3], p[4],
     case when successes > 0 then sums.cpu else (
-      select value from perfpipe.cpu, run
+      select value from cpu, run
       where clock between run.t0_ms / 1000 + second - 3 and run.t0_ms / 1000 + second
       order by clock desc limit 1
     ) end
@@ -51,12 +58,12 @@ const SECONDS: &str = "
 /// counts of each second add up to its samples.
 const DIFFERENCES: &str = "
   with counted as (
-    select second, label, success, transaction, elapsed, sum(count) as n from perfpipe.elapsed_counts
+    select second, label, success, transaction, elapsed, sum(count) as n from counts
     group by 1, 2, 3, 4, 5
   ),
   sampled as (
     select t_ms / 1000 as second, label, success, transaction, elapsed, count(*)::numeric as n
-    from perfpipe.{table} group by 1, 2, 3, 4, 5
+    from samples group by 1, 2, 3, 4, 5
   )
   select count(*) from ((table counted except table sampled) union all (table sampled except table counted))
     as differences";
@@ -67,7 +74,7 @@ fn seconds_of_every_fixture_are_what_postgres_computes() {
         let Some(store) = Store::database() else { return };
         let key = fixture.ingest_into(&store);
         let table = psql(store.place(), "select quote_ident(table_name) from perfpipe.runs");
-        let ask = |sql: &str| psql(store.place(), &sql.replace("{table}", &table));
+        let ask = |sql: &str| psql(store.place(), &format!("{}{sql}", COPIES.replace("{table}", &table)));
         let theirs = ask(SECONDS);
         let ours = store.export(&key, "seconds", "csv", &[]);
         assert_eq!(ours.lines().count(), theirs.lines().count() + 1, "{}", fixture.name());

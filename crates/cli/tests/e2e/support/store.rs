@@ -176,7 +176,7 @@ impl Store {
         if self.is_database() {
             let sql = "select count(*) from pg_stat_activity
                        where datname = current_database() and pid <> pg_backend_pid()
-                         and backend_type = 'client backend'";
+                         and backend_type = 'client backend' and application_name not like 'citus%'";
             psql(self.place(), sql).parse().unwrap()
         } else {
             self.leftovers().len()

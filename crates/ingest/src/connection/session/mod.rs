@@ -102,7 +102,9 @@ pub(crate) fn sentence(error: &tokio_postgres::Error) -> String {
     let Some(said) = error.as_db_error() else {
         return error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
     };
-    let more = [said.detail(), said.hint()].into_iter().flatten();
+    // A node of a cluster is named by the context alone.
+    let node = said.where_().filter(|context| context.starts_with("while executing command on"));
+    let more = [said.detail(), said.hint(), node].into_iter().flatten();
     more.fold(said.message().to_owned(), |sentence, more| format!("{sentence} ({more})"))
 }
 

@@ -8,7 +8,7 @@ use super::PostgresStore;
 use super::copy::decode::whole;
 use super::holders;
 use super::schema::names::LOCK;
-use super::schema::{layout, ownership};
+use super::schema::{layout, ownership, privileges};
 use super::transaction::{Mode, begin};
 use crate::connection::session::{Session, value};
 use crate::error::{Error, Result};
@@ -44,12 +44,13 @@ impl PostgresStore {
     /// If the role lacks the rights, or the server fails.
     pub async fn put_points(&self, points: &[Point]) -> Result<()> {
         let session = self.take().await?;
-        layout::ensure(&session).await?;
+        let engine = privileges::check_write(&session).await?;
+        layout::ensure(&session, engine).await?;
         let what = "storing points";
         begin(&session, what, Mode::Writing).await?;
         if !exists(&session, what).await? {
             holders::wait_for(&session, what, LOCK, "the lock on making the schema").await?;
-            session.run(what, MADE).await?;
+            session.run(what, &(MADE.to_owned() + &engine.on_one_node("points"))).await?;
         }
         hold(&session, what).await?;
         for point in points {

@@ -5,6 +5,7 @@ use tokio_postgres::error::SqlState;
 use super::copy::CopyOut;
 use super::copy::facts;
 use super::holders;
+use super::schema::engine::Engine;
 use super::schema::names::LOCK;
 use super::schema::ownership;
 use super::schema::version::{Layout, RowsOf};
@@ -34,7 +35,7 @@ fn made(layout: Layout) -> String {
 }
 
 /// Creates the table if it does not exist, before others of the transaction are locked.
-pub(super) async fn ensure(session: &Session, what: &str, layout: Layout) -> Result<()> {
+pub(super) async fn ensure(session: &Session, what: &str, layout: Layout, engine: Engine) -> Result<()> {
     if exists(session, what).await? {
         return Ok(());
     }
@@ -42,7 +43,7 @@ pub(super) async fn ensure(session: &Session, what: &str, layout: Layout) -> Res
     if exists(session, what).await? {
         return Ok(());
     }
-    let sql = made(layout);
+    let sql = made(layout) + &engine.by_run(TABLE);
     let Err(error) = session.client().batch_execute(&sql).await else { return Ok(()) };
     Err(match error.code() {
         Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(

@@ -20,6 +20,7 @@ use super::pooled;
 use super::samples::leftovers;
 use super::samples::spread::Samples;
 use super::samples::stripes::Tables;
+use super::schema::engine::Engine;
 use super::schema::names::in_schema;
 use super::schema::version::{Layout, RowsOf};
 use super::schema::{layout, privileges};
@@ -33,6 +34,7 @@ pub struct PostgresWriter {
     session: Session,
     /// The settings for another connection.
     config: PostgresConfig,
+    engine: Engine,
     samples: Option<Samples>,
 }
 
@@ -45,16 +47,18 @@ impl PostgresWriter {
         keep_samples: bool,
     ) -> Result<Self> {
         let what = "beginning to store a run";
-        privileges::check_write(&session).await?;
-        layout::ensure(&session).await?;
+        let engine = privileges::check_write(&session).await?;
+        layout::ensure(&session, engine).await?;
         leftovers::sweep(&session).await?;
+        engine.check_nodes(&session).await?;
         begin(&session, what, Mode::Writing).await?;
+        engine.settle_nodes(&session, what).await?;
         pooled::clear(&session).await?;
         if let Some(key) = key {
             locks::claim(&session, key).await?;
         }
-        let samples = if keep_samples { Some(Samples::begin(&session, config).await?) } else { None };
-        Ok(Self { session, config: config.clone(), samples })
+        let samples = if keep_samples { Some(Samples::begin(&session, config, engine).await?) } else { None };
+        Ok(Self { session, config: config.clone(), engine, samples })
     }
 }
 
@@ -89,7 +93,7 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { session, config, samples } = self;
+        let Self { session, config, engine, samples } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
         check_kept(info, samples.is_some())?;
         let loaded = match samples {
@@ -99,7 +103,7 @@ impl RunWriter for PostgresWriter {
         locks::claim(&session, key).await?;
         if !run.series.is_empty() {
             let what = "making the table of series";
-            series::ensure(&session, what, layout::read(&session).await?).await?;
+            series::ensure(&session, what, layout::read(&session).await?, engine).await?;
         }
         let layout = layout::hold(&session, "storing the run").await?;
         let old = make_way(&session, layout, run.replace, info).await?;

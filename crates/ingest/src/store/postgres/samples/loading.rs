@@ -6,6 +6,7 @@ use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::encode::Rows;
 use crate::store::postgres::copy::samples::COLUMNS;
 use crate::store::postgres::locks;
+use crate::store::postgres::schema::engine::Engine;
 use crate::store::postgres::schema::names::{in_schema, quoted};
 
 /// The size in bytes after which a COPY is ended and the next one begun. A server that fails during a COPY reports it
@@ -29,8 +30,9 @@ pub(super) struct Loading {
 
 impl Loading {
     /// Creates the table.
-    pub(super) async fn begin(session: &Session, table: String) -> Result<Self> {
-        let sql = include_str!("table.sql").replace("{table}", &in_schema(&table));
+    pub(super) async fn begin(session: &Session, table: String, engine: Engine) -> Result<Self> {
+        let sql =
+            include_str!("table.sql").replace("{table}", &in_schema(&table)) + &engine.on_one_node(&table);
         session.run("making a table for the samples", &sql).await?;
         Ok(Self { table, copy: None, sent: 0, rows: 0, wide: false })
     }

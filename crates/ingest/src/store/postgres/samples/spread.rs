@@ -13,6 +13,7 @@ use crate::run::key::RunKey;
 use crate::store::postgres::copy::encode::Rows;
 use crate::store::postgres::locks;
 use crate::store::postgres::pooled;
+use crate::store::postgres::schema::engine::Engine;
 use crate::store::postgres::schema::names::in_schema;
 use crate::store::postgres::transaction::{Mode, begin};
 
@@ -41,12 +42,14 @@ pub(crate) struct Samples {
 
 impl Samples {
     /// Creates the run's own table in the writer's transaction.
-    pub(crate) async fn begin(session: &Session, config: &PostgresConfig) -> Result<Self> {
+    pub(crate) async fn begin(session: &Session, config: &PostgresConfig, engine: Engine) -> Result<Self> {
         let what = "making a table for the samples";
         let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
         // Run tables have an underscore in their names, and no other open transaction has this process number.
-        let own = Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?)).await?;
-        let (others, spread) = (Vec::new(), false);
+        let own =
+            Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine).await?;
+        // A distributed table can't have tables of other connections as children.
+        let (others, spread) = (Vec::new(), engine == Engine::Citus);
         Ok(Self { config: config.clone(), own, others, spread, given: 0, first: 0, turn: 0, left: 0 })
     }
 
@@ -147,7 +150,8 @@ impl Loader {
         if locks::try_lock(&session, COPYING, &self.lock).await? {
             return Ok(None);
         }
-        let mut loading = Loading::begin(&session, format!("loading {} {number}", self.number)).await?;
+        let mut loading =
+            Loading::begin(&session, format!("loading {} {number}", self.number), Engine::Postgres).await?;
         if wide {
             loading.widen(&session).await?;
         }

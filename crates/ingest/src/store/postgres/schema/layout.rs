@@ -4,6 +4,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, ErrorKind, Result};
 
+use super::engine::Engine;
 use super::names::{ALL, LOCK};
 use super::statements::{COMMENTS, MADE, PAGES, VIEWS};
 use super::version::Layout;
@@ -102,7 +103,7 @@ pub(crate) async fn read(session: &Session) -> Result<Layout> {
 }
 
 /// Creates the schema if it does not exist, and adds missing columns to an older one. Concurrent calls are serialized.
-pub(crate) async fn ensure(session: &Session) -> Result<()> {
+pub(crate) async fn ensure(session: &Session, engine: Engine) -> Result<()> {
     if let Some(layout) = check(session).await? {
         return columns::add(session, layout).await;
     }
@@ -117,7 +118,7 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
             session.run(what, "create schema perfpipe").await?;
         }
         ownership::check(session, &ALL, true).await?;
-        session.run(what, &[MADE, PAGES, VIEWS, COMMENTS].concat()).await?;
+        session.run(what, &[MADE, PAGES, engine.distribution(), VIEWS, COMMENTS].concat()).await?;
     }
     session.run(what, "commit").await
 }

@@ -13,6 +13,7 @@ use crate::store::postgres::copy::decode::whole;
 use crate::store::postgres::transaction::{Mode, begin, waiting};
 use crate::store::postgres::{holders, locks, series};
 
+use super::engine::Engine;
 use super::layout::{self, TABLES};
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
 use super::statements::{COMMENTS, PAGES, VIEWS};
@@ -233,7 +234,26 @@ async fn statements(session: &Session) -> Result<String> {
             &format!("alter table {table} add foreign key (run) references perfpipe.runs on delete cascade;");
     }
     sql += &format!("update perfpipe.layout set version = {};", Layout::NEWEST.version());
-    Ok(sql + PAGES + VIEWS + COMMENTS)
+    // Nodes know no view of tables that they do not know.
+    Ok(sql + PAGES + &distribution(session).await? + VIEWS + COMMENTS)
+}
+
+/// Selects the tables that a database has only once they are needed.
+const LATER: &str = "
+  select c.relname::text as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'perfpipe' and c.relname in ('series', 'points')";
+
+/// Returns the statements that distribute all tables over the nodes of a cluster, where there are any.
+async fn distribution(session: &Session) -> Result<String> {
+    let engine = Engine::ask(session, WHAT).await?;
+    let mut sql = engine.distribution().to_owned();
+    for row in session.query(WHAT, LATER, &[]).await? {
+        sql += &match value::<&str>(&row, "name")? {
+            series::TABLE => engine.by_run(series::TABLE),
+            other => engine.on_one_node(other),
+        };
+    }
+    Ok(sql + ";")
 }
 
 /// Detaches the views from the tables, which could not be altered otherwise. The views keep the grants of others.

@@ -3,12 +3,14 @@
 use crate::connection::session::GRANTS;
 use crate::error::{Error, ErrorKind, Result};
 
+use super::engine::{self, Engine};
 use super::names::{SCHEMA, quoted};
 use crate::connection::session::{Session, value};
 use crate::store::postgres::transaction::{Mode, begin};
 
+/// Asks for the role's rights; `{engine}` stands for what is asked about the server beside them.
 const SQL: &str = "
-  select current_user::text as role, current_database()::text as database, n.oid is not null as made,
+  select {engine}, current_user::text as role, current_database()::text as database, n.oid is not null as made,
     pg_catalog.current_setting('default_transaction_read_only')::boolean or pg_catalog.pg_is_in_recovery() as read_only,
     pg_catalog.pg_is_in_recovery() as standby,
     case
@@ -21,18 +23,21 @@ const SQL: &str = "
     left join pg_catalog.pg_namespace n on n.nspname = 'perfpipe'
     left join pg_catalog.pg_class r on r.relnamespace = n.oid and r.relname = 'runs'";
 
-/// Fails if the role can't write: to a standby, to a read-only database, or without the grants.
-pub(crate) async fn check_write(session: &Session) -> Result<()> {
+/// Fails if the role can't write: to a standby, to a read-only database, or without the grants. Returns the kind of
+/// server.
+pub(crate) async fn check_write(session: &Session) -> Result<Engine> {
     let what = "asking what the role may do";
-    begin(session, what, Mode::Reading).await?;
-    let row = session.query_one(what, SQL, &[]).await?;
+    if let Err(error) = begin(session, what, Mode::Reading).await {
+        return Err(engine::or_other(session, error).await);
+    }
+    let row = session.query_one(what, &SQL.replace("{engine}", engine::COLUMNS), &[]).await?;
     session.end(what).await?;
     let (role, database): (String, String) = (value(&row, "role")?, value(&row, "database")?);
     if value(&row, "read_only")? {
         return Err(only_read(&database, value(&row, "standby")?));
     }
     if value(&row, "allowed")? {
-        return Ok(());
+        return Engine::of(&row);
     }
     Err(match value(&row, "made")? {
         true => Error::refused(
