@@ -18,8 +18,9 @@
 //!
 //! # Threads and blocking
 //!
-//! The main thread waits for the command, for signals and for what the command asks of a server. The command runs on a thread of its own, where it may block:
-//! a signal is handled whatever it waits for. A command that is stopped has time to undo what it began.
+//! The main thread waits for the command, for signals and for what the command asks of a server. The command runs on a
+//! thread of its own, where it may block: a signal is handled whatever it waits for. A command that is stopped has time to
+//! undo what it began.
 //!
 //! # Example
 //!

@@ -1,8 +1,8 @@
 //! A private throw-away Postgres server for tests, also for root, gone with the test's process however that ends.
 //!
 //! Needs nothing but the standard library and `tempfile`. Set `PERFPIPE_TEST_DATABASE_URL` to use a server of your own,
-//! `PERFPIPE_TEST_CITUS_URL` to use the coordinator of a Citus cluster (`.ci/citus` starts one), `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to fail where they are
-//! missing.
+//! `PERFPIPE_TEST_CITUS_URL` to use the coordinator of a Citus cluster (`.ci/citus` starts one), `PERFPIPE_PG_BIN` to say
+//! where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to fail where they are missing.
 
 #![allow(dead_code, unreachable_pub, reason = "shared by test programs, each of which uses a part")]
 
