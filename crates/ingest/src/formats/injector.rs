@@ -39,17 +39,19 @@ struct Beginning {
 const RECENT: usize = 16;
 
 /// What is known of recent keys. Injectors report in batches or take turns, so the key after the last one is likely to
-/// be the same, or the one that came after it before.
+/// be the one that came after it before: the same, or another.
 #[derive(Debug, Clone)]
 struct Recent<T> {
     all: Vec<(Vec<u8>, T)>,
+    /// For each key, the index of the one that came after it.
+    after: [u8; RECENT],
     /// The index of the last one.
     last: usize,
 }
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), last: 0 }
+        Self { all: Vec::new(), after: [0; RECENT], last: 0 }
     }
 }
 
@@ -57,12 +59,21 @@ impl<T> Recent<T> {
     /// Returns what is known of the key that `is` accepts.
     #[inline]
     fn find(&mut self, is: impl Fn(&[u8]) -> bool) -> Option<&mut T> {
-        let last = self.last;
-        if !self.all.get(last).is_some_and(|(key, _)| is(key)) {
-            let mut later = (last + 1..self.all.len()).chain(0..last.min(self.all.len()));
-            self.last = later.find(|at| self.all.get(*at).is_some_and(|(key, _)| is(key)))?;
+        let known = |at: usize| self.all.get(at).is_some_and(|(key, _)| is(key));
+        let mut at = usize::from(self.after.get(self.last).copied().unwrap_or_default());
+        if !known(at) {
+            at = (0..self.all.len()).find(|at| known(*at))?;
+            self.came(at);
         }
-        self.all.get_mut(self.last).map(|(_, value)| value)
+        self.last = at;
+        self.all.get_mut(at).map(|(_, value)| value)
+    }
+
+    /// Notes the index of the key that came after the last one.
+    fn came(&mut self, at: usize) {
+        if let Some(after) = self.after.get_mut(self.last) {
+            *after = at as u8;
+        }
     }
 
     /// Adds a key that is not known. If there are too many, all others are forgotten.
@@ -70,7 +81,9 @@ impl<T> Recent<T> {
         if self.all.len() >= RECENT {
             self.all.clear();
         }
-        self.last = self.all.len();
+        let at = self.all.len();
+        self.came(at);
+        self.last = at;
         self.all.push((key.to_vec(), value));
     }
 }
