@@ -11,8 +11,8 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
-use crate::formats::jtl::record::Records;
-use crate::formats::jtl::scan::Scanner;
+use crate::formats::jtl::plain::Plain;
+use crate::formats::jtl::record::{Records, marks};
 use crate::pipeline::plan::{LogFeed, ReadPlan};
 use crate::pipeline::sink::BatchEncoder;
 use crate::run::damage::Damage;
@@ -54,22 +54,20 @@ impl Parts {
 
     /// Finds the delimiters, quotes and line feeds of a block. Returns their number.
     pub fn scan(&self, block: &[u8]) -> usize {
-        let mut scanner = Scanner::new(block, self.layout.delimiter);
-        let mut found = 0;
-        while scanner.next_stop(|_| found += 1).is_some() {
-            found += 1;
-        }
-        found
+        marks(block, 0, self.layout.delimiter).count()
     }
 
-    /// Splits a block into records and fields. Returns the number of fields.
+    /// Splits a block into records and fields. Returns the number of fields of those that are alike.
     pub fn split(&self, block: &[u8]) -> usize {
-        let mut records = Records::new(block, self.layout.delimiter);
-        let mut fields = 0;
-        while let Some(record) = records.next() {
-            fields += record.len();
+        let (mut records, mut plain) = (Records::new(block, self.layout.delimiter), Plain::default());
+        let mut alike = 0;
+        loop {
+            records.next_plain(self.layout.width, &mut plain);
+            alike += plain.rows(block).len() * self.layout.width;
+            if !plain.is_full() && records.next().is_none() {
+                return alike;
+            }
         }
-        fields
     }
 
     /// Splits a block, parses its records and joins the CPU readings.

@@ -6,27 +6,33 @@ use crate::formats::number::{Digits, number_in};
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     text: &'a [u8],
-    /// The start and the end of each field, record by record.
-    bounds: &'a [(u32, u32)],
+    /// The position before the first field, then the one behind each field, record by record. One byte is between two
+    /// fields. Positions wrap at 0.
+    ends: &'a [u32],
     width: usize,
+    /// The number of bytes at the end of a record that are not its last field's.
+    behind: u32,
 }
 
 impl<'a> Rows<'a> {
-    /// Creates rows of `width` fields each (at least 1).
-    pub(crate) fn new(text: &'a [u8], bounds: &'a [(u32, u32)], width: usize) -> Self {
-        Self { text, bounds, width }
+    /// Creates rows of `width` fields each (at least 1), with a carriage return behind the last one if `crlf`.
+    #[inline]
+    pub(crate) fn new(text: &'a [u8], ends: &'a [u32], width: usize, crlf: bool) -> Self {
+        Self { text, ends, width: width.max(1), behind: u32::from(crlf) }
     }
 
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.bounds.len() / self.width.max(1)
+        self.ends.len().saturating_sub(1) / self.width
     }
 
     /// The rows, from the first to the last.
     #[inline(always)]
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = Row<'a>> {
-        let Self { text, bounds, width } = self;
-        bounds.chunks_exact(width.max(1)).map(move |bounds| Row { text, bounds })
+        let Self { text, ends, width, behind } = self;
+        let starts = ends.chunks_exact(width);
+        let ends = ends.get(1..).unwrap_or_default().chunks_exact(width);
+        starts.zip(ends).map(move |(before, ends)| Row { text, before, ends, behind })
     }
 
     /// The number in a column, if it is the same in all rows and has up to 8 digits.
@@ -34,11 +40,11 @@ impl<'a> Rows<'a> {
     /// Requests, and often responses, have the same size throughout a test, so the comparison pays off.
     #[inline]
     pub(crate) fn repeated(&self, column: usize) -> Option<i64> {
-        let digits = |bounds: &[(u32, u32)]| {
-            let (start, end) = *bounds.get(column)?;
-            Digits::of(self.text, start as usize, end as usize)
+        let digits = |row: Row<'a>| {
+            let (start, end) = row.bounds(column)?;
+            Digits::of(self.text, start, end)
         };
-        let mut rows = self.bounds.chunks_exact(self.width.max(1));
+        let mut rows = self.iter();
         let first = digits(rows.next()?)?;
         rows.all(|row| digits(row) == Some(first)).then(|| first.number())?
     }
@@ -48,15 +54,28 @@ impl<'a> Rows<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     text: &'a [u8],
-    bounds: &'a [(u32, u32)],
+    /// The position before each field.
+    before: &'a [u32],
+    /// The position behind each field.
+    ends: &'a [u32],
+    behind: u32,
 }
 
 impl<'a> Row<'a> {
+    /// The start and the end of a field.
+    #[inline(always)]
+    fn bounds(self, column: usize) -> Option<(usize, usize)> {
+        let start = self.before.get(column)?.wrapping_add(1);
+        let behind = if column + 1 == self.ends.len() { self.behind } else { 0 };
+        let end = self.ends.get(column)?.wrapping_sub(behind);
+        Some((start as usize, end as usize))
+    }
+
     /// A field; empty beyond the last one.
     #[inline(always)]
     pub(crate) fn field(self, column: usize) -> &'a [u8] {
-        let (start, end) = self.bounds.get(column).copied().unwrap_or_default();
-        self.text.get(start as usize..end as usize).unwrap_or_default()
+        let (start, end) = self.bounds(column).unwrap_or_default();
+        self.text.get(start..end).unwrap_or_default()
     }
 
     /// A field; empty if the log has no such column.
@@ -68,7 +87,7 @@ impl<'a> Row<'a> {
     /// The whole number in a field, or `None` for anything else.
     #[inline(always)]
     pub(crate) fn number(self, column: usize) -> Option<i64> {
-        let (start, end) = *self.bounds.get(column)?;
-        number_in(self.text, start as usize, end as usize)
+        let (start, end) = self.bounds(column)?;
+        number_in(self.text, start, end)
     }
 }

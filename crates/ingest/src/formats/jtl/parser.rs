@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::blocks::Block;
 use super::columns::{Columns, Reason, are_samples};
-use super::held::Held;
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed, Swallowed};
+use super::plain::Plain;
 use super::record::{Record, Records};
 use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
@@ -26,14 +26,14 @@ use crate::series::cpu::{CpuJoin, TimeSeries};
 pub(crate) struct Parser {
     /// Parses the fields of records with the right number of fields.
     pub(crate) columns: Columns,
-    /// Records that are not parsed yet; empty between blocks.
-    held: Held,
+    /// Room for records that are parsed together.
+    plain: Plain,
 }
 
 impl Parser {
     /// Creates a parser that joins the given CPU readings.
     pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<TimeSeries>, join: CpuJoin) -> Self {
-        Self { columns: Columns::new(dates, injectors, cpu, join), held: Held::default() }
+        Self { columns: Columns::new(dates, injectors, cpu, join), plain: Plain::default() }
     }
 
     /// Sets the unit of numeric timeStamps.
@@ -73,16 +73,19 @@ impl Parser {
     ) {
         self.start_block(file, out);
         let mut records = Records::new(bytes, layout.delimiter);
-        let mut held = std::mem::take(&mut self.held);
-        while let Some(mut record) = records.next() {
-            if !record.quoted && record.len() == layout.width {
-                held.push(&record);
-                if held.is_full() {
-                    self.take_held(&mut held, bytes, layout, clock, out);
+        let mut plain = std::mem::take(&mut self.plain);
+        // Quoted records often follow each other.
+        let mut after_quoted = false;
+        loop {
+            if !after_quoted {
+                records.next_plain(layout.width, &mut plain);
+                self.take_plain(&plain, bytes, layout, clock, out);
+                if plain.is_full() {
+                    continue;
                 }
-                continue;
             }
-            self.take_held(&mut held, bytes, layout, clock, out);
+            let Some(mut record) = records.next() else { break };
+            after_quoted = record.quoted;
             if record.quoted && !record.open {
                 self.look_within(&record, layout, out);
             }
@@ -98,8 +101,7 @@ impl Parser {
                 }
             }
         }
-        self.take_held(&mut held, bytes, layout, clock, out);
-        self.held = held;
+        self.plain = plain;
         out.zone_assumed = self.columns.dates.take_assumed();
         out.lines = records.lines();
         end_block(layout, out);
@@ -143,19 +145,20 @@ impl Parser {
         false
     }
 
-    /// Parses the held records in order. If one of them is not valid, parses each of them alone.
-    fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
+    /// Parses records together. If one of them is not valid, parses each of them alone.
+    fn take_plain(&mut self, plain: &Plain, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
+        if plain.len() == 0 {
+            return;
+        }
         let first = out.batch.len();
-        if self.columns.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
-            self.check_times((first, held.lines()), layout.resolution, out);
-        } else {
-            for record in held.records(bytes, layout.width) {
-                if let Err(reason) = self.take_alone(&record, layout, clock, out) {
-                    self.refuse(&record, layout, reason, out);
-                }
+        if self.columns.take(plain.rows(bytes), layout, clock, out).is_ok() {
+            return self.check_times((first, plain.lines()), layout.resolution, out);
+        }
+        for record in plain.records(bytes) {
+            if let Err(reason) = self.take_alone(&record, layout, clock, out) {
+                self.refuse(&record, layout, reason, out);
             }
         }
-        held.clear();
     }
 
     /// Checks the times of the samples from row `first` on, which are on these lines, for clock steps.

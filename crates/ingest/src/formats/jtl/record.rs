@@ -1,59 +1,55 @@
 //! Reads the records of a block one by one, as fields without their quotes.
 
-use super::fields::Rows;
-use super::scan::Scanner;
+use fearless_simd::{Level, dispatch};
+
+use super::fields::{Row, Rows};
+use super::plain::Plain;
+use super::scan::{Marks, STEP};
 
 /// A record's fields, without quotes.
 pub(crate) struct Record<'a> {
-    /// The text that `bounds` refers to.
-    text: &'a [u8],
-    bounds: &'a [(u32, u32)],
+    rows: Rows<'a>,
+    /// The number of fields.
+    width: usize,
     /// The record's offset in the block.
     pub(crate) start: usize,
     /// The record as logged, without its line end.
     pub(crate) raw: &'a [u8],
     /// The number of line feeds in the block before the record.
     pub(crate) line: u64,
-    /// True if a field is quoted; then `text` is not the block.
+    /// True if a field is quoted; then the rows' text is not the block.
     pub(crate) quoted: bool,
     /// True if a quote was still open at the end of the block.
     pub(crate) open: bool,
 }
 
 impl<'a> Record<'a> {
-    /// Creates a record without quotes from the bounds of its fields in the block.
+    /// Creates a record without quotes from the position before it in the block, and those behind each of its fields.
     #[inline]
-    pub(crate) fn plain(block: &'a [u8], bounds: &'a [(u32, u32)], line: u64) -> Self {
-        let start = bounds.first().map_or(0, |(start, _)| *start as usize);
-        let end = bounds.last().map_or(0, |(_, end)| *end as usize);
+    pub(super) fn plain(block: &'a [u8], ends: &'a [u32], crlf: bool, line: u64) -> Self {
+        let start = ends.first().map_or(0, |before| before.wrapping_add(1) as usize);
+        let end = ends.last().map_or(0, |end| *end as usize).saturating_sub(usize::from(crlf));
         let raw = block.get(start..end).unwrap_or_default();
-        Self { text: block, bounds, start, raw, line, quoted: false, open: false }
+        let width = ends.len().saturating_sub(1);
+        let rows = Rows::new(block, ends, width, crlf);
+        Self { rows, width, start, raw, line, quoted: false, open: false }
     }
 
     /// The record as rows with only one row.
     pub(crate) fn rows(&self) -> Rows<'a> {
-        Rows::new(self.text, self.bounds, self.bounds.len())
-    }
-
-    /// The start and the end of each field.
-    #[inline]
-    pub(crate) fn bounds(&self) -> &'a [(u32, u32)] {
-        self.bounds
+        self.rows
     }
 
     /// The number of fields.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.bounds.len()
+        self.width
     }
 
     /// A field; empty beyond the last one.
     #[inline]
     pub(crate) fn field(&self, index: usize) -> &'a [u8] {
-        match self.bounds.get(index) {
-            Some((start, end)) => self.text.get(*start as usize..*end as usize).unwrap_or_default(),
-            None => &[],
-        }
+        self.rows.iter().next().map_or(&[][..], |row: Row<'a>| row.field(index))
     }
 
     /// Shortens `raw` to the first line of the record.
@@ -73,25 +69,17 @@ impl<'a> Record<'a> {
 pub(crate) struct Records<'a> {
     bytes: &'a [u8],
     delimiter: u8,
-    scanner: Scanner<'a>,
     at: usize,
     lines: u64,
-    bounds: Vec<(u32, u32)>,
+    /// The position before the most recent record, then the one behind each of its fields.
+    ends: Vec<u32>,
     unquoted: Vec<u8>,
 }
 
 impl<'a> Records<'a> {
     /// Creates a reader of a block of at most 4 GiB.
     pub(crate) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
-        Self {
-            bytes,
-            delimiter,
-            scanner: Scanner::new(bytes, delimiter),
-            at: 0,
-            lines: 0,
-            bounds: Vec::with_capacity(32),
-            unquoted: Vec::new(),
-        }
+        Self { bytes, delimiter, at: 0, lines: 0, ends: Vec::with_capacity(32), unquoted: Vec::new() }
     }
 
     /// The number of line feeds seen so far.
@@ -106,71 +94,87 @@ impl<'a> Records<'a> {
         let Some(feed) = memchr::memchr(b'\n', rest) else { return };
         self.at = start + feed + 1;
         self.lines = line + 1;
-        self.scanner.seek(self.at);
+    }
+
+    /// Reads the next records into `plain`, as many as are alike: of `width` fields and without quotes. There may be none.
+    #[inline]
+    pub(crate) fn next_plain(&mut self, width: usize, plain: &mut Plain) {
+        plain.find(self.bytes, (self.at, self.lines), width, self.delimiter);
+        self.at = plain.end();
+        self.lines += plain.len() as u64;
     }
 
     /// Reads the next record, or `None` at the end of the block.
-    #[inline]
     pub(crate) fn next(&mut self) -> Option<Record<'_>> {
-        let start = self.at;
-        if start >= self.bytes.len() {
+        let (bytes, start) = (self.bytes, self.at);
+        if start >= bytes.len() {
             return None;
         }
-        self.bounds.clear();
+        self.ends.clear();
+        self.ends.push((start as u32).wrapping_sub(1));
         let mut field = start;
-        let bounds = &mut self.bounds;
-        let end = loop {
-            let stop = self.scanner.next_stop(|at| {
-                bounds.push((field as u32, at as u32));
-                field = at.wrapping_add(1);
-            });
-            match stop {
-                Some(at) if self.bytes.get(at) == Some(&b'"') => {
-                    if at == field {
-                        return Some(self.quoted(start));
-                    }
-                    // A quote inside an unquoted field has no special meaning.
+        let mut marks = marks(bytes, start, self.delimiter);
+        let feed = loop {
+            match marks.next() {
+                Some((at, b'"')) if at == field => return Some(self.quoted(start)),
+                // A quote inside an unquoted field has no special meaning.
+                Some((_, b'"')) => {}
+                Some((at, b'\n')) => break Some(at),
+                Some((at, _)) => {
+                    self.ends.push(at as u32);
+                    field = at + 1;
                 }
-                stop => break stop,
+                None => break None,
             }
         };
-        let position = end.unwrap_or(self.bytes.len());
-        let stop = without_carriage_return(self.bytes, field, position);
-        self.bounds.push((field as u32, stop as u32));
-        self.at = position + usize::from(end.is_some());
+        let end = feed.unwrap_or(bytes.len());
+        self.ends.push(end as u32);
+        let crlf = end > field && bytes.get(end - 1) == Some(&b'\r');
+        self.at = end + usize::from(feed.is_some());
         let line = self.lines;
-        self.lines += u64::from(end.is_some());
-        Some(Record::plain(self.bytes, &self.bounds, line))
+        self.lines += u64::from(feed.is_some());
+        Some(Record::plain(bytes, &self.ends, crlf, line))
     }
 
     /// Reads the record at `start` byte by byte, since it has a quoted field.
     fn quoted(&mut self, start: usize) -> Record<'_> {
-        self.bounds.clear();
+        self.ends.clear();
         self.unquoted.clear();
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let (length, open) = unquote(rest, self.delimiter, &mut self.unquoted, &mut self.bounds);
+        let (length, open) = unquote(rest, self.delimiter, &mut self.unquoted, &mut self.ends);
         let record = rest.get(..length).unwrap_or_default();
         self.at = start + length;
-        self.scanner.seek(self.at);
         let line = self.lines;
         self.lines += memchr::memchr_iter(b'\n', record).count() as u64;
         let raw = record.strip_suffix(b"\n").unwrap_or(record);
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
-        Record { text: &self.unquoted, bounds: &self.bounds, start, raw, line, quoted: true, open }
+        let width = self.ends.len().saturating_sub(1);
+        let rows = Rows::new(&self.unquoted, &self.ends, width, false);
+        Record { rows, width, start, raw, line, quoted: true, open }
     }
 }
 
-/// The end of a line's last field, without the carriage return of a CR LF.
+/// The structural bytes from `start` on, with their positions.
 #[inline]
-fn without_carriage_return(bytes: &[u8], field: usize, end: usize) -> usize {
-    if end > field && bytes.get(end - 1) == Some(&b'\r') { end - 1 } else { end }
+pub(crate) fn marks(bytes: &[u8], start: usize, delimiter: u8) -> impl Iterator<Item = (usize, u8)> {
+    (start..bytes.len()).step_by(STEP).flat_map(move |base| {
+        let marks = dispatch!(Level::new(), simd => Marks::find(simd, bytes, base, delimiter));
+        let mut rest = marks.all();
+        std::iter::from_fn(move || {
+            let at = base + rest.trailing_zeros() as usize;
+            (rest != 0).then(|| rest &= rest.wrapping_sub(1))?;
+            Some((at, *bytes.get(at)?))
+        })
+    })
 }
 
-/// Removes the quotes of one record: appends its fields to `text` and their bounds to `bounds`.
+/// Removes the quotes of one record: appends its fields to `text`, with a delimiter between them, and to `ends` the
+/// position before the first field, which wraps, and the one behind each field.
 ///
 /// Returns the record's length including its line end, and true if a quote was still open at the end. A quote opens
 /// only at the start of a field. Whatever follows a closing quote within the field is kept unchanged.
-fn unquote(bytes: &[u8], delimiter: u8, text: &mut Vec<u8>, bounds: &mut Vec<(u32, u32)>) -> (usize, bool) {
+fn unquote(bytes: &[u8], delimiter: u8, text: &mut Vec<u8>, ends: &mut Vec<u32>) -> (usize, bool) {
+    ends.push(u32::MAX);
     let mut at = 0;
     let mut field = 0;
     let mut open = false;
@@ -190,8 +194,9 @@ fn unquote(bytes: &[u8], delimiter: u8, text: &mut Vec<u8>, bounds: &mut Vec<(u3
             open = true;
             at_start = false;
         } else if byte == delimiter {
-            bounds.push((field, text.len() as u32));
-            field = text.len() as u32;
+            ends.push(text.len() as u32);
+            text.push(delimiter);
+            field = text.len();
             at_start = true;
         } else if byte == b'\n' {
             break;
@@ -200,10 +205,10 @@ fn unquote(bytes: &[u8], delimiter: u8, text: &mut Vec<u8>, bounds: &mut Vec<(u3
             at_start = false;
         }
     }
-    if !open && text.len() as u32 > field && text.last() == Some(&b'\r') && ends_line(bytes, at) {
+    if !open && text.len() > field && text.last() == Some(&b'\r') && ends_line(bytes, at) {
         text.pop();
     }
-    bounds.push((field, text.len() as u32));
+    ends.push(text.len() as u32);
     (at, open)
 }
 

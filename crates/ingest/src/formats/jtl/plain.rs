@@ -1,0 +1,207 @@
+//! Finds the fields of consecutive records that all have the same width and no quotes, so that they are parsed together,
+//! a column at a time.
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use super::fields::Rows;
+use super::record::Record;
+use super::scan::{Marks, STEP, below_lowest, up_to_lowest};
+
+/// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
+///
+/// They are few enough to stay in the L1 cache, and enough that work done once per column costs little per record.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Plain {
+    /// The position before the first record, then the delimiter or line feed behind each field. Positions wrap at 0.
+    ends: Vec<u32>,
+    width: usize,
+    rows: usize,
+    /// True if all of them end in a carriage return and a line feed.
+    crlf: bool,
+    /// The number of line feeds in the block before each record.
+    lines: Vec<u64>,
+}
+
+impl Plain {
+    /// The largest number of records.
+    const MOST: usize = 64;
+
+    /// Replaces the records by those of `width` fields that begin at `start`, which is on the given line, in a block of at
+    /// most 4 GiB. Ends before the first record that is different, and before a line end that is.
+    ///
+    /// Positions are written without a branch for each, and each line feed tells by their number whether it ends a record
+    /// of the right width.
+    pub(super) fn find(&mut self, bytes: &[u8], (start, line): (usize, u64), width: usize, delimiter: u8) {
+        dispatch!(Level::new(), simd => self.find_by(simd, bytes, start, width, delimiter));
+        self.lines.clear();
+        self.lines.extend(line..line + self.rows as u64);
+    }
+
+    #[inline(always)]
+    fn find_by<S: Simd>(&mut self, simd: S, bytes: &[u8], start: usize, width: usize, delimiter: u8) {
+        self.ends.resize(Self::MOST * width + 1 + STEP, 0);
+        (self.width, self.rows) = (width, 0);
+        if let Some(first) = self.ends.first_mut() {
+            *first = (start as u32).wrapping_sub(1);
+        }
+        // The number of positions that are written.
+        let mut written = 1;
+        let mut base = start;
+        while base < bytes.len() && self.rows < Self::MOST {
+            let marks = Marks::find(simd, bytes, base, delimiter);
+            let plain = below_lowest(marks.quotes);
+            let ends = (marks.delimiters | marks.feeds) & plain;
+            let room = self.ends.get_mut(written..).and_then(|room| room.first_chunk_mut());
+            // There is no room left only if a record is too wide.
+            let Some(room) = room else { break };
+            write(ends, base, room);
+            if !self.end_records(bytes, marks.feeds & plain, ends, written) || marks.quotes != 0 {
+                break;
+            }
+            written += ends.count_ones() as usize;
+            base += STEP;
+        }
+    }
+
+    /// Counts the records that end at these line feeds of a step; `ends` are all ends of fields in it, of which the first
+    /// is at this index. Returns false if a record is different.
+    #[inline(always)]
+    fn end_records(&mut self, bytes: &[u8], mut feeds: u64, ends: u64, index: usize) -> bool {
+        while feeds != 0 {
+            let fields = index + (ends & up_to_lowest(feeds)).count_ones() as usize;
+            if fields != (self.rows + 1) * self.width + 1 || self.rows == Self::MOST {
+                return false;
+            }
+            let crlf = self.has_carriage_return(bytes, fields - 1);
+            if self.rows == 0 {
+                self.crlf = crlf;
+            } else if self.crlf != crlf {
+                return false;
+            }
+            self.rows += 1;
+            feeds &= feeds.wrapping_sub(1);
+        }
+        true
+    }
+
+    /// Returns true if the field that ends at this index ends in a carriage return.
+    #[inline(always)]
+    fn has_carriage_return(&self, bytes: &[u8], index: usize) -> bool {
+        let end = |index: usize| self.ends.get(index).copied().unwrap_or_default();
+        let last = end(index).wrapping_sub(1);
+        bytes.get(last as usize) == Some(&b'\r') && last != end(index.wrapping_sub(1))
+    }
+
+    /// The number of records.
+    pub(super) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns true if there may be more of the kind behind them.
+    pub(crate) fn is_full(&self) -> bool {
+        self.rows == Self::MOST
+    }
+
+    /// The number of line feeds in the block before each record.
+    pub(super) fn lines(&self) -> &[u64] {
+        &self.lines
+    }
+
+    /// The position behind the last record.
+    pub(super) fn end(&self) -> usize {
+        self.ends.get(self.rows * self.width).map_or(0, |end| end.wrapping_add(1) as usize)
+    }
+
+    /// The records as rows. `text` is the block that they are in.
+    #[inline]
+    pub(crate) fn rows<'a>(&'a self, text: &'a [u8]) -> Rows<'a> {
+        let ends = self.ends.get(..=self.rows * self.width).unwrap_or_default();
+        Rows::new(text, ends, self.width, self.crlf)
+    }
+
+    /// Iterates over the single records. `text` is the block that they are in.
+    pub(super) fn records<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Record<'a>> {
+        let ends = |row: usize| self.ends.get(row * self.width..=(row + 1) * self.width);
+        let records = (0..self.rows).zip(&self.lines);
+        records.map(move |(row, line)| Record::plain(text, ends(row).unwrap_or_default(), self.crlf, *line))
+    }
+}
+
+/// Writes the position of each bit of a mask whose lowest bit stands for `base`. What is behind them is overwritten too.
+#[inline(always)]
+fn write(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
+    let mut rest = into.as_mut_slice();
+    // Most steps have up to 8 or 16 ends, so the processor predicts the number of turns.
+    while let Some((eight, behind)) = rest.split_first_chunk_mut::<8>() {
+        for end in eight {
+            *end = (base as u32).wrapping_add(mask.trailing_zeros());
+            mask &= mask.wrapping_sub(1);
+        }
+        if mask == 0 {
+            return;
+        }
+        rest = behind;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::record::Records;
+    use super::*;
+
+    type Found = (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, Vec<u64>, usize);
+
+    fn found(bytes: &[u8], start: usize, width: usize) -> Found {
+        let mut plain = Plain::default();
+        plain.find(bytes, (start, 7), width, b',');
+        let fields = |record: &Record<'_>| (0..record.len()).map(|at| record.field(at).to_vec()).collect();
+        let rows = plain.rows(bytes).iter().map(|row| (0..width).map(|at| row.field(at).to_vec()).collect());
+        let alone: Vec<Vec<Vec<u8>>> = plain.records(bytes).map(|record| fields(&record)).collect();
+        assert_eq!(rows.collect::<Vec<Vec<Vec<u8>>>>(), alone);
+        let raw = plain.records(bytes).map(|record| record.raw.to_vec()).collect();
+        (alone, raw, plain.lines().to_vec(), plain.end())
+    }
+
+    /// The records that are alike, read one by one.
+    fn expected(bytes: &[u8], start: usize, width: usize) -> Found {
+        let mut records = Records::new(bytes.get(start..).unwrap_or_default(), b',');
+        let (mut found, mut crlf): (Found, _) = ((vec![], vec![], vec![], start), None);
+        while found.0.len() < Plain::MOST
+            && let Some(record) = records.next()
+        {
+            let end = start + record.start + record.raw.len();
+            let line_end = match bytes.get(end..).unwrap_or_default() {
+                [b'\n', ..] => 1,
+                [b'\r', b'\n', ..] => 2,
+                _ => break,
+            };
+            let has_quotes = record.raw.contains(&b'"');
+            if has_quotes || record.len() != width || *crlf.get_or_insert(line_end) != line_end {
+                break;
+            }
+            found.0.push((0..width).map(|at| record.field(at).to_vec()).collect());
+            found.1.push(record.raw.to_vec());
+            found.2.push(7 + record.line);
+            found.3 = end + line_end;
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn finds_the_records_that_are_read_one_by_one(
+            log in "(([a-z]{0,9},){2}[a-z]{0,9}(\n|\n|\n|\r\n)){0,12}[a,\r\n\"]{0,9}(,,(\r\n|\n)){0,90}", start in 0..40_usize,
+            width in 1..4_usize,
+        ) {
+            prop_assert_eq!(found(log.as_bytes(), start.min(log.len()), width), expected(log.as_bytes(), start.min(log.len()), width));
+        }
+    }
+
+    #[test]
+    fn record_that_is_too_wide_ends_the_search() {
+        let log = ["a,b\n", &",".repeat(10_000), "\n"].concat();
+        assert_eq!(found(log.as_bytes(), 0, 2).0.len(), 1);
+    }
+}
