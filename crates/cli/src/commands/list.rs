@@ -7,8 +7,7 @@ use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
 use perfpipe_analyze::table::{Table, Tone};
-use perfpipe_ingest::store::Listing;
-use perfpipe_ingest::store::parquet::StoredParts;
+use perfpipe_ingest::store::{Listing, StoredParts};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};

@@ -54,7 +54,7 @@ pub(super) async fn of_parts(name: &str, store: &Store) -> Result<RunKey> {
         return Ok(key.clone());
     }
     let remedy = match known.as_slice() {
-        [] => "Store them first with `perfpipe ingest --part`, in a folder (--store).".to_owned(),
+        [] => "Store them first with `perfpipe ingest --part`.".to_owned(),
         known => {
             let names: Vec<String> = known.iter().map(RunKey::to_string).collect();
             format!("There are parts of {}.", names.join(", "))

@@ -170,9 +170,6 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
              --part` drops one that is wrong."
         }
         ErrorKind::PartsLeft => "Drop them with `perfpipe drop --part`.",
-        ErrorKind::PartsInDatabase => {
-            "Ingest and merge the parts in a folder (--store), then copy the run: `perfpipe copy RUN --to-database URL`."
-        }
         ErrorKind::RunBusy => "Wait until it is done, or name this run with --framework and --test.",
         ErrorKind::Replaced => "Run the command again.",
         ErrorKind::SharedLabel => {

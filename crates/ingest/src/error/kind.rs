@@ -230,8 +230,6 @@ kinds! {
     PartsBusy = "parts-busy",
     /// The run was merged, and its parts could not be removed.
     PartsLeft = "parts-left",
-    /// A database has no parts of runs.
-    PartsInDatabase = "parts-in-database",
     /// Another process is writing or dropping the run.
     RunBusy = "run-busy",
     /// Another process is writing to a folder that is to be repaired.

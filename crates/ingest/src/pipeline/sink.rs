@@ -94,6 +94,27 @@ impl<'a> FinishedRun<'a> {
     }
 }
 
+#[cfg(feature = "parquet")]
+impl FinishedRun<'_> {
+    /// The same run with other metadata.
+    pub(crate) fn told_as<'b>(&'b mut self, info: &'b RunInfo) -> FinishedRun<'b> {
+        FinishedRun {
+            info,
+            labels: self.labels,
+            injectors: self.injectors,
+            cells: &mut *self.cells,
+            cpu: self.cpu,
+            series: self.series,
+            errors: self.errors,
+            label_counts: self.label_counts,
+            rejects: &mut *self.rejects,
+            replace: self.replace,
+            stage: self.stage,
+            part: self.part,
+        }
+    }
+}
+
 /// Encodes batches for its writer. Each worker thread has its own encoder.
 pub trait BatchEncoder: Send + 'static {
     /// The encoded form that the writer takes.

@@ -4,6 +4,7 @@ pub(crate) mod counted;
 pub(crate) mod held;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub(crate) mod parts;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub(crate) mod repairer;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
+pub use self::parts::StoredParts;
 pub use self::repairer::{Repaired, Repairer};
 pub use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 pub use crate::pipeline::stage::{CommitStage, Stage};

@@ -8,7 +8,7 @@ use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::options::RunOptions;
 use crate::run::options::part::PartNumber;
-use crate::store::parquet::parts::{self, Part};
+use crate::store::parts::{self, Part};
 
 /// The maximum number of missing parts that are named.
 const NAMED: usize = 10;

@@ -28,8 +28,8 @@ use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
 use crate::series::cpu::CpuJoin;
 use crate::store::counted;
-use crate::store::parquet::ParquetStore;
-use crate::store::parquet::parts::{Part, StoredParts};
+use crate::store::parquet::parts::Facts;
+use crate::store::parts::{HeldParts, Part, PartStore, StoredParts, none};
 
 /// How parts are merged.
 ///
@@ -98,7 +98,7 @@ impl Store {
     ///
     /// # Errors
     /// As for [`ingest`](crate::ingest()). Also if the options lack something, a log has no clock, the parts are being
-    /// merged, or the store is a database.
+    /// merged, or the store fails.
     pub fn ingest_part<'a>(
         &'a self,
         files: &'a [PathBuf],
@@ -110,10 +110,13 @@ impl Store {
                 let problem = "a part of a run needs the run's framework, test, repeat and origin";
                 return Err(Error::usage(ErrorKind::PartIncomplete, problem, "Give them."));
             };
-            let (store, _lock) = self.of_parts()?.part_store(&key, part.number())?;
             let options = IngestOptions { max_rejects: u64::MAX, ..options.clone() };
-            let terms = Terms { part: Some(part), ..Terms::default() };
-            ingest_as(&store, files, &options, terms).await.map_err(|error| match error {
+            let stored = match &self.0 {
+                Kind::Parquet(store) => ingest_part(store, (&key, part), files, &options).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => ingest_part(store.as_ref(), (&key, part), files, &options).await,
+            };
+            stored.map_err(|error| match error {
                 Error::Origin { place, told: Some(_), earliest } => late_origin(*place, earliest),
                 error if error.kind() == ErrorKind::KeyTaken => taken(&key, part, &error),
                 error => error,
@@ -129,7 +132,7 @@ impl Store {
     ///
     /// # Errors
     /// If parts are missing, or don't fit together; if there are too many rejects, the run may not replace another one,
-    /// or the store fails or is a database.
+    /// or the store fails.
     ///
     /// ```
     /// use perfpipe_ingest::{IngestOptions, MergeOptions, RunKey, Store};
@@ -154,10 +157,16 @@ impl Store {
         of: u32,
         options: &'a MergeOptions,
     ) -> BoxFuture<'a, Result<Ingested>> {
-        Box::pin(async move { merge(self.of_parts()?, key, of, options).await })
+        Box::pin(async move {
+            match &self.0 {
+                Kind::Parquet(store) => merge(store, key, of, options).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => merge(store.as_ref(), key, of, options).await,
+            }
+        })
     }
 
-    /// Returns the parts of runs that are not yet merged, sorted by test, framework and repeat. A database has none.
+    /// Returns the parts of runs that are not yet merged, sorted by test, framework and repeat.
     ///
     /// # Errors
     /// If the store can't be read.
@@ -166,7 +175,7 @@ impl Store {
             match &self.0 {
                 Kind::Parquet(store) => blocking(store, |store| store.parts()).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(..) => Ok(Vec::new()),
+                Kind::Postgres(store, _) => PartStore::parts(store.as_ref()).await,
             }
         })
     }
@@ -174,22 +183,15 @@ impl Store {
     /// Drops parts of a run that are not yet merged.
     ///
     /// # Errors
-    /// If one of them is not stored, others are working on the parts, or the store is a database.
+    /// If one of them is not stored, others are working on the parts, or the store fails.
     pub fn drop_parts<'a>(&'a self, key: &'a RunKey, numbers: &'a [u32]) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.of_parts()?.drop_parts(key, numbers) })
-    }
-
-    /// Returns the store if it can have parts.
-    fn of_parts(&self) -> Result<&ParquetStore> {
-        match &self.0 {
-            Kind::Parquet(store) => Ok(store),
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(..) => Err(Error::refused(
-                ErrorKind::PartsInDatabase,
-                "parts of a run are kept in a folder, not in a database",
-                "Ingest and merge them in a folder, then copy the run to the database.",
-            )),
-        }
+        Box::pin(async move {
+            match &self.0 {
+                Kind::Parquet(store) => drop_parts(store, key, numbers).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => drop_parts(store.as_ref(), key, numbers).await,
+            }
+        })
     }
 }
 
@@ -207,21 +209,41 @@ fn taken(key: &RunKey, part: PartNumber, error: &Error) -> Error {
     Error::refused(ErrorKind::PartTaken, problem, remedy)
 }
 
-async fn merge(store: &ParquetStore, key: &RunKey, of: u32, options: &MergeOptions) -> Result<Ingested> {
-    let locked = store.parts_alone(key)?;
-    let parts = locked.all()?;
+async fn ingest_part<S: PartStore>(
+    store: &S,
+    (key, part): (&RunKey, PartNumber),
+    files: &[PathBuf],
+    options: &IngestOptions,
+) -> Result<Ingested> {
+    let desk = store.part_desk(key, part).await?;
+    ingest_as(&desk, files, options, Terms { part: Some(part), ..Terms::default() }).await
+}
+
+async fn drop_parts<S: PartStore>(store: &S, key: &RunKey, numbers: &[u32]) -> Result<()> {
+    let held = store.hold_parts(key).await?;
+    let stored = held.numbers()?;
+    let Some(number) = numbers.iter().find(|number| !stored.contains(number)) else {
+        return held.drop_parts(numbers).await;
+    };
+    let problem = format!("there is no part {number} of {key}");
+    Err(Error::refused(ErrorKind::NoParts, problem, "Choose one of the parts that are stored."))
+}
+
+async fn merge<S: PartStore>(store: &S, key: &RunKey, of: u32, options: &MergeOptions) -> Result<Ingested> {
+    let held = store.hold_parts(key).await?;
+    let parts = held.all().await?;
     agree::check(key, &parts, of)?;
-    let writer = store.begin_merged(key, &parts)?;
+    let writer = held.begin_merged(key, &parts).await?;
     let mut merged = Merged::new(Totals::new(options.memory, writer.scratch()), options.max_rejects);
     for part in &parts {
-        merged.add(key, part)?;
+        merged.add(key, part, &held.facts(part).await?)?;
         // So that a merge can be stopped before the next part.
         tokio::task::yield_now().await;
     }
     let stage = options.progress.commit();
     let done = merged.commit(writer, (key, &parts), options.replace, stage).await?;
     stage.set(Stage::Stored);
-    locked.remove().map(|()| done).map_err(|error| {
+    held.remove_merged().await.map(|()| done).map_err(|error| {
         let problem = format!("the run {key} is stored, but its parts could not be removed: {error}");
         Error::refused(ErrorKind::PartsLeft, problem, "Drop the parts.")
     })
@@ -244,9 +266,9 @@ impl Merged {
     }
 
     /// Adds the part that comes next.
-    fn add(&mut self, key: &RunKey, part: &Part) -> Result<()> {
-        let mut run = part.store.read(key)?.ok_or_else(|| Error::missing_run(key))?;
-        self.totals.absorb_part(&run, &part.names()?)?;
+    fn add(&mut self, key: &RunKey, part: &Part, facts: &Facts) -> Result<()> {
+        let mut run = facts.run()?;
+        self.totals.absorb_part(&run, &facts.names()?)?;
         for cell in run.cells.sums() {
             let (_, cell) = cell?;
             let bytes = cell.bytes.unsigned_abs().saturating_add(cell.sent_bytes.unsigned_abs());
@@ -259,7 +281,7 @@ impl Merged {
             return Err(Error::refused(ErrorKind::SizeOverflow, problem, remedy));
         }
         let (rejects, max_rejects) = (&mut self.rejects, self.max_rejects);
-        part.store.rejects(key, &mut |reject| match rejects.len() < max_rejects {
+        facts.rejects(&mut |reject| match rejects.len() < max_rejects {
             true => rejects.push(&reject),
             false => Err(one_too_many(&reject, max_rejects)),
         })?;
@@ -281,8 +303,8 @@ impl Merged {
         replace: bool,
         stage: &CommitStage,
     ) -> Result<Ingested> {
-        let Some(first) = self.first.take() else { return Err(crate::store::parquet::parts::none(key)) };
-        let info = info(&first.info, parts, &self.totals, self.rejects.len());
+        let (Some(first), Some(row)) = (self.first.take(), parts.first()) else { return Err(none(key)) };
+        let info = info(&row.info, parts, &self.totals, self.rejects.len());
         let (errors, label_counts) = (self.totals.errors()?, self.totals.label_counts());
         let (labels, injectors) = (self.totals.labels(), self.totals.injectors());
         counted::check(&info, info.requests().saturating_add(info.transactions), &label_counts, &errors)?;

@@ -45,7 +45,6 @@ mod writer;
 use std::path::Path;
 
 pub use self::packed::PackedRun;
-pub use self::parts::StoredParts;
 pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use self::writer::ParquetWriter;
 
@@ -188,18 +187,7 @@ impl ParquetStore {
     }
 
     fn read_once(&self, key: &RunKey) -> Result<Option<(StoredRun, Counted)>> {
-        self.with_generation(key, |manifest, file| {
-            let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?)?;
-            let run = StoredRun {
-                info: manifest.info.clone(),
-                cells,
-                cpu: tables::read_cpu(file(tables::CPU)?)?,
-                series: series(manifest, file)?,
-                errors: tables::read_errors(file(tables::ERRORS)?)?,
-                labels: tables::read_labels(file(tables::LABELS)?)?,
-            };
-            Ok((run, counted))
-        })
+        self.with_generation(key, read_facts)
     }
 
     /// Reads a run's metadata; `None` if it is not stored.
@@ -315,12 +303,7 @@ impl ParquetStore {
             Ok((rejects(manifest, file)?, manifest.info.clone()))
         })?;
         let (rejects, info) = opened.ok_or_else(|| wanted.missing())?;
-        let mut read = 0;
-        for reject in rejects {
-            each(reject?)?;
-            read += 1;
-        }
-        held::rejects(&info, read)
+        pass_rejects(rejects, &info, each)
     }
 
     /// Removes a run; returns false if it is not stored.
@@ -359,6 +342,37 @@ impl ParquetStore {
             }
         }
     }
+}
+
+/// Reads a run without its samples. The second number is the samples in its cells.
+fn read_facts(
+    manifest: &Manifest,
+    file: &dyn Fn(&str) -> Result<CheckedFile>,
+) -> Result<(StoredRun, Counted)> {
+    let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?)?;
+    let run = StoredRun {
+        info: manifest.info.clone(),
+        cells,
+        cpu: tables::read_cpu(file(tables::CPU)?)?,
+        series: series(manifest, file)?,
+        errors: tables::read_errors(file(tables::ERRORS)?)?,
+        labels: tables::read_labels(file(tables::LABELS)?)?,
+    };
+    Ok((run, counted))
+}
+
+/// Passes rejected records to `each`. Fails if they are not all of the run.
+fn pass_rejects(
+    rejects: impl Iterator<Item = Result<Reject>>,
+    info: &RunInfo,
+    each: &mut dyn FnMut(Reject) -> Result<()>,
+) -> Result<()> {
+    let mut read = 0;
+    for reject in rejects {
+        each(reject?)?;
+        read += 1;
+    }
+    held::rejects(info, read)
 }
 
 /// Returns the names of the files of a run's samples in their order, if they are stored.

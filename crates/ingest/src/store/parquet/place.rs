@@ -47,6 +47,18 @@ impl Place {
         }
     }
 
+    /// Gives a finished file of another place of the same store a second name, which must not exist yet. What both have is
+    /// never changed.
+    pub(super) fn take(&self, name: &str, (from, file): (&Self, &str), sums: &Sums) -> Result<()> {
+        // Only in a bucket is the size needed.
+        let _ = sums;
+        match (self, from) {
+            #[cfg(feature = "lake")]
+            (Self::Bucket(to), Self::Bucket(from)) => to.copy(name, (from, file), sums.bytes()),
+            (to, from) => link(&from.path(file), &to.path(name)),
+        }
+    }
+
     /// Removes a file.
     pub(super) fn remove(&self, name: &str) -> Result<()> {
         match self {
@@ -67,6 +79,15 @@ impl Place {
             Self::Bucket(_) => true,
         }
     }
+}
+
+/// Gives a file on the disk another name. Where the file system can't, it is copied.
+fn link(file: &Path, to: &Path) -> Result<()> {
+    if fs::hard_link(file, to).is_ok() {
+        return Ok(());
+    }
+    let copied = fs::copy(file, to).and_then(|_| File::open(to)?.sync_all());
+    copied.map_err(|error| Error::io(to, error))
 }
 
 /// Creates a file on the disk, which must not exist yet.

@@ -1,8 +1,7 @@
 //! Writes a run into the embedded store. Until it is committed, no reader sees it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::checksum::{SummedFile, Sums};
 use super::home::{Draft, Home};
@@ -11,7 +10,7 @@ use super::lake::write_rejects;
 use super::place::Place;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::{seconds, tables};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
@@ -29,18 +28,21 @@ pub struct ParquetWriter {
 
 impl ParquetWriter {
     pub(super) fn begin(home: &Home, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
-        let draft = home.begin(key)?;
+        Self::of(home.begin(key)?, keep_samples)
+    }
+
+    pub(super) fn of(draft: Draft, keep_samples: bool) -> Result<Self> {
         let samples = keep_samples.then(|| SamplePieces::create(&draft.place())).transpose()?;
         Ok(Self { samples, draft, linked: BTreeMap::new() })
     }
 
-    /// Begins a run whose samples are those of these files, in their order. The files themselves become the run's.
-    pub(super) fn begin_linked(home: &Home, key: &RunKey, files: &[(PathBuf, Sums)]) -> Result<Self> {
+    /// Begins a run whose samples are those of these files, in their order: of each, where it is, its name and its sums.
+    pub(super) fn begin_linked(home: &Home, key: &RunKey, files: &[(Place, String, Sums)]) -> Result<Self> {
         let mut writer = Self::begin(home, Some(key), false)?;
-        let folder = home.folder("parts of runs").and(Ok(writer.draft.place()))?;
-        for (piece, (file, sums)) in files.iter().enumerate() {
+        let place = writer.draft.place();
+        for (piece, (from, file, sums)) in files.iter().enumerate() {
             let name = file_name(piece);
-            link(file, &folder.path(&name))?;
+            place.take(&name, (from, file), sums)?;
             writer.linked.insert(name, sums.clone());
         }
         Ok(writer)
@@ -109,15 +111,6 @@ impl RunWriter for ParquetWriter {
         cells.check(run.info)?;
         draft.publish(files, run.info, run.replace)
     }
-}
-
-/// Gives a file another name. Where the file system can't, it is copied.
-fn link(file: &Path, to: &Path) -> Result<()> {
-    if fs::hard_link(file, to).is_ok() {
-        return Ok(());
-    }
-    let copied = fs::copy(file, to).and_then(|_| File::open(to)?.sync_all());
-    copied.map_err(|error| Error::io(to, error))
 }
 
 /// The job of writing the rejected records.

@@ -17,12 +17,23 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Finds out whether a run was stored after its commit failed with `lost`. Returns an error if it was not.
-pub(super) async fn resolve(config: &PostgresConfig, info: &RunInfo, number: i64, lost: Error) -> Result<()> {
+/// The run or part that was being stored.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) info: &'a RunInfo,
+    /// A number that no other run or part has had.
+    pub(super) number: i64,
+    /// The number of the part, if it is no whole run.
+    pub(super) part: Option<u32>,
+}
+
+/// Finds out whether a run or part was stored after its commit failed with `lost`. Returns an error if it was not.
+pub(super) async fn resolve(config: &PostgresConfig, asked: Asked<'_>, lost: Error) -> Result<()> {
+    let info = asked.info;
     let mut why = "it did not answer".to_owned();
     let asking = async {
         loop {
-            match ask(config, info, number).await {
+            match ask(config, asked).await {
                 Ok(stored) => return stored,
                 Err(error) => why = error.to_string(),
             }
@@ -51,13 +62,18 @@ pub(super) async fn resolve(config: &PostgresConfig, info: &RunInfo, number: i64
     }
 }
 
-/// Returns true if the run is stored, once its transaction has ended.
-async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<bool> {
+/// Returns true if the run or part is stored, once its transaction has ended.
+async fn ask(config: &PostgresConfig, Asked { info, number, part }: Asked<'_>) -> Result<bool> {
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
     // The writer's transaction holds the lock on its key until it ends.
     begin(&session, what, Mode::Reading).await?;
-    holders::wait_for(&session, what, &locks::lock_of(&info.key), "the lock on the run").await?;
-    let found = runs::find(&session, layout::read(&session).await?, &info.key).await?;
-    Ok(found.is_some_and(|run| run.number == number))
+    let key = &info.key;
+    let lock = part.map_or_else(|| locks::lock_of(key), |part| locks::lock_of_part(key, part));
+    holders::wait_for(&session, what, &lock, "the lock on the run").await?;
+    let found = match part {
+        Some(part) => super::parts::generation(&session, what, key, part).await?,
+        None => runs::find(&session, layout::read(&session).await?, key).await?.map(|run| run.number),
+    };
+    Ok(found == Some(number))
 }

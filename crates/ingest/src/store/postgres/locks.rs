@@ -7,6 +7,7 @@ use tokio_postgres::types::Type;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
+use crate::store::parts::being_merged;
 
 use super::samples::stripes::Tables;
 use super::schema::layout;
@@ -30,6 +31,35 @@ const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
 /// Returns the name of the lock on a run's key.
 pub(super) fn lock_of(key: &RunKey) -> String {
     format!("perfpipe run {}", lock_text(key))
+}
+
+/// Returns the name of the lock on all parts of a run. Those who write one share it.
+pub(super) fn lock_of_parts(key: &RunKey) -> String {
+    format!("perfpipe parts {}", lock_text(key))
+}
+
+/// Returns the name of the lock on a part of a run.
+pub(super) fn lock_of_part(key: &RunKey, number: u32) -> String {
+    format!("perfpipe part {number} {}", lock_text(key))
+}
+
+/// Locks a part of a run for this transaction.
+///
+/// # Errors
+/// If another writer holds it, or the parts of the run are being merged.
+pub(super) async fn claim_part(session: &Session, key: &RunKey, number: u32) -> Result<()> {
+    let what = "claiming the part of a run";
+    if !try_advisory(session, what, "try_advisory_xact_lock_shared", &lock_of_parts(key)).await? {
+        return Err(being_merged(key));
+    }
+    if try_lock(session, what, &lock_of_part(key, number)).await? {
+        return Ok(());
+    }
+    Err(Error::refused(
+        ErrorKind::RunBusy,
+        format!("part {number} of {key} is being written by another perfpipe"),
+        "Wait until it is done, or give this part its own number.",
+    ))
 }
 
 /// Locks a run's key for this transaction.
@@ -56,9 +86,12 @@ async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
 
 /// Takes the advisory lock named by a text for this transaction; returns false if another session holds it.
 pub(super) async fn try_lock(session: &Session, what: &str, text: &str) -> Result<bool> {
-    let sql =
-        "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as taken";
-    value(&session.query_one(what, sql, &[(&text, Type::TEXT)]).await?, "taken")
+    try_advisory(session, what, "try_advisory_xact_lock", text).await
+}
+
+async fn try_advisory(session: &Session, what: &str, kind: &str, text: &str) -> Result<bool> {
+    let sql = format!("select pg_catalog.pg_{kind}(pg_catalog.hashtextextended($1, 0::bigint)) as taken");
+    value(&session.query_one(what, &sql, &[(&text, Type::TEXT)]).await?, "taken")
 }
 
 /// Locks the lowest repeat of a key that is neither stored nor locked by another writer.
@@ -161,19 +194,28 @@ fn still_read(table: &str) -> Error {
     )
 }
 
-/// Gives a loaded table and its index their final names: those of the key with this ending. Returns the table's name.
+/// Gives a table of samples and its index their final names: those of the key with this ending. Returns the table's name.
 pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str, ending: &str) -> Result<String> {
     let what = "naming the run's table";
     session.run(what, &waiting(session.patience())).await?;
     holders::wait_for(session, what, NAMES, "the lock on the names of tables").await?;
+    let index = session.query(what, INDEX_OF, &[(&loaded, Type::TEXT)]).await?;
     let table = free_name(session, key, ending).await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));
     session.run(what, &rename).await?;
-    let index = free_name(session, key, &format!("{ending}_t_ms")).await?;
-    let rename = format!("alter index {} rename to {}", in_schema(&index_of(loaded)), quoted(&index));
-    session.run(what, &rename).await?;
+    if let Some(index) = index.first() {
+        let name = free_name(session, key, &format!("{ending}_t_ms")).await?;
+        let rename = format!("alter index {} rename to {}", in_schema(value(index, "name")?), quoted(&name));
+        session.run(what, &rename).await?;
+    }
     Ok(table)
 }
+
+/// Selects the index of a table of samples.
+const INDEX_OF: &str = "select i.relname::text as name from pg_catalog.pg_index x \
+     join pg_catalog.pg_class i on i.oid = x.indexrelid join pg_catalog.pg_class t on t.oid = x.indrelid \
+     join pg_catalog.pg_namespace n on n.oid = t.relnamespace \
+     where n.nspname = 'perfpipe' and t.relname = $1::name order by 1 limit 1";
 
 /// Returns the name of a table's index while it is being loaded.
 pub(super) fn index_of(loaded: &str) -> String {

@@ -10,6 +10,7 @@ mod copy;
 pub(crate) mod fuzz;
 mod holders;
 mod locks;
+mod parts;
 mod points;
 mod pooled;
 mod reader;
@@ -45,6 +46,7 @@ use crate::sample::batch::SampleBatch;
 use self::samples::leftovers;
 use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};
+use self::writer::Claim;
 
 /// A store of runs in a Postgres database.
 ///
@@ -302,7 +304,7 @@ impl RunStore for PostgresStore {
 
     async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
         let session = connect::open(&self.config).await?.with_patience(self.patience);
-        PostgresWriter::begin(session, &self.config, key, keep_samples).await
+        PostgresWriter::begin(session, &self.config, Claim::Run(key), keep_samples).await
     }
 }
 

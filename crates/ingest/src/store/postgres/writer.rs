@@ -5,17 +5,19 @@ use futures_util::future::try_join;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
-use crate::pipeline::stage::{CommitStage, Stage};
+use crate::pipeline::stage::Stage;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::store::counted::CountedCells;
 
+use super::commit::{self, Asked};
 use super::copy::encode::{RowEncoder, Rows};
 use super::copy::pages::Paged;
 use super::copy::samples::SampleEncoder;
 use super::copy::seconds::{self, Names};
 use super::copy::{CopyIn, facts};
+use super::parts::{self, Merging};
 use super::pooled;
 use super::samples::leftovers;
 use super::samples::spread::Samples;
@@ -25,7 +27,7 @@ use super::schema::names::in_schema;
 use super::schema::version::{Layout, RowsOf};
 use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
-use super::{commit, locks, runs, series};
+use super::{locks, runs, series};
 use crate::connection::config::PostgresConfig;
 use crate::connection::session::Session;
 
@@ -36,14 +38,24 @@ pub struct PostgresWriter {
     config: PostgresConfig,
     engine: Engine,
     samples: Option<Samples>,
+    /// The samples of the parts that are merged to the run.
+    merging: Option<Merging>,
+}
+
+/// What a writer locks when it begins.
+pub(super) enum Claim<'a> {
+    /// A run, if its key is known.
+    Run(Option<&'a RunKey>),
+    /// The part of a run with this number.
+    Part(&'a RunKey, u32),
 }
 
 impl PostgresWriter {
-    /// Begins the transaction and locks the key, if it is known.
+    /// Begins the transaction and locks what is claimed.
     pub(super) async fn begin(
         session: Session,
         config: &PostgresConfig,
-        key: Option<&RunKey>,
+        claim: Claim<'_>,
         keep_samples: bool,
     ) -> Result<Self> {
         let what = "beginning to store a run";
@@ -54,11 +66,24 @@ impl PostgresWriter {
         begin(&session, what, Mode::Writing).await?;
         engine.settle_nodes(&session, what).await?;
         pooled::clear(&session).await?;
-        if let Some(key) = key {
-            locks::claim(&session, key).await?;
+        match claim {
+            Claim::Run(None) => {}
+            Claim::Run(Some(key)) => locks::claim(&session, key).await?,
+            Claim::Part(key, number) => locks::claim_part(&session, key, number).await?,
         }
         let samples = if keep_samples { Some(Samples::begin(&session, config, engine).await?) } else { None };
-        Ok(Self { session, config: config.clone(), engine, samples })
+        Ok(Self { session, config: config.clone(), engine, samples, merging: None })
+    }
+
+    /// Begins a run that is merged of its parts.
+    pub(super) async fn begin_merged(
+        session: Session,
+        config: &PostgresConfig,
+        key: &RunKey,
+        merging: Merging,
+    ) -> Result<Self> {
+        let begun = Self::begin(session, config, Claim::Run(Some(key)), false).await?;
+        Ok(Self { merging: Some(merging), ..begun })
     }
 }
 
@@ -93,17 +118,22 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { session, config, engine, samples } = self;
+        let Self { session, config, engine, samples, merging } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
-        check_kept(info, samples.is_some())?;
+        let merges_samples = merging.as_ref().is_some_and(|merging| !merging.tables.is_empty());
+        check_kept(info, samples.is_some() || merges_samples)?;
         let loaded = match samples {
             Some(samples) => Some(samples.finish(&session, info).await?),
             None => None,
         };
+        #[cfg(feature = "parquet")]
+        if let Some((row, _)) = run.part {
+            return parts::store((session, &config, engine), loaded, *row, run).await;
+        }
         locks::claim(&session, key).await?;
         if !run.series.is_empty() {
-            let what = "making the table of series";
-            series::ensure(&session, what, layout::read(&session).await?, engine).await?;
+            let later = series::later(layout::read(&session).await?);
+            later.ensure(&session, "making the table of series", engine).await?;
         }
         let layout = layout::hold(&session, "storing the run").await?;
         let old = make_way(&session, layout, run.replace, info).await?;
@@ -122,27 +152,21 @@ impl RunWriter for PostgresWriter {
         if let Some(old) = old {
             locks::drop_tables(&session, &old).await?;
         }
-        if let Some(loaded) = loaded {
-            let tables = loaded.join(&session, key).await?;
+        let tables = match (loaded, merging) {
+            (Some(loaded), _) => Some(loaded.join(&session, key, "").await?),
+            (None, Some(merging)) => merging.join(&session, key, engine).await?,
+            (None, None) => None,
+        };
+        if let Some(tables) = tables {
             runs::name_tables(&session, layout, key, &tables).await?;
         }
-        finish(session, &config, info, number, stage).await
+        stage.set(Stage::Asked);
+        let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
+        // If the connection is still open, this ends its transaction.
+        drop(session);
+        // Only the answer may be lost, so the server is asked whether the run is stored.
+        commit::resolve(&config, Asked { info, number, part: None }, lost).await
     }
-}
-
-/// Commits. If that fails, only the answer may be lost, so the server is asked whether the run is stored.
-async fn finish(
-    session: Session,
-    config: &PostgresConfig,
-    info: &RunInfo,
-    number: i64,
-    stage: &CommitStage,
-) -> Result<()> {
-    stage.set(Stage::Asked);
-    let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
-    // If the connection is still open, this ends its transaction.
-    drop(session);
-    commit::resolve(config, info, number, lost).await
 }
 
 fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {

@@ -8,9 +8,11 @@ use super::super::folder::{Folder, RunLock, Staging};
 #[cfg(feature = "lake")]
 use super::super::lake::LakeDraft;
 use super::super::place::Place;
+use super::Home;
 use crate::error::Result;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 
 /// A run that is being written. Dropping it removes its files.
@@ -32,6 +34,21 @@ impl Draft {
         let lock = key.map(|key| folder.lock(key)).transpose()?;
         let staging = folder.stage()?;
         Ok(Self::Folder(FolderDraft { folder: folder.clone(), staging, lock }))
+    }
+
+    /// Begins a part of a run. In a folder, `home` is that of this part alone.
+    pub(in crate::store::parquet) fn of_part(
+        home: &Home,
+        key: Option<&RunKey>,
+        number: PartNumber,
+    ) -> Result<Self> {
+        // Only in a bucket do parts share a home.
+        let _ = number;
+        match home {
+            Home::Folder(folder) => Self::in_folder(folder, key),
+            #[cfg(feature = "lake")]
+            Home::Lake(lake) => LakeDraft::of_part(lake, key, number).map(Self::Lake),
+        }
     }
 
     /// Returns where the files of the run are written.

@@ -132,6 +132,12 @@ impl Bucket {
         self.wait(async move { store.put(&path, content.into()).await.map(drop) })
     }
 
+    /// Copies an object, which stays where it is.
+    pub(super) fn copy(&self, from: &str, to: &str) -> io::Result<()> {
+        let (store, from, to) = (Arc::clone(&self.0.store), self.path(from), self.path(to));
+        self.wait(async move { store.copy(&from, &to).await })
+    }
+
     /// Writes an object that must not exist yet; returns false if it does.
     pub(super) fn put_new(&self, name: &str, content: Bytes) -> Result<bool> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));

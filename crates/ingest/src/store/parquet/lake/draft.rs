@@ -2,22 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::delta::{Add, Table, row_of, unique_id};
+use super::delta::unique_id;
 use super::row::write_row;
+use super::slot::Slot;
 use super::{Generation, Lake, busy};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
+use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 use crate::store::parquet::checksum::Sums;
 use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
-use crate::store::parquet::tables;
 
 /// A run that is being written. Dropping it removes its files, unless the table of runs may name them.
 #[derive(Debug)]
 pub(in crate::store::parquet) struct LakeDraft {
     lake: Lake,
     generation: Generation,
+    /// The number of the part, if it is no whole run.
+    part: Option<PartNumber>,
     /// The run's key, once it is known, and the generation that it had then.
     seen: Option<(RunKey, Option<String>)>,
     kept: bool,
@@ -25,12 +28,26 @@ pub(in crate::store::parquet) struct LakeDraft {
 
 impl LakeDraft {
     pub(in crate::store::parquet) fn begin(lake: &Lake, key: Option<&RunKey>) -> Result<Self> {
+        Self::begin_as(lake, key, None)
+    }
+
+    /// Begins a part of a run.
+    pub(in crate::store::parquet) fn of_part(
+        lake: &Lake,
+        key: Option<&RunKey>,
+        number: PartNumber,
+    ) -> Result<Self> {
+        Self::begin_as(lake, key, Some(number))
+    }
+
+    fn begin_as(lake: &Lake, key: Option<&RunKey>, part: Option<PartNumber>) -> Result<Self> {
         lake.create()?;
         lake.sweep()?;
         let name = format!("{GENERATION}{}", unique_id().replace('-', ""));
-        let seen = key.map(|key| Ok::<_, Error>((key.clone(), lake.current(key)?))).transpose()?;
-        let generation = Generation::new(lake.bucket.clone(), &name);
-        Ok(Self { lake: lake.clone(), generation, seen, kept: false })
+        let current = |key: &RunKey| lake.current(&Slot { key: key.clone(), part });
+        let seen = key.map(|key| Ok::<_, Error>((key.clone(), current(key)?))).transpose()?;
+        let generation = Generation::new(lake.bucket.clone(), &name, part.is_some());
+        Ok(Self { lake: lake.clone(), generation, part, seen, kept: false })
     }
 
     /// Returns where the files of the run are written.
@@ -56,14 +73,14 @@ impl LakeDraft {
         info: &RunInfo,
         replace: Replace,
     ) -> Result<()> {
-        let key = &info.key;
+        let slot = Slot { key: info.key.clone(), part: self.part };
         let seen = match self.seen.take() {
-            Some((claimed, seen)) if claimed == *key => seen,
-            _ => self.lake.current(key)?,
+            Some((claimed, seen)) if claimed == slot.key => seen,
+            _ => self.lake.current(&slot)?,
         };
-        self.check_replace(info, replace)?;
-        let path = row_of(key, self.generation.name(), tables::RUN);
-        let row = write_row(self.generation.create_at(format!("{}/{path}", Table::Runs.name())), info)?;
+        self.check_replace(&slot, info, replace)?;
+        let path = slot.row(self.generation.name());
+        let row = write_row(self.generation.create_at(format!("{}/{path}", slot.table().name())), info)?;
         let manifest = Manifest { generation: self.generation.name().to_owned(), files, info: info.clone() };
         let name = Lake::manifest_name(&manifest.generation);
         let text = manifest.sealed(&self.lake.bucket.shown(&name))?;
@@ -73,15 +90,17 @@ impl LakeDraft {
         // names once they are old.
         self.kept = true;
         let mine = || Ok(Some(manifest.clone()));
-        let facts = Table::FACTS.into_iter().try_for_each(|table| self.lake.put(table, key, &mine));
-        let row = Add::new(key, &manifest.generation, &path, row.bytes());
-        let shown = facts.and_then(|()| self.lake.show(key, seen.as_deref(), vec![row]));
-        let settled = self.lake.settle(key);
+        let facts = slot.facts().try_for_each(|table| self.lake.put(table, &slot.key, &mine));
+        let row = slot.add(&manifest.generation, &path, row.bytes());
+        let shown = facts.and_then(|()| self.lake.show(&slot, seen.as_deref(), vec![row]));
+        let settled = self.lake.settle(&slot);
         match shown {
             Ok(true) => settled,
-            Ok(false) => Err(busy(key)),
+            Ok(false) => Err(busy(&slot)),
             // The answer may have been lost, and not the commit.
-            Err(_) if self.lake.current(key).is_ok_and(|now| now.as_ref() == Some(&manifest.generation)) => {
+            Err(_)
+                if self.lake.current(&slot).is_ok_and(|now| now.as_ref() == Some(&manifest.generation)) =>
+            {
                 settled
             }
             Err(error) => Err(error),
@@ -89,8 +108,8 @@ impl LakeDraft {
     }
 
     /// Fails if the new run may not replace the stored one.
-    fn check_replace(&self, info: &RunInfo, replace: Replace) -> Result<()> {
-        match self.lake.find(&info.key) {
+    fn check_replace(&self, slot: &Slot, info: &RunInfo, replace: Replace) -> Result<()> {
+        match self.lake.find_in(slot) {
             Ok(Some((_, old))) if !replace.allows(&old.info, info) => Err(Replace::refusal(&old.info, info)),
             // An unreadable run may be replaced by one that is named explicitly.
             Err(Error::Store { .. }) if replace.allows_unread(info) => Ok(()),

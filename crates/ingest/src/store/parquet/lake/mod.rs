@@ -4,6 +4,7 @@
 //! URL/runs/_delta_log/VERSION.json      which generation of a run is current; a run appears by the commit to this table
 //! URL/TABLE/_delta_log/VERSION.json     the same for samples, seconds, cpu, series, errors, labels and rejects
 //! URL/TABLE/generation=NAME/*.parquet   the files of a generation of a run
+//! URL/parts/                            parts of runs until they are merged, see `parts.rs`
 //! URL/manifests/GENERATION.json         the run's own row, and the checksums of its files
 //! ```
 //!
@@ -18,9 +19,11 @@ mod draft;
 mod fault;
 mod http;
 mod object;
+mod parts;
 mod place;
 mod rejects;
 mod row;
+mod slot;
 mod sweep;
 mod url;
 
@@ -30,12 +33,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use self::bucket::Bucket;
 use self::delta::{Add, Log, Snapshot, Table, path_of};
+use self::slot::Slot;
 use super::folder::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::Wanted;
 
 pub(super) use self::draft::LakeDraft;
+pub(super) use self::parts::LakeParts;
 pub(super) use self::place::Generation;
 pub(super) use self::rejects::{read_rejects, write_rejects};
 pub(super) use self::url::is_bucket;
@@ -70,8 +75,7 @@ impl Lake {
             return Ok(());
         }
         // Another writer may be making the tables.
-        let tables: Vec<Table> = Table::FACTS.into_iter().chain([Table::Runs]).collect();
-        let own = |name: &String| name == MANIFESTS || tables.iter().any(|table| name == table.name());
+        let own = |name: &String| name == MANIFESTS || Table::all().any(|table| name == table.name());
         if self.bucket.entries()?.iter().all(own) {
             return Ok(());
         }
@@ -93,7 +97,7 @@ impl Lake {
         if self.is_there()? {
             return Ok(());
         }
-        Table::FACTS.into_iter().chain([Table::Runs]).try_for_each(|table| self.log(table).create())
+        Table::all().try_for_each(|table| self.log(table).create())
     }
 
     fn log(&self, table: Table) -> Log<'_> {
@@ -108,9 +112,10 @@ impl Lake {
         look(snapshot)
     }
 
-    /// Returns the current generation of a run.
-    fn current(&self, key: &RunKey) -> Result<Option<String>> {
-        self.with(Table::Runs, |runs| Ok(runs.of(key).first().map(|file| file.generation().to_owned())))
+    /// Returns the current generation of a run or part.
+    fn current(&self, slot: &Slot) -> Result<Option<String>> {
+        let generation = |found: &Add| found.generation().to_owned();
+        self.with(slot.table(), |snapshot| Ok(slot.of(snapshot).first().map(generation)))
     }
 
     fn manifest_name(generation: &str) -> String {
@@ -140,12 +145,21 @@ impl Lake {
 
     /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
     pub(super) fn find(&self, key: &RunKey) -> Result<Option<(Generation, Manifest)>> {
-        let Some(file) = self.with(Table::Runs, |runs| Ok(runs.of(key).into_iter().next()))? else {
-            return Ok(None);
-        };
+        self.find_in(&Slot::run(key))
+    }
+
+    /// Returns where the files of a run or part are, and its manifest; `None` if it is not stored.
+    fn find_in(&self, slot: &Slot) -> Result<Option<(Generation, Manifest)>> {
+        let file = self.with(slot.table(), |snapshot| Ok(slot.of(snapshot).into_iter().next()))?;
+        file.map(|file| self.open_at(&file)).transpose()
+    }
+
+    /// Returns where the files of the run or part with this row are, and its manifest.
+    fn open_at(&self, file: &Add) -> Result<(Generation, Manifest)> {
         let text = self.bucket.get(&Self::manifest_name(file.generation()))?;
-        let manifest = self.manifest_of(&file, text.as_deref())?;
-        Ok(Some((Generation::new(self.bucket.clone(), file.generation()), manifest)))
+        let manifest = self.manifest_of(file, text.as_deref())?;
+        let is_part = file.part().is_some();
+        Ok((Generation::new(self.bucket.clone(), file.generation(), is_part), manifest))
     }
 
     /// Returns the stored repeats of a key's framework and test, ascending.
@@ -162,43 +176,53 @@ impl Lake {
     /// Removes a run; returns false if it is not stored.
     pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
         let key = wanted.key();
-        let Some(generation) = self.current(key)? else { return Ok(false) };
+        let slot = Slot::run(key);
+        let Some(generation) = self.current(&slot)? else { return Ok(false) };
         match self.find(key) {
             Ok(Some((_, stored))) => wanted.check(&stored.info)?,
             // An unreadable run can be dropped too.
             Err(Error::Store { .. }) => {}
             other => return other.map(|_| false),
         }
-        if !self.show(key, Some(&generation), Vec::new())? {
-            return Err(busy(key));
+        if !self.show(&slot, Some(&generation), Vec::new())? {
+            return Err(busy(&slot));
         }
-        self.settle(key)?;
+        self.settle(&slot)?;
         Ok(true)
     }
 
-    /// Makes these files those of a run in the table of runs, unless its generation is no longer `seen`. Returns false
+    /// Makes these files those of a run or part in its table, unless its generation is no longer `seen`. Returns false
     /// then.
-    fn show(&self, key: &RunKey, seen: Option<&str>, added: Vec<Add>) -> Result<bool> {
+    fn show(&self, slot: &Slot, seen: Option<&str>, added: Vec<Add>) -> Result<bool> {
+        self.change(slot.table(), |snapshot| {
+            let removed = slot.of(snapshot);
+            let same = removed.first().map(Add::generation) == seen;
+            same.then(|| (removed, added.clone()))
+        })
+    }
+
+    /// Takes files out of a table and puts others in, in one step, which begins anew where others changed it meanwhile.
+    /// Makes the table if there is none. Returns false if `plan` wants no change.
+    fn change(&self, table: Table, plan: impl Fn(&Snapshot) -> Option<(Vec<Add>, Vec<Add>)>) -> Result<bool> {
         for _ in 0..ATTEMPTS {
-            let shown = self.with(Table::Runs, |runs| {
-                let removed = runs.of(key);
-                let generation = removed.first().map(Add::generation);
-                if generation != seen {
-                    return Ok(Some(false));
+            let done = self.with(table, |snapshot| {
+                if !snapshot.is_there() {
+                    return self.log(table).create().map(|()| None);
                 }
-                Ok(self.log(Table::Runs).commit(runs, removed, added.clone())?.then_some(true))
+                let Some((removed, added)) = plan(snapshot) else { return Ok(Some(false)) };
+                Ok(self.log(table).commit(snapshot, removed, added)?.then_some(true))
             })?;
-            if let Some(shown) = shown {
-                return Ok(shown);
+            if let Some(changed) = done {
+                return Ok(changed);
             }
         }
-        Err(crowded(Table::Runs))
+        Err(crowded(table))
     }
 
     /// Sees to it that all tables have the generation of a run that the table of runs has.
-    fn settle(&self, key: &RunKey) -> Result<()> {
-        let current = || Ok(self.find(key)?.map(|(_, manifest)| manifest));
-        Table::FACTS.into_iter().try_for_each(|table| self.put(table, key, &current))
+    fn settle(&self, slot: &Slot) -> Result<()> {
+        let current = || Ok(self.find_in(slot)?.map(|(_, manifest)| manifest));
+        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current))
     }
 
     /// Sees to it that a table has of a run what its manifest names, and nothing else.
@@ -232,11 +256,12 @@ fn files_in(table: Table, manifest: &Manifest) -> Vec<Add> {
     files.map(|(name, sums)| Add::new(key, generation, &path_of(generation, name), sums.bytes())).collect()
 }
 
-/// Returns the error for a run that another writer changed meanwhile.
-fn busy(key: &RunKey) -> Error {
+/// Returns the error for a run or part that another writer changed meanwhile.
+fn busy(Slot { key, part }: &Slot) -> Error {
+    let what = part.map_or("the run".to_owned(), |part| format!("part {part} of"));
     Error::refused(
         ErrorKind::RunBusy,
-        format!("the run {key} was written or dropped by another perfpipe meanwhile"),
+        format!("{what} {key} was written or dropped by another perfpipe meanwhile"),
         "Look at the stored run, and run the command again if this one is to replace it. Nothing was changed.",
     )
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bucket::Bucket;
 use super::delta::{Table, path_of};
-use super::object::{Object, Upload};
-use crate::error::Result;
+use super::object::{Object, Upload, copy};
+use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
 
 /// A generation of a run. Clones share it.
@@ -15,13 +15,15 @@ use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
 pub(in crate::store::parquet) struct Generation {
     bucket: Bucket,
     name: Arc<str>,
+    /// True if it is of a part, whose files are apart from those of runs.
+    is_part: bool,
     /// The objects that were begun here.
     begun: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Generation {
-    pub(super) fn new(bucket: Bucket, name: &str) -> Self {
-        Self { bucket, name: name.into(), begun: Arc::default() }
+    pub(super) fn new(bucket: Bucket, name: &str, is_part: bool) -> Self {
+        Self { bucket, name: name.into(), is_part, begun: Arc::default() }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -29,7 +31,7 @@ impl Generation {
     }
 
     fn object(&self, file: &str) -> String {
-        format!("{}/{}", Table::of_file(file).name(), path_of(&self.name, file))
+        object_of(&self.name, self.is_part, file)
     }
 
     /// Returns what error messages call a file.
@@ -42,9 +44,27 @@ impl Generation {
         self.create_at(self.object(file))
     }
 
+    /// Copies a file of another generation, which has this size.
+    pub(in crate::store::parquet) fn copy(
+        &self,
+        name: &str,
+        (from, file): (&Self, &str),
+        size: u64,
+    ) -> Result<()> {
+        let (from, to) = (from.object(file), self.object(name));
+        self.note(&to);
+        let copied = copy(&self.bucket, &from, &to, size);
+        copied.map_err(|error| Error::io(&*self.bucket.shown(&to), error))
+    }
+
+    /// Notes an object that is removed if the run is given up.
+    fn note(&self, object: &str) {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(object.to_owned());
+    }
+
     /// Begins an object.
     pub(super) fn create_at(&self, name: String) -> SummedFile {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
+        self.note(&name);
         let shown = self.bucket.shown(&name);
         SummedFile::new(Box::new(Upload::new(self.bucket.clone(), name)), shown)
     }
@@ -66,4 +86,10 @@ impl Generation {
         let begun = std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));
         self.bucket.delete(&Vec::from_iter(begun))
     }
+}
+
+/// Returns the name of the object that has a file of a generation.
+pub(super) fn object_of(generation: &str, is_part: bool, file: &str) -> String {
+    let table = if is_part { Table::Parts } else { Table::of_file(file) };
+    format!("{}/{}", table.name(), path_of(generation, file))
 }

@@ -1,12 +1,13 @@
 //! Removes the files of generations that nobody can be reading any more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{Table, now_ms, path_of, row_of};
+use super::delta::{Table, now_ms, row_of};
+use super::place::object_of;
 use super::{Lake, MANIFESTS};
 use crate::error::Result;
 use crate::store::parquet::folder::manifest::Manifest;
-use crate::store::parquet::tables::RUN;
+use crate::store::parquet::tables::{PART, RUN};
 
 /// How long the files of a run stay after it was replaced or dropped, as by default in Delta Lake: 7 days, in ms.
 const KEPT: i64 = 7 * 24 * 3_600_000;
@@ -15,10 +16,14 @@ impl Lake {
     /// Removes what replaced, dropped and interrupted runs have left, once it is old.
     pub(super) fn sweep(&self) -> Result<()> {
         let listed = self.bucket.list(MANIFESTS)?;
-        let (current, gone) = self.with(Table::Runs, |runs| {
-            let current: BTreeSet<String> = runs.files().map(|file| file.generation().to_owned()).collect();
-            Ok((current, runs.gone().clone()))
-        })?;
+        let (mut current, mut gone) = (BTreeSet::new(), BTreeMap::new());
+        for table in [Table::Runs, Table::Parts] {
+            self.with(table, |shown| {
+                current.extend(shown.files().map(|file| file.generation().to_owned()));
+                gone.extend(shown.gone().clone());
+                Ok(())
+            })?;
+        }
         let before = now_ms() - KEPT;
         for (name, meta) in listed {
             let generation = name.rsplit('/').next().and_then(|name| name.strip_suffix(".json"));
@@ -35,16 +40,20 @@ impl Lake {
     }
 
     /// Removes the files of a generation, and at last its manifest, which names them.
-    fn remove(&self, manifest: &str) -> Result<()> {
+    pub(super) fn remove(&self, manifest: &str) -> Result<()> {
         if let Some(text) = self.bucket.get(manifest)?
             && let Ok(found) = Manifest::of(&self.bucket.shown(manifest), &text)
         {
-            let file = |name: &String| {
-                format!("{}/{}", Table::of_file(name).name(), path_of(&found.generation, name))
-            };
+            let is_part = found.files.contains_key(PART);
+            let file = |name: &String| object_of(&found.generation, is_part, name);
             let mut names: Vec<String> = found.files.keys().map(file).collect();
-            let row = row_of(&found.info.key, &found.generation, RUN);
-            names.push(format!("{}/{row}", Table::Runs.name()));
+            names.push(match is_part {
+                true => object_of(&found.generation, true, RUN),
+                false => {
+                    let row = row_of(&found.info.key, &found.generation, RUN);
+                    format!("{}/{row}", Table::Runs.name())
+                }
+            });
             self.bucket.delete(&names)?;
         }
         self.bucket.delete(&[manifest.to_owned()])

@@ -17,8 +17,8 @@ const STRETCH: usize = 64 << 20;
 pub(super) const COPYING: &str = "copying samples to Postgres (the run is not stored)";
 
 /// The table and the COPY in progress.
-pub(super) struct Loading {
-    pub(super) table: String,
+pub(crate) struct Loading {
+    pub(crate) table: String,
     copy: Option<CopyIn>,
     /// The number of bytes sent in the present COPY.
     sent: usize,
@@ -30,7 +30,7 @@ pub(super) struct Loading {
 
 impl Loading {
     /// Creates the table.
-    pub(super) async fn begin(session: &Session, table: String, engine: Engine) -> Result<Self> {
+    pub(crate) async fn begin(session: &Session, table: String, engine: Engine) -> Result<Self> {
         let sql =
             include_str!("table.sql").replace("{table}", &in_schema(&table)) + &engine.on_one_node(&table);
         session.run("making a table for the samples", &sql).await?;
@@ -54,7 +54,7 @@ impl Loading {
     }
 
     /// Makes the table's times 64 bits wide, before its first row.
-    pub(super) async fn widen(&mut self, session: &Session) -> Result<()> {
+    pub(crate) async fn widen(&mut self, session: &Session) -> Result<()> {
         if std::mem::replace(&mut self.wide, true) {
             return Ok(());
         }
@@ -74,7 +74,7 @@ impl Loading {
     }
 
     /// Creates a small index by time, since samples are nearly in its order.
-    pub(super) async fn index(&self, session: &Session) -> Result<()> {
+    pub(crate) async fn index(&self, session: &Session) -> Result<()> {
         let (index, table) = (quoted(&locks::index_of(&self.table)), in_schema(&self.table));
         let sql = format!("create index {index} on {table} using brin (t_ms)");
         session.run("indexing the samples", &sql).await

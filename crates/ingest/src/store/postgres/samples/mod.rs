@@ -7,7 +7,7 @@
 //! [`leftovers`].
 
 pub(super) mod leftovers;
-mod loading;
+pub(super) mod loading;
 pub(super) mod read;
 pub(super) mod spread;
 pub(super) mod stripes;

@@ -25,12 +25,23 @@ type Each<'a> = &'a mut (dyn FnMut(&mut Fields<'_>) -> Result<()> + Send);
 /// Passes every row to `each`, within a transaction.
 pub(crate) async fn each(session: &Session, what: &str, tables: &Tables, each: Each<'_>) -> Result<()> {
     match &tables.stripes {
-        Some(stripes) => striped(session, what, tables, stripes, each).await,
-        None => {
-            let query = format!("select {COLUMNS} from {}", in_schema(&tables.own));
-            CopyOut::begin(session, what, &query).await?.each(each).await
+        Some(Stripes::Dealt { first, rows, .. }) => {
+            striped(session, what, tables, (*first, *rows), each).await
         }
+        Some(Stripes::Chained { .. }) => {
+            for table in tables.names() {
+                whole(session, what, &format!("only {}", in_schema(table)), each).await?;
+            }
+            Ok(())
+        }
+        None => whole(session, what, &in_schema(&tables.own), each).await,
     }
+}
+
+/// Reads all rows of a table.
+async fn whole(session: &Session, what: &str, table: &str, each: Each<'_>) -> Result<()> {
+    let query = format!("select {COLUMNS} from {table}");
+    CopyOut::begin(session, what, &query).await?.each(each).await
 }
 
 /// Reads all tables side by side, a stripe of each in turn. COPY could read only one after another.
@@ -38,7 +49,7 @@ async fn striped(
     session: &Session,
     what: &str,
     tables: &Tables,
-    stripes: &Stripes,
+    (first, rows): (u64, u64),
     each: Each<'_>,
 ) -> Result<()> {
     let mut cursors = Vec::new();
@@ -48,16 +59,16 @@ async fn striped(
         cursors.push(cursor);
     }
     if let Some(own) = cursors.first() {
-        own.fetch(stripes.first, each).await?;
+        own.fetch(first, each).await?;
     }
     let mut ended = false;
     while !ended {
         for cursor in &cursors {
-            let found = cursor.fetch(stripes.rows, each).await?;
+            let found = cursor.fetch(rows, each).await?;
             if ended && found > 0 {
                 return Err(Error::store(what, "the run's tables hold other samples than perfpipe stored"));
             }
-            ended |= found < stripes.rows;
+            ended |= found < rows;
         }
     }
     Ok(())

@@ -43,11 +43,7 @@ pub(crate) struct Samples {
 impl Samples {
     /// Creates the run's own table in the writer's transaction.
     pub(crate) async fn begin(session: &Session, config: &PostgresConfig, engine: Engine) -> Result<Self> {
-        let what = "making a table for the samples";
-        let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
-        // Run tables have an underscore in their names, and no other open transaction has this process number.
-        let own =
-            Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine).await?;
+        let own = own_table(session, engine).await?;
         // A distributed table can't have tables of other connections as children.
         let (others, spread) = (Vec::new(), engine == Engine::Citus);
         Ok(Self { config: config.clone(), own, others, spread, given: 0, first: 0, turn: 0, left: 0 })
@@ -117,6 +113,14 @@ impl Samples {
     }
 }
 
+/// Creates the run's own table in the writer's transaction.
+pub(crate) async fn own_table(session: &Session, engine: Engine) -> Result<Loading> {
+    let what = "making a table for the samples";
+    let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
+    // Run tables have an underscore in their names, and no other open transaction has this process number.
+    Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine).await
+}
+
 /// The transaction of the writer, as its further connections know it.
 struct Loader {
     /// Its number on the server, which tells later whether it is still open.
@@ -178,24 +182,26 @@ impl Loaded {
         try_join_all(self.others.iter().map(|(session, loading)| loading.index(session))).await.map(drop)
     }
 
-    /// Gives all tables their final names and makes one of them. Readers see it once the writer's transaction commits.
-    pub(crate) async fn join(self, session: &Session, key: &RunKey) -> Result<Tables> {
-        let own = locks::rename(session, key, &self.own.table, "").await?;
+    /// Gives all tables their final names, those of the key with this ending, and makes one of them. Readers see it once
+    /// the writer's transaction commits.
+    pub(crate) async fn join(self, session: &Session, key: &RunKey, ending: &str) -> Result<Tables> {
+        let own = locks::rename(session, key, &self.own.table, ending).await?;
         try_join_all(self.others.iter().map(|(session, _)| session.run(COPYING, "commit"))).await?;
         let mut tables = Vec::with_capacity(self.others.len());
         for (number, (_, loading)) in (1..).zip(&self.others) {
-            let table = locks::rename(session, key, &loading.table, &format!("_stripe{number}")).await?;
+            let table =
+                locks::rename(session, key, &loading.table, &format!("{ending}_stripe{number}")).await?;
             attach(session, &own, &table).await?;
             tables.push(table);
         }
         let striped = !tables.is_empty();
-        let stripes = striped.then_some(Stripes { first: self.first, rows: self.stripe, tables });
+        let stripes = striped.then_some(Stripes::Dealt { first: self.first, rows: self.stripe, tables });
         Ok(Tables { own, stripes })
     }
 }
 
 /// Makes a table a child of the run's own one, so that its rows are read with it.
-async fn attach(session: &Session, own: &str, table: &str) -> Result<()> {
+pub(crate) async fn attach(session: &Session, own: &str, table: &str) -> Result<()> {
     let (own, table) = (in_schema(own), in_schema(table));
     let sql = format!(
         "alter table {table} inherit {own}; comment on table {table} is 'Some of the samples of a run, which are read \

@@ -4,16 +4,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// The place of each sample. The first ones are in the run's own table. Those after them are dealt out in stripes: one
-/// for the run's own table, one for each of the others, and so on. Each table keeps its own in the order of the log.
+/// The place of each sample. Each table keeps its own in the order of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stripes {
-    /// The number of samples before the first stripe.
-    pub(crate) first: u64,
-    /// The number of samples in a stripe. The last one may be shorter.
-    pub(crate) rows: u64,
-    /// The tables beside the run's own one.
-    pub(crate) tables: Vec<String>,
+#[serde(untagged)]
+pub(crate) enum Stripes {
+    /// The first samples are in the run's own table. Those after them are dealt out in stripes: one for the run's own
+    /// table, one for each of the others, and so on.
+    Dealt {
+        /// The number of samples before the first stripe.
+        first: u64,
+        /// The number of samples in a stripe. The last one may be shorter.
+        rows: u64,
+        /// The tables beside the run's own one.
+        tables: Vec<String>,
+    },
+    /// The samples in the run's own table come first, then those of each other table.
+    Chained {
+        /// The tables after the run's own one.
+        then: Vec<String>,
+    },
 }
 
 impl Stripes {
@@ -21,10 +30,18 @@ impl Stripes {
     pub(crate) fn parse(text: serde_json::Value) -> Result<Self> {
         let bad = |problem: String| Error::store("reading how the run's samples are striped", problem);
         let stripes: Self = serde_json::from_value(text).map_err(|error| bad(error.to_string()))?;
-        if stripes.rows == 0 {
-            return Err(bad("its stripes have no rows".into()));
+        match stripes {
+            Self::Dealt { rows: 0, .. } => Err(bad("its stripes have no rows".into())),
+            stripes => Ok(stripes),
         }
-        Ok(stripes)
+    }
+
+    /// Returns the tables beside the run's own one.
+    fn others(&self) -> &[String] {
+        match self {
+            Self::Dealt { tables, .. } => tables,
+            Self::Chained { then } => then,
+        }
     }
 }
 
@@ -38,7 +55,7 @@ pub(crate) struct Tables {
 impl Tables {
     /// Returns the names of all tables, the run's own one first.
     pub(crate) fn names(&self) -> Vec<&str> {
-        let others = self.stripes.iter().flat_map(|stripes| &stripes.tables);
+        let others = self.stripes.iter().flat_map(Stripes::others);
         std::iter::once(&self.own).chain(others).map(String::as_str).collect()
     }
 }

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
 
+use super::later::exists;
 use crate::connection::session::{Session, sentence, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
@@ -226,7 +227,7 @@ async fn statements(session: &Session) -> Result<String> {
            alter column generation add generated always as identity (start with {});",
         next_number(session).await?
     );
-    let series = series::exists(session, WHAT).await?.then_some(series::TABLE);
+    let series = exists(session, WHAT, series::TABLE).await?.then_some(series::TABLE);
     for table in FACTS.into_iter().chain(series) {
         sql += &told(table);
         let table = in_schema(table);
@@ -241,7 +242,8 @@ async fn statements(session: &Session) -> Result<String> {
 /// Selects the tables that a database has only once they are needed.
 const LATER: &str = "
   select c.relname::text as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = 'perfpipe' and c.relname in ('series', 'points')";
+  where n.nspname = 'perfpipe' and c.relname in ('series', 'points', 'parts', 'partfiles')
+  order by c.relname = 'partfiles'";
 
 /// Returns the statements that distribute all tables over the nodes of a cluster, where there are any.
 async fn distribution(session: &Session) -> Result<String> {
@@ -249,8 +251,8 @@ async fn distribution(session: &Session) -> Result<String> {
     let mut sql = engine.distribution().to_owned();
     for row in session.query(WHAT, LATER, &[]).await? {
         sql += &match value::<&str>(&row, "name")? {
-            series::TABLE => engine.by_run(series::TABLE),
-            other => engine.on_one_node(other),
+            "points" => engine.on_one_node("points"),
+            by_run => engine.by_run(by_run),
         };
     }
     Ok(sql + ";")

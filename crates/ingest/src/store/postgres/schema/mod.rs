@@ -2,10 +2,11 @@
 
 pub(crate) mod columns;
 pub(crate) mod engine;
+pub(crate) mod later;
 pub(crate) mod layout;
 pub(crate) mod migrate;
 pub(crate) mod names;
 pub(crate) mod ownership;
 pub(crate) mod privileges;
-mod statements;
+pub(crate) mod statements;
 pub(crate) mod version;

@@ -6,7 +6,7 @@ use crate::run::key::RunKey;
 pub(crate) const SCHEMA: &str = "perfpipe";
 
 /// The names of all tables and views of the layout.
-pub(super) const ALL: [&str; 11] = [
+pub(super) const ALL: [&str; 13] = [
     "layout",
     "runs",
     "seconds",
@@ -16,6 +16,8 @@ pub(super) const ALL: [&str; 11] = [
     "rejects",
     "points",
     "series",
+    "parts",
+    "partfiles",
     "elapsed_counts",
     "per_second",
 ];

@@ -9,5 +9,8 @@ pub(super) const PAGES: &str = include_str!("sql/pages.sql");
 /// Those that create its views, replacing those of an older layout.
 pub(super) const VIEWS: &str = include_str!("sql/views.sql");
 
+/// Those that create the tables of parts.
+pub(crate) const PARTS: &str = include_str!("sql/parts.sql");
+
 /// The comments on tables, views and columns.
 pub(super) const COMMENTS: &str = include_str!("sql/comments.sql");

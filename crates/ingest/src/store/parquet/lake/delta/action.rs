@@ -6,9 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::{PARTITIONS, Table};
+use super::columns::{OF_PARTS, PARTITIONS, Table};
 use super::path::in_log;
 use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
 
 /// The version of the layout of a store in a bucket, in the configuration of its tables.
 pub(super) const LAYOUT: &str = "perfpipe.layout";
@@ -116,6 +117,20 @@ impl Add {
         }
     }
 
+    /// The same file, of a part of its run.
+    pub(in crate::store::parquet::lake) fn of_part(mut self, number: PartNumber) -> Self {
+        let values = [number.number(), number.of()].map(|value| Some(value.to_string()));
+        let names = OF_PARTS.iter().map(|(name, _)| (*name).to_owned());
+        self.partition_values.extend(names.zip(values));
+        self
+    }
+
+    /// The part of its run that it is of; `None` if it is of a run.
+    pub(in crate::store::parquet::lake) fn part(&self) -> Option<PartNumber> {
+        let [part, of] = OF_PARTS.map(|(name, _)| self.value(name).parse().ok());
+        PartNumber::new(part?, of?).ok()
+    }
+
     fn value(&self, name: &str) -> &str {
         self.partition_values.get(name).and_then(Option::as_deref).unwrap_or_default()
     }
@@ -150,7 +165,7 @@ pub(super) fn creation(table: Table) -> Vec<Line> {
         name: Some(table.name().to_owned()),
         format: serde_json::json!({"provider": "parquet", "options": {}}),
         schema_string: table.schema(),
-        partition_columns: PARTITIONS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        partition_columns: table.partitions().map(|(name, _)| name.to_owned()).collect(),
         configuration: BTreeMap::from([(LAYOUT.to_owned(), NEWEST.to_owned())]),
         created_time: Some(now_ms()),
     };

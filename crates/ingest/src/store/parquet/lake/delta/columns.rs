@@ -15,16 +15,25 @@ pub(in crate::store::parquet::lake) enum Table {
     Labels,
     Rejects,
     Runs,
+    Parts,
 }
 
 /// The columns that are in no file: the log has their values for each.
 pub(super) const PARTITIONS: [(&str, &str); 4] =
     [("framework", "string"), ("test", "string"), ("repeat", "integer"), ("generation", "string")];
 
+/// Those of parts, beside them.
+pub(super) const OF_PARTS: [(&str, &str); 2] = [("part", "integer"), ("of", "integer")];
+
 impl Table {
     /// The tables of what runs consist of.
     pub(in crate::store::parquet::lake) const FACTS: [Self; 7] =
         [Self::Samples, Self::Seconds, Self::Cpu, Self::Series, Self::Errors, Self::Labels, Self::Rejects];
+
+    /// All tables, that of the runs at last.
+    pub(in crate::store::parquet::lake) fn all() -> impl Iterator<Item = Self> {
+        Self::FACTS.into_iter().chain([Self::Parts, Self::Runs])
+    }
 
     /// The name of its folder.
     pub(in crate::store::parquet::lake) fn name(self) -> &'static str {
@@ -37,6 +46,7 @@ impl Table {
             Self::Labels => "labels",
             Self::Rejects => "rejects",
             Self::Runs => "runs",
+            Self::Parts => "parts",
         }
     }
 
@@ -116,7 +126,7 @@ impl Table {
                 ("reason", "string"),
                 ("record", "string"),
             ],
-            Self::Runs => &[
+            Self::Runs | Self::Parts => &[
                 ("t0_ms", "long"),
                 ("last_ms", "long"),
                 ("last_end_ms", "long"),
@@ -135,9 +145,15 @@ impl Table {
         }
     }
 
+    /// The columns that are in none of its files, each with its type.
+    pub(super) fn partitions(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let of_parts = OF_PARTS.into_iter().filter(move |_| self == Self::Parts);
+        PARTITIONS.into_iter().chain(of_parts)
+    }
+
     /// Its schema as the log has it.
     pub(super) fn schema(self) -> String {
-        let columns = PARTITIONS.iter().chain(self.columns());
+        let columns = self.partitions().chain(self.columns().iter().copied());
         let fields: Vec<Value> = columns
             .map(|(name, kind)| {
                 let kind = match kind.strip_prefix("[]") {

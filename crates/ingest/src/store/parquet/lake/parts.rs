@@ -1,0 +1,95 @@
+//! Parts of runs in a bucket.
+//!
+//! ```text
+//! URL/parts/_delta_log/VERSION.json     which generation of which part is current
+//! URL/parts/generation=NAME/            the files of a part, of which no table of runs has any
+//! URL/manifests/GENERATION.json         the part's own row, and the checksums of its files
+//! ```
+//!
+//! The table `parts` has a row for each part. One commit to it removes all parts of a run. A part that was written again
+//! while the others were merged stays: it was not one of those.
+
+use std::collections::BTreeMap;
+
+use super::Lake;
+use super::delta::{Add, Table};
+use crate::error::Result;
+use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
+use crate::store::parquet::parts::Facts;
+use crate::store::parquet::place::Place;
+use crate::store::parts::{Part, none};
+
+/// The parts of a run as they were when they were looked at.
+pub(in crate::store::parquet) struct LakeParts {
+    lake: Lake,
+    key: RunKey,
+    parts: Vec<(PartNumber, Add)>,
+}
+
+impl Lake {
+    /// Returns the key, number and requests of each part of all runs.
+    pub(in crate::store::parquet) fn list_parts(&self) -> Result<Vec<(RunKey, PartNumber, u64)>> {
+        let found = self.parts_of(None)?;
+        let names: Vec<String> =
+            found.iter().map(|(_, file)| Self::manifest_name(file.generation())).collect();
+        let texts = self.bucket.get_all(&names)?;
+        let read = found.iter().zip(texts).map(|((number, file), text)| {
+            let info = self.manifest_of(file, text.as_deref())?.info;
+            let requests = info.requests();
+            Ok((info.key, *number, requests))
+        });
+        read.collect()
+    }
+
+    /// Returns the parts of a run, or of all runs.
+    fn parts_of(&self, key: Option<&RunKey>) -> Result<Vec<(PartNumber, Add)>> {
+        self.with(Table::Parts, |parts| {
+            let numbered = parts.files().filter_map(|file| Some((file.part()?, file.clone())));
+            Ok(numbered.filter(|(_, file)| key.is_none() || file.key().as_ref() == key).collect())
+        })
+    }
+}
+
+impl LakeParts {
+    pub(in crate::store::parquet) fn of(lake: &Lake, key: &RunKey) -> Result<Self> {
+        let parts = lake.parts_of(Some(key))?;
+        if parts.is_empty() {
+            return Err(none(key));
+        }
+        Ok(Self { lake: lake.clone(), key: key.clone(), parts })
+    }
+
+    pub(in crate::store::parquet) fn numbers(&self) -> Vec<u32> {
+        self.parts.iter().map(|(number, _)| number.number()).collect()
+    }
+
+    /// Reads what is known of the parts, ascending by number.
+    pub(in crate::store::parquet) fn all(&self) -> Result<Vec<(Part, Facts)>> {
+        let read = |(_, file): &(PartNumber, Add)| {
+            let (place, manifest) = self.lake.open_at(file)?;
+            let info = manifest.info.clone();
+            let facts = Facts::new(Place::Bucket(place), manifest);
+            Ok((Part { row: facts.row()?, info }, facts))
+        };
+        let mut parts = self.parts.iter().map(read).collect::<Result<Vec<_>>>()?;
+        parts.sort_by_key(|(part, _)| part.row.number.number());
+        Ok(parts)
+    }
+
+    /// Removes parts in one step, unless they were written again meanwhile.
+    pub(in crate::store::parquet) fn remove(&self, numbers: &[u32]) -> Result<()> {
+        let wanted = self.parts.iter().filter(|(number, _)| numbers.contains(&number.number()));
+        let paths: BTreeMap<&str, &str> =
+            wanted.map(|(_, file)| (file.path.as_str(), file.generation())).collect();
+        self.lake.change(Table::Parts, |parts| {
+            let files = parts.of(&self.key);
+            let removed: Vec<Add> =
+                files.into_iter().filter(|file| paths.contains_key(file.path.as_str())).collect();
+            (!removed.is_empty()).then(|| (removed, Vec::new()))
+        })?;
+        // What can't be removed now, a later sweep removes.
+        paths.into_values().for_each(|name| _ = self.lake.remove(&Lake::manifest_name(name)));
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! What has one current generation in a store: a run, or a part of one that is not merged.
+
+use super::delta::{Add, Snapshot, Table, path_of, row_of};
+use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
+use crate::store::parquet::tables::RUN;
+
+/// A run, or a part of one.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) key: RunKey,
+    pub(super) part: Option<PartNumber>,
+}
+
+impl Slot {
+    /// The slot of a run.
+    pub(super) fn run(key: &RunKey) -> Self {
+        Self { key: key.clone(), part: None }
+    }
+
+    /// The table that names its current generation.
+    pub(super) fn table(&self) -> Table {
+        if self.part.is_some() { Table::Parts } else { Table::Runs }
+    }
+
+    /// The tables that have its facts: none has those of a part.
+    pub(super) fn facts(&self) -> impl Iterator<Item = Table> {
+        Table::FACTS.into_iter().filter(|_| self.part.is_none())
+    }
+
+    /// Returns its files in its table.
+    pub(super) fn of(&self, snapshot: &Snapshot) -> Vec<Add> {
+        let number = self.part.map(PartNumber::number);
+        let mut files = snapshot.of(&self.key);
+        files.retain(|file| file.part().map(PartNumber::number) == number);
+        files
+    }
+
+    /// Returns the path of the row of a generation in its table.
+    pub(super) fn row(&self, generation: &str) -> String {
+        match self.part {
+            Some(_) => path_of(generation, RUN),
+            None => row_of(&self.key, generation, RUN),
+        }
+    }
+
+    /// Returns the file of its row.
+    pub(super) fn add(&self, generation: &str, path: &str, size: u64) -> Add {
+        let add = Add::new(&self.key, generation, path, size);
+        self.part.map_or(add.clone(), |number| add.of_part(number))
+    }
+}

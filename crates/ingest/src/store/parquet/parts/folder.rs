@@ -1,0 +1,168 @@
+//! Parts in a folder, each of which is the one run of a store of its own until all parts of its run are merged.
+//!
+//! ```text
+//! DIR/parts/KEY/.lock     shared by those who write parts of the run; a merge has it alone
+//! DIR/parts/KEY/3/        the store of part 3
+//! ```
+//!
+//! KEY is the name of the folder that the run will have. The parts of a run are removed in one step, together.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Facts;
+use crate::error::{Error, Result};
+use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
+use crate::store::parquet::ParquetStore;
+use crate::store::parquet::folder::manifest::{GENERATION, sync_dir, temporary};
+use crate::store::parquet::folder::name::folder_name;
+use crate::store::parquet::folder::{Folder, LOCK};
+use crate::store::parquet::lock::{Lock, refuse_link};
+use crate::store::parts::{Part, being_merged, in_use, none};
+
+/// The parts of a run, locked until this is dropped.
+pub(crate) struct LockedParts {
+    folder: Folder,
+    home: PathBuf,
+    lock: Option<Lock>,
+}
+
+/// Returns the key, number and requests of each part of all runs.
+pub(super) fn list(folder: &Folder) -> Result<Vec<(RunKey, PartNumber, u64)>> {
+    let mut found = Vec::new();
+    for home in folders(&folder.parts())? {
+        let parts = parts_in(&home)?;
+        let told = |part: Part| (part.info.key.clone(), part.row.number, part.info.requests());
+        found.extend(parts.into_iter().map(|(part, _)| told(part)));
+    }
+    Ok(found)
+}
+
+impl LockedParts {
+    /// Locks the parts of a run against a merge. Returns the store for one of them.
+    pub(super) fn for_part(folder: &Folder, key: &RunKey, number: u32) -> Result<(ParquetStore, Self)> {
+        let parts = Self::lock(folder, key, Lock::try_shared)?.ok_or_else(|| being_merged(key))?;
+        Ok((ParquetStore::open(parts.of(number))?, parts))
+    }
+
+    /// Locks the parts of a run, so that nobody else writes, merges or drops one.
+    pub(super) fn alone(folder: &Folder, key: &RunKey) -> Result<Self> {
+        if !folder.parts().join(folder_name(key)).is_dir() {
+            return Err(none(key));
+        }
+        Self::lock(folder, key, Lock::try_new)?.ok_or_else(|| in_use(key))
+    }
+
+    fn lock(
+        folder: &Folder,
+        key: &RunKey,
+        try_lock: fn(&Path) -> Result<Option<Lock>>,
+    ) -> Result<Option<Self>> {
+        folder.create()?;
+        let parts = folder.parts();
+        let home = parts.join(folder_name(key));
+        let _gate = folder.gate()?;
+        refuse_link(&parts)?;
+        refuse_link(&home)?;
+        fs::create_dir_all(&home).map_err(|error| Error::io(&home, error))?;
+        let lock = try_lock(&home.join(LOCK))?;
+        Ok(lock.map(|lock| Self { folder: folder.clone(), home, lock: Some(lock) }))
+    }
+
+    fn of(&self, number: u32) -> PathBuf {
+        self.home.join(number.to_string())
+    }
+
+    /// Returns the numbers of the parts, whether they can be read or not.
+    pub(super) fn numbers(&self) -> Result<Vec<u32>> {
+        let names = folders(&self.home)?.into_iter();
+        Ok(names.filter_map(|path| path.file_name()?.to_str()?.parse().ok()).collect())
+    }
+
+    /// Reads what is known of the stored parts, ascending by number.
+    pub(super) fn all(&self) -> Result<Vec<(Part, Facts)>> {
+        parts_in(&self.home)
+    }
+
+    /// Removes a part of the run, which must be locked against all others; without a number, all of them in one step.
+    pub(super) fn remove(&self, number: Option<u32>) -> Result<()> {
+        self.take_out(&number.map_or_else(|| self.home.clone(), |number| self.of(number)))
+    }
+
+    /// Moves a folder to where no reader looks, and deletes it there.
+    fn take_out(&self, parts: &Path) -> Result<()> {
+        let staging = self.folder.staging();
+        let gate = self.folder.gate()?;
+        let made = temporary(GENERATION, 0o777).tempdir_in(&staging);
+        let out = made.map_err(|error| Error::io(&staging, error))?.keep();
+        // It replaces the folder that was made, which is empty.
+        fs::rename(parts, &out).map_err(|error| Error::io(parts, error))?;
+        drop(gate);
+        parts.parent().map_or(Ok(()), sync_dir)?;
+        // The next ingest removes what can't be removed now, or is left after a kill, as that of a stopped writer.
+        let _ = fs::remove_dir_all(&out);
+        Ok(())
+    }
+
+    /// Removes the folders of parts that were not stored, and that of the run if there is none. The caller holds all locks.
+    fn clear(&self) {
+        let is_empty = |part: &&PathBuf| {
+            let found = ParquetStore::open(part).and_then(|part| part.look());
+            found.is_ok_and(|found| found.runs.is_empty() && found.unread.is_empty())
+        };
+        let parts = folders(&self.home).unwrap_or_default();
+        parts.iter().filter(is_empty).for_each(|part| _ = fs::remove_dir_all(part));
+        if folders(&self.home).is_ok_and(|left| left.is_empty()) {
+            let _ = fs::remove_dir_all(&self.home);
+        }
+    }
+}
+
+impl Drop for LockedParts {
+    fn drop(&mut self) {
+        self.lock = None;
+        let Ok(_gate) = self.folder.gate() else { return };
+        if let Some(_alone) = self.home.is_dir().then(|| Lock::try_new(&self.home.join(LOCK)).ok()?).flatten()
+        {
+            self.clear();
+        }
+        // Only if no run has parts.
+        let _ = fs::remove_dir(self.folder.parts());
+    }
+}
+
+/// Reads what is known of the parts in the folder of a run, ascending by number.
+fn parts_in(home: &Path) -> Result<Vec<(Part, Facts)>> {
+    let mut parts = Vec::new();
+    for folder in folders(home)? {
+        let store = ParquetStore::open(&folder)?;
+        for info in store.runs()? {
+            let Some((place, manifest)) = store.home.find(&info.key)? else { continue };
+            let facts = Facts::new(place, manifest);
+            parts.push((Part { row: facts.row()?, info }, facts));
+        }
+    }
+    parts.sort_by_key(|(part, _)| part.row.number.number());
+    Ok(parts)
+}
+
+/// Returns the folders in a folder, which need not exist.
+fn folders(of: &Path) -> Result<Vec<PathBuf>> {
+    refuse_link(of)?;
+    let failed = |error| Error::io(of, error);
+    let entries = match fs::read_dir(of) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}

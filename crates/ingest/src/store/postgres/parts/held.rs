@@ -1,0 +1,115 @@
+//! The parts of one run, locked until they are merged or dropped.
+
+use std::io::Write;
+use std::time::Duration;
+
+use crate::connection::config::PostgresConfig;
+use crate::connection::connect;
+use crate::connection::session::Session;
+use crate::error::{Error, Result};
+use crate::run::key::RunKey;
+use crate::store::parquet::packed::PackedRun;
+use crate::store::parquet::parts::Facts;
+use crate::store::parts::{HeldParts, Part, in_use, none};
+use crate::store::postgres::copy::CopyOut;
+use crate::store::postgres::locks;
+use crate::store::postgres::schema::names::{literal, run_text};
+use crate::store::postgres::schema::{layout, ownership, privileges};
+use crate::store::postgres::transaction::{Mode, begin};
+use crate::store::postgres::writer::PostgresWriter;
+
+use super::merging::Merging;
+use super::rows::{self, Record, TABLES};
+
+/// The action that error messages name.
+const READING: &str = "reading the parts of a run";
+
+/// The parts of one run. The lock on them is that of a transaction of this connection.
+pub(crate) struct PostgresParts {
+    session: Session,
+    config: PostgresConfig,
+    patience: Duration,
+    key: RunKey,
+    parts: Vec<Record>,
+}
+
+impl PostgresParts {
+    pub(super) async fn hold(config: &PostgresConfig, patience: Duration, key: &RunKey) -> Result<Self> {
+        let session = connect::open(config).await?.with_patience(patience);
+        privileges::check_write(&session).await?;
+        begin(&session, READING, Mode::Writing).await?;
+        if !rows::are_there(&session, READING).await? {
+            return Err(none(key));
+        }
+        if !locks::try_lock(&session, READING, &locks::lock_of_parts(key)).await? {
+            return Err(in_use(key));
+        }
+        let parts = rows::of_run(&session, READING, key, None).await?;
+        if parts.is_empty() {
+            return Err(none(key));
+        }
+        Ok(Self { session, config: config.clone(), patience, key: key.clone(), parts })
+    }
+}
+
+impl HeldParts for PostgresParts {
+    type Writer = PostgresWriter;
+
+    fn numbers(&self) -> Result<Vec<u32>> {
+        Ok(self.parts.iter().map(|part| part.number).collect())
+    }
+
+    async fn all(&self) -> Result<Vec<Part>> {
+        self.parts.iter().map(Record::part).collect()
+    }
+
+    async fn facts(&self, part: &Part) -> Result<Facts> {
+        let failed = |error: std::io::Error| Error::io(&std::env::temp_dir(), error);
+        let mut packed = tempfile::NamedTempFile::new().map_err(failed)?;
+        let (run, number) = (literal(&run_text(&self.key)), part.row.number.number());
+        let query = format!(
+            "select content from perfpipe.partfiles where run = {run} and part = {number} order by number"
+        );
+        let pieces = CopyOut::begin(&self.session, READING, &query).await?;
+        pieces.each(|row| packed.write_all(row.bytes()?).map_err(failed)).await?;
+        let unpacked = PackedRun::open(packed.path())
+            .map_err(|error| Error::store(format!("reading part {number} of {}", self.key), error))?;
+        Facts::unpacked(unpacked)
+    }
+
+    async fn begin_merged(&self, key: &RunKey, parts: &[Part]) -> Result<PostgresWriter> {
+        let session = connect::open(&self.config).await?.with_patience(self.patience);
+        let of = |part: &Part| {
+            let record = self.parts.iter().find(|record| record.number == part.row.number.number());
+            record.and_then(|record| record.table.clone())
+        };
+        let tables = parts.iter().filter(|part| part.info.samples_stored);
+        let tables = tables.map(|part| of(part).ok_or_else(|| lacks_table(part)));
+        let merging = Merging { tables: tables.collect::<Result<_>>()? };
+        PostgresWriter::begin_merged(session, &self.config, key, merging).await
+    }
+
+    async fn remove_merged(&self) -> Result<()> {
+        // The transaction that stored the run has removed them.
+        Ok(())
+    }
+
+    async fn drop_parts(&self, numbers: &[u32]) -> Result<()> {
+        let (session, what) = (&self.session, "dropping parts of a run");
+        layout::hold(session, what).await?;
+        ownership::check(session, TABLES, true).await?;
+        rows::delete(session, what, &self.key, Some(numbers)).await?;
+        for part in self.parts.iter().filter(|part| numbers.contains(&part.number)) {
+            if let Some(tables) = part.tables() {
+                locks::drop_tables(session, &tables).await?;
+            }
+        }
+        session.run(what, "commit").await
+    }
+}
+
+/// The error for a part whose row was changed by hand.
+fn lacks_table(part: &Part) -> Error {
+    let what = format!("reading part {} of {}", part.row.number, part.info.key);
+    Error::store(what, "its row names no table of samples")
+}

@@ -1,0 +1,183 @@
+//! The rows of the table `parts`.
+
+use serde::de::DeserializeOwned;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use crate::connection::session::{Session, value};
+use crate::counts::totals::part::PartRow;
+use crate::error::{Error, Result};
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
+use crate::store::parts::Part;
+use crate::store::postgres::copy::decode::whole;
+use crate::store::postgres::samples::stripes::Tables;
+use crate::store::postgres::schema::later::{Later, exists};
+use crate::store::postgres::schema::names::run_text;
+use crate::store::postgres::schema::ownership;
+use crate::store::postgres::schema::statements::PARTS;
+use crate::store::postgres::transaction::{Mode, begin};
+
+/// The tables of parts.
+pub(in crate::store::postgres) const TABLES: &[&str] = &["parts", "partfiles"];
+
+/// Returns how they are created.
+pub(super) fn later() -> Later {
+    Later {
+        tables: TABLES,
+        made: PARTS.to_owned(),
+        refusal: (
+            "the database has had no parts of runs yet, and this role may not make the tables for them",
+            "Let the schema's owner store a part once",
+        ),
+    }
+}
+
+/// A stored part.
+pub(super) struct Record {
+    pub(super) number: u32,
+    /// The table of its samples.
+    pub(super) table: Option<String>,
+    info: String,
+    terms: String,
+}
+
+impl Record {
+    fn of(row: &Row) -> Result<Self> {
+        Ok(Self {
+            number: whole(value::<i32>(row, "part")?)?,
+            table: value(row, "table_name")?,
+            info: value(row, "info")?,
+            terms: value(row, "terms")?,
+        })
+    }
+
+    /// Reads what the row of a run would tell.
+    pub(super) fn info(&self) -> Result<RunInfo> {
+        read(&self.info)
+    }
+
+    pub(super) fn part(&self) -> Result<Part> {
+        Ok(Part { row: read(&self.terms)?, info: self.info()? })
+    }
+
+    /// The tables of its samples.
+    pub(super) fn tables(&self) -> Option<Tables> {
+        self.table.clone().map(|own| Tables { own, stripes: None })
+    }
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| Error::store("reading the row of a part", error))
+}
+
+/// Returns true if there are tables of parts. They must be perfpipe's.
+pub(super) async fn are_there(session: &Session, what: &str) -> Result<bool> {
+    if !exists(session, what, "parts").await? {
+        return Ok(false);
+    }
+    ownership::check(session, TABLES, false).await?;
+    Ok(true)
+}
+
+/// Returns the key, number and requests of each part of all runs.
+pub(super) async fn list(session: &Session) -> Result<Vec<(RunKey, PartNumber, u64)>> {
+    let what = "reading the parts of runs";
+    begin(session, what, Mode::Reading).await?;
+    let mut found = Vec::new();
+    if are_there(session, what).await? {
+        let sql = "select framework, test, repeat, part, parts, requests from perfpipe.parts";
+        for row in session.query(what, sql, &[]).await? {
+            let count = |column| whole(value::<i32>(&row, column)?);
+            let key = RunKey::new(value::<String>(&row, "framework")?, value::<String>(&row, "test")?);
+            let number = PartNumber::new(count("part")?, count("parts")?)?;
+            let requests = whole(value::<i64>(&row, "requests")?)?;
+            found.push((key.with_repeat(count("repeat")?), number, requests));
+        }
+    }
+    session.end(what).await?;
+    Ok(found)
+}
+
+/// Returns the parts of a run, ascending by number; or only the one of a number.
+pub(super) async fn of_run(
+    session: &Session,
+    what: &str,
+    key: &RunKey,
+    number: Option<u32>,
+) -> Result<Vec<Record>> {
+    let number: Option<i32> = number.map(whole).transpose()?;
+    let sql = "select part, table_name, info::text as info, terms::text as terms from perfpipe.parts \
+               where run = $1 and ($2 is null or part = $2) order by part";
+    let values = [(&run_text(key) as _, Type::TEXT), (&number as _, Type::INT4)];
+    session.query(what, sql, &values).await?.iter().map(Record::of).collect()
+}
+
+/// Inserts the row of a part, without a table of samples. Returns a number that no other one has had.
+pub(super) async fn insert(session: &Session, what: &str, row: &PartRow, info: &RunInfo) -> Result<i64> {
+    let json = |text: serde_json::Result<String>| text.map_err(|error| Error::store(what, error));
+    let (terms, told) = (json(serde_json::to_string(row))?, json(serde_json::to_string(info))?);
+    let (number, of) = (whole::<_, i32>(row.number.number())?, whole::<_, i32>(row.number.of())?);
+    let (repeat, requests) = (whole::<_, i32>(info.key.repeat)?, whole::<_, i64>(info.requests())?);
+    let sql = "insert into perfpipe.parts (run, part, parts, framework, test, repeat, requests, info, terms) values \
+               ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9::text::jsonb) returning generation";
+    let values = [
+        (&run_text(&info.key) as _, Type::TEXT),
+        (&number as _, Type::INT4),
+        (&of as _, Type::INT4),
+        (&info.key.framework as _, Type::TEXT),
+        (&info.key.test as _, Type::TEXT),
+        (&repeat as _, Type::INT4),
+        (&requests as _, Type::INT8),
+        (&told as _, Type::TEXT),
+        (&terms as _, Type::TEXT),
+    ];
+    value(&session.query_one(what, sql, &values).await?, "generation")
+}
+
+/// Names the table of a part's samples.
+pub(super) async fn name_table(
+    session: &Session,
+    what: &str,
+    (key, number): (&RunKey, u32),
+    table: &str,
+) -> Result<()> {
+    let sql = "update perfpipe.parts set table_name = $3 where run = $1 and part = $2";
+    let values = [
+        (&run_text(key) as _, Type::TEXT),
+        (&whole::<_, i32>(number)? as _, Type::INT4),
+        (&table as _, Type::TEXT),
+    ];
+    session.query(what, sql, &values).await.map(drop)
+}
+
+/// Deletes the rows of parts of a run, or of all its parts. The tables of their samples remain.
+pub(super) async fn delete(
+    session: &Session,
+    what: &str,
+    key: &RunKey,
+    numbers: Option<&[u32]>,
+) -> Result<()> {
+    let sql = "delete from perfpipe.parts where run = $1 and ($2 is null or part = any ($2))";
+    let whole = |numbers: &[u32]| numbers.iter().map(|number| whole::<_, i32>(*number)).collect();
+    let numbers: Option<Vec<i32>> = numbers.map(whole).transpose()?;
+    let values = [(&run_text(key) as _, Type::TEXT), (&numbers as _, Type::INT4_ARRAY)];
+    session.query(what, sql, &values).await.map(drop)
+}
+
+/// Returns the number that [`insert`] returned for the part that is stored; `None` if there is none.
+pub(in crate::store::postgres) async fn generation(
+    session: &Session,
+    what: &str,
+    key: &RunKey,
+    number: u32,
+) -> Result<Option<i64>> {
+    if !are_there(session, what).await? {
+        return Ok(None);
+    }
+    let sql = "select generation from perfpipe.parts where run = $1 and part = $2";
+    let values = [(&run_text(key) as _, Type::TEXT), (&whole::<_, i32>(number)? as _, Type::INT4)];
+    let rows = session.query(what, sql, &values).await?;
+    rows.first().map(|row| value(row, "generation")).transpose()
+}

@@ -1,0 +1,111 @@
+//! Stores a part, at the end of the transaction in which its samples were copied.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+
+use crate::connection::config::PostgresConfig;
+use crate::connection::session::Session;
+use crate::counts::totals::part::PartRow;
+use crate::error::{Error, Result};
+use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
+use crate::pipeline::stage::Stage;
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
+use crate::run::replace::Replace;
+use crate::store::parquet::ParquetStore;
+use crate::store::parquet::packed::pack;
+use crate::store::postgres::commit::{self, Asked};
+use crate::store::postgres::copy::CopyIn;
+use crate::store::postgres::copy::decode::whole;
+use crate::store::postgres::copy::encode::{CHUNK, RowEncoder};
+use crate::store::postgres::locks;
+use crate::store::postgres::samples::spread::Loaded;
+use crate::store::postgres::schema::engine::Engine;
+use crate::store::postgres::schema::layout;
+use crate::store::postgres::schema::names::run_text;
+
+use super::rows::{self, Record};
+
+/// The action that error messages name.
+const STORING: &str = "storing the part";
+
+/// Stores a part whose samples are loaded.
+pub(in crate::store::postgres) async fn store(
+    (session, config, engine): (Session, &PostgresConfig, Engine),
+    loaded: Option<Loaded>,
+    row: PartRow,
+    run: FinishedRun<'_>,
+) -> Result<()> {
+    let (info, stage) = (run.info, run.stage);
+    let (key, number) = (&info.key, row.number.number());
+    rows::later().ensure(&session, STORING, engine).await?;
+    layout::hold(&session, STORING).await?;
+    let old = rows::of_run(&session, STORING, key, Some(number)).await?.into_iter().next();
+    if let Some(old) = &old {
+        check_replace(old, run.replace, info)?;
+        rows::delete(&session, STORING, key, Some(&[number])).await?;
+    }
+    let generation = rows::insert(&session, STORING, &row, info).await?;
+    copy_pieces(&session, (key, number), packed(run).await?).await?;
+    if let Some(loaded) = &loaded {
+        loaded.index_own(&session).await?;
+    }
+    if let Some(tables) = old.and_then(|old| old.tables()) {
+        locks::drop_tables(&session, &tables).await?;
+    }
+    if let Some(loaded) = loaded {
+        let tables = loaded.join(&session, key, &format!("_part{number}")).await?;
+        rows::name_table(&session, STORING, (key, number), &tables.own).await?;
+    }
+    stage.set(Stage::Asked);
+    let Err(lost) = session.run("committing the part", "commit").await else { return Ok(()) };
+    drop(session);
+    commit::resolve(config, Asked { info, number: generation, part: Some(number) }, lost).await
+}
+
+/// Fails if a part may not replace the stored one of its number.
+fn check_replace(old: &Record, replace: Replace, info: &RunInfo) -> Result<()> {
+    match old.info() {
+        Ok(old) if !replace.allows(&old, info) => Err(Replace::refusal(&old, info)),
+        Err(_) if !replace.allows_unread(info) => Err(Replace::refusal_unread("reading its row")),
+        _ => Ok(()),
+    }
+}
+
+/// Packs everything of a part but its samples into one file.
+async fn packed(mut run: FinishedRun<'_>) -> Result<File> {
+    let failed = |error: std::io::Error| Error::io(&std::env::temp_dir(), error);
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let store = ParquetStore::open(folder.path())?;
+    let info = RunInfo { samples_stored: false, ..run.info.clone() };
+    let writer = store.begin(Some(&info.key), false).await?;
+    writer.commit(run.told_as(&info)).await?;
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    pack(&store, &info.key, &mut file)?;
+    file.rewind().map_err(failed)?;
+    Ok(file)
+}
+
+/// Copies a packed part to the table of pieces.
+async fn copy_pieces(session: &Session, (key, number): (&RunKey, u32), mut packed: File) -> Result<()> {
+    let (run, part) = (run_text(key), whole::<_, i32>(number)?);
+    let mut copy =
+        CopyIn::begin(session, STORING, "perfpipe.partfiles", "run, part, number, content", "").await?;
+    let mut encoder = RowEncoder::default();
+    let mut piece = Vec::new();
+    for at in 0_i32.. {
+        piece.clear();
+        let read = packed.by_ref().take(CHUNK as u64).read_to_end(&mut piece);
+        read.map_err(|error| Error::io(&std::env::temp_dir(), error))?;
+        if piece.is_empty() {
+            break;
+        }
+        encoder.row(4);
+        encoder.any_text(&run);
+        encoder.i32(part);
+        encoder.i32(at);
+        encoder.bytes(&piece);
+        copy.send(session, encoder.take()?).await?;
+    }
+    copy.finish(session).await.map(drop)
+}
