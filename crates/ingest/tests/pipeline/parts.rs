@@ -156,15 +156,14 @@ fn made() -> impl Strategy<Value = Made> {
 }
 
 fn parts_are_the_whole(
-    parts: &Home,
+    [whole, parts]: [Home; 2],
     ((logs, cpu), (workers, block_size, before, keep_samples)): Made,
 ) -> TestCaseResult {
-    let whole = Home::folder();
     let options = options(workers, block_size, 5000).with_max_rejects(1000).with_keep_samples(keep_samples);
     let mut files: Vec<PathBuf> =
         FILES.iter().zip(&logs).map(|(name, log)| whole.desk.file(name, log)).collect();
     files.extend(cpu.as_ref().map(|cpu| whole.desk.file("cpu.csv", cpu)));
-    let t0_ms = whole.desk.ingest(&files, &options).unwrap().info.t0_ms;
+    let t0_ms = whole.wait(whole.store.ingest(&files, &options)).unwrap().info.t0_ms;
     let options = options.with_origin(t0_ms - before);
     let whole = whole.whole(&files, &options);
     // In any order.
@@ -183,7 +182,7 @@ proptest! {
 
     #[test]
     fn parts_of_made_up_logs_are_the_run_of_all_of_them(made in made()) {
-        parts_are_the_whole(&Home::folder(), made)?;
+        parts_are_the_whole([Home::folder(), Home::folder()], made)?;
     }
 }
 
@@ -192,13 +191,13 @@ proptest! {
 
     #[test]
     fn parts_of_made_up_logs_are_the_run_in_a_bucket(made in made()) {
-        parts_are_the_whole(&Home::bucket(), made)?;
+        parts_are_the_whole([Home::bucket(), Home::bucket()], made)?;
     }
 
     #[test]
     fn parts_of_made_up_logs_are_the_run_in_a_database(made in made()) {
-        if let Some(parts) = Home::database() {
-            parts_are_the_whole(&parts, made)?;
+        if let Some((whole, parts)) = Home::database().zip(Home::database()) {
+            parts_are_the_whole([whole, parts], made)?;
         }
     }
 }
@@ -245,10 +244,14 @@ fn pieces<'a>(records: &'a [Line], cuts: &[Index]) -> Vec<&'a [Line]> {
     pieces
 }
 
-fn split_is_the_whole(parts: &Home, records: &[Line], cuts: &[Index], before: i64) -> TestCaseResult {
+fn split_is_the_whole(
+    [whole, parts]: [Home; 2],
+    records: &[Line],
+    cuts: &[Index],
+    before: i64,
+) -> TestCaseResult {
     prop_assume!(records.iter().any(|record| record.3 != 9));
     let options = usual().with_max_rejects(100_000).with_origin(T0 - before);
-    let whole = Home::folder();
     let mut whole = whole.whole(&[whole.desk.file("log.csv", log(records))], &options);
     let pieces = pieces(records, cuts);
     for (number, piece) in (1..).zip(&pieces) {
@@ -273,7 +276,7 @@ proptest! {
     fn any_split_of_a_log_is_the_log(
         records in records(), cuts in vec(any::<Index>(), 1..5), before in 0..5000i64,
     ) {
-        split_is_the_whole(&Home::folder(), &records, &cuts, before)?;
+        split_is_the_whole([Home::folder(), Home::folder()], &records, &cuts, before)?;
     }
 }
 
@@ -284,8 +287,8 @@ proptest! {
     fn any_split_of_a_log_is_the_log_in_all_stores(
         records in records(), cuts in vec(any::<Index>(), 1..5), before in 0..5000i64,
     ) {
-        for home in Home::each() {
-            split_is_the_whole(&home, &records, &cuts, before)?;
+        for homes in Home::each().into_iter().zip(Home::each()) {
+            split_is_the_whole(homes.into(), &records, &cuts, before)?;
         }
     }
 }

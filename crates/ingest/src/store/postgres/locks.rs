@@ -164,8 +164,11 @@ pub(super) enum Exclusive {
 /// access.
 pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> Result<Exclusive> {
     let until = Instant::now() + session.patience();
-    let lock = format!("savepoint swap; {}; lock table {tables} in access exclusive mode", waiting(TRY));
+    let lock = format!("lock table {tables} in access exclusive mode");
     loop {
+        session.run(what, "savepoint swap").await?;
+        // By itself: a cluster sends the text that a setting comes in to its nodes, and the lock is not for them to take.
+        session.run(what, &waiting(TRY)).await?;
         let Err(error) = session.client().batch_execute(&lock).await else { return Ok(Exclusive::Held) };
         let gone = match error.code() {
             Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => false,

@@ -83,6 +83,7 @@ impl PostgresWriter {
         merging: Merging,
     ) -> Result<Self> {
         let begun = Self::begin(session, config, Claim::Run(Some(key)), false).await?;
+        begun.engine.one_by_one(&begun.session, "beginning to merge parts").await?;
         Ok(Self { merging: Some(merging), ..begun })
     }
 }

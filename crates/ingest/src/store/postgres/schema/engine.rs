@@ -85,6 +85,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Makes the present transaction use one connection to each node, so that it can drop a table that it has read.
+    pub(crate) async fn one_by_one(self, session: &Session, what: &str) -> Result<()> {
+        match self {
+            Self::Postgres => Ok(()),
+            Self::Citus => session.run(what, "set local citus.multi_shard_modify_mode = 'sequential'").await,
+        }
+    }
+
     /// Asks the server, within a transaction.
     pub(crate) async fn ask(session: &Session, what: &str) -> Result<Self> {
         Self::of(&session.query_one(what, &format!("select {COLUMNS}"), &[]).await?)
