@@ -51,12 +51,21 @@ fn merge(store: &Store, parts: &str) -> Done {
     store.run(&["merge", "nio_2048", "--parts", parts])
 }
 
+/// One store of each kind that can be had here.
+fn each() -> Vec<Store> {
+    Store::each().into_iter().chain(Store::lakes()).collect()
+}
+
 #[test]
 fn parts_that_are_merged_are_the_run_of_all_logs() {
+    each().iter().for_each(merged_as_the_whole);
+}
+
+fn merged_as_the_whole(parts: &Store) {
     let cpu = fixture(CPU);
     let cpu = cpu.to_str().unwrap();
     let flags = ["--tag", "commit=a"];
-    let (whole, parts) = (Store::embedded(), Store::embedded());
+    let whole = Store::embedded();
     let logs = pieces(&whole, 3);
     let files: Vec<&str> = logs.iter().map(String::as_str).chain([cpu]).collect();
     whole.run(&[&["ingest"], &files[..], &RUN, &["--origin", ORIGIN], &flags].concat()).said();
@@ -66,10 +75,11 @@ fn parts_that_are_merged_are_the_run_of_all_logs() {
         parts.run(&part(log, number, &more)).said();
     }
     assert_eq!(parts.list().len(), 0, "a part is no run");
-    let said = merge(&parts, "3").said();
+    let said = merge(parts, "3").said();
     assert_told(&said, &["merged 3 parts to nio_2048", "injectors"]);
-    assert_eq!(exports(&parts, &RUN, true), exports(&whole, &RUN, true));
+    assert_eq!(exports(parts, &RUN, true), exports(&whole, &RUN, true));
     parts.run(&["verify", "nio_2048"]).text();
+    assert_told(&parts.run(&["merge", "nio_2048", "--parts", "3"]).complaint(1), &["no parts of nio_2048"]);
     assert!(parts.leftovers().is_empty() && !PathBuf::from(parts.place()).join("parts").exists());
     // It is a run like any other.
     parts.run(&["copy", "nio_2048", "--to", "other"]).said();
@@ -89,16 +99,19 @@ fn split_log_is_the_log() {
 
 #[test]
 fn parts_are_listed_and_dropped_until_they_are_merged() {
-    let store = Store::embedded();
-    let logs = pieces(&store, 3);
+    each().iter().for_each(listed_and_dropped);
+}
+
+fn listed_and_dropped(store: &Store) {
+    let logs = pieces(store, 3);
     for (log, number) in logs.iter().zip(["1/3", "2/3"]) {
         store.run(&part(log, number, &[])).said();
     }
     let told = || store.run(&["list"]).err;
     assert_told(&told(), &["2 parts of 3 of nio_2048", "1, 2", "`perfpipe merge nio_2048 --parts 3`"]);
-    let complaint = merge(&store, "3").complaint(1);
+    let complaint = merge(store, "3").complaint(1);
     assert_told(&complaint, &["nio_2048", "missing: 3", "--part"]);
-    assert_told(&merge(&store, "2").complaint(1), &["part 1/3", "2 parts"]);
+    assert_told(&merge(store, "2").complaint(1), &["part 1/3", "2 parts"]);
     assert_told(&store.run(&["merge", "go_2048", "--parts", "3"]).complaint(1), &["go_2048", "nio_2048"]);
     assert_told(
         &store.run(&part(&logs[2], "2/3", &[])).complaint(1),
@@ -146,15 +159,6 @@ fn part_that_is_wrong_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn database_has_no_parts() {
-    let Some(store) = Store::database() else { return };
-    let logs = pieces(&store, 2);
-    let complaint = store.run(&part(&logs[0], "1/2", &[])).complaint(1);
-    assert_told(&complaint, &["not in a database", "--store", "perfpipe copy"]);
-    assert_told(&merge(&store, "2").complaint(1), &["no parts of nio_2048", "--store"]);
-}
-
-#[test]
 fn parts_are_written_by_many_and_merged_by_one() {
     let store = Store::embedded();
     let logs = pieces(&store, 2);
@@ -172,9 +176,33 @@ fn parts_are_written_by_many_and_merged_by_one() {
 }
 
 #[test]
+fn database_of_which_a_part_is_written_is_not_merged() {
+    let Some(store) = Store::database() else { return };
+    let logs = pieces(&store, 2);
+    store.run(&part(&logs[0], "1/2", &[])).said();
+    let endless = endless_log(&store, "endless.csv");
+    let mut writer = store.spawn(&part(&endless, "2/2", &[]));
+    wait_for("the writer reads", || read_by(writer.id()) > 1 << 20);
+    assert_told(&merge(&store, "2").complaint(1), &["parts of nio_2048", "another perfpipe", "Wait"]);
+    assert_told(
+        &store.run(&part(&logs[1], "2/2", &[])).complaint(1),
+        &["part 2 of nio_2048", "another perfpipe"],
+    );
+    signal("KILL", writer.id());
+    writer.wait().unwrap();
+    store.wait_for_killed_writers();
+    store.run(&part(&logs[1], "2/2", &[])).said();
+    merge(&store, "2").said();
+    assert_eq!(store.leftovers(), [""; 0]);
+}
+
+#[test]
 fn parts_may_be_written_at_once() {
-    let store = Store::embedded();
-    let (logs, bad) = (pieces(&store, 6), store.file("bad.csv", "timeStamp,elapsed,success\nnoon,1,true\n"));
+    each().iter().for_each(written_at_once);
+}
+
+fn written_at_once(store: &Store) {
+    let (logs, bad) = (pieces(store, 6), store.file("bad.csv", "timeStamp,elapsed,success\nnoon,1,true\n"));
     let numbers: Vec<String> = (1..=6).map(|number| format!("{number}/6")).collect();
     let spawn = |log: &str, number: &str| store.spawn(&part(log, number, &[]));
     let writers: Vec<_> = logs.iter().zip(&numbers).map(|(log, number)| spawn(log, number)).collect();
@@ -190,7 +218,7 @@ fn parts_may_be_written_at_once() {
             store.run(&part(&logs[at], number, &[])).said();
         }
     }
-    merge(&store, "6").said();
+    merge(store, "6").said();
 }
 
 #[test]
@@ -227,10 +255,13 @@ fn scheduler_tells_the_number_of_a_part() {
     merge(&store, "2").said();
 }
 
-/// A store with what another one has.
+/// A store in another folder with what one in a folder has.
 fn copy_of(store: &Store) -> Store {
-    let copy = Store::embedded();
-    let copied = std::process::Command::new("cp").args(["-r", store.place(), copy.place()]).status();
+    let is_bucket = store.place().starts_with("file://");
+    let copy = if is_bucket { Store::lake() } else { Store::embedded() };
+    let path = |store: &Store| PathBuf::from(store.place().trim_start_matches("file://"));
+    std::fs::create_dir_all(path(&copy).parent().unwrap()).unwrap();
+    let copied = std::process::Command::new("cp").arg("-r").args([path(store), path(&copy)]).status();
     assert!(copied.unwrap().success());
     copy
 }
@@ -239,8 +270,16 @@ fn copy_of(store: &Store) -> Store {
 /// it.
 #[test]
 fn crash_before_any_step_of_a_merge_leaves_the_parts_or_the_run() {
-    let parts = Store::embedded();
-    ingest_all(&parts, 2);
+    killed_merges(&Store::embedded());
+}
+
+#[test]
+fn crash_before_any_step_of_a_merge_in_a_bucket_leaves_the_parts_or_the_run() {
+    killed_merges(&Store::lake());
+}
+
+fn killed_merges(parts: &Store) {
+    ingest_all(parts, 2);
     let content = |store: &Store| {
         let key = store.only_key();
         ["samples", "errors", "statistics"].map(|what| {
@@ -248,12 +287,12 @@ fn crash_before_any_step_of_a_merge_leaves_the_parts_or_the_run() {
             store.export(&key, what, format, &[])
         })
     };
-    let whole = copy_of(&parts);
+    let whole = copy_of(parts);
     merge(&whole, "2").said();
     let expected = content(&whole);
     let (mut with_run, mut with_parts) = (0, 0);
     for change in 0.. {
-        let store = copy_of(&parts);
+        let store = copy_of(parts);
         let merging = store.command(&["merge", "nio_2048", "--parts", "2"]);
         let killed = match kill_before_change(&merging, change) {
             Ok((_, killed)) => killed,

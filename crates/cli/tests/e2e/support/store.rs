@@ -230,7 +230,7 @@ const STRAY: &str = "
   select relname from pg_class
   where relnamespace = 'perfpipe'::regnamespace and relkind in ('r', 'v', 'm', 'p')
     and relname not in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'series', 'elapsed_counts',
-                        'per_second')
+                        'per_second', 'parts', 'partfiles')
     and relname not in (select table_name from perfpipe.runs)
     and oid not in (select inhrelid from pg_inherits join pg_class as own on own.oid = inhparent
                     where own.relname in (select table_name from perfpipe.runs))

@@ -16,16 +16,12 @@
 mod bucket;
 mod delta;
 mod draft;
-mod fault;
-mod http;
-mod object;
 mod parts;
 mod place;
 mod rejects;
 mod row;
 mod slot;
 mod sweep;
-mod url;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,11 +35,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::Wanted;
 
+pub(super) use self::bucket::is_bucket;
 pub(super) use self::draft::LakeDraft;
 pub(super) use self::parts::LakeParts;
 pub(super) use self::place::Generation;
 pub(super) use self::rejects::{read_rejects, write_rejects};
-pub(super) use self::url::is_bucket;
 
 /// The folder of the manifests.
 const MANIFESTS: &str = "manifests";

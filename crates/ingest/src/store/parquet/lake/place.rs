@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bucket::Bucket;
+use super::bucket::{Bucket, Object, Upload, copy};
 use super::delta::{Table, path_of};
-use super::object::{Object, Upload, copy};
 use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
 

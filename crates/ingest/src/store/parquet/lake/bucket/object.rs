@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crossbeam_channel::Receiver;
 use object_store::MultipartUpload;
 
-use super::bucket::{Bucket, answer};
+use super::{Bucket, answer};
 use crate::store::parquet::checksum::{Source, Target};
 
 /// The size in bytes of the first parts.
@@ -20,7 +20,7 @@ const PARTS: usize = 2500;
 const ON_THE_WAY: usize = 2;
 
 /// An object that is being written. If it is dropped before its end, nothing is left of it.
-pub(super) struct Upload {
+pub(in crate::store::parquet::lake) struct Upload {
     bucket: Bucket,
     name: String,
     /// The next part.
@@ -31,7 +31,7 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    pub(super) fn new(bucket: Bucket, name: String) -> Self {
+    pub(in crate::store::parquet::lake) fn new(bucket: Bucket, name: String) -> Self {
         Self { bucket, name, part: Vec::new(), begun: None, sent: 0, on_the_way: VecDeque::new() }
     }
 
@@ -95,9 +95,9 @@ impl Drop for Upload {
 }
 
 /// An object that is read.
-pub(super) struct Object {
-    pub(super) bucket: Bucket,
-    pub(super) name: String,
+pub(in crate::store::parquet::lake) struct Object {
+    pub(in crate::store::parquet::lake) bucket: Bucket,
+    pub(in crate::store::parquet::lake) name: String,
 }
 
 impl Source for Object {
@@ -122,7 +122,12 @@ impl Source for Object {
 const AT_ONCE: u64 = 1 << 30;
 
 /// Copies an object of this size. A small one does not leave the bucket.
-pub(super) fn copy(bucket: &Bucket, from: &str, to: &str, size: u64) -> io::Result<()> {
+pub(in crate::store::parquet::lake) fn copy(
+    bucket: &Bucket,
+    from: &str,
+    to: &str,
+    size: u64,
+) -> io::Result<()> {
     if size <= AT_ONCE {
         return bucket.copy(from, to);
     }

@@ -1,5 +1,10 @@
 //! A bucket of an object store, asked by functions that wait for the answer. Its requests run on threads of its own.
 
+mod fault;
+mod http;
+mod object;
+mod url;
+
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -13,8 +18,11 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use tokio::runtime::{Builder, Runtime};
 
-use super::fault::{explained, io_fault};
-use super::url::{Address, connect};
+pub(super) use self::object::{Object, Upload, copy};
+pub(in crate::store::parquet) use self::url::is_bucket;
+
+use self::fault::{explained, io_fault};
+use self::url::{Address, connect};
 use crate::error::{Error, Result};
 
 /// The number of requests that are on their way at a time where many objects are read.
@@ -49,7 +57,7 @@ impl fmt::Debug for Bucket {
 impl Bucket {
     /// Opens the folder at a URL. Nothing is asked yet. `settings` are the credentials and options of the object store,
     /// by the names of its environment variables.
-    pub(super) fn open(url: &str, settings: &[(String, String)]) -> Result<Self> {
+    pub(in crate::store::parquet::lake) fn open(url: &str, settings: &[(String, String)]) -> Result<Self> {
         let address = Address::parse(url)?;
         let store = connect(&address, settings)?;
         let runtime =
@@ -59,12 +67,12 @@ impl Bucket {
     }
 
     /// Returns the URL of the folder, without a slash at its end.
-    pub(super) fn url(&self) -> &str {
+    pub(in crate::store::parquet::lake) fn url(&self) -> &str {
         &self.0.address.url
     }
 
     /// Returns what error messages call an object.
-    pub(super) fn shown(&self, name: &str) -> PathBuf {
+    pub(in crate::store::parquet::lake) fn shown(&self, name: &str) -> PathBuf {
         format!("{}/{name}", self.url()).into()
     }
 
@@ -95,14 +103,14 @@ impl Bucket {
     }
 
     /// Returns the content of an object; `None` if there is none.
-    pub(super) fn get(&self, name: &str) -> Result<Option<Bytes>> {
+    pub(in crate::store::parquet::lake) fn get(&self, name: &str) -> Result<Option<Bytes>> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { content(store.as_ref(), &path).await })
             .map_err(|error| self.failed(name, error))
     }
 
     /// Returns the contents of several objects, in their order.
-    pub(super) fn get_all(&self, names: &[String]) -> Result<Vec<Option<Bytes>>> {
+    pub(in crate::store::parquet::lake) fn get_all(&self, names: &[String]) -> Result<Vec<Option<Bytes>>> {
         let paths: Vec<Path> = names.iter().map(|name| self.path(name)).collect();
         let store = Arc::clone(&self.0.store);
         let work = async move {
@@ -115,31 +123,31 @@ impl Bucket {
     }
 
     /// Returns the size of an object in bytes.
-    pub(super) fn size(&self, name: &str) -> io::Result<u64> {
+    fn size(&self, name: &str) -> io::Result<u64> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { store.head(&path).await.map(|found| found.size) })
     }
 
     /// Returns so many bytes of an object from an offset on.
-    pub(super) fn range(&self, name: &str, at: u64, length: usize) -> io::Result<Bytes> {
+    fn range(&self, name: &str, at: u64, length: usize) -> io::Result<Bytes> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { store.get_range(&path, at..at + length as u64).await })
     }
 
     /// Writes an object.
-    pub(super) fn put(&self, name: &str, content: Bytes) -> io::Result<()> {
+    pub(in crate::store::parquet::lake) fn put(&self, name: &str, content: Bytes) -> io::Result<()> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { store.put(&path, content.into()).await.map(drop) })
     }
 
     /// Copies an object, which stays where it is.
-    pub(super) fn copy(&self, from: &str, to: &str) -> io::Result<()> {
+    fn copy(&self, from: &str, to: &str) -> io::Result<()> {
         let (store, from, to) = (Arc::clone(&self.0.store), self.path(from), self.path(to));
         self.wait(async move { store.copy(&from, &to).await })
     }
 
     /// Writes an object that must not exist yet; returns false if it does.
-    pub(super) fn put_new(&self, name: &str, content: Bytes) -> Result<bool> {
+    pub(in crate::store::parquet::lake) fn put_new(&self, name: &str, content: Bytes) -> Result<bool> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         let put = self.wait(async move {
             match store.put_opts(&path, content.into(), PutMode::Create.into()).await {
@@ -154,32 +162,28 @@ impl Bucket {
     }
 
     /// Begins an object that is written in parts.
-    pub(super) fn put_parts(&self, name: &str) -> io::Result<Box<dyn MultipartUpload>> {
+    fn put_parts(&self, name: &str) -> io::Result<Box<dyn MultipartUpload>> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { store.put_multipart(&path).await })
     }
 
     /// Begins to send a part. [`answer`] waits until it is there.
-    pub(super) fn send(
-        &self,
-        upload: &mut dyn MultipartUpload,
-        part: PutPayload,
-    ) -> Receiver<object_store::Result<()>> {
+    fn send(&self, upload: &mut dyn MultipartUpload, part: PutPayload) -> Receiver<object_store::Result<()>> {
         self.begin(upload.put_part(part))
     }
 
     /// Makes the object of all parts that were sent.
-    pub(super) fn complete(&self, mut upload: Box<dyn MultipartUpload>) -> io::Result<()> {
+    fn complete(&self, mut upload: Box<dyn MultipartUpload>) -> io::Result<()> {
         self.wait(async move { upload.complete().await.map(drop) })
     }
 
     /// Gives up an object that is written in parts.
-    pub(super) fn abort(&self, mut upload: Box<dyn MultipartUpload>) -> io::Result<()> {
+    fn abort(&self, mut upload: Box<dyn MultipartUpload>) -> io::Result<()> {
         self.wait(async move { upload.abort().await })
     }
 
     /// Returns the objects of a folder and of those in it, each by its name in this one.
-    pub(super) fn list(&self, name: &str) -> Result<Vec<(String, ObjectMeta)>> {
+    pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<(String, ObjectMeta)>> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         let listed = self.wait(async move { store.list(Some(&path)).try_collect::<Vec<_>>().await });
         let listed = found(listed).map_err(|error| self.failed(name, error))?;
@@ -191,7 +195,7 @@ impl Bucket {
     }
 
     /// Returns the names of the folders and objects that are directly in this one.
-    pub(super) fn entries(&self) -> Result<Vec<String>> {
+    pub(in crate::store::parquet::lake) fn entries(&self) -> Result<Vec<String>> {
         let (store, path) = (Arc::clone(&self.0.store), self.0.address.folder.clone());
         let listed = self.wait(async move {
             let listed = store.list_with_delimiter(Some(&path)).await?;
@@ -203,7 +207,7 @@ impl Bucket {
     }
 
     /// Removes objects, as far as they are there.
-    pub(super) fn delete(&self, names: &[String]) -> Result<()> {
+    pub(in crate::store::parquet::lake) fn delete(&self, names: &[String]) -> Result<()> {
         let paths: Vec<_> = names.iter().map(|name| Ok(self.path(name))).collect();
         let store = Arc::clone(&self.0.store);
         let work = async move {
@@ -230,7 +234,7 @@ fn found<T>(listed: io::Result<Vec<T>>) -> io::Result<Vec<T>> {
 }
 
 /// Waits for an answer.
-pub(super) fn answer<T>(done: &Receiver<object_store::Result<T>>) -> io::Result<T> {
+fn answer<T>(done: &Receiver<object_store::Result<T>>) -> io::Result<T> {
     match done.recv() {
         Ok(answer) => answer.map_err(|error| io_fault(&error)),
         Err(_) => Err(explained("the work on the bucket stopped unexpectedly")),
