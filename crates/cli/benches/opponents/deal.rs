@@ -10,7 +10,7 @@ use zip::{ZipArchive, ZipWriter};
 /// The compression level of the generator's logs.
 const LEVEL: i64 = 5;
 
-/// Writes each record of the log in a zip to one of `logs` zips in turn, below the header. A record is a line.
+/// Writes each record of the log in a zip to one of `logs` zips in turn, below the header.
 pub(crate) fn deal(log: &Path, logs: usize, folder: &Path) -> Vec<PathBuf> {
     let mut from = ZipArchive::new(File::open(log).expect("the log")).expect("a zip");
     let mut lines = BufReader::with_capacity(1 << 20, from.by_index(0).expect("a member"));
@@ -29,8 +29,8 @@ pub(crate) fn deal(log: &Path, logs: usize, folder: &Path) -> Vec<PathBuf> {
         })
         .collect();
     for at in (0..logs).cycle() {
-        line.clear();
-        if lines.read_until(b'\n', &mut line).expect("a record") == 0 {
+        read_record(&mut lines, &mut line);
+        if line.is_empty() {
             break;
         }
         zips[at].write_all(&line).expect("a record");
@@ -40,4 +40,12 @@ pub(crate) fn deal(log: &Path, logs: usize, folder: &Path) -> Vec<PathBuf> {
         zip.finish().expect("a zip");
     }
     files
+}
+
+/// Reads a record, with its line end: its lines up to the first behind which no quote is open. Nothing at the end.
+fn read_record(lines: &mut impl BufRead, record: &mut Vec<u8>) {
+    record.clear();
+    while lines.read_until(b'\n', record).expect("a record") > 0
+        && record.iter().filter(|byte| **byte == b'"').count() % 2 == 1
+    {}
 }

@@ -62,7 +62,7 @@ impl Parts {
         let (mut records, mut plain) = (Records::new(block, self.layout.delimiter), Plain::default());
         let mut alike = 0;
         loop {
-            records.next_plain(self.layout.width, &mut plain);
+            plain.read(&mut records, self.layout.width);
             alike += plain.rows(block).len() * self.layout.width;
             if !plain.is_full() && records.next().is_none() {
                 return alike;

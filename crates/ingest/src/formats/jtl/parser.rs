@@ -78,7 +78,7 @@ impl Parser {
         let mut after_quoted = false;
         loop {
             if !after_quoted {
-                records.next_plain(layout.width, &mut plain);
+                plain.read(&mut records, layout.width);
                 self.take_plain(&plain, bytes, layout, clock, out);
                 if plain.is_full() {
                     continue;

@@ -4,7 +4,7 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
-use super::record::Record;
+use super::record::{Record, Records};
 use super::scan::{Marks, STEP, below_lowest, up_to_lowest};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
@@ -26,19 +26,24 @@ impl Plain {
     /// The largest number of records.
     const MOST: usize = 64;
 
-    /// Replaces the records by those of `width` fields that begin at `start`, which is on the given line, in a block of at
-    /// most 4 GiB. Ends before the first record that is different, and before a line end that is.
+    /// Replaces the records by the next ones of `width` fields. Ends before the first record that is different, and before
+    /// a line end that is. There may be none.
+    pub(crate) fn read(&mut self, records: &mut Records<'_>, width: usize) {
+        let (start, line) = records.position();
+        let (bytes, delimiter) = records.block();
+        dispatch!(Level::new(), simd => self.find(simd, (bytes, delimiter), start, width));
+        let end = line + self.rows as u64;
+        self.lines.clear();
+        self.lines.extend(line..end);
+        records.continue_at((self.end(), end));
+    }
+
+    /// Finds the records that begin at `start` in a block of at most 4 GiB.
     ///
     /// Positions are written without a branch for each, and each line feed tells by their number whether it ends a record
     /// of the right width.
-    pub(super) fn find(&mut self, bytes: &[u8], (start, line): (usize, u64), width: usize, delimiter: u8) {
-        dispatch!(Level::new(), simd => self.find_by(simd, bytes, start, width, delimiter));
-        self.lines.clear();
-        self.lines.extend(line..line + self.rows as u64);
-    }
-
     #[inline(always)]
-    fn find_by<S: Simd>(&mut self, simd: S, bytes: &[u8], start: usize, width: usize, delimiter: u8) {
+    fn find<S: Simd>(&mut self, simd: S, (bytes, delimiter): (&[u8], u8), start: usize, width: usize) {
         self.ends.resize(Self::MOST * width + 1 + STEP, 0);
         (self.width, self.rows) = (width, 0);
         if let Some(first) = self.ends.first_mut() {
@@ -108,7 +113,7 @@ impl Plain {
     }
 
     /// The position behind the last record.
-    pub(super) fn end(&self) -> usize {
+    fn end(&self) -> usize {
         self.ends.get(self.rows * self.width).map_or(0, |end| end.wrapping_add(1) as usize)
     }
 
@@ -148,14 +153,16 @@ fn write(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::record::Records;
     use super::*;
 
     type Found = (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, Vec<u64>, usize);
 
     fn found(bytes: &[u8], start: usize, width: usize) -> Found {
         let mut plain = Plain::default();
-        plain.find(bytes, (start, 7), width, b',');
+        let mut records = Records::new(bytes, b',');
+        records.continue_at((start, 7));
+        plain.read(&mut records, width);
+        assert_eq!(records.position(), (plain.end(), 7 + plain.rows as u64));
         let fields = |record: &Record<'_>| (0..record.len()).map(|at| record.field(at).to_vec()).collect();
         let rows = plain.rows(bytes).iter().map(|row| (0..width).map(|at| row.field(at).to_vec()).collect());
         let alone: Vec<Vec<Vec<u8>>> = plain.records(bytes).map(|record| fields(&record)).collect();

@@ -3,7 +3,6 @@
 use fearless_simd::{Level, dispatch};
 
 use super::fields::{Row, Rows};
-use super::plain::Plain;
 use super::scan::{Marks, STEP};
 
 /// A record's fields, without quotes.
@@ -96,12 +95,19 @@ impl<'a> Records<'a> {
         self.lines = line + 1;
     }
 
-    /// Reads the next records into `plain`, as many as are alike: of `width` fields and without quotes. There may be none.
-    #[inline]
-    pub(crate) fn next_plain(&mut self, width: usize, plain: &mut Plain) {
-        plain.find(self.bytes, (self.at, self.lines), width, self.delimiter);
-        self.at = plain.end();
-        self.lines += plain.len() as u64;
+    /// The block, and its delimiter.
+    pub(super) fn block(&self) -> (&'a [u8], u8) {
+        (self.bytes, self.delimiter)
+    }
+
+    /// The position of the next record, and the number of line feeds before it.
+    pub(super) fn position(&self) -> (usize, u64) {
+        (self.at, self.lines)
+    }
+
+    /// Leaves out what is before a position, with this number of line feeds before it.
+    pub(super) fn continue_at(&mut self, (at, lines): (usize, u64)) {
+        (self.at, self.lines) = (at, lines);
     }
 
     /// Reads the next record, or `None` at the end of the block.
