@@ -37,7 +37,7 @@ use std::io::Write;
 use std::path::Path;
 
 use groups::{Bench, Group};
-use measure::{Result, median, race};
+use measure::{print_ratios, race};
 
 /// The command that this benchmark gives itself to write the files of a folder and sync them, and nothing else.
 const WRITE: &str = "--write-and-sync-only";
@@ -68,32 +68,7 @@ fn main() {
         }
         let Group { name, is_heavy, make } = group;
         let rounds = if is_heavy { heavy } else { small };
-        print(name, &race(&mut make(&bench), rounds as usize));
-    }
-}
-
-/// Prints a line for each contender of a group. The first one is the reference.
-fn print(group: &str, results: &[Result]) {
-    let Some(reference) = results.first() else { return };
-    for (at, result) in results.iter().enumerate() {
-        let ratios: Vec<f64> =
-            result.walls().zip(reference.walls()).map(|(wall, other)| wall / other).collect();
-        let ratio = match at {
-            0 => "1.00".to_owned(),
-            _ => format!(
-                "{:.2} ({:.2} to {:.2})",
-                median(ratios.iter().copied()),
-                ratios.iter().copied().fold(f64::INFINITY, f64::min),
-                ratios.iter().copied().fold(0.0, f64::max)
-            ),
-        };
-        println!(
-            "| {group}: {} | {:.1} | {:.1} | {:.0} | {ratio} |",
-            result.name,
-            median(result.walls()) * 1000.0,
-            median(result.cpus()) * 1000.0,
-            result.peak_mb,
-        );
+        print_ratios(name, &race(&mut make(&bench), rounds as usize));
     }
 }
 

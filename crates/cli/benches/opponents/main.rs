@@ -23,6 +23,7 @@ mod generate;
 #[allow(dead_code, reason = "the generator's own options use all of it")]
 #[path = "../../../ingest/examples/generate/load/mod.rs"]
 mod load;
+#[allow(dead_code, reason = "other benchmarks print another table")]
 mod measure;
 mod others;
 #[path = "../../../ingest/examples/generate/output.rs"]

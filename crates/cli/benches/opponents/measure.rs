@@ -149,6 +149,31 @@ pub(crate) fn print(results: &[Result], samples: u64) {
     }
 }
 
+/// Prints a line for each contender of a group. The first one is the reference.
+pub(crate) fn print_ratios(group: &str, results: &[Result]) {
+    let Some(reference) = results.first() else { return };
+    for (at, result) in results.iter().enumerate() {
+        let ratios: Vec<f64> =
+            result.walls().zip(reference.walls()).map(|(wall, other)| wall / other).collect();
+        let ratio = match at {
+            0 => "1.00".to_owned(),
+            _ => format!(
+                "{:.2} ({:.2} to {:.2})",
+                median(ratios.iter().copied()),
+                ratios.iter().copied().fold(f64::INFINITY, f64::min),
+                ratios.iter().copied().fold(0.0, f64::max)
+            ),
+        };
+        println!(
+            "| {group}: {} | {:.1} | {:.1} | {:.0} | {ratio} |",
+            result.name,
+            median(result.walls()) * 1000.0,
+            median(result.cpus()) * 1000.0,
+            result.peak_mb,
+        );
+    }
+}
+
 /// Returns the upper of the middle two of an even number of values.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();

@@ -1,0 +1,79 @@
+//! The run that is ingested, and the names of those made from it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Store;
+
+/// The length of the run in seconds, and its requests in each.
+const SECONDS: u64 = 100;
+const RATE: u64 = 10;
+
+/// When it starts, epoch ms.
+const START: u64 = 1_795_203_738_000;
+
+/// The log of a run and its CPU export, and the program that ingests them.
+pub(crate) struct Seed {
+    program: String,
+    pub(crate) folder: PathBuf,
+}
+
+impl Seed {
+    pub(crate) fn write(program: &str, folder: &Path) -> Self {
+        let mut log =
+            "timeStamp,elapsed,label,responseCode,success,bytes,allThreads,Latency,Connect\n".to_owned();
+        for request in 0..SECONDS * RATE {
+            let (at, elapsed) = (START + request * 1000 / RATE, 10 + request * 7919 % 91);
+            log.push_str(&format!("{at},{elapsed},Get,200,true,2152,10,{elapsed},1\n"));
+        }
+        let reading = |second| format!("{},{}\n", START / 1000 + second, 40 + second % 17);
+        let readings: String = (0..=SECONDS).map(reading).collect();
+        std::fs::write(folder.join("log.csv"), log).expect("a log");
+        std::fs::write(folder.join("cpu.csv"), format!("clock,value\n{readings}")).expect("an export");
+        Self { program: program.to_owned(), folder: folder.to_owned() }
+    }
+
+    /// Ingests the first run into a store.
+    pub(crate) fn ingest(&self, store: &Store, more: &[&str]) {
+        let names = Names::default();
+        let (log, cpu) = (self.folder.join("log.csv"), self.folder.join("cpu.csv"));
+        let files = [&log, &cpu].map(|file| file.to_str().expect("a path"));
+        let words = ["--framework", &names.framework(0), "--test", &names.test(0)];
+        run(self.command("ingest", store, &[&files, words.as_slice(), more].concat()));
+    }
+
+    /// A command on a store.
+    pub(crate) fn command(&self, name: &str, store: &Store, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(name).arg(store.0).arg(&store.1).args(words);
+        command
+    }
+}
+
+/// The names of the runs. Ten consecutive ones are of one test.
+#[derive(Default)]
+pub(crate) struct Names;
+
+impl Names {
+    pub(crate) fn framework(&self, run: u64) -> String {
+        format!("f{}", run % 10)
+    }
+
+    pub(crate) fn test(&self, run: u64) -> String {
+        format!("t{}", run / 10)
+    }
+
+    /// Returns a text that names the first run, naming another one: in JSON, and in paths of partitions.
+    pub(crate) fn renamed(&self, text: &str, run: u64) -> String {
+        let (framework, test) = (self.framework(run), self.test(run));
+        text.replace(r#""framework":"f0""#, &format!(r#""framework":"{framework}""#))
+            .replace(r#""test":"t0""#, &format!(r#""test":"{test}""#))
+            .replace("framework=f0/test=t0/", &format!("framework={framework}/test={test}/"))
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(mut command: Command) {
+    let done = command.output().expect("a command");
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
