@@ -14,7 +14,7 @@ pub(crate) fn server() -> Option<TestServer> {
 /// Makes a store of so many runs.
 pub(crate) fn make(bench: &Bench, server: &TestServer, runs: u64) -> Store {
     let store = ("--database", server.database());
-    bench.seed.ingest(&store, &["--no-samples"]);
+    bench.seed.ingest(&store, 0, &["--no-samples"]);
     let last = runs - 1;
     // Keys are those that the first run has, so foreign keys need no check.
     psql(

@@ -9,10 +9,9 @@ use crate::{Bench, Store};
 /// Makes a store of so many runs.
 pub(crate) fn make(bench: &Bench, folder: &Path, runs: u64) -> Store {
     let store = ("--store", folder.display().to_string());
-    bench.seed.ingest(&store, &[]);
-    let home = |run| {
-        folder.join("runs").join(format!("{}+{}", bench.names.framework(run), bench.names.test(run)))
-    };
+    bench.seed.ingest(&store, 0, &[]);
+    let home =
+        |run| folder.join("runs").join(format!("{}+{}", bench.names.framework(run), bench.names.test(run)));
     let first: PathBuf = home(0);
     let text = fs::read_to_string(first.join("manifest.json")).expect("a manifest");
     let entries = fs::read_dir(&first).expect("a run").map(|entry| entry.expect("an entry").path());

@@ -33,12 +33,12 @@ impl Seed {
         Self { program: program.to_owned(), folder: folder.to_owned() }
     }
 
-    /// Ingests the first run into a store.
-    pub(crate) fn ingest(&self, store: &Store, more: &[&str]) {
+    /// Ingests a run into a store.
+    pub(crate) fn ingest(&self, store: &Store, run_number: u64, more: &[&str]) {
         let names = Names::default();
         let (log, cpu) = (self.folder.join("log.csv"), self.folder.join("cpu.csv"));
         let files = [&log, &cpu].map(|file| file.to_str().expect("a path"));
-        let words = ["--framework", &names.framework(0), "--test", &names.test(0)];
+        let words = ["--framework", &names.framework(run_number), "--test", &names.test(run_number)];
         run(self.command("ingest", store, &[&files, words.as_slice(), more].concat()));
     }
 

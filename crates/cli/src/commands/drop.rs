@@ -159,7 +159,7 @@ async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Resul
         return Ok(keys.into_iter().map(Chosen::Key).collect());
     }
     let (keys, stored) = if args.runs.run.is_empty() {
-        let stored = left_out.runs(store).await?;
+        let stored = left_out.of_test(store, args.runs.of.test.as_deref()).await?;
         (runs::several(&stored, &[], &args.runs.of)?, stored)
     } else {
         // Other runs that can't be read do not matter.

@@ -43,7 +43,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         return points(args, &store).await;
     }
     let mut left_out = LeftOut::default();
-    let Listing { mut runs, sizes, .. } = left_out.look(&store).await?;
+    let Listing { mut runs, sizes, .. } = left_out.look_at(&store, args.of.test.as_deref()).await?;
     if runs.is_empty() && left_out.any() {
         return left_out.end();
     }

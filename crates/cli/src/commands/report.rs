@@ -116,7 +116,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules_of(args)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let stored = left_out.runs(&store).await?;
+    let stored = left_out.of_test(&store, args.runs.of.test.as_deref()).await?;
     let keys = runs::several(&stored, &args.runs.run, &args.runs.of)?;
     let test = runs::only_test(&keys)?;
     tell_versions(stored.iter().filter(|run| keys.contains(&run.key)));
@@ -142,7 +142,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     if let Some(column) = &args.order_by {
         league.order_by(column)?;
     }
-    let mut pages = Pages::new(&args.out, args.pages(), &stored);
+    let mut pages = Pages::new(&args.out, args.pages(), &store.keys().await?);
     draw(args, test, &timelines, &sweeps, &mut pages)?;
     pages.bind(Subject::Report(test), &choices_of_document(args))?;
     if args.pages().wants_html() {

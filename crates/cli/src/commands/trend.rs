@@ -55,7 +55,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let stored = left_out.runs(&store).await?;
+    let stored = left_out.of_test(&store, args.of.test.as_deref()).await?;
     let frameworks = versions(&stored, args)?;
     args.drawn.out.as_deref().map(page_folder).transpose()?;
     let mut trends = Vec::with_capacity(frameworks.len());
@@ -66,7 +66,8 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         }
         trends.push(Trends::new(framework, measured));
     }
-    let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &stored));
+    let keys = store.keys().await?;
+    let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &keys));
     if let Some(pages) = &mut pages {
         draw(&trends, args, pages)?;
     }

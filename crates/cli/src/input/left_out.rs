@@ -17,6 +17,24 @@ impl LeftOut {
         Ok(self.look(store).await?.runs)
     }
 
+    /// Returns the runs of a test that can be read, and reports the others. Returns all runs of the store if no test is
+    /// given, or if it has none.
+    pub(crate) async fn of_test(&mut self, store: &Store, test: Option<&str>) -> Result<Vec<RunInfo>> {
+        Ok(self.look_at(store, test).await?.runs)
+    }
+
+    /// Looks at the runs of a test as [`of_test`](Self::of_test) does.
+    pub(crate) async fn look_at(&mut self, store: &Store, test: Option<&str>) -> Result<Listing> {
+        if let Some(test) = test {
+            let found = store.look_at_test(test).await?;
+            if !found.runs.is_empty() {
+                found.unread.iter().for_each(|error| self.add(error));
+                return Ok(found);
+            }
+        }
+        self.look(store).await
+    }
+
     /// Looks at the runs of a store, and reports those that can't be read.
     pub(crate) async fn look(&mut self, store: &Store) -> Result<Listing> {
         let found = store.look().await?;

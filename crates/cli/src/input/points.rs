@@ -18,7 +18,7 @@ use crate::output::note;
 /// A run without a hold is left out, and said to be. A point of a summary that a run has the key of is the same
 /// measurement, less exactly: it is left out too.
 pub(crate) async fn with_runs(store: &Store, test: &str, left_out: &mut LeftOut) -> Result<Vec<Point>> {
-    let runs = left_out.runs(store).await?;
+    let runs = left_out.of_test(store, Some(test)).await?;
     let mut held = Vec::new();
     for info in runs.iter().filter(|info| info.key.test == test) {
         let read = store.read(&info.key).await.map_err(Into::into);

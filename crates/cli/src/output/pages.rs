@@ -1,12 +1,12 @@
 //! Files of pages: names that are unique for what a page shows, and their writing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use perfpipe_analyze::View;
+use perfpipe_ingest::RunKey;
 use perfpipe_ingest::source::TimeZone;
-use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -73,22 +73,25 @@ impl Subject<'_> {
 
 /// The file names of the pages of a store's runs.
 pub(crate) struct Names {
-    /// The number of subjects for each name, in lower case.
-    shared: BTreeMap<String, usize>,
+    /// The number of subjects for each name in lower case, of which the hash is kept: there may be many.
+    shared: HashMap<u64, usize>,
 }
 
 impl Names {
-    /// Collects the names for these runs and their tests.
-    pub(crate) fn of(runs: &[RunInfo]) -> Self {
-        let keys = || runs.iter().map(|run| &run.key);
-        let of_runs = runs.iter().map(|run| &run.key).flat_map(|key| {
-            let trend = Subject::Trend(&key.framework, &key.test);
-            [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key), trend]
-        });
-        let of_tests = keys().flat_map(|key| [Subject::Test(&key.test), Subject::Report(&key.test)]);
-        let mut shared = BTreeMap::new();
-        for subject in of_runs.chain(of_tests).collect::<BTreeSet<_>>() {
-            *shared.entry(subject.text().to_lowercase()).or_default() += 1;
+    /// Collects the names for the runs with these keys and their tests.
+    pub(crate) fn of(keys: &[RunKey]) -> Self {
+        let runs: BTreeSet<&RunKey> = keys.iter().collect();
+        let trends: BTreeSet<_> =
+            keys.iter().map(|key| (key.framework.as_str(), key.test.as_str())).collect();
+        let tests: BTreeSet<&str> = keys.iter().map(|key| key.test.as_str()).collect();
+        let of_runs = runs
+            .into_iter()
+            .flat_map(|key| [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key)]);
+        let of_trends = trends.into_iter().map(|(framework, test)| Subject::Trend(framework, test));
+        let of_tests = tests.into_iter().flat_map(|test| [Subject::Test(test), Subject::Report(test)]);
+        let mut shared = HashMap::new();
+        for subject in of_runs.chain(of_trends).chain(of_tests) {
+            *shared.entry(hash(&subject.text().to_lowercase())).or_default() += 1;
         }
         Self { shared }
     }
@@ -99,7 +102,7 @@ impl Names {
             Subject::Against(key, other) => {
                 [key, other].into_iter().any(|key| self.is_shared(Subject::Run(key)))
             }
-            subject => self.shared.get(&subject.text().to_lowercase()).is_some_and(|pages| *pages > 1),
+            subject => self.shared.get(&hash(&subject.text().to_lowercase())).is_some_and(|pages| *pages > 1),
         }
     }
 
@@ -224,9 +227,9 @@ pub(crate) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Creates the writer; `runs` are all runs of the store.
-    pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, runs: &[RunInfo]) -> Self {
-        Self { out, options, names: Names::of(runs), written: Vec::new(), document: Vec::new() }
+    /// Creates the writer; `keys` are those of all runs of the store.
+    pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, keys: &[RunKey]) -> Self {
+        Self { out, options, names: Names::of(keys), written: Vec::new(), document: Vec::new() }
     }
 
     /// Writes a page in the requested formats.
@@ -284,8 +287,8 @@ mod tests {
     use super::*;
 
     fn names(keys: &[(&str, &str)]) -> Names {
-        let run = |(framework, test): &(&str, &str)| RunInfo::new(RunKey::new(*framework, *test), 0, 0);
-        Names::of(&keys.iter().map(run).collect::<Vec<_>>())
+        let key = |(framework, test): &(&str, &str)| RunKey::new(*framework, *test);
+        Names::of(&keys.iter().map(key).collect::<Vec<_>>())
     }
 
     fn page_of_run(names: &Names, framework: &str, test: &str) -> String {

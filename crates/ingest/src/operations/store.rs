@@ -211,6 +211,39 @@ impl Store {
         })
     }
 
+    /// Returns the stored runs of a test, and the errors of those that can't be read. The others are not read.
+    ///
+    /// # Errors
+    /// If the store as a whole can't be read.
+    pub fn look_at_test<'a>(&'a self, test: &'a str) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let test = test.to_owned();
+                    blocking(store, move |store| store.look_at_test(&test)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.look_at_test(test).await,
+            }
+        })
+    }
+
+    /// Returns the keys of the stored runs, sorted by test, framework and repeat. This is faster than reading the runs.
+    ///
+    /// # Errors
+    /// If the store as a whole can't be read.
+    pub fn keys(&self) -> BoxFuture<'_, Result<Vec<RunKey>>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => blocking(store, |store| store.keys()).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.keys().await,
+            }
+        })
+    }
+
     /// Returns the stored repeats of a framework and a test, ascending.
     ///
     /// # Errors

@@ -34,7 +34,9 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let other = args.baseline_store().map(store::existing_folder).transpose()?;
     let mut left_out = LeftOut::default();
-    let runs = left_out.runs(&store).await?;
+    // Runs that are named may be of any test.
+    let test = args.of.test.as_deref().filter(|_| args.a.is_none());
+    let runs = left_out.of_test(&store, test).await?;
     // Other runs that are damaged in the other store do not matter.
     let others = match &other {
         Some(other) => other.look().await?.runs,
@@ -47,7 +49,8 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     args.drawn.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let mut others = Vec::with_capacity(chosen.len());
-    let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &runs));
+    let keys = store.keys().await?;
+    let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &keys));
     let choices: Vec<String> =
         args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
     let choices = [choices, looks(&args.pages())].concat();

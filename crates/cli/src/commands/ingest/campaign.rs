@@ -178,7 +178,7 @@ fn shown(path: &Path) -> String {
 
 /// Draws the page of each run that was just stored.
 async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &Path) -> Result<()> {
-    let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
+    let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
     for done in runs.iter().filter_map(|run| run.ingested.as_ref()) {
         let run = store.read(&done.info.key).await?;
         report::run_report(&run, &mut pages, args.pages())?;

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use perfpipe_analyze::format::thousands;
-use perfpipe_ingest::{Progress, RunInfo};
+use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 
 pub(crate) use self::args::{IngestArgs, KeepArgs};
 pub(crate) use self::options::{cpu_noted, keeping, options, reading};
@@ -85,8 +85,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     }
     let started = Instant::now();
     let store = store::open_with(store, args.keep.connections).await?;
-    // A store whose runs can't be listed does not prevent the ingest.
-    let before = store.look().await.map(|found| found.runs).unwrap_or_default();
+    let before = stored_before(&store, &options).await;
     let total = args.files.iter().map(|file| size_of(file)).sum();
     let bar = Bar::start(total, progress);
     let done = match part {
@@ -102,11 +101,20 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     }
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
     if let Some(folder) = &args.report {
-        let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
+        let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
         report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
         pages.print_notes();
     }
     Ok(())
+}
+
+/// Returns the stored runs that a new one may replace, as far as they can be read: that is no reason not to ingest.
+pub(crate) async fn stored_before(store: &Store, options: &IngestOptions) -> Vec<RunInfo> {
+    let found = match &options.test {
+        Some(test) => store.look_at_test(test).await,
+        None => store.look().await,
+    };
+    found.map(|found| found.runs).unwrap_or_default()
 }
 
 /// Describes the run that was replaced, if it was made from other files.

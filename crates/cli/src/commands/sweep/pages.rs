@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use perfpipe_analyze::points::{Level, SweepBy};
+use perfpipe_ingest::RunKey;
 use perfpipe_ingest::points::Point;
-use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{Page, Style};
 
 use super::args::SweepArgs;
@@ -20,9 +20,9 @@ pub(super) fn draw<'a>(
     all: &[Point],
     (levels, by): (&[Level], SweepBy),
 ) -> Result<Pages<'a>> {
-    let named = |point: &Point| RunInfo::new(RunKey::new(&point.key.framework, &point.key.test), 0, 0);
-    let names: Vec<RunInfo> = all.iter().map(named).collect();
-    let mut pages = Pages::new(out, args.pages(), &names);
+    let named = |point: &Point| RunKey::new(&point.key.framework, &point.key.test);
+    let keys: Vec<RunKey> = all.iter().map(named).collect();
+    let mut pages = Pages::new(out, args.pages(), &keys);
     let texts = levels.iter().flat_map(|level| [level.framework.as_str(), &level.tool]);
     let style = fonts::styled(&args.pages(), texts.chain([test]));
     let kind = [format!("by-{}", word(by))];

@@ -24,7 +24,7 @@ use self::serve::Serving;
 use self::shown::Shown;
 
 use super::check::of_stored;
-use super::ingest::{keeping, reading, replaced, summarise};
+use super::ingest::{keeping, reading, replaced, stored_before, summarise};
 use crate::args::StoreArgs;
 use crate::input::store;
 use crate::output::notes::shell_word;
@@ -71,7 +71,7 @@ async fn stored(
     let followed = watch.finish()?;
     tell_missing(&followed);
     let started = Instant::now();
-    let before = store.look().await.map(|found| found.runs).unwrap_or_default();
+    let before = stored_before(store, options).await;
     let bar = Bar::start(args.files.iter().map(|file| size_of(file)).sum(), progress);
     let done = store.ingest_followed(&followed, options).await;
     bar.finish();

@@ -16,6 +16,12 @@ folder = pathlib.Path(duckdb_extension_delta.__file__).parent
 duckdb.load_extension(str(next(folder.rglob('delta.duckdb_extension'))))
 ";
 
+/// The programs: the first line of the block of each on the page, the modules that it needs, and what loads them.
+pub(super) const ENGINES: [(&str, (&str, &str)); 2] = [
+    ("import duckdb", ("duckdb, duckdb_extension_delta", LOADED)),
+    ("import polars as pl", ("polars, deltalake", "")),
+];
+
 /// Returns the block of the page that begins with this line, without its fences.
 fn block(first: &str) -> &'static str {
     let (_, rest) =
@@ -24,7 +30,7 @@ fn block(first: &str) -> &'static str {
 }
 
 /// Runs a script of the page on the tables; `None` where the program is not installed.
-fn run(store: &Store, first: &str, (module, before): (&str, &str)) -> Option<Vec<Vec<f64>>> {
+pub(super) fn run(store: &Store, first: &str, (module, before): (&str, &str)) -> Option<Vec<Vec<f64>>> {
     let is_there = Command::new("python3").args(["-c", &format!("import {module}")]).output();
     if !is_there.is_ok_and(|done| done.status.success()) {
         skip("LAKE_ENGINES", format!("Python has no module {module}"));
@@ -39,7 +45,7 @@ fn run(store: &Store, first: &str, (module, before): (&str, &str)) -> Option<Vec
 }
 
 /// The seconds of a run with their percentiles, as perfpipe exports them; those without a success are left out.
-fn exported(store: &Store, key: &Key) -> Vec<Vec<f64>> {
+pub(super) fn exported(store: &Store, key: &Key) -> Vec<Vec<f64>> {
     let seconds = rows(&store.export(key, "seconds", "csv", &["--percentiles", "50,95"]));
     let row = |row: &HashMap<String, String>| -> Option<Vec<f64>> {
         ["second", "p50", "p95"].iter().map(|column| row[*column].parse().ok()).collect()
@@ -71,11 +77,7 @@ fn percentiles_of_each_second_are_those_of_perfpipe() {
     store.run(&flaky.each_ref().map(String::as_str)).said();
     let expected = exported(&store, &Key::new("go", "flaky"));
     assert!(expected.len() > 10);
-    let engines = [
-        ("import duckdb", ("duckdb, duckdb_extension_delta", LOADED)),
-        ("import polars as pl", ("polars, deltalake", "")),
-    ];
-    for (first, engine) in engines {
+    for (first, engine) in ENGINES {
         let Some(found) = run(&store, first, engine) else { continue };
         assert_eq!(found.len(), expected.len(), "{first}");
         for (found, expected) in found.iter().zip(&expected) {

@@ -1,5 +1,6 @@
 //! The store in a bucket: the same figures as in a folder, and tables of Delta Lake for other programs.
 
+mod checkpoints;
 mod engines;
 mod faults;
 mod parity;

@@ -21,6 +21,8 @@ pub(super) fn files(store: &Store, table: &str) -> BTreeMap<String, Value> {
     let log = folder(store).join(table).join("_delta_log");
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(&log).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // Besides entries there may be checkpoints.
+    entries.retain(|entry| entry.extension().is_some_and(|ending| ending == "json"));
     entries.sort();
     let mut files = BTreeMap::new();
     for (version, entry) in entries.iter().enumerate() {

@@ -141,20 +141,46 @@ impl ParquetStore {
         }
     }
 
+    /// Returns the keys of the stored runs, sorted by test, framework and repeat. Nothing else of them is read, as far as
+    /// that is possible.
+    ///
+    /// # Errors
+    /// If the folder can't be read.
+    pub fn keys(&self) -> Result<Vec<RunKey>> {
+        let mut keys = self.home.keys()?;
+        keys.sort_by(|a, b| a.in_lists().cmp(&b.in_lists()));
+        keys.dedup();
+        Ok(keys)
+    }
+
     /// Returns the stored runs, and the errors of those that can't be read.
     ///
     /// # Errors
     /// If the folder can't be read.
     pub fn look(&self) -> Result<Listing> {
+        self.look_at(None)
+    }
+
+    /// Returns the stored runs of a test, as [`look`](Self::look) does of all, without reading the others.
+    ///
+    /// # Errors
+    /// If the folder can't be read.
+    pub fn look_at_test(&self, test: &str) -> Result<Listing> {
+        self.look_at(Some(test))
+    }
+
+    fn look_at(&self, test: Option<&str>) -> Result<Listing> {
         let mut found = Listing::default();
         match self.home.check_layout() {
             Err(error @ Error::Store { .. }) => found.unread.push(error),
             checked => checked?,
         }
-        let runs = self.home.manifests(|manifest| (manifest.bytes(), manifest.info))?;
+        let runs = self.home.manifests(test, |manifest| (manifest.bytes(), manifest.info))?;
         found.runs.reserve(runs.len());
         for run in runs {
             match run {
+                // The name of a folder may not tell the test.
+                Ok((_, info)) if test.is_some_and(|test| info.key.test != test) => {}
                 Ok((bytes, info)) => {
                     found.sizes.insert(info.key.clone(), bytes);
                     found.runs.push(info);

@@ -107,11 +107,36 @@ impl PostgresStore {
     /// # Errors
     /// If the schema has an unknown layout version, or the server fails.
     pub fn look(&self) -> BoxFuture<'_, Result<Listing>> {
+        self.look_at(None)
+    }
+
+    /// Returns the stored runs of a test, as [`look`](Self::look) does of all, without reading the others.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::look`].
+    pub fn look_at_test<'a>(&'a self, test: &'a str) -> BoxFuture<'a, Result<Listing>> {
+        self.look_at(Some(test))
+    }
+
+    fn look_at<'a>(&'a self, test: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move {
             let session = self.take().await?;
-            let found = reader::look(&session).await?;
+            let found = reader::look(&session, test).await?;
             self.put_back(session);
             Ok(found)
+        })
+    }
+
+    /// Returns the keys of the stored runs, sorted by test, framework and repeat, and reads nothing else of them.
+    ///
+    /// # Errors
+    /// If the schema has an unknown layout version, or the server fails.
+    pub fn keys(&self) -> BoxFuture<'_, Result<Vec<RunKey>>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let keys = reader::keys(&session).await?;
+            self.put_back(session);
+            Ok(keys)
         })
     }
 

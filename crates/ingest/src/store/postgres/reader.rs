@@ -40,14 +40,15 @@ const TEXTS: usize = 4 << 20;
 /// The tables that hold a run's counts.
 const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
 
-/// Returns the metadata of all runs, sorted by test, framework and repeat, and the errors of those that can't be read.
-pub(super) async fn look(session: &Session) -> Result<Listing> {
+/// Returns the metadata of all runs, or of those of a test, sorted by test, framework and repeat, and the errors of those
+/// that can't be read.
+pub(super) async fn look(session: &Session, test: Option<&str>) -> Result<Listing> {
     let what = "reading the runs";
     let mut found = Listing::default();
     let Some(layout) = layout::open(session, what, Mode::Snapshot, &["runs"]).await? else {
         return Ok(found);
     };
-    for stored in runs::all(session, layout).await? {
+    for stored in runs::all(session, layout, test).await? {
         match stored {
             Ok(stored) => found.runs.push(stored.info),
             Err(error) => found.unread.push(error),
@@ -55,6 +56,17 @@ pub(super) async fn look(session: &Session) -> Result<Listing> {
     }
     session.end(what).await?;
     Ok(found)
+}
+
+/// Returns the keys of all runs, sorted by test, framework and repeat.
+pub(super) async fn keys(session: &Session) -> Result<Vec<RunKey>> {
+    let what = "reading the keys of the runs";
+    if layout::open(session, what, Mode::Snapshot, &["runs"]).await?.is_none() {
+        return Ok(Vec::new());
+    }
+    let keys = runs::keys(session).await?;
+    session.end(what).await?;
+    Ok(keys)
 }
 
 /// Returns the stored repeats of a framework and a test, ascending.

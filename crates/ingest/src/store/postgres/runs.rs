@@ -43,10 +43,34 @@ impl Stored {
     }
 }
 
-/// Reads all runs, sorted by test, framework and repeat. The inner error is that of one run.
-pub(super) async fn all(session: &Session, layout: Layout) -> Result<Vec<Result<Stored>>> {
-    let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C", repeat"#;
-    Ok(session.query("reading the runs", sql, &[]).await?.iter().map(|row| read(layout, row)).collect())
+/// The order of runs in lists.
+const IN_LISTS: &str = r#"order by test collate "C", framework collate "C", repeat"#;
+
+/// Reads all runs, or those of a test, sorted by test, framework and repeat. The inner error is that of one run.
+pub(super) async fn all(
+    session: &Session,
+    layout: Layout,
+    test: Option<&str>,
+) -> Result<Vec<Result<Stored>>> {
+    let test = test.as_ref().map(|test| (test as _, Type::TEXT));
+    let wanted = if test.is_some() { "where test = $1" } else { "" };
+    let sql = format!("select * from perfpipe.runs {wanted} {IN_LISTS}");
+    let rows = session.query("reading the runs", &sql, test.as_slice()).await?;
+    Ok(rows.iter().map(|row| read(layout, row)).collect())
+}
+
+/// Reads the keys of all runs, sorted as by [`all`].
+pub(super) async fn keys(session: &Session) -> Result<Vec<RunKey>> {
+    let sql = format!("select framework, test, repeat from perfpipe.runs {IN_LISTS}");
+    session.query("reading the keys of the runs", &sql, &[]).await?.iter().map(key).collect()
+}
+
+fn key(row: &Row) -> Result<RunKey> {
+    Ok(RunKey {
+        framework: value(row, "framework")?,
+        test: value(row, "test")?,
+        repeat: whole(value::<i32>(row, "repeat")?)?,
+    })
 }
 
 /// Reads the run of a key.
@@ -205,11 +229,7 @@ fn read(layout: Layout, row: &Row) -> Result<Stored> {
 
 fn parse(layout: Layout, row: &Row) -> Result<Stored> {
     let info = RunInfo {
-        key: RunKey {
-            framework: value(row, "framework")?,
-            test: value(row, "test")?,
-            repeat: whole(value::<i32>(row, "repeat")?)?,
-        },
+        key: key(row)?,
         t0_ms: value(row, "t0_ms")?,
         last_ms: value(row, "last_ms")?,
         last_end_ms: later(row, "last_end_ms")?,

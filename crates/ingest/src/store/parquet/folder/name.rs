@@ -30,6 +30,29 @@ pub(crate) fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
     })
 }
 
+/// Returns the key whose folder has this name, also if an earlier version named it; `None` if the name does not tell it,
+/// as that of a very long key.
+pub(crate) fn key_of(name: &str) -> Option<RunKey> {
+    let mut parts = name.split(REPEAT);
+    let (framework, test) = (decoded(parts.next()?)?, decoded(parts.next()?)?);
+    let repeat = parts.next().map_or(Some(1), |repeat| repeat.parse().ok())?;
+    let key = RunKey::new(framework, test).with_repeat(repeat);
+    let is_own = folder_name(&key) == name || former_name(&key).is_some_and(|former| former == name);
+    is_own.then_some(key)
+}
+
+/// Decodes a part of a name.
+fn decoded(part: &str) -> Option<String> {
+    let mut pieces = part.split('%');
+    let mut bytes = pieces.next()?.as_bytes().to_vec();
+    for piece in pieces {
+        let (hex, rest) = piece.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(hex, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
 fn named(key: &RunKey, capitals: bool) -> String {
     let mut name = String::new();
     for part in [&key.framework, &key.test] {
@@ -94,6 +117,33 @@ mod tests {
         assert_eq!(different.len(), all.len(), "{all:?}");
         let long = |first: &str| name(&format!("{first}{}", "x".repeat(200)), "t").to_lowercase();
         assert_ne!(long("A"), long("a"));
+    }
+
+    #[test]
+    fn names_tell_their_keys_unless_they_are_shortened() {
+        for (framework, test, repeat) in [
+            ("perfectnio", "2048", 1),
+            ("127.0.0.1:9000", "a/b", 12),
+            ("../a", "b+c~", 1),
+            ("Go", "Größe%41", LAST_REPEAT),
+        ] {
+            let key = RunKey::new(framework, test).with_repeat(repeat);
+            assert_eq!(key_of(&folder_name(&key)), Some(key.clone()));
+            assert_eq!(former_name(&key).and_then(|name| key_of(&name)), former_name(&key).map(|_| key));
+        }
+        for other in [
+            &name(&"x".repeat(500), "t"),
+            "",
+            "go",
+            "go+t.bak+",
+            "go+t+01",
+            "go+t+1",
+            "go+%74",
+            "go+%7",
+            "go+%é",
+        ] {
+            assert_eq!(key_of(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::manifest::Manifest;
-use super::name::{folder_name, former_name, repeat_of};
+use super::name::{folder_name, former_name, key_of, repeat_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
@@ -38,6 +38,13 @@ const TEXT: usize = 8 << 10;
 struct RunEntry {
     path: PathBuf,
     is_link: bool,
+}
+
+impl RunEntry {
+    /// Returns the key that the name tells.
+    fn named_key(&self) -> Option<RunKey> {
+        key_of(self.path.file_name()?.to_str()?)
+    }
 }
 
 /// The folder of a store.
@@ -110,13 +117,27 @@ impl Folder {
         }
     }
 
-    /// Returns all folders with a manifest, sorted by name: each with what `keep` returns of its manifest, or with the
-    /// error of reading it.
+    /// Returns the keys of the stored runs, sorted by name. Manifests are read only where the name of a folder does not
+    /// tell the key.
+    pub(in crate::store::parquet) fn keys(&self) -> Result<Vec<RunKey>> {
+        let key = |run: &RunEntry| match run.named_key() {
+            Some(key) => has_manifest(&run.path).then_some(key),
+            None => Some(read_manifest(&run.path).ok()??.info.key),
+        };
+        Ok(self.run_entries()?.iter().filter_map(key).collect())
+    }
+
+    /// Returns all folders with a manifest, or those of the runs of a test, sorted by name: each with what `keep` returns
+    /// of its manifest, or with the error of reading it.
     pub(in crate::store::parquet) fn manifests<T: Send>(
         &self,
+        test: Option<&str>,
         keep: impl Fn(Manifest) -> T + Sync,
     ) -> Result<Vec<(PathBuf, Result<T>)>> {
-        let runs = self.run_entries()?;
+        let mut runs = self.run_entries()?;
+        if let Some(test) = test {
+            runs.retain(|run| run.named_key().is_none_or(|key| key.test == test));
+        }
         let pieces: Vec<&[RunEntry]> = runs.chunks(FEW).collect();
         let (next, keep) = (AtomicUsize::new(0), &keep);
         let take = || {

@@ -21,8 +21,11 @@ impl Folder {
             return Ok(());
         }
         self.repair_marker(repairer)?;
-        let unread: Vec<(PathBuf, Error)> =
-            self.manifests(drop)?.into_iter().filter_map(|(run, found)| Some((run, found.err()?))).collect();
+        let unread: Vec<(PathBuf, Error)> = self
+            .manifests(None, drop)?
+            .into_iter()
+            .filter_map(|(run, found)| Some((run, found.err()?)))
+            .collect();
         for (run, error) in &unread {
             self.repair_run(run, error, repairer)?;
         }
@@ -155,7 +158,7 @@ impl Folder {
     /// Sets aside the staged runs of stopped writers, since a manifest that can't be read may have named them.
     fn keep_staged(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         let named: Vec<String> = self
-            .manifests(|manifest| manifest.generation)?
+            .manifests(None, |manifest| manifest.generation)?
             .into_iter()
             .filter_map(|(_, found)| found.ok())
             .collect();

@@ -79,14 +79,28 @@ impl Home {
         }
     }
 
-    /// Returns what `keep` returns of the manifests of all runs: of each, or the error of reading it.
-    pub(super) fn manifests<T: Send>(&self, keep: impl Fn(Manifest) -> T + Sync) -> Result<Vec<Result<T>>> {
+    /// Returns the keys of the stored runs.
+    pub(super) fn keys(&self) -> Result<Vec<RunKey>> {
         match self {
-            Self::Folder(folder) => Ok(folder.manifests(keep)?.into_iter().map(|(_, kept)| kept).collect()),
+            Self::Folder(folder) => folder.keys(),
             #[cfg(feature = "lake")]
-            Self::Lake(lake) => {
-                Ok(lake.manifests()?.into_iter().map(|manifest| manifest.map(&keep)).collect())
+            Self::Lake(lake) => lake.keys(),
+        }
+    }
+
+    /// Returns what `keep` returns of the manifests of all runs, or of those of a test: of each, or the error of reading
+    /// it.
+    pub(super) fn manifests<T: Send>(
+        &self,
+        test: Option<&str>,
+        keep: impl Fn(Manifest) -> T + Sync,
+    ) -> Result<Vec<Result<T>>> {
+        match self {
+            Self::Folder(folder) => {
+                Ok(folder.manifests(test, keep)?.into_iter().map(|(_, kept)| kept).collect())
             }
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.manifests(test, keep),
         }
     }
 

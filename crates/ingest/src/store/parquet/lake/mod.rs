@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! URL/runs/_delta_log/VERSION.json      which generation of a run is current; a run appears by the commit to this table
+//! URL/runs/_delta_log/VERSION.checkpoint.parquet   what the table has after this commit, after every hundred or so
 //! URL/TABLE/_delta_log/VERSION.json     the same for samples, seconds, cpu, series, errors, labels and rejects
 //! URL/TABLE/generation=NAME/*.parquet   the files of a generation of a run
 //! URL/parts/                            parts of runs until they are merged, see `parts.rs`
 //! URL/manifests/GENERATION.json         the run's own row, and the checksums of its files
+//! URL/manifests/packs/*.jsonl.zst       the same of many runs, so that a list of runs needs few requests
 //! ```
 //!
 //! perfpipe itself finds a run by the table `runs` and its manifest, so it never sees two generations, or half of one.
@@ -16,6 +18,7 @@
 mod bucket;
 mod delta;
 mod draft;
+mod packs;
 mod parts;
 mod place;
 mod rejects;
@@ -23,7 +26,7 @@ mod row;
 mod slot;
 mod sweep;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,6 +46,12 @@ pub(super) use self::rejects::{read_rejects, write_rejects};
 
 /// The folder of the manifests.
 const MANIFESTS: &str = "manifests";
+
+/// The number of manifests that are held in memory as texts.
+const AT_ONCE: usize = 4096;
+
+/// The number of runs of a test up to which their manifests are read one by one, although there are packs of all.
+const FEW: usize = 100;
 
 /// How often a commit is tried while other writers commit to the same table.
 const ATTEMPTS: usize = 1000;
@@ -119,24 +128,51 @@ impl Lake {
     }
 
     /// Reads the manifest of a generation of a run.
-    fn manifest_of(&self, file: &Add, text: Option<&[u8]>) -> Result<Manifest> {
-        let name = Self::manifest_name(file.generation());
+    fn manifest_of(&self, (generation, key): (&str, &RunKey), text: Option<&[u8]>) -> Result<Manifest> {
+        let name = Self::manifest_name(generation);
         let path = self.bucket.shown(&name);
         let missing = || Error::store(format!("reading {}", path.display()), "the manifest of a run is gone");
         let manifest = Manifest::of(&path, text.ok_or_else(missing)?)?;
-        match file.key() {
-            Some(key) if key == manifest.info.key && manifest.generation == file.generation() => Ok(manifest),
-            _ => Err(Error::store(format!("reading {}", path.display()), "it is of another run")),
+        if *key == manifest.info.key && manifest.generation == generation {
+            return Ok(manifest);
         }
+        Err(Error::store(format!("reading {}", path.display()), "it is of another run"))
     }
 
-    /// Returns the manifests of all runs: each, or the error of reading it.
-    pub(super) fn manifests(&self) -> Result<Vec<Result<Manifest>>> {
-        let files: Vec<Add> = self.with(Table::Runs, |runs| Ok(runs.files().cloned().collect()))?;
-        let names: Vec<String> = files.iter().map(|file| Self::manifest_name(file.generation())).collect();
-        let texts = self.bucket.get_all(&names)?;
-        let read = files.iter().zip(texts);
-        Ok(read.map(|(file, text)| self.manifest_of(file, text.as_deref())).collect())
+    /// Returns the keys of the stored runs.
+    pub(super) fn keys(&self) -> Result<Vec<RunKey>> {
+        self.with(Table::Runs, |runs| Ok(runs.files().filter_map(Add::key).collect()))
+    }
+
+    /// Returns what `keep` returns of the manifests of all runs, or of those of a test: of each, or the error of reading
+    /// it.
+    pub(super) fn manifests<T>(
+        &self,
+        test: Option<&str>,
+        keep: impl Fn(Manifest) -> T,
+    ) -> Result<Vec<Result<T>>> {
+        let mut wanted: HashMap<String, RunKey> = self.with(Table::Runs, |runs| {
+            let files = runs.files().filter(|file| test.is_none_or(|test| file.test() == test));
+            Ok(files.map(|file| (file.generation().to_owned(), file.key_or_none())).collect())
+        })?;
+        let mut kept = Vec::with_capacity(wanted.len());
+        if test.is_none() || wanted.len() > FEW {
+            self.packed(&mut |manifest| {
+                if wanted.get(&manifest.generation) == Some(&manifest.info.key) {
+                    wanted.remove(&manifest.generation);
+                    kept.push(Ok(keep(manifest)));
+                }
+            })?;
+        }
+        let mut rest: Vec<(String, RunKey)> = wanted.into_iter().collect();
+        rest.sort_unstable();
+        for some in rest.chunks(AT_ONCE) {
+            let names: Vec<String> = some.iter().map(|(name, _)| Self::manifest_name(name)).collect();
+            for ((generation, key), text) in some.iter().zip(self.bucket.get_all(&names)?) {
+                kept.push(self.manifest_of((generation, key), text.as_deref()).map(&keep));
+            }
+        }
+        Ok(kept)
     }
 
     /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
@@ -153,7 +189,7 @@ impl Lake {
     /// Returns where the files of the run or part with this row are, and its manifest.
     fn open_at(&self, file: &Add) -> Result<(Generation, Manifest)> {
         let text = self.bucket.get(&Self::manifest_name(file.generation()))?;
-        let manifest = self.manifest_of(file, text.as_deref())?;
+        let manifest = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?;
         let is_part = file.part().is_some();
         Ok((Generation::new(self.bucket.clone(), file.generation(), is_part), manifest))
     }
@@ -218,7 +254,21 @@ impl Lake {
     /// Sees to it that all tables have the generation of a run that the table of runs has.
     fn settle(&self, slot: &Slot) -> Result<()> {
         let current = || Ok(self.find_in(slot)?.map(|(_, manifest)| manifest));
-        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current))
+        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current))?;
+        self.keep_logs_short();
+        Ok(())
+    }
+
+    /// Writes checkpoints of the tables whose logs have become long. If that fails, the next writer does it.
+    fn keep_logs_short(&self) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for (table, snapshot) in known.iter_mut().filter(|(_, snapshot)| snapshot.is_long()) {
+            let packed = match table {
+                Table::Runs => self.pack(snapshot.next(), snapshot.fresh()),
+                _ => Ok(()),
+            };
+            let _ = packed.and_then(|()| self.log(*table).write_checkpoint(snapshot));
+        }
     }
 
     /// Sees to it that a table has of a run what its manifest names, and nothing else.

@@ -35,7 +35,7 @@ impl Lake {
             found.iter().map(|(_, file)| Self::manifest_name(file.generation())).collect();
         let texts = self.bucket.get_all(&names)?;
         let read = found.iter().zip(texts).map(|((number, file), text)| {
-            let info = self.manifest_of(file, text.as_deref())?.info;
+            let info = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?.info;
             let requests = info.requests();
             Ok((info.key, *number, requests))
         });

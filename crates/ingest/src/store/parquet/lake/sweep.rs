@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{Table, now_ms, row_of};
+use super::delta::{KEPT, Table, now_ms, row_of};
 use super::place::object_of;
 use super::{Lake, MANIFESTS};
 use crate::error::Result;
 use crate::store::parquet::folder::manifest::Manifest;
 use crate::store::parquet::tables::{PART, RUN};
-
-/// How long the files of a run stay after it was replaced or dropped, as by default in Delta Lake: 7 days, in ms.
-const KEPT: i64 = 7 * 24 * 3_600_000;
 
 impl Lake {
     /// Removes what replaced, dropped and interrupted runs have left, once it is old.
@@ -20,7 +17,7 @@ impl Lake {
         for table in [Table::Runs, Table::Parts] {
             self.with(table, |shown| {
                 current.extend(shown.files().map(|file| file.generation().to_owned()));
-                gone.extend(shown.gone().clone());
+                gone.extend(shown.gone().into_iter().map(|(name, since)| (name.to_owned(), since)));
                 Ok(())
             })?;
         }

@@ -184,8 +184,20 @@ impl Bucket {
 
     /// Returns the objects of a folder and of those in it, each by its name in this one.
     pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<(String, ObjectMeta)>> {
+        self.list_after(name, None)
+    }
+
+    /// Returns the objects of a folder as [`list`](Self::list) does, but only those whose names come after one.
+    pub(in crate::store::parquet::lake) fn list_after(&self, name: &str, after: Option<&str>) -> Result<Vec<(String, ObjectMeta)>> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
-        let listed = self.wait(async move { store.list(Some(&path)).try_collect::<Vec<_>>().await });
+        let after = after.map(|after| self.path(after));
+        let listed = self.wait(async move {
+            let listed = match &after {
+                Some(after) => store.list_with_offset(Some(&path), after),
+                None => store.list(Some(&path)),
+            };
+            listed.try_collect::<Vec<_>>().await
+        });
         let listed = found(listed).map_err(|error| self.failed(name, error))?;
         let relative = |path: &Path| {
             let rest = path.prefix_match(&self.0.address.folder)?;

@@ -21,12 +21,15 @@ pub(super) const NEWEST: &str = "1";
 pub(super) const READER: u32 = 1;
 pub(super) const WRITER: u32 = 2;
 
+/// How long the files of a run stay after it was replaced or dropped, as by default in Delta Lake: 7 days, in ms.
+pub(in crate::store::parquet::lake) const KEPT: i64 = 7 * 24 * 3_600_000;
+
 /// One line. What perfpipe does not use of it is left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
-    commit_info: Option<CommitInfo>,
+    pub(super) commit_info: Option<CommitInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) protocol: Option<Protocol>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +43,7 @@ pub(super) struct Line {
 /// Who made the commit.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct CommitInfo {
+pub(super) struct CommitInfo {
     timestamp: i64,
     operation: String,
     operation_parameters: BTreeMap<String, serde_json::Value>,
@@ -49,53 +52,64 @@ struct CommitInfo {
     txn_id: String,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Protocol {
     pub(super) min_reader_version: u32,
     pub(super) min_writer_version: u32,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct MetaData {
-    id: String,
+    pub(super) id: String,
     #[serde(default)]
-    name: Option<String>,
-    format: serde_json::Value,
-    schema_string: String,
-    partition_columns: Vec<String>,
+    pub(super) name: Option<String>,
+    pub(super) format: Format,
+    pub(super) schema_string: String,
+    pub(super) partition_columns: Vec<String>,
     #[serde(default)]
-    pub(super) configuration: BTreeMap<String, String>,
+    pub(super) configuration: Values,
     #[serde(default)]
-    created_time: Option<i64>,
+    pub(super) created_time: Option<i64>,
 }
+
+/// What the files of a table are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Format {
+    pub(super) provider: String,
+    #[serde(default)]
+    pub(super) options: Values,
+}
+
+/// Texts by name.
+pub(super) type Values = BTreeMap<String, Option<String>>;
 
 /// A file that becomes part of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::store::parquet::lake) struct Add {
     pub(in crate::store::parquet::lake) path: String,
-    partition_values: BTreeMap<String, Option<String>>,
-    size: u64,
-    modification_time: i64,
-    data_change: bool,
+    pub(super) partition_values: Values,
+    pub(super) size: u64,
+    pub(super) modification_time: i64,
+    pub(super) data_change: bool,
 }
 
 /// A file that is no longer part of the table.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Remove {
     pub(super) path: String,
     #[serde(default)]
     pub(super) deletion_timestamp: Option<i64>,
-    data_change: bool,
+    pub(super) data_change: bool,
     #[serde(default)]
-    extended_file_metadata: bool,
+    pub(super) extended_file_metadata: bool,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    partition_values: BTreeMap<String, Option<String>>,
+    pub(super) partition_values: Values,
     #[serde(default)]
-    size: u64,
+    pub(super) size: u64,
 }
 
 impl Add {
@@ -141,6 +155,23 @@ impl Add {
         Some(RunKey::new(self.value("framework"), self.value("test")).with_repeat(repeat))
     }
 
+    /// The key of its run, or one that no run has.
+    pub(in crate::store::parquet::lake) fn key_or_none(&self) -> RunKey {
+        self.key().unwrap_or_else(|| RunKey::new("", ""))
+    }
+
+    /// Returns true if it is a file of a run.
+    pub(in crate::store::parquet::lake) fn is_of(&self, key: &RunKey) -> bool {
+        self.test() == key.test
+            && self.value("framework") == key.framework
+            && self.value("repeat").parse() == Ok(key.repeat)
+    }
+
+    /// The test of its run.
+    pub(in crate::store::parquet::lake) fn test(&self) -> &str {
+        self.value("test")
+    }
+
     /// The generation of its run.
     pub(in crate::store::parquet::lake) fn generation(&self) -> &str {
         self.value("generation")
@@ -163,10 +194,10 @@ pub(super) fn creation(table: Table) -> Vec<Line> {
     let meta_data = MetaData {
         id: unique_id(),
         name: Some(table.name().to_owned()),
-        format: serde_json::json!({"provider": "parquet", "options": {}}),
+        format: Format { provider: "parquet".to_owned(), options: Values::new() },
         schema_string: table.schema(),
         partition_columns: table.partitions().map(|(name, _)| name.to_owned()).collect(),
-        configuration: BTreeMap::from([(LAYOUT.to_owned(), NEWEST.to_owned())]),
+        configuration: Values::from([(LAYOUT.to_owned(), Some(NEWEST.to_owned()))]),
         created_time: Some(now_ms()),
     };
     let protocol = Protocol { min_reader_version: READER, min_writer_version: WRITER };

@@ -1,51 +1,24 @@
-//! The log of a table: what is in it now, and how that is changed.
-
-use std::collections::BTreeMap;
+//! The log of a table: how it is read, and how the table is changed.
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::super::bucket::Bucket;
 use super::action::{Add, LAYOUT, Line, NEWEST, READER, WRITER, change, creation};
+use super::checkpoint;
 use super::columns::Table;
-use super::path::generation_of;
+use super::snapshot::Snapshot;
 use crate::error::{Error, ErrorKind, Result};
-use crate::run::key::RunKey;
 
-/// What a table holds, as far as its log was read.
-#[derive(Debug, Default)]
-pub(in crate::store::parquet::lake) struct Snapshot {
-    /// The version that comes next; 0 if there is no table.
-    next: u64,
-    files: BTreeMap<String, Add>,
-    /// When the generations that the table had before left it, epoch ms.
-    gone: BTreeMap<String, i64>,
-}
-
-impl Snapshot {
-    /// Returns true if there is a table.
-    pub(in crate::store::parquet::lake) fn is_there(&self) -> bool {
-        self.next > 0
-    }
-
-    /// Returns the version that comes next.
-    pub(in crate::store::parquet::lake) fn next(&self) -> u64 {
-        self.next
-    }
-
-    /// Returns all files.
-    pub(in crate::store::parquet::lake) fn files(&self) -> impl Iterator<Item = &Add> {
-        self.files.values()
-    }
-
-    /// Returns when the generations that the table had before left it, epoch ms.
-    pub(in crate::store::parquet::lake) fn gone(&self) -> &BTreeMap<String, i64> {
-        &self.gone
-    }
-
-    /// Returns the files of a run.
-    pub(in crate::store::parquet::lake) fn of(&self, key: &RunKey) -> Vec<Add> {
-        self.files().filter(|file| file.key().as_ref() == Some(key)).cloned().collect()
-    }
+/// What names the last checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Last {
+    version: u64,
+    /// The number of its rows.
+    size: usize,
+    /// The number of its files, if there are several. perfpipe reads and writes single ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parts: Option<u64>,
 }
 
 /// The log of a table.
@@ -63,19 +36,24 @@ impl Log<'_> {
         format!("{}/{version:020}.json", self.folder())
     }
 
-    /// Reads what came to the log since `snapshot`.
+    fn checkpoint(&self, version: u64) -> String {
+        format!("{}/{version:020}.checkpoint.parquet", self.folder())
+    }
+
+    /// The file that names the last checkpoint.
+    fn last(&self) -> String {
+        format!("{}/_last_checkpoint", self.folder())
+    }
+
+    /// Reads what came to the log since `snapshot`, from the last checkpoint on if nothing is known yet.
     ///
     /// # Errors
     /// If another program made the table, or changed it so that perfpipe can't read it.
     pub(in crate::store::parquet::lake) fn advance(&self, snapshot: &mut Snapshot) -> Result<()> {
-        let mut versions = Vec::new();
-        for (name, _) in self.bucket.list(&self.folder())? {
-            let version = name.rsplit('/').next().and_then(|name| name.strip_suffix(".json"));
-            versions
-                .extend(version.filter(|version| version.len() == 20).and_then(|v| v.parse::<u64>().ok()));
+        if !snapshot.is_there() {
+            *snapshot = self.restored()?.unwrap_or_default();
         }
-        versions.retain(|version| *version >= snapshot.next);
-        versions.sort_unstable();
+        let versions = self.versions(snapshot.next)?;
         if versions.iter().zip(snapshot.next..).any(|(version, expected)| *version != expected) {
             return Err(
                 self.foreign("the beginning of its log is gone, as after another program tidied it up")
@@ -84,27 +62,63 @@ impl Log<'_> {
         let names: Vec<String> = versions.iter().map(|version| self.entry(*version)).collect();
         for (name, entry) in names.iter().zip(self.bucket.get_all(&names)?) {
             let entry = entry.ok_or_else(|| self.foreign("an entry of its log is gone"))?;
-            self.apply(snapshot, name, &entry)?;
+            snapshot.apply(self.lines(name, &entry)?);
+            snapshot.next += 1;
         }
         Ok(())
     }
 
-    fn apply(&self, snapshot: &mut Snapshot, name: &str, entry: &[u8]) -> Result<()> {
-        for line in entry.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+    /// Returns the versions that the log has from one on, ascending.
+    fn versions(&self, first: u64) -> Result<Vec<u64>> {
+        let before = first.checked_sub(1).map(|version| self.entry(version));
+        let mut versions = Vec::new();
+        for (name, _) in self.bucket.list_after(&self.folder(), before.as_deref())? {
+            let version = name.rsplit('/').next().and_then(|name| name.strip_suffix(".json"));
+            versions
+                .extend(version.filter(|version| version.len() == 20).and_then(|v| v.parse::<u64>().ok()));
+        }
+        versions.sort_unstable();
+        Ok(versions)
+    }
+
+    fn lines(&self, name: &str, entry: &[u8]) -> Result<Vec<Line>> {
+        let is_full = |line: &&[u8]| !line.trim_ascii().is_empty();
+        let parse = |line| -> Result<Line> {
             let line: Line = serde_json::from_slice(line).map_err(|error| {
                 Error::store(format!("reading {}", self.bucket.shown(name).display()), error)
             })?;
             self.check(&line)?;
-            if let Some(remove) = line.remove {
-                let since = remove.deletion_timestamp.unwrap_or_default();
-                snapshot.gone.insert(generation_of(&remove.path).to_owned(), since);
-                snapshot.files.remove(&remove.path);
-            }
-            if let Some(add) = line.add {
-                snapshot.files.insert(add.path.clone(), add);
-            }
+            Ok(line)
+        };
+        entry.split(|byte| *byte == b'\n').filter(is_full).map(parse).collect()
+    }
+
+    /// Returns the table as its last checkpoint has it; `None` if there is none that can be read. Then the log is read
+    /// from its beginning.
+    fn restored(&self) -> Result<Option<Snapshot>> {
+        let Some(last) = self.bucket.get(&self.last())? else { return Ok(None) };
+        let Ok(Last { version, parts: None, .. }) = serde_json::from_slice(&last) else { return Ok(None) };
+        let Some(content) = self.bucket.get(&self.checkpoint(version))? else { return Ok(None) };
+        let Some(lines) = checkpoint::read(content) else { return Ok(None) };
+        lines.iter().try_for_each(|line| self.check(line))?;
+        let mut snapshot = Snapshot::default();
+        snapshot.apply(lines);
+        snapshot.next = version + 1;
+        snapshot.mark();
+        Ok(snapshot.is_whole().then_some(snapshot))
+    }
+
+    /// Writes a checkpoint of what the table holds.
+    pub(in crate::store::parquet::lake) fn write_checkpoint(&self, snapshot: &mut Snapshot) -> Result<()> {
+        let Some(version) = snapshot.next.checked_sub(1) else { return Ok(()) };
+        let (content, size) = checkpoint::write(snapshot)?;
+        let last = serde_json::to_vec(&Last { version, size, parts: None });
+        let last = last.map_err(|error| Error::store("writing a checkpoint", error))?;
+        for (name, content) in [(self.checkpoint(version), content), (self.last(), last.into())] {
+            let put = self.bucket.put(&name, content);
+            put.map_err(|error| Error::io(&*self.bucket.shown(&name), error))?;
         }
-        snapshot.next += 1;
+        snapshot.mark();
         Ok(())
     }
 
@@ -119,7 +133,7 @@ impl Log<'_> {
             )));
         }
         let Some(meta_data) = &line.meta_data else { return Ok(()) };
-        match meta_data.configuration.get(LAYOUT).map(String::as_str) {
+        match meta_data.configuration.get(LAYOUT).and_then(Option::as_deref) {
             Some(NEWEST) => Ok(()),
             Some(other) => {
                 let problem = format!("its layout is {other}, and this perfpipe knows layout {NEWEST}");
@@ -167,4 +181,68 @@ fn text(lines: &[Line]) -> Result<Bytes> {
         text.push(b'\n');
     }
     Ok(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::key::RunKey;
+    use crate::store::parquet::lake::delta::snapshot::EVERY;
+
+    fn bucket(folder: &tempfile::TempDir) -> Bucket {
+        Bucket::open(&format!("file://{}", folder.path().display()), &[]).unwrap()
+    }
+
+    /// A file of a run, whose generation is the number of its commit.
+    fn file(run: u64, generation: u64) -> Add {
+        let (key, name) = (RunKey::new("go", format!("t{run}")), format!("run-{generation}"));
+        Add::new(&key, &name, &format!("generation={name}/x"), generation)
+    }
+
+    /// Commits: each replaces the file of one of ten runs. Writes checkpoints as they are due.
+    fn commit(log: &Log<'_>, generations: std::ops::Range<u64>) {
+        let mut snapshot = Snapshot::default();
+        for generation in generations {
+            log.advance(&mut snapshot).unwrap();
+            if snapshot.is_long() {
+                log.write_checkpoint(&mut snapshot).unwrap();
+            }
+            let removed = snapshot.of(&RunKey::new("go", format!("t{}", generation % 10)));
+            let added = vec![file(generation % 10, generation)];
+            assert!(log.commit(&snapshot, removed, added).unwrap());
+        }
+    }
+
+    fn now(log: &Log<'_>) -> Result<(u64, Vec<String>)> {
+        let mut snapshot = Snapshot::default();
+        log.advance(&mut snapshot)?;
+        Ok((snapshot.next, snapshot.files().map(|file| file.path.clone()).collect()))
+    }
+
+    #[test]
+    fn log_is_read_from_its_last_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let bucket = bucket(&folder);
+        let log = Log { bucket: &bucket, table: Table::Cpu };
+        log.create().unwrap();
+        commit(&log, 0..2 * EVERY + 5);
+        let found = now(&log).unwrap();
+        assert_eq!((found.0, found.1.len()), (2 * EVERY + 6, 10));
+        // Whoever tidies the log up removes what the checkpoint has.
+        let entries: Vec<String> = (0..2 * EVERY).map(|version| log.entry(version)).collect();
+        let before = bucket.get_all(&entries).unwrap();
+        bucket.delete(&entries).unwrap();
+        assert_eq!(now(&log).unwrap(), found);
+        commit(&log, 300..301);
+        assert_eq!(now(&log).unwrap().0, found.0 + 1);
+        // A checkpoint that can't be read is needed no more than none.
+        for name in [log.checkpoint(2 * EVERY - 1), log.last()] {
+            bucket.put(&name, Bytes::from_static(b"PAR1")).unwrap();
+            assert_eq!(now(&log).unwrap_err().kind(), ErrorKind::TableForeign);
+        }
+        for (name, entry) in entries.iter().zip(before) {
+            bucket.put(name, entry.unwrap()).unwrap();
+        }
+        assert_eq!(now(&log).unwrap().0, found.0 + 1);
+    }
 }

@@ -1,0 +1,92 @@
+//! What a table holds.
+
+use std::collections::BTreeMap;
+
+use super::action::{Add, Line, MetaData, Protocol, Remove};
+use super::path::generation_of;
+use crate::run::key::RunKey;
+
+/// What a table holds, as far as its log was read.
+#[derive(Debug, Default)]
+pub(in crate::store::parquet::lake) struct Snapshot {
+    /// The version that comes next; 0 if there is no table.
+    pub(super) next: u64,
+    /// The version of the last checkpoint that is known.
+    pub(super) checkpoint: Option<u64>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) meta_data: Option<MetaData>,
+    pub(super) files: BTreeMap<String, Add>,
+    /// The files that the table had before.
+    pub(super) removed: BTreeMap<String, Remove>,
+    /// The generations whose files came since the last checkpoint that is known.
+    fresh: Vec<String>,
+}
+
+/// The number of commits after which a checkpoint is written.
+pub(super) const EVERY: u64 = 100;
+
+impl Snapshot {
+    /// Returns true if there is a table.
+    pub(in crate::store::parquet::lake) fn is_there(&self) -> bool {
+        self.next > 0
+    }
+
+    /// Returns true if it is known what the table is.
+    pub(super) fn is_whole(&self) -> bool {
+        self.protocol.is_some() && self.meta_data.is_some()
+    }
+
+    /// Returns the version that comes next.
+    pub(in crate::store::parquet::lake) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns all files.
+    pub(in crate::store::parquet::lake) fn files(&self) -> impl Iterator<Item = &Add> {
+        self.files.values()
+    }
+
+    /// Returns when the generations that the table had before left it, epoch ms.
+    pub(in crate::store::parquet::lake) fn gone(&self) -> BTreeMap<&str, i64> {
+        let since = |removed: &Remove| removed.deletion_timestamp.unwrap_or_default();
+        self.removed.values().map(|removed| (generation_of(&removed.path), since(removed))).collect()
+    }
+
+    /// Returns true if so many commits follow the last checkpoint that another one is due.
+    pub(in crate::store::parquet::lake) fn is_long(&self) -> bool {
+        self.is_whole() && self.next - self.checkpoint.map_or(0, |version| version + 1) >= EVERY
+    }
+
+    /// Returns the generations whose files came since the last checkpoint.
+    pub(in crate::store::parquet::lake) fn fresh(&self) -> &[String] {
+        &self.fresh
+    }
+
+    /// Notes that there is a checkpoint of what the table holds now.
+    pub(super) fn mark(&mut self) {
+        self.checkpoint = self.next.checked_sub(1);
+        self.fresh = Vec::new();
+    }
+
+    /// Returns the files of a run.
+    pub(in crate::store::parquet::lake) fn of(&self, key: &RunKey) -> Vec<Add> {
+        self.files().filter(|file| file.is_of(key)).cloned().collect()
+    }
+
+    /// Does what the lines of a commit or of a checkpoint say.
+    pub(super) fn apply(&mut self, lines: Vec<Line>) {
+        for Line { protocol, meta_data, add, remove, .. } in lines {
+            self.protocol = protocol.or(self.protocol.take());
+            self.meta_data = meta_data.or(self.meta_data.take());
+            if let Some(remove) = remove {
+                self.files.remove(&remove.path);
+                self.removed.insert(remove.path.clone(), remove);
+            }
+            if let Some(add) = add {
+                self.removed.remove(&add.path);
+                self.fresh.push(add.generation().to_owned());
+                self.files.insert(add.path.clone(), add);
+            }
+        }
+    }
+}
