@@ -1,10 +1,12 @@
 //! Stores of many runs: `cargo bench -p perfpipe --bench scale`.
 //!
 //! One run of 100 seconds is ingested. Its files and rows are then written again under other names, ten runs a test. Of
-//! each store, `list` and `report` of one test are measured beside the same on a store of fewer runs. Options after `--`:
-//! `--many N` runs (100,000), `--few N` runs (1000), `--rounds N` (5), `--commit N` runs in a commit to the log of a lake
-//! (1000; 1 is what ingests of single runs do), `--only WORD,WORD` for stores with such a word in their name, `--folder
-//! DIR` for the place of the stores, and `--with FILE` for another build of perfpipe.
+//! each store, `list`, `report` of one test and `compare` of two of its runs are measured beside the same on a store of
+//! fewer runs. Before that, a table tells what `--samples N` samples (1,000,000) and their counts take in each store.
+//!
+//! Options after `--`: `--many N` runs (100,000), `--few N` runs (1000), `--rounds N` (5), `--commit N` runs in a commit
+//! to the log of a lake (1000; 1 is what ingests of single runs do), `--only WORD,WORD` of `sizes`, `folder`, `lake` and
+//! `database`, `--folder DIR` for the place of the stores, and `--with FILE` for another build of perfpipe.
 
 #![allow(
     clippy::print_stdout,
@@ -16,14 +18,23 @@
 
 mod database;
 mod folder;
+#[allow(dead_code, reason = "the generator's own options use all of it")]
+#[path = "../../../ingest/examples/generate/options.rs"]
+mod generate;
 mod lake;
+#[allow(dead_code, unused_imports, reason = "the generator's own options use all of it")]
+#[path = "../../../ingest/examples/generate/load/mod.rs"]
+mod load;
 mod manifest;
 #[allow(dead_code, reason = "another benchmark prints another table")]
 #[path = "../opponents/measure.rs"]
 mod measure;
+#[path = "../../../ingest/examples/generate/output.rs"]
+mod output;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 mod seed;
+mod sizes;
 
 use std::path::Path;
 
@@ -64,6 +75,11 @@ fn main() {
         rounds: number("--rounds", 5) as usize,
         commit: number("--commit", 1000).max(1),
     };
+    let server = if is_wanted("database") { database::server() } else { None };
+    if is_wanted("sizes") {
+        sizes::print(&bench.seed, server.as_ref(), number("--samples", 1_000_000));
+        println!();
+    }
     println!("| | wall ms | CPU ms | peak MiB | ratio (least to greatest) |");
     println!("|---|--:|--:|--:|--:|");
     if is_wanted("folder") {
@@ -72,10 +88,8 @@ fn main() {
     if is_wanted("lake") {
         bench.measure("lake", |runs| lake::make(&bench, &stand(folder.path(), "lake", runs), runs));
     }
-    if is_wanted("database")
-        && let Some(server) = database::server()
-    {
-        bench.measure("database", |runs| database::make(&bench, &server, runs));
+    if let Some(server) = &server {
+        bench.measure("database", |runs| database::make(&bench, server, runs));
     }
 }
 
@@ -90,7 +104,8 @@ impl Bench {
         let [few, many] = self.sizes.map(make);
         let report = self.seed.folder.join("report");
         let report = ["--test", "t0", "--out", report.to_str().expect("a path")];
-        for (name, words) in [("list", [].as_slice()), ("report", report.as_slice())] {
+        let compare = ["--test", "t0", "--framework", "f0", "--framework", "f1"];
+        for (name, words) in [("list", [].as_slice()), ("report", &report), ("compare", &compare)] {
             let of = |what, store| Contender::new(what, self.seed.command(name, store, words));
             let results = race(&mut [of("few runs", &few), of("many runs", &many)], self.rounds);
             print_ratios(&format!("{name} in a {kind}"), &results);

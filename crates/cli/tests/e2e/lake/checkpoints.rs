@@ -53,7 +53,7 @@ fn tables_are_read_by_their_checkpoints() {
         // What is before the checkpoint is no longer needed, as after its retention.
         (0..of).for_each(|version| fs::remove_file(entry(&store, table, version)).unwrap());
     }
-    let listed = store.run(&["list", "--format", "csv"]).said();
+    let listed = store.run(&["list", "--format", "csv"]).text();
     assert_eq!(listed.lines().count(), 4, "{listed}");
     let expected = exported(&store, &Key::new("go", "flaky"));
     for (first, engine) in ENGINES {
@@ -67,10 +67,10 @@ fn tables_are_read_by_their_checkpoints() {
     let singles: Vec<PathBuf> = singles.filter(|path| path.is_file()).collect();
     let texts: Vec<Vec<u8>> = singles.iter().map(|path| fs::read(path).unwrap()).collect();
     singles.iter().for_each(|path| fs::write(path, "").unwrap());
-    assert_eq!(store.run(&["list", "--format", "csv"]).said(), listed);
+    assert_eq!(store.run(&["list", "--format", "csv"]).text(), listed);
     singles.iter().zip(texts).for_each(|(path, text)| fs::write(path, text).unwrap());
     // The tables go on.
     store.run(&[&flaky, ["--append-repeat"].as_slice()].concat()).said();
-    store.run(&["drop", "--framework", "o'dd +%20", "--test", "a/b=c", "--yes"]).said();
-    assert_eq!(store.run(&["list", "--format", "csv"]).said().lines().count(), 4);
+    store.run(&["drop", "--framework", "o'dd +%20", "--test", "a/b=c"]).said();
+    assert_eq!(store.run(&["list", "--format", "csv"]).text().lines().count(), 4);
 }

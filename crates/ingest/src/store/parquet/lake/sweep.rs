@@ -10,8 +10,12 @@ use crate::store::parquet::folder::manifest::Manifest;
 use crate::store::parquet::tables::{PART, RUN};
 
 impl Lake {
-    /// Removes what replaced, dropped and interrupted runs have left, once it is old.
+    /// Removes what replaced, dropped and interrupted runs have left, once it is old. Where there are many runs, that is
+    /// done only as often as checkpoints are due, since all manifests are listed for it.
     pub(super) fn sweep(&self) -> Result<()> {
+        if !self.with(Table::Runs, |runs| Ok(!runs.has_checkpoint() || runs.is_long()))? {
+            return Ok(());
+        }
         let listed = self.bucket.list(MANIFESTS)?;
         let (mut current, mut gone) = (BTreeSet::new(), BTreeMap::new());
         for table in [Table::Runs, Table::Parts] {

@@ -52,6 +52,11 @@ impl Snapshot {
         self.removed.values().map(|removed| (generation_of(&removed.path), since(removed))).collect()
     }
 
+    /// Returns true if a checkpoint is known.
+    pub(in crate::store::parquet::lake) fn has_checkpoint(&self) -> bool {
+        self.checkpoint.is_some()
+    }
+
     /// Returns true if so many commits follow the last checkpoint that another one is due.
     pub(in crate::store::parquet::lake) fn is_long(&self) -> bool {
         self.is_whole() && self.next - self.checkpoint.map_or(0, |version| version + 1) >= EVERY
