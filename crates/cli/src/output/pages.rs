@@ -1,6 +1,7 @@
 //! Files of pages: names that are unique for what a page shows, and their writing.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -45,15 +46,29 @@ pub(crate) enum Subject<'a> {
 impl Subject<'_> {
     /// Returns a name for the subject, which other subjects may share.
     fn text(self) -> String {
-        safe(&match self {
-            Self::Run(key) => key.name(),
-            Self::Sweep(key) => format!("{}_sweep", key.name()),
-            Self::RunReport(key) => format!("report_{}", key.name()),
-            Self::Test(test) => format!("all-frameworks_{test}"),
-            Self::Report(test) => format!("report_{test}"),
-            Self::Against(key, other) => format!("{}_against_{}", key.name(), other.name()),
-            Self::Trend(framework, test) => format!("{framework}_{test}_trend"),
-        })
+        let mut text = String::new();
+        // A text takes whatever is written.
+        let _ = self.write(&mut text);
+        safe(&text)
+    }
+
+    fn write(self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self {
+            Self::Run(key) => out.write_str(&key.name()),
+            Self::Sweep(key) => write!(out, "{}_sweep", key.name()),
+            Self::RunReport(key) => write!(out, "report_{}", key.name()),
+            Self::Test(test) => write!(out, "all-frameworks_{test}"),
+            Self::Report(test) => write!(out, "report_{test}"),
+            Self::Against(key, other) => write!(out, "{}_against_{}", key.name(), other.name()),
+            Self::Trend(framework, test) => write!(out, "{framework}_{test}_trend"),
+        }
+    }
+
+    /// Returns the hash of its name in lower case, without making the name: a store may have very many.
+    fn text_hash(self) -> u64 {
+        let mut hash = Hash::default();
+        let _ = self.write(&mut hash);
+        hash.0
     }
 
     /// Returns a text that identifies the subject uniquely.
@@ -91,7 +106,7 @@ impl Names {
         let of_tests = tests.into_iter().flat_map(|test| [Subject::Test(test), Subject::Report(test)]);
         let mut shared = HashMap::new();
         for subject in of_runs.chain(of_trends).chain(of_tests) {
-            *shared.entry(hash(&subject.text().to_lowercase())).or_default() += 1;
+            *shared.entry(subject.text_hash()).or_default() += 1;
         }
         Self { shared }
     }
@@ -102,7 +117,7 @@ impl Names {
             Subject::Against(key, other) => {
                 [key, other].into_iter().any(|key| self.is_shared(Subject::Run(key)))
             }
-            subject => self.shared.get(&hash(&subject.text().to_lowercase())).is_some_and(|pages| *pages > 1),
+            subject => self.shared.get(&subject.text_hash()).is_some_and(|pages| *pages > 1),
         }
     }
 
@@ -197,13 +212,44 @@ pub(crate) fn chosen_text(what: &str, text: &str) -> String {
 
 /// Makes a text safe for file names: characters that are not safe everywhere become `-`.
 fn safe(text: &str) -> String {
-    text.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect()
+    text.chars().map(safe_character).collect()
 }
 
-/// Computes FNV-1a, which is the same in all versions, so that a page overwrites its predecessor.
+fn safe_character(c: char) -> char {
+    if c.is_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' }
+}
+
+/// FNV-1a, which is the same in all versions, so that a page overwrites its predecessor. What is written to it is hashed as
+/// a name in lower case.
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hash {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+impl fmt::Write for Hash {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars().map(safe_character).flat_map(char::to_lowercase) {
+            self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        Ok(())
+    }
+}
+
 fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let mut hash = Hash::default();
+    hash.add(text.as_bytes());
+    hash.0
 }
 
 /// Returns a page's file in a format, after its ending. HTML is one file for all pages, and so none of this one.

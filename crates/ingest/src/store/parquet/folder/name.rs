@@ -5,6 +5,9 @@ use crate::run::key::RunKey;
 /// Separates a repeat's number.
 const REPEAT: char = '+';
 
+/// What follows it is a hash of the whole name.
+const SHORTENED: char = '~';
+
 /// The maximum length of a name in bytes, without the repeat.
 const NAME: usize = 139;
 
@@ -41,6 +44,18 @@ pub(crate) fn key_of(name: &str) -> Option<RunKey> {
     is_own.then_some(key)
 }
 
+/// Returns a function that tells whether a run of a test may be in the folder with a name. It is quicker than asking for
+/// the key of each name.
+pub(crate) fn of_test(test: &str) -> impl Fn(&str) -> bool {
+    let key = RunKey::new("x", test);
+    let names = [Some(folder_name(&key)), former_name(&key)];
+    let is_same = move |part: &str| {
+        let names = names.iter().flatten();
+        names.filter_map(|name| name.split(REPEAT).nth(1)).any(|test| test == part)
+    };
+    move |name| name.contains(SHORTENED) || name.split(REPEAT).nth(1).is_some_and(&is_same)
+}
+
 /// Decodes a part of a name.
 fn decoded(part: &str) -> Option<String> {
     let mut pieces = part.split('%');
@@ -73,7 +88,7 @@ fn named(key: &RunKey, capitals: bool) -> String {
         let hash = crc32fast::hash(name.as_bytes());
         let longer = crc32fast::hash(name.chars().rev().collect::<String>().as_bytes());
         name.truncate(120);
-        name.push_str(&format!("~{hash:08x}{longer:08x}"));
+        name.push_str(&format!("{SHORTENED}{hash:08x}{longer:08x}"));
     }
     if key.repeat != 1 {
         name.push_str(&format!("{REPEAT}{}", key.repeat));
@@ -129,6 +144,8 @@ mod tests {
         ] {
             let key = RunKey::new(framework, test).with_repeat(repeat);
             assert_eq!(key_of(&folder_name(&key)), Some(key.clone()));
+            assert!(of_test(test)(&folder_name(&key)) && !of_test("t")(&folder_name(&key)));
+            assert!(former_name(&key).is_none_or(|name| of_test(test)(&name)));
             assert_eq!(former_name(&key).and_then(|name| key_of(&name)), former_name(&key).map(|_| key));
         }
         for other in [

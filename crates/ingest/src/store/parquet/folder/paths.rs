@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::manifest::Manifest;
-use super::name::{folder_name, former_name, key_of, repeat_of};
+use super::name::{folder_name, former_name, key_of, of_test, repeat_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
@@ -136,7 +136,8 @@ impl Folder {
     ) -> Result<Vec<(PathBuf, Result<T>)>> {
         let mut runs = self.run_entries()?;
         if let Some(test) = test {
-            runs.retain(|run| run.named_key().is_none_or(|key| key.test == test));
+            let of_test = of_test(test);
+            runs.retain(|run| run.path.file_name().is_none_or(|name| of_test(&name.to_string_lossy())));
         }
         let pieces: Vec<&[RunEntry]> = runs.chunks(FEW).collect();
         let (next, keep) = (AtomicUsize::new(0), &keep);
