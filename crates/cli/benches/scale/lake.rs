@@ -36,7 +36,6 @@ pub(crate) fn make(bench: &Bench, folder: &Path, runs: u64) -> Store {
 /// Writes the file that a table has of the first run again for all others, and commits them.
 fn multiply(table: &Path, runs: u64, commit: u64, rename: impl Fn(&str, u64) -> String) {
     let log = table.join("_delta_log");
-    let mut version = entries(&log).len();
     let last = entries(&log).into_iter().max().expect("a commit");
     let text = fs::read_to_string(last).expect("a commit");
     // A run has no files in some tables.
@@ -45,7 +44,7 @@ fn multiply(table: &Path, runs: u64, commit: u64, rename: impl Fn(&str, u64) -> 
     let path = add.split('"').nth(5).expect("a path");
     let mut file = Linked::new(table.join(path));
     let all: Vec<u64> = (1..runs).collect();
-    for some in all.chunks(commit as usize) {
+    for (version, some) in (entries(&log).len()..).zip(all.chunks(commit as usize)) {
         let mut lines = format!("{commit_info}\n");
         for run in some {
             let own: PathBuf = table.join(rename(path, *run));
@@ -54,7 +53,6 @@ fn multiply(table: &Path, runs: u64, commit: u64, rename: impl Fn(&str, u64) -> 
             lines.push_str(&format!("{}\n", rename(add, *run)));
         }
         fs::write(log.join(format!("{version:020}.json")), lines).expect("a commit");
-        version += 1;
     }
 }
 

@@ -1,8 +1,8 @@
 //! Stores of many runs: `cargo bench -p perfpipe --bench scale`.
 //!
 //! One run of 100 seconds is ingested. Its files and rows are then written again under other names, ten runs a test. Of
-//! each store, `list`, `report` of one test and `compare` of two of its runs are measured beside the same on a store of
-//! fewer runs. Before that, a table tells what `--samples N` samples (1,000,000) and their counts take in each store.
+//! each store, `list`, `report` of one test, `compare` of two of its runs and `ingest` are measured beside the same on a store
+//! of fewer runs. Before that, a table tells what `--samples N` samples (1,000,000) and their counts take in each store.
 //!
 //! Options after `--`: `--many N` runs (100,000), `--few N` runs (1000), `--rounds N` (5), `--commit N` runs in a commit
 //! to the log of a lake (1000; 1 is what ingests of single runs do), `--only WORD,WORD` of `sizes`, `folder`, `lake` and
@@ -70,7 +70,7 @@ fn main() {
     let program = told("--with").map_or(env!("CARGO_BIN_EXE_perfpipe"), String::as_str);
     let bench = Bench {
         seed: Seed::write(program, folder.path()),
-        names: Names::default(),
+        names: Names,
         sizes: [number("--few", 1000), number("--many", 100_000)],
         rounds: number("--rounds", 5) as usize,
         commit: number("--commit", 1000).max(1),
@@ -105,7 +105,12 @@ impl Bench {
         let report = self.seed.folder.join("report");
         let report = ["--test", "t0", "--out", report.to_str().expect("a path")];
         let compare = ["--test", "t0", "--framework", "f0", "--framework", "f1"];
-        for (name, words) in [("list", [].as_slice()), ("report", &report), ("compare", &compare)] {
+        // Each ingest replaces the first run.
+        let ingest = self.seed.words(0);
+        let ingest: Vec<&str> = ingest.iter().map(String::as_str).collect();
+        let commands =
+            [("list", [].as_slice()), ("report", &report), ("compare", &compare), ("ingest", &ingest)];
+        for (name, words) in commands {
             let of = |what, store| Contender::new(what, self.seed.command(name, store, words));
             let results = race(&mut [of("few runs", &few), of("many runs", &many)], self.rounds);
             print_ratios(&format!("{name} in a {kind}"), &results);

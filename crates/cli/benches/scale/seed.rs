@@ -34,12 +34,18 @@ impl Seed {
     }
 
     /// Ingests a run into a store.
-    pub(crate) fn ingest(&self, store: &Store, run_number: u64, more: &[&str]) {
-        let names = Names::default();
-        let (log, cpu) = (self.folder.join("log.csv"), self.folder.join("cpu.csv"));
-        let files = [&log, &cpu].map(|file| file.to_str().expect("a path"));
-        let words = ["--framework", &names.framework(run_number), "--test", &names.test(run_number)];
-        run(self.command("ingest", store, &[&files, words.as_slice(), more].concat()));
+    pub(crate) fn ingest(&self, store: &Store, number: u64, more: &[&str]) {
+        let words = self.words(number);
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        run(self.command("ingest", store, &words));
+    }
+
+    /// What is said to ingest a run.
+    pub(crate) fn words(&self, number: u64) -> Vec<String> {
+        let file = |name| self.folder.join(name).display().to_string();
+        let (framework, test) = (Names.framework(number), Names.test(number));
+        let flags = ["--framework".to_owned(), framework, "--test".to_owned(), test];
+        [file("log.csv"), file("cpu.csv")].into_iter().chain(flags).collect()
     }
 
     /// A command on a store.
@@ -51,7 +57,6 @@ impl Seed {
 }
 
 /// The names of the runs. Ten consecutive ones are of one test.
-#[derive(Default)]
 pub(crate) struct Names;
 
 impl Names {
