@@ -188,7 +188,11 @@ impl Bucket {
     }
 
     /// Returns the objects of a folder as [`list`](Self::list) does, but only those whose names come after one.
-    pub(in crate::store::parquet::lake) fn list_after(&self, name: &str, after: Option<&str>) -> Result<Vec<(String, ObjectMeta)>> {
+    pub(in crate::store::parquet::lake) fn list_after(
+        &self,
+        name: &str,
+        after: Option<&str>,
+    ) -> Result<Vec<(String, ObjectMeta)>> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         let after = after.map(|after| self.path(after));
         let listed = self.wait(async move {
