@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::pack::{Parts, keep, pack_counts, pack_sums, unpack_parts};
-use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
+use super::pack::{Parts, keep, pack_counts, pack_sums};
+use super::packed::{Gatherer, Ordered, Run, Spill, collect};
 use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// The number of bytes of a table that are kept in memory after it is read back.
 pub(crate) const READ_ROOM: usize = 32 << 20;
@@ -170,27 +170,14 @@ pub(crate) struct CellTableBuilder {
     /// `bytes`.
     of_second: Vec<(CellKey, u64, usize, usize)>,
     bytes: Vec<u8>,
-    packer: Packer,
-    run: Run,
-    /// The last key added to the run.
-    last: Option<CellKey>,
-    spill: Spill,
-    /// Cells that came too late for the run.
-    late: Gatherer,
+    cells: Ordered,
 }
 
 impl CellTableBuilder {
     /// Creates an empty builder that keeps up to `room` bytes in memory.
     pub(crate) fn new(room: usize) -> Self {
-        Self {
-            of_second: Vec::new(),
-            bytes: Vec::new(),
-            packer: Packer::default(),
-            run: Run::default(),
-            last: None,
-            spill: Spill::new(room, None),
-            late: Gatherer::new(room, Spill::default()),
-        }
+        let cells = Ordered::new(Spill::new(room, None), Gatherer::new(room, Spill::default()));
+        Self { of_second: Vec::new(), bytes: Vec::new(), cells }
     }
 
     /// Adds a cell whose packed counts stand at the front of `packed`; `sums` reads all else, given what follows them.
@@ -224,28 +211,15 @@ impl CellTableBuilder {
     ///
     /// # Errors
     /// When a temporary file can't be written or read.
-    pub(crate) fn append(&mut self, mut other: Self) -> Result<()> {
+    pub(crate) fn append(&mut self, other: Self) -> Result<()> {
         if other.of_second.is_empty() {
             // It is new: no cell is added without one of the current second.
             return Ok(());
         }
         self.end_second()?;
-        other.run.finish(&mut other.packer, &mut other.spill)?;
-        let in_order = self.last.zip(other.run.first()).is_none_or(|(last, first)| last < first);
-        if in_order {
-            self.run.finish(&mut self.packer, &mut self.spill)?;
-            self.last = other.last.or(self.last);
-            self.run.append(other.run);
-        } else {
-            other.run.between(0, u32::MAX).try_for_each(|cell| self.insert_late(cell?))?;
-        }
-        other.late.iter().try_for_each(|cell| self.insert_late(cell?))?;
+        self.cells.append(other.cells)?;
         (self.of_second, self.bytes) = (other.of_second, other.bytes);
         Ok(())
-    }
-
-    fn insert_late(&mut self, (key, cell): (CellKey, Cell)) -> Result<()> {
-        self.late.insert(key, &cell)
     }
 
     /// Adds the cells of the current second to the run, in ascending order.
@@ -258,27 +232,11 @@ impl CellTableBuilder {
             start = end;
         }
         cells.sort_by_key(|(key, _)| *key);
-        for parts in cells.chunk_by(|a, b| a.0 == b.0) {
-            self.add(parts)?;
+        for (key, parts) in cells {
+            self.cells.push(key, parts)?;
         }
         self.bytes = bytes;
         self.bytes.clear();
-        Ok(())
-    }
-
-    /// Adds a cell, given in one or more parts.
-    fn add(&mut self, parts: &[(CellKey, Parts<'_>)]) -> Result<()> {
-        if let [(key, parts)] = parts
-            && self.last.is_none_or(|last| last < *key)
-        {
-            self.last = Some(*key);
-            return self.run.push(&mut self.packer, &mut self.spill, *key, *parts);
-        }
-        for (key, parts) in parts {
-            let cell = unpack_parts(parts.counts, parts.sums)
-                .ok_or_else(|| Error::stopped("opening packed counts"))?;
-            self.late.insert(*key, &cell)?;
-        }
         Ok(())
     }
 
@@ -288,14 +246,7 @@ impl CellTableBuilder {
     /// When the temporary file can't be written or read.
     pub(crate) fn finish(mut self, labels: Vec<String>, injectors: Vec<String>) -> Result<CellTable> {
         self.end_second()?;
-        self.run.finish(&mut self.packer, &mut self.spill)?;
-        if self.late.is_empty() {
-            return Ok(CellTable { labels, injectors, cells: self.run });
-        }
-        let (in_order, late) = (self.run.between(0, u32::MAX), self.late.iter());
-        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] = [Box::new(in_order), Box::new(late)];
-        let cells = collect(Merged::new(sources), &mut self.spill)?;
-        Ok(CellTable { labels, injectors, cells })
+        Ok(CellTable { labels, injectors, cells: self.cells.finish()? })
     }
 }
 

@@ -22,6 +22,24 @@ pub(crate) struct Parts<'a> {
     pub(crate) sums: &'a [u8],
 }
 
+/// Packs cells in two parts, and keeps its memory.
+#[derive(Debug, Default)]
+pub(crate) struct CellPacker {
+    counts: Vec<u8>,
+    sums: Vec<u8>,
+}
+
+impl CellPacker {
+    /// Packs a cell.
+    pub(crate) fn pack(&mut self, cell: &Cell) -> Parts<'_> {
+        self.counts.clear();
+        self.sums.clear();
+        pack_counts(&mut self.counts, &cell.elapsed);
+        pack_sums(&mut self.sums, cell);
+        Parts { samples: cell.samples(), counts: &self.counts, sums: &self.sums }
+    }
+}
+
 /// Packs a cell: first its counts, then its sums. All numbers are LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
     let mut out = Vec::with_capacity(32 + cell.elapsed.len() * 3);

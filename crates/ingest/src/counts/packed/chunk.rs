@@ -19,7 +19,7 @@ pub(super) struct Packed {
 }
 
 /// Packs cells into chunks.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Packer {
     heads: Vec<u8>,
     counts: Vec<u8>,
@@ -52,6 +52,12 @@ impl Packer {
         self.second = key.second;
         self.cells += 1;
         full
+    }
+
+    /// Returns a copy of the cells since the last chunk, if there are any.
+    pub(super) fn pending(&self) -> Option<Packed> {
+        let (heads, counts) = (self.heads.clone(), self.counts.clone());
+        Some(Packed { first: self.first?, cells: self.cells, heads, counts })
     }
 
     /// Returns the cells since the last chunk, if there are any.

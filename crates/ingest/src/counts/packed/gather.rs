@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
 use super::{Packer, Run, Spill};
-use crate::counts::pack::{Parts, keep, pack, pack_counts, pack_sums, unpack};
+use crate::counts::pack::{CellPacker, Parts, keep, pack, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 
@@ -123,16 +123,10 @@ impl Gatherer {
 /// # Errors
 /// Returns the first error among the cells, and fails when the temporary file can't be written.
 pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill) -> Result<Run> {
-    let (mut run, mut packer) = (Run::default(), Packer::default());
-    let (mut counts, mut sums) = (Vec::new(), Vec::new());
+    let (mut run, mut packer, mut packing) = (Run::default(), Packer::default(), CellPacker::default());
     for cell in cells {
         let (key, cell) = cell?;
-        counts.clear();
-        sums.clear();
-        pack_counts(&mut counts, &cell.elapsed);
-        pack_sums(&mut sums, &cell);
-        let parts = Parts { samples: cell.samples(), counts: &counts, sums: &sums };
-        run.push(&mut packer, spill, key, parts)?;
+        run.push(&mut packer, spill, key, packing.pack(&cell))?;
     }
     run.finish(&mut packer, spill)?;
     Ok(run)

@@ -6,11 +6,13 @@
 mod chunk;
 mod gather;
 mod merge;
+mod ordered;
 mod run;
 mod spill;
 
 pub(crate) use self::chunk::Packer;
 pub(crate) use self::gather::{Gatherer, collect};
 pub(crate) use self::merge::{CellResult, Merged};
+pub(crate) use self::ordered::Ordered;
 pub(crate) use self::run::Run;
 pub(crate) use self::spill::Spill;

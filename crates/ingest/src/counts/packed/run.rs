@@ -82,16 +82,25 @@ impl Run {
     /// Creates a run of cells that ascend by key, all in memory.
     pub(crate) fn in_memory<'a>(cells: impl Iterator<Item = (CellKey, Parts<'a>)>) -> Self {
         let (mut run, mut packer) = (Self::default(), Packer::default());
-        let mut keep = |packed: Packed| {
-            run.cells += packed.cells;
-            let (heads, counts) = (Place::in_memory(packed.heads), Place::in_memory(packed.counts));
-            run.chunks.push(Chunk { first: packed.first, heads, counts });
-        };
         for (key, parts) in cells {
-            packer.push(key, parts).into_iter().for_each(&mut keep);
+            packer.push(key, parts).into_iter().for_each(|full| run.hold(full));
         }
-        packer.finish().into_iter().for_each(keep);
+        packer.finish().into_iter().for_each(|rest| run.hold(rest));
         run
+    }
+
+    /// Creates a run of the cells that a packer still holds.
+    pub(super) fn of_pending(packer: &Packer) -> Self {
+        let mut run = Self::default();
+        packer.pending().into_iter().for_each(|rest| run.hold(rest));
+        run
+    }
+
+    /// Appends a chunk, which stays in memory.
+    fn hold(&mut self, packed: Packed) {
+        self.cells += packed.cells;
+        let (heads, counts) = (Place::in_memory(packed.heads), Place::in_memory(packed.counts));
+        self.chunks.push(Chunk { first: packed.first, heads, counts });
     }
 
     /// The cells of the seconds from `first` to `last`, both inclusive.

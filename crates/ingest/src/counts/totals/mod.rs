@@ -12,7 +12,8 @@ use self::names::{
     INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
 };
 use super::block::{LocalKey, Tally};
-use super::packed::{CellResult, Gatherer, Merged, Spill};
+use super::pack::CellPacker;
+use super::packed::{CellResult, Gatherer, Merged, Ordered, Spill};
 use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
 use crate::sample::long_text::MESSAGE_LIMIT;
@@ -26,7 +27,7 @@ const ERROR_LIMIT: usize = 500_000;
 /// The default of `PipelineOptions::memory`, in bytes.
 pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 
-/// A second is packed when it is this many seconds older than the newest one. A late record unpacks it again.
+/// A second is packed when it is this many seconds older than the newest one. What comes later is added as a further part.
 const OPEN_SECONDS: u32 = 60;
 
 /// One kind of failure in one second.
@@ -54,6 +55,28 @@ impl ErrorKey {
     }
 }
 
+/// The number of cells whose memory is kept for others.
+const SPARE: usize = 64;
+
+/// Cells that are packed, whose memory others take.
+#[derive(Debug, Default)]
+struct Spare(Vec<Cell>);
+
+impl Spare {
+    fn put(&mut self, Cell { mut elapsed, mut injectors, .. }: Cell) {
+        if self.0.len() < SPARE {
+            elapsed.clear();
+            injectors.clear();
+            self.0.push(Cell { elapsed, injectors, ..Cell::default() });
+        }
+    }
+
+    /// Returns an empty cell, with memory that is not far too large for so many elapsed times.
+    fn take(&mut self, times: usize) -> Cell {
+        self.0.pop().filter(|spare| spare.elapsed.capacity() <= 2 * times + 8).unwrap_or_default()
+    }
+}
+
 /// The counts of a run, merged block by block in the order of the log.
 ///
 /// Names are indexed in the order of their first appearance, so the result does not depend on where blocks end.
@@ -68,7 +91,9 @@ pub(crate) struct Totals {
     /// The approximate size of the open cells, and its limit, both in bytes.
     open_bytes: usize,
     open_room: usize,
-    packed: Gatherer,
+    packed: Ordered,
+    packing: CellPacker,
+    spare: Spare,
     newest: u32,
     /// The failures with the smallest keys, up to [`ERROR_LIMIT`] of them.
     errors: BTreeMap<ErrorKey, u64>,
@@ -102,7 +127,12 @@ impl Totals {
             open: BTreeMap::new(),
             open_bytes: 0,
             open_room: memory / 12,
-            packed: Gatherer::new(memory / 4, Spill::new(0, folder)),
+            packed: Ordered::new(
+                Spill::new(memory / 6, folder.clone()),
+                Gatherer::new(memory / 12, Spill::new(0, folder)),
+            ),
+            packing: CellPacker::default(),
+            spare: Spare::default(),
             newest: 0,
             errors: BTreeMap::new(),
             other_errors: BTreeMap::new(),
@@ -182,7 +212,7 @@ impl Totals {
             self.open_bytes += open_bytes(open);
             return Ok(());
         }
-        let mut merged = self.packed.take(key)?.unwrap_or_default();
+        let mut merged = self.spare.take(cell.elapsed.len());
         merged.add(cell);
         self.open_bytes += open_bytes(&merged);
         self.open.insert(key, merged);
@@ -198,7 +228,8 @@ impl Totals {
             }
             let (key, cell) = entry.remove_entry();
             self.open_bytes -= open_bytes(&cell);
-            self.packed.insert(key, &cell)?;
+            self.packed.push(key, self.packing.pack(&cell))?;
+            self.spare.put(cell);
         }
         Ok(())
     }
