@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 /// The compression level of the generator's logs.
-const LEVEL: i64 = 5;
+pub(crate) const LEVEL: i64 = 5;
 
 /// Writes each record of the log in a zip to one of `logs` zips in turn, below the header.
 pub(crate) fn deal(log: &Path, logs: usize, folder: &Path) -> Vec<PathBuf> {
@@ -43,7 +43,7 @@ pub(crate) fn deal(log: &Path, logs: usize, folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads a record, with its line end: its lines up to the first behind which no quote is open. Nothing at the end.
-fn read_record(lines: &mut impl BufRead, record: &mut Vec<u8>) {
+pub(crate) fn read_record(lines: &mut impl BufRead, record: &mut Vec<u8>) {
     record.clear();
     while lines.read_until(b'\n', record).expect("a record") > 0
         && record.iter().filter(|byte| **byte == b'"').count() % 2 == 1

@@ -3,8 +3,9 @@
 //! Makes a log, runs each contender once a round, and prints medians and the ratio to `unzip -p` within each
 //! round, so that a machine whose speed drifts does no harm. Options after `--`: `--rows N` samples, `--runs N`
 //! rounds, `--against FILE` for another build of perfpipe, `--only WORD,WORD` for those with such a word in their name,
-//! `--shape NAME` for another shape of the log, or `--shape all` for perfpipe and `unzip -p` on each, `--jmeter JAR` for
-//! JMeter's own report, `--logs N` for the same records in that many logs (8), `--plot FILE` for the wall times as an
+//! `--shape NAME` for another shape of the log, or `--shape all` for perfpipe and `unzip -p` on each, `--log FILE` for a
+//! real log, zipped or plain, that is repeated with its times shifted until it is as long, `--jmeter JAR` for JMeter's own
+//! report, `--logs N` for the same records in that many logs (8), `--plot FILE` for the wall times as an
 //! SVG.
 
 #![allow(
@@ -31,6 +32,7 @@ mod output;
 mod plot;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
+mod repeat;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -60,9 +62,11 @@ fn main() {
     let (rows, runs) = (number("--rows", 10_000_000), number("--runs", 5));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let shape = told("--shape").map_or("one", String::as_str);
+    let real = told("--log").map(Path::new);
     let stored = |shape: &str| {
-        let inputs = Inputs::make(folder.path(), rows, shape);
-        println!("{rows} samples of shape {shape}, {} bytes of zip, {runs} rounds", inputs.size());
+        let inputs = Inputs::make(folder.path(), rows, shape, real);
+        let shape = real.map_or_else(|| format!("shape {shape}"), |log| log.display().to_string());
+        println!("{rows} samples of {shape}, {} bytes of zip, {runs} rounds", inputs.size());
         let mut contenders = embedded(&inputs, folder.path());
         if let Some(other) = told("--against") {
             contenders.push(inputs.other(other, folder.path()));
@@ -109,8 +113,12 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn make(folder: &Path, rows: u64, shape: &str) -> Self {
+    fn make(folder: &Path, rows: u64, shape: &str, real: Option<&Path>) -> Self {
         let inputs = Self { log: folder.join("perfectnio_2048.zip"), cpu: folder.join("cpu.csv") };
+        if let Some(real) = real {
+            repeat::repeat(real, rows, &inputs.log, &inputs.cpu);
+            return inputs;
+        }
         let seconds = (rows / 24_000).max(10);
         let words = format!(
             "generate x --rows {rows} --seconds {seconds} --threads 3000 --failures 0.5 --shape {shape}"

@@ -28,8 +28,9 @@ pub(crate) fn seconds_with_reading(
     for second in 0..seconds {
         let (mut before, mut after) = (0, 0);
         while let Some((_, cell)) = cells.next_if(|(key, _)| key.second == second) {
-            before += cell.before_boundary;
-            after += cell.samples().saturating_sub(cell.before_boundary);
+            let before_boundary = cell.sums().before_boundary;
+            before += before_boundary;
+            after += cell.samples().saturating_sub(before_boundary);
         }
         let begins = t0_ms.saturating_add(i64::from(second) * 1000).div_euclid(1000);
         let (here, next) = (cpu.at(begins, join).is_some(), cpu.at(begins.saturating_add(1), join).is_some());
@@ -47,13 +48,19 @@ impl StoredRun {
     /// # Errors
     /// When the counts can't be read.
     pub fn seconds_with_cpu(&self, cpu: &TimeSeries, join: CpuJoin) -> Result<u32> {
-        seconds_with_reading(self.cells.iter(), self.info.t0_ms, self.info.seconds, cpu, join)
+        seconds_with_reading(
+            self.cells.packed_between(0, u32::MAX),
+            self.info.t0_ms,
+            self.info.seconds,
+            cpu,
+            join,
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cell, CellKey};
+    use super::super::{Cell, CellKey, PackedCell};
     use super::*;
 
     #[test]
@@ -67,7 +74,8 @@ mod tests {
         let covered = |clocks: &[i64]| {
             let cpu = TimeSeries::new(clocks.iter().map(|clock| (*clock, 1.0)).collect());
             let join = CpuJoin { offset: 0, lookback: 0 };
-            seconds_with_reading(cells.iter().cloned().map(Ok), 100_400, 5, &cpu, join).unwrap()
+            let cells = cells.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell))));
+            seconds_with_reading(cells, 100_400, 5, &cpu, join).unwrap()
         };
         assert_eq!(covered(&[]), 0);
         assert_eq!(covered(&[100]), 1, "second 0, whose samples are all before the border");

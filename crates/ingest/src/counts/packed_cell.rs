@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Cell;
-use super::pack::{TakeCounts, each_count};
+use super::pack::{TakeCounts, each_count, pack_counts};
 use crate::error::{Error, Result};
 
 /// A cell of a [`CellTable`](super::CellTable) whose counts are opened one after the other, which takes no memory.
@@ -18,6 +18,39 @@ impl PackedCell {
     /// Creates a cell from its kept counts, the number of samples in them, and all else.
     pub(crate) fn new(samples: u64, counts: Bytes, sums: Cell) -> Self {
         Self { samples, counts, sums }
+    }
+
+    /// Packs the counts of a cell.
+    ///
+    /// ```
+    /// use perfpipe_ingest::counts::{Cell, PackedCell};
+    ///
+    /// let cell = Cell { elapsed: vec![(10, 1), (12, 4)], bytes: 900, ..Cell::default() };
+    /// let packed = PackedCell::of(cell.clone());
+    /// assert_eq!((packed.samples(), packed.sums().bytes), (5, 900));
+    /// assert_eq!(packed.open()?, cell);
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    pub fn of(cell: Cell) -> Self {
+        let (samples, mut counts) = (cell.samples(), Vec::new());
+        pack_counts(&mut counts, &cell.elapsed);
+        Self::new(samples, counts.into(), Cell { elapsed: Vec::new(), ..cell })
+    }
+
+    /// Opens the counts.
+    ///
+    /// # Errors
+    /// As for [`each_count`](Self::each_count).
+    pub fn open(self) -> Result<Cell> {
+        // Each count takes at least a byte.
+        let mut elapsed = Vec::with_capacity(self.counts.len());
+        self.each_count(&mut elapsed)?;
+        Ok(Cell { elapsed, ..self.sums })
+    }
+
+    /// The packed counts.
+    pub(crate) fn counts(&self) -> &[u8] {
+        &self.counts
     }
 
     /// Returns the number of samples.

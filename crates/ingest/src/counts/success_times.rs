@@ -16,6 +16,8 @@ pub(crate) struct SuccessTimes {
     /// By the time, up to the largest one below [`DENSE`].
     dense: Vec<u64>,
     others: BTreeMap<i32, u64>,
+    /// The counts of a cell, opened.
+    counts: Vec<(i32, u64)>,
     /// The number of different times.
     different: usize,
 }
@@ -28,7 +30,13 @@ impl SuccessTimes {
             && !key.transaction
             && self.different <= MOST
         {
-            self.add(&cell.elapsed);
+            let mut counts = std::mem::take(&mut self.counts);
+            counts.clear();
+            // Who stores the cell finds damage too.
+            if cell.each_count(&mut counts).is_ok() {
+                self.add(&counts);
+            }
+            self.counts = counts;
         }
     }
 
@@ -66,7 +74,7 @@ impl SuccessTimes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cell, CellKey};
+    use super::super::{Cell, CellKey, PackedCell};
     use super::*;
 
     fn success_times(cells: impl IntoIterator<Item = CellResult>) -> Vec<(i32, u64)> {
@@ -79,7 +87,7 @@ mod tests {
     fn failures_and_transactions_have_no_part_in_the_times() {
         let cell = |second, success, transaction, elapsed: &[(i32, u64)]| {
             let key = CellKey { second, label: 0, success, transaction };
-            Ok((key, Cell { elapsed: elapsed.to_vec(), ..Cell::default() }))
+            Ok((key, PackedCell::of(Cell { elapsed: elapsed.to_vec(), ..Cell::default() })))
         };
         let cells = [
             cell(0, true, false, &[(3, 2), (7, 1)]),
@@ -95,7 +103,8 @@ mod tests {
         let dense = DENSE as i32;
         let cell = |elapsed: &[i32]| {
             let key = CellKey { second: 0, label: 0, success: true, transaction: false };
-            Ok((key, Cell { elapsed: elapsed.iter().map(|time| (*time, 1)).collect(), ..Cell::default() }))
+            let elapsed = elapsed.iter().map(|time| (*time, 1)).collect();
+            Ok((key, PackedCell::of(Cell { elapsed, ..Cell::default() })))
         };
         let cells =
             [cell(&[-5, 0, dense - 1, dense, i32::MAX]), cell(&[-7, 2, dense + 9]), cell(&[2, i32::MAX])];
@@ -110,7 +119,7 @@ mod tests {
             (0..most).step_by(1 << 16).map(move |from| {
                 let key = CellKey { second: from as u32, label: 0, success: true, transaction: false };
                 let elapsed = (from..most.min(from + (1 << 16))).map(|ms| (ms, 1)).collect();
-                Ok((key, Cell { elapsed, ..Cell::default() }))
+                Ok((key, PackedCell::of(Cell { elapsed, ..Cell::default() })))
             })
         };
         assert_eq!(success_times(cells(MOST as i32)).len(), MOST);

@@ -67,7 +67,7 @@ impl CellTable {
     pub(crate) fn from_ascending(
         labels: Vec<String>,
         injectors: Vec<String>,
-        cells: impl IntoIterator<Item = Result<(CellKey, Cell)>>,
+        cells: impl IntoIterator<Item = Result<(CellKey, PackedCell)>>,
     ) -> Result<Self> {
         let cells = collect(cells.into_iter(), &mut Spill::new(READ_ROOM, None))?;
         Ok(Self { labels, injectors, cells })
@@ -330,7 +330,8 @@ mod tests {
             let inside: Vec<_> = inside.cloned().collect();
             let joined = joined(&parts, cut, room)?;
             let (built, new) = (built(&parts, room)?, CellTable::new(vec![], vec![], parts));
-            let ascending = CellTable::from_ascending(vec![], vec![], expected.iter().cloned().map(Ok))?;
+            let cells = expected.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell))));
+            let ascending = CellTable::from_ascending(vec![], vec![], cells)?;
             for table in [&built, &joined, &new, &ascending] {
                 prop_assert_eq!(table.len(), expected.len());
                 prop_assert_eq!(&table.iter().collect::<Result<Vec<_>>>()?, &expected);

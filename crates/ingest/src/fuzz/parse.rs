@@ -242,7 +242,8 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
     }
     let (labels, injectors) = (totals.labels(), totals.injectors());
     let mut cells = BTreeMap::new();
-    for (key, mut cell) in totals.cells().map(Result::unwrap) {
+    for (key, cell) in totals.cells().map(Result::unwrap) {
+        let mut cell = cell.open().unwrap();
         let loads = std::mem::take(&mut cell.injectors);
         let load = |load: crate::counts::InjectorLoad| {
             (injectors[load.injector as usize].clone(), (load.samples, load.threads))

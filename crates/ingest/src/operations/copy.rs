@@ -218,7 +218,7 @@ async fn write_into<S: RunStore>(
             info: &run.info,
             labels: &run.cells.labels,
             injectors: &run.cells.injectors,
-            cells: &mut run.cells.iter(),
+            cells: &mut run.cells.packed_between(0, u32::MAX),
             cpu: &run.cpu,
             series: &run.series,
             errors: &run.errors,

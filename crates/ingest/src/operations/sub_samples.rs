@@ -160,7 +160,7 @@ impl StoredRun {
         });
         let places: Vec<Option<u32>> = places.collect();
         // The remaining labels keep their order, so the cells still ascend.
-        let cells = self.cells.iter().filter_map(|cell| match cell {
+        let cells = self.cells.packed_between(0, u32::MAX).filter_map(|cell| match cell {
             Ok((key, cell)) => {
                 let label = places.get(key.label as usize).copied().flatten()?;
                 Some(Ok((CellKey { label, ..key }, cell)))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::stage::CommitStage;
 use crate::counts::totals::part::{PartNamesRef, PartRow};
-use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
+use crate::counts::{CellKey, ErrorCount, LabelCount, PackedCell};
 use crate::error::Result;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
@@ -49,7 +49,7 @@ pub struct FinishedRun<'a> {
     /// The injectors by index, as used in the cells; "" is the unknown one.
     pub injectors: &'a [String],
     /// The cells, ascending by key.
-    pub cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
+    pub cells: &'a mut (dyn Iterator<Item = Result<(CellKey, PackedCell)>> + Send),
     /// The CPU readings.
     pub cpu: &'a TimeSeries,
     /// Other series of the server, ascending by name.
@@ -72,7 +72,7 @@ impl<'a> FinishedRun<'a> {
     /// Describes a run without labels, injectors and failures, which may replace a run of the same key.
     pub fn new(
         info: &'a RunInfo,
-        cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
+        cells: &'a mut (dyn Iterator<Item = Result<(CellKey, PackedCell)>> + Send),
         cpu: &'a TimeSeries,
         rejects: &'a mut RejectSpool,
         stage: &'a CommitStage,

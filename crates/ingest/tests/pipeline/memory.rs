@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use perfpipe_ingest::counts::CellTable;
+use perfpipe_ingest::counts::{CellTable, PackedCell};
 use perfpipe_ingest::store::RunStore;
 use perfpipe_ingest::store::{BatchEncoder, FinishedRun, RunWriter};
 use perfpipe_ingest::{IngestOptions, Result, RunKey, SampleBatch, StoredRun, ingest};
@@ -80,7 +80,8 @@ impl RunWriter for Writer {
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let mut info = run.info.clone();
         info.ingested_at.clear();
-        let cells = run.cells.collect::<Result<Vec<_>>>()?;
+        let opened = |cell: Result<(_, PackedCell)>| cell.and_then(|(key, cell)| Ok((key, cell.open()?)));
+        let cells = run.cells.map(opened).collect::<Result<Vec<_>>>()?;
         let mut stored =
             StoredRun::new(info, CellTable::new(run.labels.to_vec(), run.injectors.to_vec(), cells));
         stored.cpu = run.cpu.clone();

@@ -1,6 +1,6 @@
 //! All that a run consists of, and its commit.
 
-use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LabelCount};
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LabelCount, PackedCell};
 use perfpipe_ingest::run::{Reject, Replace};
 use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::store::RejectSpool;
@@ -25,7 +25,10 @@ pub(crate) struct Example {
 pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: Replace) -> Result<()> {
     let mut rejects = RejectSpool::default();
     example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
-    let (mut cells, stage) = (example.cells.iter().cloned().map(Ok), CommitStage::default());
+    let (mut cells, stage) = (
+        example.cells.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell)))),
+        CommitStage::default(),
+    );
     let mut run = FinishedRun::new(&example.info, &mut cells, &example.cpu, &mut rejects, &stage);
     (run.labels, run.injectors) = (&example.labels, &example.injectors);
     (run.errors, run.label_counts) = (&example.errors, &example.label_counts);

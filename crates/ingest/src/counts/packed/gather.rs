@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::merge::{CellResult, Merged};
 use super::{Packer, Run, Spill};
-use crate::counts::pack::{CellPacker, Parts, keep, pack, unpack};
-use crate::counts::{Cell, CellKey};
+use crate::counts::pack::{Parts, keep, pack, pack_sums, unpack, unpack_sums};
+use crate::counts::{Cell, CellKey, PackedCell};
 use crate::error::{Error, Result};
 
 /// The bytes that a packed cell takes besides its own: key, map entry and allocation.
@@ -74,10 +74,10 @@ impl Gatherer {
     /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, each key once.
     pub(crate) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
         let held = self.held.range(CellKey::of_seconds(first, last));
-        let held = held.map(|(key, packed)| Ok((*key, opened(packed)?)));
+        let held = held.map(|(key, packed)| Ok((*key, split(packed)?)));
         let runs = self.sizes.iter().flatten();
         let runs = runs.map(move |run| -> Box<dyn Iterator<Item = CellResult> + Send> {
-            Box::new(run.between(first, last))
+            Box::new(run.packed_between(first, last))
         });
         let held: Box<dyn Iterator<Item = CellResult> + Send> = Box::new(held);
         Merged::new(runs.chain([held]))
@@ -110,9 +110,9 @@ impl Gatherer {
             return Ok(());
         }
         let runs = std::mem::take(runs);
-        let sources = runs
-            .iter()
-            .map(|run| -> Box<dyn Iterator<Item = CellResult> + Send> { Box::new(run.between(0, u32::MAX)) });
+        let sources = runs.iter().map(|run| -> Box<dyn Iterator<Item = CellResult> + Send> {
+            Box::new(run.packed_between(0, u32::MAX))
+        });
         let merged = collect(Merged::new(sources), &mut self.spill)?;
         self.add_run(merged, size + 1)
     }
@@ -123,10 +123,13 @@ impl Gatherer {
 /// # Errors
 /// Returns the first error among the cells, and fails when the temporary file can't be written.
 pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill) -> Result<Run> {
-    let (mut run, mut packer, mut packing) = (Run::default(), Packer::default(), CellPacker::default());
+    let (mut run, mut packer, mut sums) = (Run::default(), Packer::default(), Vec::new());
     for cell in cells {
         let (key, cell) = cell?;
-        run.push(&mut packer, spill, key, packing.pack(&cell))?;
+        sums.clear();
+        pack_sums(&mut sums, cell.sums());
+        let parts = Parts { samples: cell.samples(), counts: cell.counts(), sums: &sums };
+        run.push(&mut packer, spill, key, parts)?;
     }
     run.finish(&mut packer, spill)?;
     Ok(run)
@@ -136,6 +139,14 @@ fn opened(packed: &[u8]) -> Result<Cell> {
     unpack(packed).ok_or_else(broken)
 }
 
+/// Opens all of a cell but its counts.
+fn split(packed: &[u8]) -> Result<PackedCell> {
+    let (mut sums, mut counts) = (packed, Vec::with_capacity(packed.len()));
+    let samples = keep(&mut counts, &mut sums).ok_or_else(broken)?;
+    let sums = unpack_sums(sums).ok_or_else(broken)?;
+    Ok(PackedCell::new(samples, counts.into(), sums))
+}
+
 fn broken() -> Error {
     Error::stopped("opening packed counts")
 }
@@ -143,6 +154,7 @@ fn broken() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::packed::merge;
     use crate::fuzz::{Taker, cell};
     use proptest::prelude::*;
 
@@ -165,7 +177,7 @@ mod tests {
                 gatherer.insert(key, &whole)?;
                 prop_assert!(gatherer.bytes <= room);
             }
-            let found = gatherer.iter().collect::<Result<Vec<_>>>()?;
+            let found = gatherer.iter().map(merge::opened).collect::<Result<Vec<_>>>()?;
             prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
         }
     }
@@ -179,7 +191,7 @@ mod tests {
             gatherer.insert(key(part % 50), &one).unwrap();
         }
         assert!(gatherer.sizes.iter().all(|runs| runs.len() < RUNS));
-        let cells = gatherer.iter().collect::<Result<Vec<_>>>().unwrap();
+        let cells = gatherer.iter().map(merge::opened).collect::<Result<Vec<_>>>().unwrap();
         assert_eq!(
             cells,
             (0..50)

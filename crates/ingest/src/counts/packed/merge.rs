@@ -3,18 +3,24 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::counts::{Cell, CellKey};
-use crate::error::Result;
+use crate::counts::{Cell, CellKey, PackedCell};
+use crate::error::{Error, Result};
 
 /// A cell with its key, or the error that ended the cells.
-pub(crate) type CellResult = Result<(CellKey, Cell)>;
+pub(crate) type CellResult = Result<(CellKey, PackedCell)>;
+
+/// Opens the counts of a cell.
+pub(crate) fn opened(cell: CellResult) -> Result<(CellKey, Cell)> {
+    let (key, cell) = cell?;
+    Ok((key, cell.open()?))
+}
 
 type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
 
 /// All cells of the sources, ascending by key, with the parts of one key added up. Ends after the first error.
 pub(crate) struct Merged<'a> {
     /// The sources, each with its next cell.
-    sources: Vec<(Source<'a>, Option<Cell>)>,
+    sources: Vec<(Source<'a>, Option<PackedCell>)>,
     /// The keys of the next cells, with their sources.
     next: BinaryHeap<Reverse<(CellKey, usize)>>,
     /// True once each source was asked for its first cell.
@@ -39,25 +45,33 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the pending cell of a source and fetches its next one.
-    fn take(&mut self, at: usize) -> Result<Cell> {
-        let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take()).unwrap_or_default();
+    fn take(&mut self, at: usize) -> Result<PackedCell> {
+        let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take());
         self.ask(at)?;
-        Ok(cell)
+        cell.ok_or_else(|| Error::bug("merging counts", "a source has no cell"))
     }
 
-    fn read(&mut self) -> Result<Option<(CellKey, Cell)>> {
+    /// Removes the least of the next keys if it is this one. Returns its source.
+    fn next_of(&mut self, key: CellKey) -> Option<usize> {
+        self.next.peek().filter(|Reverse((next, _))| *next == key)?;
+        self.next.pop().map(|Reverse((_, at))| at)
+    }
+
+    fn read(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
         if !std::mem::replace(&mut self.begun, true) {
             (0..self.sources.len()).try_for_each(|at| self.ask(at))?;
         }
         let Some(Reverse((key, at))) = self.next.pop() else { return Ok(None) };
-        let mut cell = self.take(at)?;
-        while let Some(Reverse((_, at))) =
-            self.next.peek().filter(|Reverse((other, _))| *other == key).copied()
-        {
-            self.next.pop();
-            cell.merge(&self.take(at)?);
+        let cell = self.take(at)?;
+        let Some(mut other) = self.next_of(key) else { return Ok(Some((key, cell))) };
+        let mut merged = cell.open()?;
+        loop {
+            merged.merge(&self.take(other)?.open()?);
+            match self.next_of(key) {
+                Some(at) => other = at,
+                None => return Ok(Some((key, PackedCell::of(merged)))),
+            }
         }
-        Ok(Some((key, cell)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Collects cells that come nearly in ascending order, with bounded memory.
 
-use super::merge::{CellResult, Merged};
+use super::merge::{CellResult, Merged, opened};
 use super::{Gatherer, Packer, Run, Spill, collect};
 use crate::counts::pack::{Parts, unpack_parts};
 use crate::counts::{Cell, CellKey};
@@ -62,19 +62,21 @@ impl Ordered {
             self.last = other.last.or(self.last);
             self.run.append(other.run);
         } else {
-            other.run.between(0, u32::MAX).try_for_each(|cell| self.insert(cell?))?;
+            other.run.between(0, u32::MAX).try_for_each(|cell| {
+                let (key, cell) = cell?;
+                self.insert_late(key, &cell)
+            })?;
         }
-        other.late.iter().try_for_each(|cell| self.insert(cell?))
-    }
-
-    fn insert(&mut self, (key, cell): (CellKey, Cell)) -> Result<()> {
-        self.insert_late(key, &cell)
+        other.late.iter().map(opened).try_for_each(|cell| {
+            let (key, cell) = cell?;
+            self.insert_late(key, &cell)
+        })
     }
 
     /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, each key once.
     pub(crate) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
-        let pending: Vec<CellResult> = Run::of_pending(&self.packer).between(first, last).collect();
-        let run = self.run.between(first, last).chain(pending);
+        let pending: Vec<CellResult> = Run::of_pending(&self.packer).packed_between(first, last).collect();
+        let run = self.run.packed_between(first, last).chain(pending);
         let late = (!self.late.is_empty()).then(|| self.late.between(first, last));
         let late = late.map(|late| -> Box<dyn Iterator<Item = CellResult> + Send> { Box::new(late) });
         let run: Box<dyn Iterator<Item = CellResult> + Send> = Box::new(run);
@@ -90,8 +92,47 @@ impl Ordered {
         if self.late.is_empty() {
             return Ok(self.run);
         }
-        let (in_order, late) = (self.run.between(0, u32::MAX), self.late.iter());
+        let (in_order, late) = (self.run.packed_between(0, u32::MAX), self.late.iter());
         let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] = [Box::new(in_order), Box::new(late)];
         collect(Merged::new(sources), &mut self.spill)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::counts::pack::CellPacker;
+    use crate::fuzz::{Taker, cell};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cells_between_two_seconds_are_those_of_a_map_before_and_after_the_end(
+            parts in prop::collection::vec((0..40u32, any::<bool>(), any::<[u8; 24]>()), 0..120),
+            sorted in any::<bool>(),
+            room in prop_oneof![Just(0), 0..2000usize, Just(1 << 20)],
+            window in (0..40u32, 0..40u32),
+        ) {
+            let mut parts = parts;
+            if sorted {
+                parts.sort_by_key(|(second, ..)| *second);
+            }
+            let mut cells = Ordered::new(Spill::new(room, None), Gatherer::new(room, Spill::default()));
+            let (mut expected, mut packer) = (BTreeMap::<CellKey, Cell>::new(), CellPacker::default());
+            for (second, success, bytes) in &parts {
+                let key = CellKey { second: *second, label: 0, success: *success, transaction: false };
+                let cell = cell(&mut Taker::new(bytes), 4);
+                expected.entry(key).or_default().merge(&cell);
+                cells.push(key, packer.pack(&cell))?;
+            }
+            let inside = expected.range(CellKey::of_seconds(window.0.min(window.1), window.1));
+            let inside: Vec<_> = inside.map(|(key, cell)| (*key, cell.clone())).collect();
+            let found = cells.between(window.0.min(window.1), window.1).map(opened);
+            prop_assert_eq!(found.collect::<Result<Vec<_>>>()?, inside);
+            let whole = cells.finish()?.between(0, u32::MAX).collect::<Result<Vec<_>>>()?;
+            prop_assert_eq!(whole, expected.into_iter().collect::<Vec<_>>());
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::{
     short,
 };
 use crate::counts::block::Tally;
+use crate::counts::packed::opened;
 use crate::error::Result;
 
 /// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn.
@@ -81,7 +82,7 @@ impl Totals {
     fn absorb_cells(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
         let injectors = self.injectors.indexes(&later.injectors, self.limits.injectors);
         for cell in later.cells() {
-            self.absorb_cell(cell?, labels, &injectors)?;
+            self.absorb_cell(opened(cell)?, labels, &injectors)?;
         }
         Ok(())
     }
@@ -154,7 +155,7 @@ mod tests {
         (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<crate::counts::ErrorCount>, Vec<LabelCount>);
 
     fn told(totals: &Totals) -> Result<Told> {
-        let cells = totals.cells().collect::<Result<Vec<_>>>()?;
+        let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>()?;
         Ok((totals.labels(), totals.injectors(), cells, totals.errors()?, totals.label_counts()))
     }
 

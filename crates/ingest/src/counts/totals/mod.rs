@@ -14,7 +14,7 @@ use self::names::{
 use super::block::{LocalKey, Tally};
 use super::pack::CellPacker;
 use super::packed::{CellResult, Gatherer, Merged, Ordered, Spill};
-use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
+use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, PackedCell};
 use crate::error::{Error, Result};
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
@@ -301,7 +301,7 @@ impl Totals {
         }
     }
 
-    /// The cells, ascending by key.
+    /// The cells, ascending by key, with their counts packed.
     pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
         self.cells_between(0, u32::MAX)
     }
@@ -313,7 +313,7 @@ impl Totals {
         last: u32,
     ) -> impl Iterator<Item = CellResult> + Send + '_ {
         let open = self.open.range(CellKey::of_seconds(first, last));
-        let open = open.map(|(key, cell)| Ok((*key, cell.clone())));
+        let open = open.map(|(key, cell)| Ok((*key, PackedCell::of(cell.clone()))));
         let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] =
             [Box::new(self.packed.between(first, last)), Box::new(open)];
         Merged::new(sources)
@@ -417,6 +417,7 @@ mod tests {
     use super::super::block::LocalError;
     use super::super::table::CellTable;
     use super::*;
+    use crate::counts::packed::opened;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
 
@@ -441,7 +442,7 @@ mod tests {
         for second in [0, 1, 500, 0, 1000, 1] {
             totals.add(&tally(second, "a", second as i32)).unwrap();
         }
-        let cells = totals.cells().collect::<Result<Vec<_>>>().unwrap();
+        let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>().unwrap();
         let table = CellTable::new(vec!["a".into()], vec![String::new()], cells.clone());
         assert_eq!(table.iter().collect::<Result<Vec<_>>>().unwrap(), cells, "ascending, each key once");
         let counts: Vec<_> = cells.iter().map(|(key, cell)| (key.second, cell.samples())).collect();
@@ -467,7 +468,7 @@ mod tests {
             }
             let mut found = BTreeMap::new();
             let labels = totals.labels();
-            for cell in totals.cells() {
+            for cell in totals.cells().map(opened) {
                 let (key, cell) = cell?;
                 let label = labels[key.label as usize].as_str();
                 prop_assert!(found.insert((key.second, label), cell).is_none(), "each key once");
@@ -484,7 +485,7 @@ mod tests {
         }
         assert_eq!(totals.labels().len(), LABEL_LIMIT + 1);
         assert_eq!(totals.labels().last().unwrap(), OTHER);
-        let last = totals.cells().last().unwrap().unwrap();
+        let last = totals.cells().map(opened).last().unwrap().unwrap();
         assert_eq!(last.1.samples(), 100);
         assert_eq!(totals.label_counts().len(), LABEL_LIMIT + 50);
         assert_eq!(totals.successes, 2 * (LABEL_LIMIT as u64 + 50));
@@ -572,7 +573,7 @@ mod tests {
         let mut totals = Totals::default();
         totals.add(&tally).unwrap();
         totals.add(&tally).unwrap();
-        let (_, cell) = totals.cells().next().unwrap().unwrap();
+        let (_, cell) = totals.cells().map(opened).next().unwrap().unwrap();
         assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those told apart, and the others");
         assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * injectors.len() as u64);
         assert!(cell.injectors.is_sorted_by(|a, b| a.injector < b.injector));

@@ -6,9 +6,9 @@
     reason = "a property that does not hold is told by panicking"
 )]
 
-use crate::counts::CellKey;
 use crate::counts::pack::pack;
 use crate::counts::table::{CellTableBuilder, READ_ROOM};
+use crate::counts::{CellKey, PackedCell};
 use crate::fuzz::{Taker, cell};
 use crate::pipeline::sink::BatchEncoder;
 use crate::run::key::RunKey;
@@ -182,7 +182,8 @@ pub fn rows(data: &[u8]) {
         transaction: taker.flag(),
     };
     let cell = cell(&mut taker, 3);
-    let page = Paged::new(std::iter::once(Ok((key, cell.clone())))).next().unwrap().unwrap().2;
+    let page =
+        Paged::new(std::iter::once(Ok((key, PackedCell::of(cell.clone()))))).next().unwrap().unwrap().2;
     // Earlier versions stored each cell by itself.
     for packed in [page, pack(&cell).into()] {
         let mut encoder = RowEncoder::default();

@@ -209,7 +209,7 @@ async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -
     let mut cells = CountedCells::new(run.cells);
     copy_rows(session, rows_of, "seconds", seconds::COLUMNS, Paged::new(&mut cells), |rows, cell| {
         let (key, cell, page) = cell?;
-        seconds::put(rows, rows_of, names, (key, &cell, &page))
+        seconds::put(rows, rows_of, names, (key, &cell.open()?, &page))
     })
     .await?;
     cells.check(run.info)?;

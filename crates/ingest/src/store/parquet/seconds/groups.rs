@@ -22,7 +22,7 @@ use crate::store::parquet::panics::plain;
 const THREADS: usize = 4;
 
 /// The number of pieces in a row group.
-const PIECES: usize = 4;
+const PIECES: usize = 8;
 
 /// The columns of a row group, encoded.
 type Encoded = Result<Vec<ArrowColumnChunk>>;

@@ -25,6 +25,8 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
+    use crate::counts::PackedCell;
+    use crate::counts::packed::CellResult;
     use crate::counts::{Cell, CellKey, InjectorLoad};
     use crate::error::Result;
     use crate::sample::resolution::Resolution;
@@ -43,6 +45,10 @@ mod tests {
         (0..seconds).map(cell).collect()
     }
 
+    fn packed((key, cell): (CellKey, Cell)) -> CellResult {
+        Ok((key, PackedCell::of(cell)))
+    }
+
     #[test]
     fn many_fine_counts_come_back_from_several_row_groups() {
         let folder = tempfile::tempdir().unwrap();
@@ -51,14 +57,14 @@ mod tests {
         {
             let path = folder.path().join(file.to_string());
             let cells = cells(seconds, times);
-            let mut given = cells.iter().cloned().map(Ok);
+            let mut given = cells.iter().cloned().map(packed);
             let unit = Resolution::MICROSECOND;
             let sums = write_seconds(create(&path).unwrap(), unit, (&names.0, &names.1), &mut given).unwrap();
             let (read, _) = read_seconds(open(path.clone(), sums).unwrap()).unwrap();
             assert_eq!(read.iter().collect::<Result<Vec<_>>>().unwrap(), cells);
             let written = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
             let groups = written.metadata().num_row_groups();
-            assert_eq!(groups, [0, 1, 4, 1][file], "{seconds} seconds of {times}");
+            assert_eq!(groups, [0, 1, 2, 1][file], "{seconds} seconds of {times}");
         }
     }
 
@@ -66,7 +72,7 @@ mod tests {
     fn error_of_the_cells_ends_the_writing() {
         let folder = tempfile::tempdir().unwrap();
         let failed = || crate::error::Error::stopped("a test");
-        let mut given = cells(40, 12_000).into_iter().map(Ok).chain([Err(failed())]);
+        let mut given = cells(40, 12_000).into_iter().map(packed).chain([Err(failed())]);
         let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
         let path = folder.path().join("seconds");
         let written =

@@ -249,6 +249,7 @@ fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::PackedCell;
     use crate::sample::resolution::Resolution;
     use crate::store::parquet::place::{create, open};
     use crate::store::parquet::seconds::write_seconds;
@@ -259,7 +260,10 @@ mod tests {
             let key =
                 CellKey { second, label: second % labels.len() as u32, success: true, transaction: false };
             let load = InjectorLoad { injector: 0, samples: 1, threads: 5 };
-            Ok((key, Cell { elapsed: vec![(12, 1)], injectors: vec![load], ..Cell::default() }))
+            Ok((
+                key,
+                PackedCell::of(Cell { elapsed: vec![(12, 1)], injectors: vec![load], ..Cell::default() }),
+            ))
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SECONDS);

@@ -8,9 +8,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::groups::write_groups;
 use super::{INJECTORS, LABEL, PACKED, limited};
-use crate::counts::pack::pack_counts;
 use crate::counts::packed::CellResult;
-use crate::counts::{Cell, CellKey};
+use crate::counts::{Cell, CellKey, PackedCell};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
 use crate::store::parquet::checksum::{SummedFile, Sums};
@@ -53,7 +52,7 @@ pub(in crate::store::parquet) fn write_seconds(
     (labels, injectors): (&[String], &[String]),
     cells: &mut (dyn Iterator<Item = CellResult> + Send),
 ) -> Result<Sums> {
-    let batch = |piece: Vec<(CellKey, Cell)>| seconds(&piece, labels, injectors);
+    let batch = |piece: Vec<(CellKey, PackedCell)>| seconds(&piece, labels, injectors);
     let mut pieces = std::iter::from_fn(move || match next_piece(cells) {
         Ok(piece) if piece.is_empty() => None,
         piece => Some(piece),
@@ -72,39 +71,42 @@ pub(in crate::store::parquet) fn write_seconds(
 }
 
 /// Takes the cells of the next batch.
-fn next_piece(cells: &mut (dyn Iterator<Item = CellResult> + Send)) -> Result<Vec<(CellKey, Cell)>> {
+fn next_piece(cells: &mut (dyn Iterator<Item = CellResult> + Send)) -> Result<Vec<(CellKey, PackedCell)>> {
     let (mut piece, mut values) = (Vec::new(), 0);
     while piece.len() < CELLS && values < VALUES {
         let Some(cell) = cells.next().transpose()? else { break };
-        values += cell.1.elapsed.len() + cell.1.injectors.len();
+        // Most values take a byte.
+        values += cell.1.counts().len() + cell.1.sums().injectors.len();
         piece.push(cell);
     }
     Ok(piece)
 }
 
-fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -> Result<RecordBatch> {
+fn seconds(cells: &[(CellKey, PackedCell)], labels: &[String], injectors: &[String]) -> Result<RecordBatch> {
     let flags = |flag: fn(&CellKey) -> bool| -> ArrayRef {
         Arc::new(cells.iter().map(|(key, _)| Some(flag(key))).collect::<BooleanArray>())
     };
     let large = |number: fn(&Cell) -> i64| -> ArrayRef {
-        Arc::new(cells.iter().map(|(_, cell)| number(cell)).collect::<Int64Array>())
+        Arc::new(cells.iter().map(|(_, cell)| number(cell.sums())).collect::<Int64Array>())
     };
     let small = |number: fn(&Cell) -> i32| -> ArrayRef {
-        Arc::new(cells.iter().map(|(_, cell)| number(cell)).collect::<Int32Array>())
+        Arc::new(cells.iter().map(|(_, cell)| number(cell.sums())).collect::<Int32Array>())
     };
-    let times = cells.iter().map(|(_, cell)| cell.elapsed.len()).sum();
+    let times = cells.iter().map(|(_, cell)| cell.counts().len()).sum();
     let mut elapsed = ListBuilder::with_capacity(Int32Builder::with_capacity(times), cells.len());
     let mut counts = ListBuilder::with_capacity(Int64Builder::with_capacity(times), cells.len());
     let mut hosts = ListBuilder::new(StringBuilder::new());
     let mut samples = ListBuilder::new(Int64Builder::new());
     let mut threads = ListBuilder::new(Int64Builder::new());
-    let (mut packed, mut bytes) = (BinaryBuilder::new(), Vec::new());
+    let (mut packed, mut times_of) = (BinaryBuilder::new(), Vec::new());
     for (_, cell) in cells {
-        for (value, count) in &cell.elapsed {
+        times_of.clear();
+        cell.each_count(&mut times_of)?;
+        for (value, count) in &times_of {
             elapsed.values().append_value(*value);
             counts.values().append_value(*count as i64);
         }
-        for load in &cell.injectors {
+        for load in &cell.sums().injectors {
             hosts.values().append_value(name(injectors, load.injector)?);
             samples.values().append_value(load.samples as i64);
             threads.values().append_value(load.threads);
@@ -114,18 +116,17 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
         hosts.append(true);
         samples.append(true);
         threads.append(true);
-        bytes.clear();
-        pack_counts(&mut bytes, &cell.elapsed);
-        packed.append_value(&bytes);
+        packed.append_value(cell.counts());
     }
     let second: Int32Array = cells.iter().map(|(key, _)| key.second as i32).collect();
+    let samples_of: Int64Array = cells.iter().map(|(_, cell)| limited(cell.samples())).collect();
     let label = cells.iter().map(|(key, _)| name(labels, key.label)).collect::<Result<Vec<&str>>>()?;
     table(vec![
         ("second", Arc::new(second)),
         (LABEL, Arc::new(StringArray::from(label))),
         ("success", flags(|key| key.success)),
         ("transaction", flags(|key| key.transaction)),
-        ("samples", large(|cell| limited(cell.samples()))),
+        ("samples", Arc::new(samples_of)),
         ("elapsed", Arc::new(elapsed.finish())),
         ("counts", Arc::new(counts.finish())),
         ("latency_n", large(|cell| cell.latency.n as i64)),

@@ -7,8 +7,8 @@
 
 use std::iter::Peekable;
 
-use crate::counts::pack::pack;
-use crate::counts::{Cell, CellKey};
+use crate::counts::pack::pack_sums;
+use crate::counts::{CellKey, PackedCell};
 use crate::error::Result;
 use crate::sample::varint::{read_unsigned, unsigned};
 
@@ -19,22 +19,24 @@ const MARK: [u8; 3] = [0x80, 0x80, 0];
 const FULL: usize = 4096;
 
 /// Cells, each with the page that ends with it, or with no bytes.
-pub(crate) struct Paged<I: Iterator<Item = Result<(CellKey, Cell)>>> {
+pub(crate) struct Paged<I: Iterator<Item = Result<(CellKey, PackedCell)>>> {
     cells: Peekable<I>,
     page: Vec<u8>,
+    /// Where sums are packed.
+    sums: Vec<u8>,
     /// The first second of the page, and the last one so far.
     seconds: Option<(u32, u32)>,
     /// The size of the page when its last second began.
     before: usize,
 }
 
-impl<I: Iterator<Item = Result<(CellKey, Cell)>>> Paged<I> {
+impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Paged<I> {
     /// Packs cells that are in the order of their seconds.
     pub(crate) fn new(cells: I) -> Self {
-        Self { cells: cells.peekable(), page: Vec::new(), seconds: None, before: 0 }
+        Self { cells: cells.peekable(), page: Vec::new(), sums: Vec::new(), seconds: None, before: 0 }
     }
 
-    fn add(&mut self, key: CellKey, cell: &Cell) {
+    fn add(&mut self, key: CellKey, cell: &PackedCell) {
         let last = self.seconds.map_or(0, |(_, last)| last);
         if self.page.is_empty() {
             self.page.extend_from_slice(&MARK);
@@ -45,9 +47,11 @@ impl<I: Iterator<Item = Result<(CellKey, Cell)>>> Paged<I> {
         unsigned(&mut self.page, u64::from(key.second.wrapping_sub(last)));
         unsigned(&mut self.page, u64::from(key.label));
         self.page.push(u8::from(key.success) | u8::from(key.transaction) << 1);
-        let packed = pack(cell);
-        unsigned(&mut self.page, packed.len() as u64);
-        self.page.extend_from_slice(&packed);
+        self.sums.clear();
+        pack_sums(&mut self.sums, cell.sums());
+        unsigned(&mut self.page, (cell.counts().len() + self.sums.len()) as u64);
+        self.page.extend_from_slice(cell.counts());
+        self.page.extend_from_slice(&self.sums);
         self.seconds = Some((self.seconds.map_or(key.second, |(first, _)| first), key.second));
     }
 
@@ -63,8 +67,8 @@ impl<I: Iterator<Item = Result<(CellKey, Cell)>>> Paged<I> {
     }
 }
 
-impl<I: Iterator<Item = Result<(CellKey, Cell)>>> Iterator for Paged<I> {
-    type Item = Result<(CellKey, Cell, Vec<u8>)>;
+impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Iterator for Paged<I> {
+    type Item = Result<(CellKey, PackedCell, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (key, cell) = match self.cells.next()? {
@@ -119,6 +123,7 @@ fn next_cell<'a>(page: &mut &'a [u8], last: u32) -> Option<(CellKey, &'a [u8])> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::Cell;
     use crate::counts::pack::unpack;
     use proptest::prelude::*;
 
@@ -130,7 +135,7 @@ mod tests {
     fn check(cells: &[(CellKey, Cell)]) {
         let mut back = Vec::new();
         let mut pages: Vec<(u32, Vec<u32>)> = Vec::new();
-        for paged in Paged::new(cells.iter().cloned().map(Ok)) {
+        for paged in Paged::new(cells.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell))))) {
             let (key, _, page) = paged.unwrap();
             let Some(page) = as_page(&page) else {
                 assert!(page.is_empty());
@@ -181,7 +186,10 @@ mod tests {
     fn small_seconds_share_a_page_and_large_ones_have_their_own() {
         let pages = |values: usize| {
             let cells = (0..100).map(|second| {
-                Ok((CellKey { second, label: 0, success: true, transaction: false }, cell(values)))
+                Ok((
+                    CellKey { second, label: 0, success: true, transaction: false },
+                    PackedCell::of(cell(values)),
+                ))
             });
             Paged::new(cells).filter(|paged| !paged.as_ref().unwrap().2.is_empty()).count()
         };
