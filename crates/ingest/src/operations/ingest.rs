@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use crate::counts::coverage::seconds_with_reading;
-use crate::counts::success_times::SuccessTimes;
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::date::DateParser;
@@ -13,7 +11,7 @@ use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::since_begin::begin;
 use crate::pipeline::collector::collected::Collected;
 use crate::pipeline::plan::ReadPlan;
-use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
+use crate::pipeline::sink::{RunStore, RunWriter};
 use crate::pipeline::stage::Stage;
 use crate::pipeline::{Outcome, run};
 use crate::run::damage::Damage;
@@ -32,7 +30,7 @@ use crate::series::server::ServerSeries;
 use crate::source::cpu_export::series::{self, SeriesExport};
 use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
-use crate::store::counted;
+use crate::store::commit::{Committed, Counted, commit};
 
 #[cfg(feature = "fetch")]
 use super::fetched::{Nowhere, for_time, with_readings};
@@ -194,11 +192,6 @@ fn apart_note(
         shown(info.last_ms.div_euclid(1000)),
     );
     Some(Note::new(NoteKind::CpuApart, text))
-}
-
-/// Returns the names of injectors, without the unknown one.
-pub(super) fn named(injectors: Vec<String>) -> Vec<String> {
-    injectors.into_iter().filter(|injector| !injector.is_empty()).collect()
 }
 
 /// Returns an error if there is no log among the inputs.
@@ -401,53 +394,40 @@ impl Prepared {
         read_twice: bool,
         terms: Terms<'_>,
     ) -> Result<Ingested> {
-        let stage = options.progress.commit();
+        let (stage, collected) = (options.progress.commit(), &mut *collected);
         let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
-            return Err(self.nothing_taken(&mut collected));
+            return Err(self.nothing_taken(collected));
         };
         let t0_ms = self.origin(earliest, options)?;
-        let inferred = self.clues(&collected, options).infer();
+        let inferred = self.clues(collected, options).infer();
         let damage = collected.take_damage(&self.damage);
         let key = match options.repeat {
             Repeat::Number(repeat) => inferred.key.with_repeat(repeat),
             Repeat::Next => writer.claim_next(inferred.key).await?,
         };
         (terms.admit)(&key)?;
-        let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
+        let info = self.info(collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
         let info = RunInfo { damage, ..info };
-        let cells = collected.totals.cells();
-        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, self.join)?;
-        let clock = self.clock_guess(&collected, options, &info);
-        let replace = replaceable(options, !inferred.notes.is_empty(), terms.part.is_some());
+        let clock = self.clock_guess(collected, options, &info);
         let row = |number| {
             let row = PartRow { number, max_span_ms: options.max_span_ms };
             Ok::<_, Error>((row, collected.totals.part_names()?))
         };
         let part = terms.part.map(row).transpose()?;
-        let (errors, label_counts) = (collected.totals.errors()?, collected.totals.label_counts());
-        let (labels, injectors) = (collected.totals.labels(), collected.totals.injectors());
-        counted::check(&info, collected.samples(), &label_counts, &errors)?;
         let series = self.series.into_iter().map(|export| export.series);
         let series: Vec<ServerSeries> = series.filter(|series| !series.readings.is_empty()).collect();
-        let mut elapsed = SuccessTimes::default();
-        let mut cells = collected.totals.cells().inspect(|cell| elapsed.see(cell));
-        writer
-            .commit(FinishedRun {
-                info: &info,
-                labels: &labels,
-                injectors: &injectors,
-                cells: &mut cells,
-                cpu: &self.cpu,
-                series: &series,
-                errors: &errors,
-                label_counts: &label_counts,
-                rejects: &mut collected.rejects,
-                replace,
-                stage,
-                part: part.as_ref(),
-            })
-            .await?;
-        drop(cells);
+        let run = Counted {
+            info: &info,
+            totals: &collected.totals,
+            samples: collected.samples(),
+            rejects: &mut collected.rejects,
+            cpu: (&self.cpu, self.join),
+            series: &series,
+            replace: replaceable(options, !inferred.notes.is_empty(), terms.part.is_some()),
+            stage,
+            part,
+        };
+        let Committed { cpu_seconds, elapsed, injectors } = commit(writer, run).await?;
         stage.set(Stage::Stored);
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));
@@ -456,16 +436,15 @@ impl Prepared {
         notes.extend(covered.iter().filter_map(|(series, seconds)| series.apart_note(*seconds)));
         let series_seconds =
             covered.into_iter().map(|(series, seconds)| (series.name.clone(), seconds)).collect();
-        let (inferred, injectors) = (inferred.notes, named(injectors));
         Ok(Ingested {
             info,
-            inferred,
+            inferred: inferred.notes,
             notes,
             read_twice,
             cpu_seconds,
             series_seconds,
             clock,
-            elapsed: elapsed.ascending(),
+            elapsed,
             injectors,
             part: terms.part,
         })

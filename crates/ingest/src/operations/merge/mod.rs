@@ -6,16 +6,14 @@ use std::path::PathBuf;
 
 use futures_util::future::BoxFuture;
 
-use super::ingest::{Ingested, Terms, ingest_as, named};
+use super::ingest::{Ingested, Terms, ingest_as};
 use super::options::IngestOptions;
 use super::store::{Kind, Store, blocking};
-use crate::counts::coverage::seconds_with_reading;
 use crate::counts::stored_run::StoredRun;
-use crate::counts::success_times::SuccessTimes;
 use crate::counts::totals::{DEFAULT_MEMORY, Totals};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::pipeline::Progress;
-use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::sink::RunWriter;
 use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::damage::Damage;
 use crate::run::info::{RunInfo, SourceFile, SourceKind};
@@ -27,7 +25,7 @@ use crate::run::options::part::PartNumber;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
 use crate::series::cpu::CpuJoin;
-use crate::store::counted;
+use crate::store::commit::{Committed, Counted, commit};
 use crate::store::parquet::parts::Facts;
 use crate::store::parts::{HeldParts, Part, PartStore, StoredParts, none};
 
@@ -305,37 +303,23 @@ impl Merged {
     ) -> Result<Ingested> {
         let (Some(first), Some(row)) = (self.first.take(), parts.first()) else { return Err(none(key)) };
         let info = info(&row.info, parts, &self.totals, self.rejects.len());
-        let (errors, label_counts) = (self.totals.errors()?, self.totals.label_counts());
-        let (labels, injectors) = (self.totals.labels(), self.totals.injectors());
-        counted::check(&info, info.requests().saturating_add(info.transactions), &label_counts, &errors)?;
-        let join = CpuJoin::of(&info);
-        let cells = self.totals.cells();
-        let cpu_seconds = seconds_with_reading(cells, info.t0_ms, info.seconds, &first.cpu, join)?;
-        let mut elapsed = SuccessTimes::default();
-        let mut cells = self.totals.cells().inspect(|cell| elapsed.see(cell));
-        writer
-            .commit(FinishedRun {
-                info: &info,
-                labels: &labels,
-                injectors: &injectors,
-                cells: &mut cells,
-                cpu: &first.cpu,
-                series: &first.series,
-                errors: &errors,
-                label_counts: &label_counts,
-                rejects: &mut self.rejects,
-                replace: if replace { Replace::Any } else { Replace::SameKey },
-                stage,
-                part: None,
-            })
-            .await?;
-        drop(cells);
+        let run = Counted {
+            info: &info,
+            totals: &self.totals,
+            samples: info.requests().saturating_add(info.transactions),
+            rejects: &mut self.rejects,
+            cpu: (&first.cpu, CpuJoin::of(&info)),
+            series: &first.series,
+            replace: if replace { Replace::Any } else { Replace::SameKey },
+            stage,
+            part: None,
+        };
+        let Committed { cpu_seconds, elapsed, injectors } = commit(writer, run).await?;
         let covered = first.series.iter().map(|series| (series.name.clone(), series.covered(&info)));
         let series_seconds = covered.collect();
-        let injectors = named(injectors);
         let notes = note_of_injectors(parts.len(), &injectors, &info).into_iter().collect();
         let mut done = Ingested::new(info);
-        (done.notes, done.elapsed, done.injectors) = (notes, elapsed.ascending(), injectors);
+        (done.notes, done.elapsed, done.injectors) = (notes, elapsed, injectors);
         (done.cpu_seconds, done.series_seconds) = (cpu_seconds, series_seconds);
         Ok(done)
     }

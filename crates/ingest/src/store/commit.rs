@@ -1,0 +1,72 @@
+//! Hands a run over to a store, from the totals of all that was counted.
+
+use super::counted;
+use crate::counts::coverage::seconds_with_reading;
+use crate::counts::success_times::SuccessTimes;
+use crate::counts::totals::Totals;
+use crate::counts::totals::part::{PartNamesRef, PartRow};
+use crate::error::Result;
+use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::stage::CommitStage;
+use crate::run::info::RunInfo;
+use crate::run::rejects::RejectSpool;
+use crate::run::replace::Replace;
+use crate::series::cpu::{CpuJoin, TimeSeries};
+use crate::series::server::ServerSeries;
+
+/// A run whose logs were read to their ends.
+pub(crate) struct Counted<'a> {
+    pub(crate) info: &'a RunInfo,
+    pub(crate) totals: &'a Totals,
+    /// The number of samples that were parsed.
+    pub(crate) samples: u64,
+    pub(crate) rejects: &'a mut RejectSpool,
+    pub(crate) cpu: (&'a TimeSeries, CpuJoin),
+    pub(crate) series: &'a [ServerSeries],
+    pub(crate) replace: Replace,
+    pub(crate) stage: &'a CommitStage,
+    pub(crate) part: Option<(PartRow, PartNamesRef<'a>)>,
+}
+
+/// What was found while a run was stored.
+pub(crate) struct Committed {
+    /// The number of seconds that have a CPU reading.
+    pub(crate) cpu_seconds: u32,
+    /// The number of successful requests of each time, ascending; see [`SuccessTimes::ascending`].
+    pub(crate) elapsed: Vec<(i32, u64)>,
+    /// The names of the injectors, without the unknown one.
+    pub(crate) injectors: Vec<String>,
+}
+
+/// Commits a run, once its counts were found to agree.
+///
+/// # Errors
+/// If the counts differ, when a temporary file can't be read, and as for [`RunWriter::commit`].
+pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<Committed> {
+    let Counted { info, totals, samples, rejects, cpu: (cpu, join), series, replace, stage, part } = run;
+    let (errors, label_counts) = (totals.errors()?, totals.label_counts());
+    let (labels, injectors) = (totals.labels(), totals.injectors());
+    counted::check(info, samples, &label_counts, &errors)?;
+    let cpu_seconds = seconds_with_reading(totals.cells(), info.t0_ms, info.seconds, cpu, join)?;
+    let mut elapsed = SuccessTimes::default();
+    let mut cells = totals.cells().inspect(|cell| elapsed.see(cell));
+    writer
+        .commit(FinishedRun {
+            info,
+            labels: &labels,
+            injectors: &injectors,
+            cells: &mut cells,
+            cpu,
+            series,
+            errors: &errors,
+            label_counts: &label_counts,
+            rejects,
+            replace,
+            stage,
+            part: part.as_ref(),
+        })
+        .await?;
+    drop(cells);
+    let injectors = injectors.into_iter().filter(|injector| !injector.is_empty()).collect();
+    Ok(Committed { cpu_seconds, elapsed: elapsed.ascending(), injectors })
+}
