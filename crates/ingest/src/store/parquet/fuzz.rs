@@ -193,7 +193,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
 pub fn operations(data: &[u8]) {
     let folder = place();
     let store = ParquetStore::open(folder.path().join("store")).unwrap();
-    drop(store.home.as_folder().unwrap().stage().unwrap());
+    drop(store.home.folder("one").unwrap().stage().unwrap());
     let mut taker = Taker::new(data);
     let mut expected: BTreeMap<RunKey, i64> = BTreeMap::new();
     for mark in 1..=24 {
@@ -214,7 +214,7 @@ pub fn operations(data: &[u8]) {
     drop(ParquetWriter::begin(&store.home, None, false).unwrap());
     let after = files(store.path());
     assert!(
-        !after.iter().any(|path| path.starts_with(store.home.as_folder().unwrap().staging())),
+        !after.iter().any(|path| path.starts_with(store.home.folder("one").unwrap().staging())),
         "{after:?}"
     );
     // Each run has a manifest and five tables; the store has its marker.
@@ -227,14 +227,14 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
     let which = taker.byte();
     let framework = ["go", "Go", "a/b"][usize::from(which) % 3];
     let key = RunKey::new(framework, "t").with_repeat(1 + u32::from(which >> 6));
-    let run = store.home.as_folder().unwrap().runs().join(name::folder_name(&key));
+    let run = store.home.folder("one").unwrap().runs().join(name::folder_name(&key));
     match operation % 8 {
         0 | 1 => {
             store_empty(store, &key, mark, Replace::SameKey).unwrap();
             expected.insert(key, mark);
         }
         2 => {
-            let (next, lock) = store.home.as_folder().unwrap().lock_next(key.clone().with_repeat(1)).unwrap();
+            let (next, lock) = store.home.folder("one").unwrap().lock_next(key.clone().with_repeat(1)).unwrap();
             let first = (1..).map(|repeat| key.clone().with_repeat(repeat));
             assert_eq!(Some(&next), first.into_iter().find(|key| !expected.contains_key(key)).as_ref());
             drop(lock);
@@ -250,17 +250,17 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
         }
         // A writer that is killed: its files stay, and its lock is free.
         5 => {
-            let dead = store.home.as_folder().unwrap().staging().join(format!("run-dead{mark}"));
+            let dead = store.home.folder("one").unwrap().staging().join(format!("run-dead{mark}"));
             std::fs::create_dir_all(&dead).unwrap();
             std::fs::write(dead.join("seconds.parquet"), "half").unwrap();
-            drop(store.home.as_folder().unwrap().stage().unwrap());
+            drop(store.home.folder("one").unwrap().stage().unwrap());
             assert!(!dead.exists());
         }
         // A writer that is killed after its run has appeared, but before its files are moved in.
         6 if expected.contains_key(&key) => {
-            let (home, manifest) = store.home.as_folder().unwrap().find(&key).unwrap().unwrap();
-            let files = store.home.as_folder().unwrap().generation(&home, &manifest.generation);
-            std::fs::rename(files, store.home.as_folder().unwrap().staging().join(manifest.generation))
+            let (home, manifest) = store.home.folder("one").unwrap().find(&key).unwrap().unwrap();
+            let files = store.home.folder("one").unwrap().generation(&home, &manifest.generation);
+            std::fs::rename(files, store.home.folder("one").unwrap().staging().join(manifest.generation))
                 .unwrap();
         }
         7 if expected.contains_key(&key) => damage(store, &run, taker, &key, expected),
@@ -277,7 +277,7 @@ fn damage(
     expected: &mut BTreeMap<RunKey, i64>,
 ) {
     // First move in what a killed writer left.
-    drop(store.home.as_folder().unwrap().stage().unwrap());
+    drop(store.home.folder("one").unwrap().stage().unwrap());
     if taker.flag() {
         std::fs::rename(run, run.with_file_name("by+hand")).unwrap();
     } else {

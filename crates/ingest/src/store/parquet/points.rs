@@ -1,15 +1,18 @@
-//! The points of a folder: one file, which is replaced as a whole.
+//! The points of a store: one file, which is replaced as a whole.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::ParquetStore;
-use super::folder::POINTS;
 use super::folder::manifest::{sync_dir, write_json};
+use super::folder::{Folder, POINTS};
+use super::home::Home;
 use super::lock::refuse_link;
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
@@ -61,55 +64,75 @@ impl ParquetStore {
     /// Stores points, all or none of them. Each replaces an earlier one of its key.
     ///
     /// # Errors
-    /// If the file of points can't be read or written.
+    /// If the stored points can't be read or written.
     pub fn put_points(&self, points: &[Point]) -> Result<()> {
-        let folder = self.home.folder("points of sweeps")?;
-        folder.create()?;
-        let _gate = folder.gate()?;
-        let mut stored = by_key(self.points()?);
-        stored.extend(by_key(points.to_vec()));
-        self.write_points(stored)
+        self.change_points(&|stored| {
+            stored.extend(by_key(points.to_vec()));
+            true
+        })
     }
 
     /// Returns the stored points.
     ///
     /// # Errors
-    /// If the file of points can't be read.
+    /// If they can't be read.
     pub fn points(&self) -> Result<Vec<Point>> {
-        // A store in a bucket has no points.
-        let Some(folder) = self.home.as_folder() else { return Ok(Vec::new()) };
-        let path = folder.path().join(POINTS);
-        refuse_link(&path)?;
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::io(&path, error)),
+        let text = match &self.home {
+            Home::Folder(folder) => text_in(folder)?,
+            #[cfg(feature = "lake")]
+            Home::Lake(lake) => lake.points()?.map(|(path, text)| (path, text.into())),
         };
-        PointsFile::read(&text).map_err(|why| Error::store(format!("reading {}", path.display()), why))
+        text.map_or(Ok(Vec::new()), |(path, text)| read(&path, &text))
     }
 
     /// Removes points; returns how many there were.
     ///
     /// # Errors
-    /// If the file of points can't be read or written.
+    /// If the stored points can't be read or written.
     pub fn drop_points(&self, keys: &BTreeSet<PointKey>) -> Result<usize> {
-        if !self.path().join(POINTS).exists() {
+        let there = self.points()?.iter().filter(|point| keys.contains(&point.key)).count();
+        if there == 0 {
             return Ok(0);
         }
-        let _gate = self.home.folder("points of sweeps")?.gate()?;
-        let mut stored = by_key(self.points()?);
-        let before = stored.len();
-        stored.retain(|key, _| !keys.contains(key));
-        let dropped = before - stored.len();
-        if dropped > 0 {
-            self.write_points(stored)?;
+        let dropped = Cell::new(0);
+        self.change_points(&|stored| {
+            let before = stored.len();
+            stored.retain(|key, _| !keys.contains(key));
+            dropped.set(before - stored.len());
+            dropped.get() > 0
+        })?;
+        Ok(dropped.get())
+    }
+
+    /// Changes the stored points, unless `change` says that nothing is changed. In a bucket it may be asked several times.
+    fn change_points(&self, change: &dyn Fn(&mut BTreeMap<PointKey, Point>) -> bool) -> Result<()> {
+        match &self.home {
+            Home::Folder(folder) => {
+                folder.create()?;
+                let _gate = folder.gate()?;
+                let mut stored = by_key(self.points()?);
+                if change(&mut stored) { self.write_points(stored) } else { Ok(()) }
+            }
+            #[cfg(feature = "lake")]
+            Home::Lake(lake) => lake.change_points(&|text| {
+                let read = text.map_or(Ok(Vec::new()), |(path, text)| read(&path, &text));
+                let mut stored = by_key(read?);
+                if !change(&mut stored) {
+                    return Ok(None);
+                }
+                let points: Vec<Point> = stored.into_values().collect();
+                let failed = |error| Error::store("writing points", error);
+                let file = PointsFile::new(&points).map_err(failed)?;
+                let text = serde_json::to_vec(&file).map_err(failed)?;
+                Ok(Some((points, text)))
+            }),
         }
-        Ok(dropped)
     }
 
     /// Sets the file of points aside.
     pub(crate) fn set_points_aside(&self, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        self.home.folder("points of sweeps")?.file_aside(&self.path().join(POINTS), why, repairer)
+        let folder = self.home.folder("place to set points aside")?;
+        folder.file_aside(&self.path().join(POINTS), why, repairer)
     }
 
     fn write_points(&self, points: BTreeMap<PointKey, Point>) -> Result<()> {
@@ -119,6 +142,21 @@ impl ParquetStore {
         write_json(&path, &file)?;
         sync_dir(self.path())
     }
+}
+
+/// Returns the text of the points in a folder, and its file; `None` if there is none.
+fn text_in(folder: &Folder) -> Result<Option<(PathBuf, Vec<u8>)>> {
+    let path = folder.path().join(POINTS);
+    refuse_link(&path)?;
+    match fs::read(&path) {
+        Ok(text) => Ok(Some((path, text))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(&path, error)),
+    }
+}
+
+fn read(path: &Path, text: &[u8]) -> Result<Vec<Point>> {
+    PointsFile::read(text).map_err(|why| Error::store(format!("reading {}", path.display()), why))
 }
 
 fn by_key(points: Vec<Point>) -> BTreeMap<PointKey, Point> {
@@ -146,6 +184,36 @@ mod tests {
         assert!(store.is_there(), "a store may hold points alone");
         assert_eq!(store.drop_points(&BTreeSet::from([point("a", 1).key, point("c", 1).key])).unwrap(), 1);
         assert_eq!(ParquetStore::open(store.path()).unwrap().points().unwrap(), [point("b", 3)]);
+    }
+
+    #[cfg(feature = "lake")]
+    #[test]
+    fn points_of_many_writers_are_all_kept_in_a_bucket() {
+        let dir = tempfile::tempdir().unwrap();
+        let url = format!("file://{}", dir.path().join("lake").display());
+        let store = || ParquetStore::open_bucket(&url, &[]).unwrap();
+        assert_eq!(store().points().unwrap(), Vec::new());
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let store = &store;
+                scope.spawn(move || store().put_points(&[point(&format!("t{writer}"), writer)]).unwrap());
+            }
+        });
+        store().put_points(&[point("t1", 7)]).unwrap();
+        assert_eq!(
+            store().points().unwrap(),
+            [point("t0", 0), point("t1", 7), point("t2", 2), point("t3", 3)]
+        );
+        let keys = BTreeSet::from([point("t0", 0).key, point("none", 0).key]);
+        assert_eq!((store().drop_points(&keys).unwrap(), store().drop_points(&keys).unwrap()), (1, 0));
+        assert_eq!(store().points().unwrap().len(), 3);
+        assert!(store().is_there(), "a store may hold points alone");
+        let texts = fs::read_dir(dir.path().join("lake/points")).unwrap().map(|entry| entry.unwrap().path());
+        for path in texts.filter(|path| path.extension().is_some_and(|kind| kind == "json")) {
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, text.replace("t3", "t4")).unwrap();
+        }
+        assert!(store().points().unwrap_err().to_string().contains("checksum"));
     }
 
     #[test]

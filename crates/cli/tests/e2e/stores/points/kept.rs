@@ -29,7 +29,7 @@ fn points_are_the_same_in_the_other_store_and_back() {
     let here = Store::embedded();
     fill(&here);
     let all = points(&here, "/hello");
-    for there in Store::each() {
+    for there in Store::each().into_iter().chain([Store::lake()]) {
         let said = copy(&here, &there, &[]).said();
         assert_told(&said, &["copied 48 points", "read back the same"]);
         assert_eq!(points(&there, "/hello"), all);

@@ -24,9 +24,9 @@ fn points(store: &Store, test: &str) -> String {
 }
 
 #[test]
-fn points_are_the_same_in_both_stores() {
+fn points_are_the_same_in_all_stores() {
     let mut exports = Vec::new();
-    for store in Store::each() {
+    for store in Store::each().into_iter().chain(Store::lakes()) {
         let ports = store.file("ports.toml", "8100 = \"alpha\"\n8101 = \"beta\"\n");
         let folder = output("ab/jempower");
         let said = store.run(&["ingest", &folder, "--frameworks", &ports]).said();
@@ -137,7 +137,7 @@ fn pages_of_a_sweep_are_written_and_idle_flags_are_refused() {
 /// The hold of a stored run stands beside the points of summaries, with the figures that an export of the hold has.
 #[test]
 fn stored_runs_are_points_too() {
-    for store in Store::each() {
+    for store in Store::each().into_iter().chain(Store::lakes()) {
         let (log, short) = (fixture("Results-2048-9000.csv.zip"), output("gatling/3.9.5.log"));
         let keyed = ["--framework", "nio", "--test", "2048"];
         store.run(&[&["ingest", log.to_str().unwrap()], &keyed[..]].concat()).said();

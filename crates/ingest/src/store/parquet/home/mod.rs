@@ -70,15 +70,6 @@ impl Home {
         }
     }
 
-    /// Returns the folder, if it is one.
-    pub(super) fn as_folder(&self) -> Option<&Folder> {
-        match self {
-            Self::Folder(folder) => Some(folder),
-            #[cfg(feature = "lake")]
-            Self::Lake(_) => None,
-        }
-    }
-
     /// Returns the keys of the stored runs.
     pub(super) fn keys(&self) -> Result<Vec<RunKey>> {
         match self {

@@ -5,6 +5,7 @@
 //! URL/runs/_delta_log/VERSION.checkpoint.parquet   what the table has after this commit, after every hundred or so
 //! URL/TABLE/_delta_log/VERSION.json     the same for samples, seconds, cpu, series, errors, labels and rejects
 //! URL/TABLE/generation=NAME/*.parquet   the files of a generation of a run
+//! URL/points/                           points of sweeps, see `points.rs`
 //! URL/parts/                            parts of runs until they are merged, see `parts.rs`
 //! URL/manifests/GENERATION.json         the run's own row, and the checksums of its files
 //! URL/manifests/packs/*.jsonl.zst       the same of many runs, so that a list of runs needs few requests
@@ -21,6 +22,7 @@ mod draft;
 mod packs;
 mod parts;
 mod place;
+mod points;
 mod rejects;
 mod row;
 mod slot;

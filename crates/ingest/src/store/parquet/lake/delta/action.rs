@@ -131,6 +131,17 @@ impl Add {
         }
     }
 
+    /// A file that is the whole of a table without partitions.
+    pub(in crate::store::parquet::lake) fn whole_table(path: &str, size: u64) -> Self {
+        Self {
+            path: in_log(path),
+            partition_values: BTreeMap::new(),
+            size,
+            modification_time: now_ms(),
+            data_change: true,
+        }
+    }
+
     /// The same file, of a part of its run.
     pub(in crate::store::parquet::lake) fn of_part(mut self, number: PartNumber) -> Self {
         let values = [number.number(), number.of()].map(|value| Some(value.to_string()));

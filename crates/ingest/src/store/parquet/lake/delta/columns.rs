@@ -16,6 +16,7 @@ pub(in crate::store::parquet::lake) enum Table {
     Rejects,
     Runs,
     Parts,
+    Points,
 }
 
 /// The columns that are in no file: the log has their values for each.
@@ -32,7 +33,7 @@ impl Table {
 
     /// All tables, that of the runs at last.
     pub(in crate::store::parquet::lake) fn all() -> impl Iterator<Item = Self> {
-        Self::FACTS.into_iter().chain([Self::Parts, Self::Runs])
+        Self::FACTS.into_iter().chain([Self::Parts, Self::Points, Self::Runs])
     }
 
     /// The name of its folder.
@@ -47,6 +48,7 @@ impl Table {
             Self::Rejects => "rejects",
             Self::Runs => "runs",
             Self::Parts => "parts",
+            Self::Points => "points",
         }
     }
 
@@ -126,6 +128,20 @@ impl Table {
                 ("reason", "string"),
                 ("record", "string"),
             ],
+            Self::Points => &[
+                ("tool", "string"),
+                ("framework", "string"),
+                ("test", "string"),
+                ("concurrency", "integer"),
+                ("workers", "integer"),
+                ("repeat", "integer"),
+                ("requests", "long"),
+                ("successes", "long"),
+                ("throughput", "double"),
+                ("answers_per_second", "double"),
+                ("aborted", "string"),
+                ("point", "string"),
+            ],
             Self::Runs | Self::Parts => &[
                 ("t0_ms", "long"),
                 ("last_ms", "long"),
@@ -148,7 +164,7 @@ impl Table {
     /// The columns that are in none of its files, each with its type.
     pub(super) fn partitions(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let of_parts = OF_PARTS.into_iter().filter(move |_| self == Self::Parts);
-        PARTITIONS.into_iter().chain(of_parts)
+        PARTITIONS.into_iter().filter(move |_| self != Self::Points).chain(of_parts)
     }
 
     /// Its schema as the log has it.

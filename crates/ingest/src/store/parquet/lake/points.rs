@@ -1,0 +1,139 @@
+//! The points of sweeps in a bucket.
+//!
+//! ```text
+//! URL/points/_delta_log/VERSION.json    which file is current
+//! URL/points/NAME.parquet               all points, for other programs
+//! URL/points/NAME.json                  the same with a checksum, for perfpipe
+//! ```
+//!
+//! Every change writes all points anew, and one commit replaces the file. Of two writers at once, the second begins anew
+//! from what the first left.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
+use bytes::Bytes;
+
+use super::bucket::Upload;
+use super::delta::{Add, KEPT, Table, now_ms, unique_id};
+use super::{ATTEMPTS, Lake, crowded};
+use crate::error::{Error, Result};
+use crate::formats::summaries::point::Point;
+use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::tables::{properties, table, write};
+
+/// The text of all points, and what error messages call its file.
+pub(in crate::store::parquet) type PointsText = (PathBuf, Bytes);
+
+impl Lake {
+    /// Returns the text of the stored points; `None` if none were ever stored.
+    pub(in crate::store::parquet) fn points(&self) -> Result<Option<PointsText>> {
+        self.points_path()?.map(|path| self.points_at(&path)).transpose()
+    }
+
+    /// Replaces the points by what `change` makes of them, unless that is nothing. It is asked again if others change them
+    /// meanwhile.
+    pub(in crate::store::parquet) fn change_points(
+        &self,
+        change: &dyn Fn(Option<PointsText>) -> Result<Option<(Vec<Point>, Vec<u8>)>>,
+    ) -> Result<()> {
+        self.create()?;
+        for _ in 0..ATTEMPTS {
+            let seen = self.points_path()?;
+            let before = seen.as_deref().map(|path| self.points_at(path)).transpose()?;
+            let Some((points, text)) = change(before)? else { return Ok(()) };
+            let path = format!("points-{}.parquet", unique_id());
+            let (rows, json) = (object_of(&path), object_of(&text_of(&path)));
+            let put = self.bucket.put(&json, text.into());
+            put.map_err(|error| Error::io(&*self.bucket.shown(&json), error))?;
+            let out = Upload::new(self.bucket.clone(), rows.clone());
+            let sums = write_points(SummedFile::new(Box::new(out), self.bucket.shown(&rows)), &points)?;
+            let add = Add::whole_table(&path, sums.bytes());
+            let done = self.change(Table::Points, |table| {
+                let current: Vec<Add> = table.files().cloned().collect();
+                let same = current.first().map(|file| &file.path) == seen.as_ref();
+                same.then(|| (current, vec![add.clone()]))
+            })?;
+            if done {
+                return self.sweep_points(&[Some(path), seen]);
+            }
+            self.bucket.delete(&[rows, json])?;
+        }
+        Err(crowded(Table::Points))
+    }
+
+    fn points_path(&self) -> Result<Option<String>> {
+        self.with(Table::Points, |table| Ok(table.files().next().map(|file| file.path.clone())))
+    }
+
+    fn points_at(&self, path: &str) -> Result<PointsText> {
+        let name = object_of(&text_of(path));
+        let shown = self.bucket.shown(&name);
+        let missing = || Error::store(format!("reading {}", shown.display()), "the points are gone");
+        let text = self.bucket.get(&name)?.ok_or_else(missing)?;
+        Ok((shown, text))
+    }
+
+    /// Removes old files of points, except those of these paths.
+    fn sweep_points(&self, kept: &[Option<String>]) -> Result<()> {
+        let kept: Vec<String> =
+            kept.iter().flatten().flat_map(|path| [object_of(path), object_of(&text_of(path))]).collect();
+        let before = now_ms() - KEPT;
+        let listed = self.bucket.list(Table::Points.name())?;
+        let is_old = |name: &str, since: i64| {
+            name.starts_with(&object_of("points-")) && !kept.iter().any(|kept| kept == name) && since < before
+        };
+        let old =
+            listed.into_iter().filter(|(name, meta)| is_old(name, meta.last_modified.timestamp_millis()));
+        let old: Vec<String> = old.map(|(name, _)| name).collect();
+        if old.is_empty() { Ok(()) } else { self.bucket.delete(&old) }
+    }
+}
+
+fn object_of(path: &str) -> String {
+    format!("{}/{path}", Table::Points.name())
+}
+
+/// Returns the path of the text beside a file.
+fn text_of(path: &str) -> String {
+    format!("{}.json", path.trim_end_matches(".parquet"))
+}
+
+/// Writes points as a table for other programs.
+fn write_points(out: SummedFile, points: &[Point]) -> Result<Sums> {
+    let text = |of: fn(&Point) -> Option<&str>| -> ArrayRef {
+        Arc::new(points.iter().map(of).collect::<StringArray>())
+    };
+    let number = |of: fn(&Point) -> Option<u32>| -> ArrayRef {
+        let narrow = |point| of(point).map(|number| i32::try_from(number).unwrap_or(i32::MAX));
+        Arc::new(points.iter().map(narrow).collect::<Int32Array>())
+    };
+    let count = |of: fn(&Point) -> Option<u64>| -> ArrayRef {
+        let signed = |point| of(point).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        Arc::new(points.iter().map(signed).collect::<Int64Array>())
+    };
+    let figure = |of: fn(&Point) -> Option<f64>| -> ArrayRef {
+        Arc::new(points.iter().map(of).collect::<Float64Array>())
+    };
+    let json: Vec<String> = points
+        .iter()
+        .map(serde_json::to_string)
+        .collect::<Result<_, _>>()
+        .map_err(|error: serde_json::Error| Error::store("writing points", error))?;
+    let rows = table(vec![
+        ("tool", text(|point| Some(&point.key.tool))),
+        ("framework", text(|point| Some(&point.key.framework))),
+        ("test", text(|point| Some(&point.key.test))),
+        ("concurrency", number(|point| point.key.concurrency)),
+        ("workers", number(|point| point.key.workers)),
+        ("repeat", number(|point| Some(point.key.repeat))),
+        ("requests", count(|point| point.figures.requests)),
+        ("successes", count(|point| point.figures.successes)),
+        ("throughput", figure(|point| point.figures.throughput())),
+        ("answers_per_second", figure(|point| point.figures.answers_per_second)),
+        ("aborted", text(|point| point.figures.aborted.as_deref())),
+        ("point", Arc::new(StringArray::from(json))),
+    ]);
+    write(out, properties(), std::iter::once(rows))
+}
