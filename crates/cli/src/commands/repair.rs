@@ -1,12 +1,15 @@
 //! `perfpipe repair`: repairs damaged runs, and sets aside those that can't be repaired.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::Args;
 use perfpipe_ingest::store::Repairer;
+use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{Progress, RunKey, Store};
 
 use super::verify::ignore_dropped;
-use crate::args::{RunsArgs, StoreArgs};
+use crate::args::{RunsArgs, StoreArgs, span};
 use crate::error::CliError;
 use crate::input::{runs, store};
 use crate::output::note;
@@ -16,13 +19,18 @@ use crate::output::progress::Bar;
 #[command(mut_arg("run", |run| run.help("Runs to repair, as `perfpipe list` names them: go_2048 [default: all, and the store itself]")))]
 #[command(after_help = "Examples:\n  \
     perfpipe repair --dry-run\n  \
-    perfpipe repair go_2048\n\n\
+    perfpipe repair go_2048\n  \
+    perfpipe repair --store s3://bucket/runs --keep-for 1d\n\n\
     Writes the store's own file anew, removes leftovers of killed writers, counts again from the samples, and moves \
     runs from the folder of another run to their own. A damaged file of points can't be repaired. What can't be repaired is moved to the folder `set-aside` of \
-    the store, and never deleted; in a database it is left as it is.")]
+    the store, and never deleted; in a database or a bucket it is left as it is. In a bucket, tables that a stopped writer \
+    left unlike the table of runs get what that one has, and old files of no run are removed.")]
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
+    /// Keep the files of replaced, dropped and interrupted runs in a bucket for so long: 36h [default: 7d]
+    #[arg(long, value_name = "AGE", value_parser = span, conflicts_with_all = ["run", "test", "tag"])]
+    pub(crate) keep_for: Option<u64>,
     /// Say what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -31,9 +39,16 @@ pub(crate) struct RepairArgs {
 /// Repairs the store and its runs, or the runs that are named, and sets aside what can't be repaired.
 pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
+    if args.keep_for.is_some() && !ParquetStore::is_bucket(&store.to_string()) {
+        let problem = format!("--keep-for is for stores in a bucket, and {store} is none");
+        return Err(CliError::usage(problem, "Leave the flag out: nothing is kept here.").into());
+    }
     let mut say =
         |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);
+    if let Some(ms) = args.keep_for {
+        repairer = repairer.keep_for(Duration::from_millis(ms));
+    }
     if args.runs.is_all() {
         repairer.store(&store)?;
         repairer.points(&store).await?;

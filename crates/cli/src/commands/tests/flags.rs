@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 78] = [
+const LINES: [(&str, IsRead); 79] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.keep.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
@@ -163,6 +163,7 @@ const LINES: [(&str, IsRead); 78] = [
     ),
     ("copy --to x --tag a=b", |c| matches!(c, Command::Copy(a) if !a.runs.is_all())),
     ("verify --tag a=b", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
+    ("repair --keep-for 36h", |c| matches!(c, Command::Repair(a) if a.keep_for == Some(36 * 3_600_000))),
     ("repair --tag a=b", |c| matches!(c, Command::Repair(a) if !a.runs.is_all())),
     (
         "compare a_t b_t c_t",

@@ -103,15 +103,6 @@ fn tables_of_others_are_left_alone() {
 }
 
 #[test]
-fn commands_that_need_a_folder_say_so() {
-    for store in Store::lakes() {
-        Fixture::named("crlf.csv").ingest_into(&store);
-        assert_told(&store.run(&["repair"]).complaint(1), &[store.place(), "bucket", "--store"]);
-        assert_eq!(store.list().len(), 1);
-    }
-}
-
-#[test]
 fn missing_store_is_told_and_not_made() {
     for store in Store::lakes() {
         assert_told(&store.run(&["list"]).complaint(1), &["no store", store.place()]);

@@ -5,5 +5,6 @@ mod engines;
 mod faults;
 mod parity;
 mod races;
+mod repair;
 mod replace;
 mod tables;

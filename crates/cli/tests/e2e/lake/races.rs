@@ -1,6 +1,6 @@
 //! Several writers at once: one whole run a key, whoever wins, and all tables have the same of it.
 
-use super::tables::{TABLES, generations};
+use super::tables::{filled, generations};
 use crate::support::*;
 
 /// The number of writers.
@@ -38,7 +38,7 @@ fn one_whole_run_is_left_of_writers_of_one_key() {
             store.run(&["verify"]).text();
             if store.place().starts_with("file://") {
                 let shown = generations(&store, "runs");
-                for table in TABLES.into_iter().filter(|table| *table != "series") {
+                for table in filled() {
                     assert_eq!(generations(&store, table), shown, "{round}: {table}");
                 }
             }

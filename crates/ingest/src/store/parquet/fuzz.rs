@@ -234,7 +234,8 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
             expected.insert(key, mark);
         }
         2 => {
-            let (next, lock) = store.home.folder("one").unwrap().lock_next(key.clone().with_repeat(1)).unwrap();
+            let (next, lock) =
+                store.home.folder("one").unwrap().lock_next(key.clone().with_repeat(1)).unwrap();
             let first = (1..).map(|repeat| key.clone().with_repeat(repeat));
             assert_eq!(Some(&next), first.into_iter().find(|key| !expected.contains_key(key)).as_ref());
             drop(lock);

@@ -261,12 +261,12 @@ impl ParquetStore {
 
     /// Repairs the store itself, as opposed to the contents of its runs.
     pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
-        self.home.folder("repair of the store")?.repair(repairer)
+        self.home.repair(repairer)
     }
 
     /// Moves a run to where no reader looks.
     pub(crate) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        self.home.folder("place to set runs aside")?.set_aside(key, why, repairer)
+        self.home.set_aside(key, why, repairer)
     }
 
     /// Streams the samples of a run to `sink`, batch by batch.

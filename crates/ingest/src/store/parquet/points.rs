@@ -131,8 +131,11 @@ impl ParquetStore {
 
     /// Sets the file of points aside.
     pub(crate) fn set_points_aside(&self, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        let folder = self.home.folder("place to set points aside")?;
-        folder.file_aside(&self.path().join(POINTS), why, repairer)
+        match &self.home {
+            Home::Folder(folder) => folder.file_aside(&self.path().join(POINTS), why, repairer),
+            #[cfg(feature = "lake")]
+            Home::Lake(lake) => lake.set_points_aside(why, repairer),
+        }
     }
 
     fn write_points(&self, points: BTreeMap<PointKey, Point>) -> Result<()> {

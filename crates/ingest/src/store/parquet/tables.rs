@@ -36,6 +36,8 @@ pub(super) const REJECT_TABLE: &str = "rejects.parquet";
 /// The file of a run's row where it is part of a table of all runs.
 #[cfg(feature = "lake")]
 pub(super) const RUN: &str = "run.parquet";
+/// The file of a run's tags where they are a table of all runs.
+pub(super) const TAGS: &str = "tags.parquet";
 pub(super) const PART: &str = "part.json";
 pub(super) const NAMES: &str = "names.json";
 
@@ -43,7 +45,7 @@ pub(super) const NAMES: &str = "names.json";
 pub(super) const SMALL: [&str; 5] = [SECONDS, CPU, ERRORS, LABELS, REJECTS];
 
 /// The files that runs have only where there is something in them.
-pub(super) const OPTIONAL: [&str; 3] = [SERIES, PART, NAMES];
+pub(super) const OPTIONAL: [&str; 4] = [SERIES, TAGS, PART, NAMES];
 
 /// The number of rows in a batch of failures, which have up to three texts of some KiB each.
 const FAILURES: usize = 2 << 10;

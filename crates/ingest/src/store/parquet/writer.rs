@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::checksum::{SummedFile, Sums};
 use super::home::{Draft, Home};
 #[cfg(feature = "lake")]
-use super::lake::write_rejects;
+use super::lake::{write_rejects, write_tags};
 use super::place::Place;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::{seconds, tables};
@@ -97,6 +97,10 @@ impl RunWriter for ParquetWriter {
         ];
         if !run.series.is_empty() {
             tables.push(table(place, tables::SERIES, |out| tables::write_series(out, run.series)));
+        }
+        #[cfg(feature = "lake")]
+        if place.is_shared() && !run.info.options.tags.is_empty() {
+            tables.push(table(place, tables::TAGS, |out| write_tags(out, &run.info.options.tags)));
         }
         if let Some((row, names)) = run.part {
             tables.push(table(place, tables::PART, move |out| tables::write_document(out, row)));

@@ -1,6 +1,6 @@
 //! Points that are copied from store to store, and what damage and killed writers do to them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{output, points};
 use crate::postgres::psql;
@@ -117,6 +117,29 @@ fn damaged_file_of_points_is_found_and_set_aside() {
         fill(&store);
         assert_eq!(points(&store, "/hello"), all);
     }
+}
+
+#[test]
+fn damaged_points_of_a_bucket_are_found_and_set_aside() {
+    let store = Store::lake();
+    fill(&store);
+    let all = points(&store, "/hello");
+    let home = Path::new(store.place().strip_prefix("file://").unwrap());
+    let texts = |folder: &str| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(home.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.extension().is_some_and(|kind| kind == "json")).collect()
+    };
+    let [file] = texts("points").try_into().unwrap();
+    let damaged = std::fs::read_to_string(&file).unwrap().replacen("230.94", "240.94", 1);
+    std::fs::write(&file, &damaged).unwrap();
+    assert_eq!(store.run(&["verify"]).code, Some(3));
+    assert_told(&store.run(&["repair", "--dry-run"]).said(), &["would be done", "set aside"]);
+    assert_told(&store.run(&["repair"]).said(), &["set aside in set-aside", "checksum"]);
+    let [aside] = texts("set-aside").try_into().unwrap();
+    assert_eq!(std::fs::read_to_string(aside).unwrap(), damaged);
+    assert_told(&store.run(&["repair"]).said(), &["nothing is damaged"]);
+    fill(&store);
+    assert_eq!(points(&store, "/hello"), all);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::Wanted;
+use crate::store::repairer::Repairer;
 
 /// Where a store keeps its runs.
 #[derive(Debug, Clone)]
@@ -135,6 +136,27 @@ impl Home {
             Self::Folder(folder) => folder.drop_run(wanted),
             #[cfg(feature = "lake")]
             Self::Lake(lake) => lake.drop_run(wanted),
+        }
+    }
+
+    /// Repairs the store itself, as opposed to the contents of its runs.
+    pub(super) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        match self {
+            Self::Folder(folder) => folder.repair(repairer),
+            #[cfg(feature = "lake")]
+            Self::Lake(lake) => lake.repair(repairer),
+        }
+    }
+
+    /// Moves a run that can't be repaired to where no reader looks. In a bucket it stays, since other programs may read it.
+    pub(super) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        match self {
+            Self::Folder(folder) => folder.set_aside(key, why, repairer),
+            #[cfg(feature = "lake")]
+            Self::Lake(_) => {
+                repairer.leave(format!("{key}: {why} (drop it, and ingest it again)"));
+                Ok(())
+            }
         }
     }
 

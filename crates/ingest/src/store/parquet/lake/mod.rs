@@ -3,7 +3,7 @@
 //! ```text
 //! URL/runs/_delta_log/VERSION.json      which generation of a run is current; a run appears by the commit to this table
 //! URL/runs/_delta_log/VERSION.checkpoint.parquet   what the table has after this commit, after every hundred or so
-//! URL/TABLE/_delta_log/VERSION.json     the same for samples, seconds, cpu, series, errors, labels and rejects
+//! URL/TABLE/_delta_log/VERSION.json     the same for samples, seconds, cpu, series, errors, labels, rejects, tags
 //! URL/TABLE/generation=NAME/*.parquet   the files of a generation of a run
 //! URL/points/                           points of sweeps, see `points.rs`
 //! URL/parts/                            parts of runs until they are merged, see `parts.rs`
@@ -24,9 +24,11 @@ mod parts;
 mod place;
 mod points;
 mod rejects;
+mod repair;
 mod row;
 mod slot;
 mod sweep;
+mod tags;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -45,6 +47,7 @@ pub(super) use self::draft::LakeDraft;
 pub(super) use self::parts::LakeParts;
 pub(super) use self::place::Generation;
 pub(super) use self::rejects::{read_rejects, write_rejects};
+pub(super) use self::tags::write_tags;
 
 /// The folder of the manifests.
 const MANIFESTS: &str = "manifests";
@@ -279,6 +282,14 @@ impl Lake {
             // The table is read before the manifest: whoever commits to the table in between makes this attempt fail.
             let read = self.with(table, |snapshot| Ok(snapshot.next()))?;
             let wanted = manifest()?.map_or_else(Vec::new, |manifest| files_in(table, &manifest));
+            if read == 0 {
+                if wanted.is_empty() {
+                    return Ok(());
+                }
+                // A store of an earlier version lacks tables that came since.
+                self.log(table).create()?;
+                continue;
+            }
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             let snapshot = known.entry(table).or_default();
             if snapshot.next() != read {

@@ -22,9 +22,16 @@ use crate::error::{Error, Result};
 use crate::formats::summaries::point::Point;
 use crate::store::parquet::checksum::{SummedFile, Sums};
 use crate::store::parquet::tables::{properties, table, write};
+use crate::store::repairer::Repairer;
+
+/// The folder for what is set aside.
+const ASIDE: &str = "set-aside";
 
 /// The text of all points, and what error messages call its file.
 pub(in crate::store::parquet) type PointsText = (PathBuf, Bytes);
+
+/// The points that are to be stored, and their text.
+pub(in crate::store::parquet) type NewPoints = (Vec<Point>, Vec<u8>);
 
 impl Lake {
     /// Returns the text of the stored points; `None` if none were ever stored.
@@ -36,7 +43,7 @@ impl Lake {
     /// meanwhile.
     pub(in crate::store::parquet) fn change_points(
         &self,
-        change: &dyn Fn(Option<PointsText>) -> Result<Option<(Vec<Point>, Vec<u8>)>>,
+        change: &dyn Fn(Option<PointsText>) -> Result<Option<NewPoints>>,
     ) -> Result<()> {
         self.create()?;
         for _ in 0..ATTEMPTS {
@@ -61,6 +68,30 @@ impl Lake {
             self.bucket.delete(&[rows, json])?;
         }
         Err(crowded(Table::Points))
+    }
+
+    /// Takes damaged points out of the table, and copies them to where no reader looks.
+    pub(in crate::store::parquet) fn set_points_aside(
+        &self,
+        why: &str,
+        repairer: &mut Repairer<'_>,
+    ) -> Result<()> {
+        let Some(path) = self.points_path()? else { return Ok(()) };
+        let what =
+            format!("{} are set aside in {}: {why}", self.bucket.shown(&object_of(&path)).display(), ASIDE);
+        repairer.step(what, || {
+            for name in [path.clone(), text_of(&path)] {
+                if let Some(found) = self.bucket.get(&object_of(&name))? {
+                    let put = self.bucket.put(&format!("{ASIDE}/{name}"), found);
+                    put.map_err(|error| Error::io(&*self.bucket.shown(&name), error))?;
+                }
+            }
+            self.change(Table::Points, |table| {
+                let current: Vec<Add> = table.files().filter(|file| file.path == path).cloned().collect();
+                (!current.is_empty()).then_some((current, Vec::new()))
+            })?;
+            Ok(())
+        })
     }
 
     fn points_path(&self) -> Result<Option<String>> {

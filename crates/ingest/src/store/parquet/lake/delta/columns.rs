@@ -14,6 +14,7 @@ pub(in crate::store::parquet::lake) enum Table {
     Errors,
     Labels,
     Rejects,
+    Tags,
     Runs,
     Parts,
     Points,
@@ -28,12 +29,25 @@ pub(super) const OF_PARTS: [(&str, &str); 2] = [("part", "integer"), ("of", "int
 
 impl Table {
     /// The tables of what runs consist of.
-    pub(in crate::store::parquet::lake) const FACTS: [Self; 7] =
-        [Self::Samples, Self::Seconds, Self::Cpu, Self::Series, Self::Errors, Self::Labels, Self::Rejects];
+    pub(in crate::store::parquet::lake) const FACTS: [Self; 8] = [
+        Self::Samples,
+        Self::Seconds,
+        Self::Cpu,
+        Self::Series,
+        Self::Errors,
+        Self::Labels,
+        Self::Rejects,
+        Self::Tags,
+    ];
 
     /// All tables, that of the runs at last.
     pub(in crate::store::parquet::lake) fn all() -> impl Iterator<Item = Self> {
         Self::FACTS.into_iter().chain([Self::Parts, Self::Points, Self::Runs])
+    }
+
+    /// The tables whose files are of generations of runs.
+    pub(in crate::store::parquet::lake) fn with_generations() -> impl Iterator<Item = Self> {
+        Self::all().filter(|table| *table != Self::Points)
     }
 
     /// The name of its folder.
@@ -46,6 +60,7 @@ impl Table {
             Self::Errors => "errors",
             Self::Labels => "labels",
             Self::Rejects => "rejects",
+            Self::Tags => "tags",
             Self::Runs => "runs",
             Self::Parts => "parts",
             Self::Points => "points",
@@ -61,6 +76,7 @@ impl Table {
             tables::ERRORS => Self::Errors,
             tables::LABELS => Self::Labels,
             tables::REJECT_TABLE => Self::Rejects,
+            tables::TAGS => Self::Tags,
             tables::RUN => Self::Runs,
             _ => Self::Samples,
         }
@@ -128,6 +144,7 @@ impl Table {
                 ("reason", "string"),
                 ("record", "string"),
             ],
+            Self::Tags => &[("key", "string"), ("value", "string")],
             Self::Points => &[
                 ("tool", "string"),
                 ("framework", "string"),

@@ -40,7 +40,7 @@ pub(super) fn in_log(path: &str) -> String {
     path.replace('%', "%25")
 }
 
-/// Returns the generation that a path in the log is of.
-pub(super) fn generation_of(path: &str) -> &str {
+/// Returns the generation that a path is of; nothing if it is of none.
+pub(in crate::store::parquet::lake) fn generation_of(path: &str) -> &str {
     path.split('/').find_map(|part| part.strip_prefix("generation=")).unwrap_or_default()
 }
