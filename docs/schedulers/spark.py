@@ -2,8 +2,9 @@
 
     spark-submit spark.py /shared/store go 2048 1795203738000 /shared/logs/load-*.csv.zip
 
-The arguments are the store, the framework, the test, the origin and the logs. All workers need perfpipe on the PATH, and
-the store and the logs under the same absolute paths. A task that Spark starts again replaces its part.
+The arguments are the store (a folder, a bucket or the URL of a database), the framework, the test, the origin and the
+logs. All workers need perfpipe on the PATH, and the store and the logs under the same absolute paths. A task that Spark
+starts again replaces its part.
 """
 
 import os
@@ -13,10 +14,11 @@ import sys
 from pyspark.sql import SparkSession
 
 store, framework, test, origin, *logs = sys.argv[1:]
+flag = "--database" if store.startswith("postgres") else "--store"
 
 
 def perfpipe(*arguments):
-    done = subprocess.run(["perfpipe", *arguments, "--store", store], stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(["perfpipe", *arguments, flag, store], stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return done.stderr

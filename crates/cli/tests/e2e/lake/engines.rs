@@ -38,10 +38,15 @@ pub(super) fn run(store: &Store, first: &str, (module, before): (&str, &str)) ->
     }
     let script = block(first).replace("s3://bucket/runs", folder(store).to_str().unwrap());
     let script = format!("{before}{first}\n{script}\nfor row in rows: print(*row, sep=',')\n");
-    let done = Command::new("python3").args(["-c", &script]).output().unwrap();
+    Some(numbers(&script, &[]))
+}
+
+/// Runs a script of Python, and returns the numbers that it prints, by lines.
+fn numbers(script: &str, arguments: &[&str]) -> Vec<Vec<f64>> {
+    let done = Command::new("python3").args(["-c", script]).args(arguments).output().unwrap();
     assert!(done.status.success(), "{}\n{script}", String::from_utf8_lossy(&done.stderr));
     let rows = String::from_utf8(done.stdout).unwrap();
-    Some(rows.lines().map(|line| line.split(',').map(|value| value.parse().unwrap()).collect()).collect())
+    rows.lines().map(|line| line.split(',').map(|value| value.parse().unwrap()).collect()).collect()
 }
 
 /// The seconds of a run with their percentiles, as perfpipe exports them; those without a success are left out.
@@ -53,36 +58,89 @@ pub(super) fn exported(store: &Store, key: &Key) -> Vec<Vec<f64>> {
     seconds.iter().filter_map(row).collect()
 }
 
-#[test]
-fn percentiles_of_each_second_are_those_of_perfpipe() {
-    // polars does not find tables in a folder with a space in its path.
-    let home = tempfile::tempdir().unwrap();
-    let store = Store::at(["--store".into(), format!("file://{}/store", home.path().display())]);
-    Fixture::named("outage.csv").ingest_into(&store);
+/// Runs SQL of the page in Spark, with the packages for Delta Lake that Maven has fetched:
+/// `mvn dependency:get -Dtransitive=false -Dartifact=io.delta:delta-spark_2.13:4.0.0`, and the same of `delta-storage`.
+const SPARK: &str = "import sys, pathlib
+from pyspark.sql import SparkSession
+home = pathlib.Path.home() / '.m2/repository/io/delta'
+jars = [home / name / '4.0.0' / f'{name}-4.0.0.jar' for name in ['delta-spark_2.13', 'delta-storage']]
+assert all(jar.exists() for jar in jars), f'Maven has not fetched all of {jars}'
+settings = {
+    'spark.jars': ','.join(map(str, jars)),
+    'spark.sql.extensions': 'io.delta.sql.DeltaSparkSessionExtension',
+    'spark.sql.catalog.spark_catalog': 'org.apache.spark.sql.delta.catalog.DeltaCatalog',
+    'spark.sql.shuffle.partitions': '1',
+    'spark.log.level': 'ERROR',
+}
+rows = SparkSession.builder.master('local[1]').config(map=settings).getOrCreate().sql(sys.argv[1].rstrip(';')).collect()
+for row in rows: print(*row, sep=',')
+";
+
+/// Runs SQL of the page in ClickHouse.
+const CLICKHOUSE: &str = "import sys, json, chdb
+for line in chdb.query(sys.argv[1], 'JSONCompactEachRow').bytes().decode().splitlines():
+    second, percentiles = json.loads(line)
+    print(second, *percentiles, sep=',')
+";
+
+/// The lake of the tests of this file, and what perfpipe exports of its run `go_flaky`.
+fn filled(store: &Store) -> Vec<Vec<f64>> {
+    Fixture::named("outage.csv").ingest_into(store);
     let log = "timeStamp,elapsed,label,success\n1795203738615,12,Get,true\n";
     let log = store.file("log.csv", log);
     let ingest = ["ingest", &log, "--framework", "o'dd +%20", "--test", "a/b=c"];
     // An earlier generation is no part of any table.
     store.run(&ingest).said();
     store.run(&ingest).said();
-    let flaky = [
-        "ingest",
-        fixture("Results-flaky-8181.csv").to_str().unwrap(),
-        "--framework",
-        "go",
-        "--test",
-        "flaky",
-    ]
-    .map(str::to_owned);
-    store.run(&flaky.each_ref().map(String::as_str)).said();
-    let expected = exported(&store, &Key::new("go", "flaky"));
+    let flaky = fixture("Results-flaky-8181.csv");
+    store.run(&["ingest", flaky.to_str().unwrap(), "--framework", "go", "--test", "flaky"]).said();
+    let expected = exported(store, &Key::new("go", "flaky"));
     assert!(expected.len() > 10);
+    expected
+}
+
+fn assert_near(engine: &str, found: &[Vec<f64>], expected: &[Vec<f64>]) {
+    assert_eq!(found.len(), expected.len(), "{engine}");
+    for (found, expected) in found.iter().zip(expected) {
+        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3);
+        assert!(near, "{engine}: {found:?} and {expected:?}");
+    }
+}
+
+#[test]
+fn percentiles_of_each_second_are_those_of_perfpipe() {
+    // polars does not find tables in a folder with a space in its path.
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::at(["--store".into(), format!("file://{}/store", home.path().display())]);
+    let expected = filled(&store);
     for (first, engine) in ENGINES {
         let Some(found) = run(&store, first, engine) else { continue };
-        assert_eq!(found.len(), expected.len(), "{first}");
-        for (found, expected) in found.iter().zip(&expected) {
-            let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3);
-            assert!(near, "{first}: {found:?} and {expected:?}");
-        }
+        assert_near(first, &found, &expected);
     }
+}
+
+#[test]
+#[ignore = "needs Spark, ClickHouse and versitygw: .ci/long bucket"]
+fn percentiles_by_spark_and_clickhouse_are_those_of_perfpipe() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::at(["--store".into(), format!("file://{}/store", home.path().display())]);
+    let expected = filled(&store);
+    let first = "SELECT second, percentile(elapsed, 0.5, n) AS p50, percentile(elapsed, 0.95, n) AS p95";
+    let sql =
+        format!("{first}\n{}", block(first)).replace("s3a://bucket/runs", folder(&store).to_str().unwrap());
+    assert_near("Spark", &numbers(SPARK, &[&sql]), &expected);
+    let server = BucketServer::versitygw();
+    let place = format!("{}/runs", server.new_bucket());
+    let flag = ["--store".into(), format!("s3://{place}")];
+    let store = Store { environment: server.environment(), ..Store::at(flag) };
+    assert_eq!(filled(&store), expected);
+    let first = "SELECT intDiv(t_ms, 1000) AS second, quantilesExactInclusive(0.5, 0.95)(elapsed)";
+    let url = |table: &str| format!("'https://bucket.s3.amazonaws.com/runs/{table}'");
+    let keys = "'key-of-the-tests', 'secret-of-the-tests'";
+    let own = |table: &str| format!("'http://{}/{place}/{table}', {keys}", server.host);
+    let mut sql = format!("{first}\n{}", block(first));
+    for table in ["samples", "runs"] {
+        sql = sql.replace(&url(table), &own(table));
+    }
+    assert_near("ClickHouse", &numbers(CLICKHOUSE, &[&sql]), &expected);
 }

@@ -8,3 +8,4 @@ mod races;
 mod repair;
 mod replace;
 mod tables;
+mod trial;

@@ -1,7 +1,8 @@
-//! A server of buckets for the tests: moto, which answers as S3 does.
+//! A server of buckets for the tests, which answers as S3 does: moto, or versitygw where the environment asks for it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,10 +10,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::command::wait_for;
 use crate::postgres::required::skip;
 
+/// What asks for versitygw, as `.ci/long bucket` does.
+const WANTED: &str = "PERFPIPE_TEST_BUCKETS";
+
+/// The key of the server, and its secret.
+const KEY: &str = "key-of-the-tests";
+const SECRET: &str = "secret-of-the-tests";
+
 /// A server that runs until the tests end.
 pub(crate) struct BucketServer {
-    host: String,
+    pub(crate) host: String,
     buckets: AtomicU32,
+    /// The folder whose folders are the buckets of versitygw.
+    folder: Option<tempfile::TempDir>,
     /// The end of its standard input ends the server.
     _process: Child,
 }
@@ -25,25 +35,53 @@ impl BucketServer {
     }
 
     fn start() -> Option<Self> {
-        let is_there =
-            Command::new("moto_server").arg("--help").output().is_ok_and(|done| done.status.success());
-        if !is_there {
+        if std::env::var(WANTED).is_ok_and(|wanted| wanted == "versitygw") {
+            return Some(Self::versitygw());
+        }
+        if !is_there("moto_server") {
             skip("BUCKET", "moto is not installed (pip install 'moto[server]')");
             return None;
         }
+        Some(Self::run("moto_server -H 127.0.0.1 -p $0", None))
+    }
+
+    /// Starts versitygw.
+    pub(crate) fn versitygw() -> Self {
+        assert!(
+            is_there("versitygw"),
+            "versitygw is not on the PATH: go install github.com/versity/versitygw/cmd/versitygw@latest"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().display();
+        let script =
+            format!("versitygw --access {KEY} --secret {SECRET} --port 127.0.0.1:$0 posix '{place}'");
+        Self::run(&script, Some(folder))
+    }
+
+    /// Runs the server of a script, whose first argument is the port.
+    fn run(script: &str, folder: Option<tempfile::TempDir>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let script = "moto_server -H 127.0.0.1 -p $0 >/dev/null 2>&1 & read -r _; kill $!";
+        let script = format!("{script} >/dev/null 2>&1 & read -r _; kill $!");
         let mut command = Command::new("sh");
-        command.args(["-c", script, &port.to_string()]).stdin(Stdio::piped());
+        command.args(["-c", &script, &port.to_string()]).stdin(Stdio::piped());
         let process = command.spawn().unwrap();
         let host = format!("127.0.0.1:{port}");
         wait_for("the server of buckets answers", || TcpStream::connect(&host).is_ok());
-        Some(Self { host, buckets: AtomicU32::new(0), _process: process })
+        Self { host, buckets: AtomicU32::new(0), folder, _process: process }
+    }
+
+    /// The folder in which versitygw keeps the objects of its buckets.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.as_ref().unwrap().path()
     }
 
     /// Makes a bucket, and returns its name.
     pub(crate) fn new_bucket(&self) -> String {
         let name = format!("bucket-{}", self.buckets.fetch_add(1, Ordering::Relaxed));
+        if let Some(folder) = &self.folder {
+            std::fs::create_dir(folder.path().join(&name)).unwrap();
+            return name;
+        }
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let host = &self.host;
         write!(
@@ -69,7 +107,11 @@ pub(crate) fn bucket_environment(host: &str) -> Vec<(&'static str, String)> {
         ("AWS_ENDPOINT", format!("http://{host}")),
         ("AWS_ALLOW_HTTP", "true".to_owned()),
         ("AWS_REGION", "us-east-1".to_owned()),
-        ("AWS_ACCESS_KEY_ID", "key-of-the-tests".to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", "secret-of-the-tests".to_owned()),
+        ("AWS_ACCESS_KEY_ID", KEY.to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", SECRET.to_owned()),
     ]
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--help").output().is_ok_and(|done| done.status.success())
 }

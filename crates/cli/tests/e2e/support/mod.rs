@@ -7,7 +7,7 @@ mod monitor;
 mod store;
 mod values;
 
-pub(crate) use self::bucket::bucket_environment;
+pub(crate) use self::bucket::{BucketServer, bucket_environment};
 pub(crate) use self::command::{Done, Watch, assert_told, done, finish, perfpipe, read_by, signal, wait_for};
 pub(crate) use self::fixtures::{Fixture, endless_log, fixture};
 pub(crate) use self::monitor::{Asked, EXPIRED, Monitor, Prometheus, Reply, TOKEN, Zabbix, prometheus};
