@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::Taker;
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
-use crate::formats::jtl::record::Records;
+use crate::formats::jtl::records::record::Records;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::NewBuffers;
 

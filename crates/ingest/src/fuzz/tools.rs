@@ -51,7 +51,7 @@ fn check_packed(form: Form, mut records: &[u8]) {
 
 fn check(format: &Format, lines: &[u8]) {
     let width = format.layout(format.finest).width;
-    let mut records = crate::formats::jtl::record::Records::new(lines, b',');
+    let mut records = crate::formats::jtl::records::record::Records::new(lines, b',');
     while let Some(record) = records.next() {
         let is_told = crate::formats::tools::told::Told::read(record.raw).is_some();
         assert!(!record.open && (record.is_blank() || is_told || record.len() == width));

@@ -16,7 +16,7 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
-use crate::formats::jtl::record::Records;
+use crate::formats::jtl::records::record::Records;
 use crate::formats::number::parse_i64;
 use crate::formats::tools::rows::form::Form;
 use crate::operations::ingest::Prepared;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::unpack::metered::read_up_to;
 use crate::formats::jtl::blocks::RECORD_LIMIT;
-use crate::formats::jtl::record::Records;
+use crate::formats::jtl::records::record::Records;
 
 /// The number of bytes by which a text is recognised.
 pub(crate) const HEAD: usize = 64 << 10;

@@ -305,7 +305,7 @@ fn after_closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Records;
+    use super::super::records::record::Records;
     use super::*;
     use crate::fuzz::Trickle;
     use crate::sample::pool::NewBuffers;

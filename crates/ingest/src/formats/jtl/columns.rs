@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::fields::{Row, Rows};
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
+use super::records::fields::{Row, Rows};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;

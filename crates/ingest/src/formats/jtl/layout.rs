@@ -1,6 +1,6 @@
 //! The layout of a log: its delimiter and its columns.
 
-use super::record::Records;
+use super::records::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::tools::rows::form::Form;
 use crate::sample::resolution::Resolution;

@@ -6,8 +6,9 @@ use super::blocks::Block;
 use super::columns::{Columns, Reason, are_samples};
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed, Swallowed};
-use super::plain::Plain;
-use super::record::{Record, Records};
+use super::records::plain::Plain;
+use super::records::quoted::Quoted;
+use super::records::record::{Record, Records};
 use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
@@ -28,12 +29,17 @@ pub(crate) struct Parser {
     pub(crate) columns: Columns,
     /// Room for records that are parsed together.
     plain: Plain,
+    quoted: Quoted,
 }
 
 impl Parser {
     /// Creates a parser that joins the given CPU readings.
     pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<TimeSeries>, join: CpuJoin) -> Self {
-        Self { columns: Columns::new(dates, injectors, cpu, join), plain: Plain::default() }
+        Self {
+            columns: Columns::new(dates, injectors, cpu, join),
+            plain: Plain::default(),
+            quoted: Quoted::default(),
+        }
     }
 
     /// Sets the unit of numeric timeStamps.
@@ -73,7 +79,7 @@ impl Parser {
     ) {
         self.start_block(file, out);
         let mut records = Records::new(bytes, layout.delimiter);
-        let mut plain = std::mem::take(&mut self.plain);
+        let (mut plain, mut quoted) = (std::mem::take(&mut self.plain), std::mem::take(&mut self.quoted));
         // Quoted records often follow each other.
         let mut after_quoted = false;
         loop {
@@ -84,10 +90,16 @@ impl Parser {
                     continue;
                 }
             }
+            let position = records.position();
+            quoted.read(&mut records, layout.width);
+            after_quoted = quoted.is_full();
+            if quoted.len() > 0 {
+                self.take_quoted(&quoted, (bytes, position), layout, clock, out);
+                continue;
+            }
             let Some(mut record) = records.next() else { break };
-            after_quoted = record.quoted;
             if record.quoted && !record.open {
-                self.look_within(&record, layout, out);
+                self.look_within((record.start, record.line, record.raw), layout, out);
             }
             if let Err(reason) = self.take_alone(&record, layout, clock, out) {
                 let stray = record.open && self.goes_on(record.raw, layout);
@@ -101,7 +113,7 @@ impl Parser {
                 }
             }
         }
-        self.plain = plain;
+        (self.plain, self.quoted) = (plain, quoted);
         out.zone_assumed = self.columns.dates.take_assumed();
         out.lines = records.lines();
         end_block(layout, out);
@@ -161,6 +173,31 @@ impl Parser {
         }
     }
 
+    /// Parses records with quotes together. If one of them is not valid, reads them again from their position in the block,
+    /// and parses each of them alone.
+    fn take_quoted(
+        &mut self,
+        quoted: &Quoted,
+        (block, position): (&[u8], (usize, u64)),
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) {
+        quoted.folded(block).for_each(|record| self.look_within(record, layout, out));
+        let first = out.batch.len();
+        if self.columns.take(quoted.rows(), layout, clock, out).is_ok() {
+            return self.check_times((first, quoted.lines()), layout.resolution, out);
+        }
+        let mut records = Records::new(block, layout.delimiter);
+        records.continue_at(position);
+        for _ in 0..quoted.len() {
+            let Some(record) = records.next() else { break };
+            if let Err(reason) = self.take_alone(&record, layout, clock, out) {
+                self.refuse(&record, layout, reason, out);
+            }
+        }
+    }
+
     /// Checks the times of the samples from row `first` on, which are on these lines, for clock steps.
     #[inline]
     fn check_times(&mut self, (first, lines): (usize, &[u64]), unit: Resolution, out: &mut Parsed) {
@@ -174,12 +211,15 @@ impl Parser {
         out.clocks.add(&times, self.columns.injectors.nameless());
     }
 
-    /// Looks for records in the lines of a quoted field. The last line may contain the closing quote.
-    fn look_within(&mut self, record: &Record<'_>, layout: &Layout, out: &mut Parsed) {
-        let lines = record.raw.split(|byte| *byte == b'\n').skip(1);
-        let records = lines.filter(|line| self.reads_as_record(line, layout)).count() as u64;
+    /// Looks for records in the lines of a quoted field. The last line may contain the closing quote. The record is given
+    /// by its position, the line feeds before it and its bytes.
+    fn look_within(&mut self, (start, line, raw): (usize, u64, &[u8]), layout: &Layout, out: &mut Parsed) {
+        let lines = raw.split(|byte| *byte == b'\n').skip(1);
+        // What has too few delimiters is no record, with its quotes or without.
+        let is_wide = |line: &&[u8]| memchr::memchr_iter(layout.delimiter, line).count() + 1 >= layout.width;
+        let records = lines.filter(is_wide).filter(|line| self.reads_as_record(line, layout)).count() as u64;
         if records > 0 {
-            out.swallowed.push(Swallowed { line: record.line, byte: record.start as u64, records });
+            out.swallowed.push(Swallowed { line, byte: start as u64, records });
         }
     }
 

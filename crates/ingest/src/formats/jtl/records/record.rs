@@ -96,17 +96,17 @@ impl<'a> Records<'a> {
     }
 
     /// The block, and its delimiter.
-    pub(super) fn block(&self) -> (&'a [u8], u8) {
+    pub(crate) fn block(&self) -> (&'a [u8], u8) {
         (self.bytes, self.delimiter)
     }
 
     /// The position of the next record, and the number of line feeds before it.
-    pub(super) fn position(&self) -> (usize, u64) {
+    pub(crate) fn position(&self) -> (usize, u64) {
         (self.at, self.lines)
     }
 
     /// Leaves out what is before a position, with this number of line feeds before it.
-    pub(super) fn continue_at(&mut self, (at, lines): (usize, u64)) {
+    pub(crate) fn continue_at(&mut self, (at, lines): (usize, u64)) {
         (self.at, self.lines) = (at, lines);
     }
 

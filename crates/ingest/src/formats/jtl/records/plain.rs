@@ -98,7 +98,7 @@ impl Plain {
     }
 
     /// The number of records.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
@@ -108,7 +108,7 @@ impl Plain {
     }
 
     /// The number of line feeds in the block before each record.
-    pub(super) fn lines(&self) -> &[u64] {
+    pub(crate) fn lines(&self) -> &[u64] {
         &self.lines
     }
 
@@ -125,7 +125,7 @@ impl Plain {
     }
 
     /// Iterates over the single records. `text` is the block that they are in.
-    pub(super) fn records<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Record<'a>> {
+    pub(crate) fn records<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Record<'a>> {
         let ends = |row: usize| self.ends.get(row * self.width..=(row + 1) * self.width);
         let records = (0..self.rows).zip(&self.lines);
         records.map(move |(row, line)| Record::plain(text, ends(row).unwrap_or_default(), self.crlf, *line))

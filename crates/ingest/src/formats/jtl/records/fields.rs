@@ -2,7 +2,7 @@
 
 use crate::formats::number::{Digits, number_in};
 
-/// Records of equal width in one text. A quoted record is always the only row.
+/// Records of equal width in one text, without quotes.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     text: &'a [u8],
