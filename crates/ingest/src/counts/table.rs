@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::pack::{Parts, keep, pack_counts, pack_sums};
+use super::pack::{Parts, keep, pack_sums};
 use super::packed::{Gatherer, Ordered, Run, Spill, collect};
 use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
@@ -52,11 +52,7 @@ impl CellTable {
         for (key, cell) in cells {
             merged.entry(key).or_default().merge(&cell);
         }
-        let packed: Vec<_> = merged.iter().map(|(key, cell)| (*key, cell.samples(), packed(cell))).collect();
-        let cells = packed
-            .iter()
-            .map(|(key, samples, (counts, sums))| (*key, Parts { samples: *samples, counts, sums }));
-        Self { labels, injectors, cells: Run::in_memory(cells) }
+        Self { labels, injectors, cells: Run::in_memory(merged) }
     }
 
     /// Creates a table from cells that ascend by key, each key once. It is kept in memory up to [`READ_ROOM`], the rest
@@ -156,14 +152,6 @@ impl CellTable {
     }
 }
 
-/// Packs a cell in two parts: its counts, as they are kept, and its sums.
-fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
-    let (mut counts, mut sums) = (Vec::new(), Vec::new());
-    pack_counts(&mut counts, &cell.elapsed);
-    pack_sums(&mut sums, cell);
-    (counts, sums)
-}
-
 /// Builds a table from cells that come nearly in order, as stores return them.
 pub(crate) struct CellTableBuilder {
     /// The cells of the current second, in any order, each with its samples and the ends of its counts and its sums in
@@ -255,6 +243,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::counts::pack::pack_counts;
     use crate::fuzz::{Taker, cell};
     use proptest::prelude::*;
 

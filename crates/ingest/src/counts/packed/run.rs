@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::chunk::{Head, Packed, next};
 use super::spill::Place;
 use super::{Packer, Spill};
-use crate::counts::pack::{Parts, unpack_parts, unpack_sums};
+use crate::counts::pack::{CellPacker, Parts, unpack_parts, unpack_sums};
 use crate::counts::packed_cell::PackedCell;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
@@ -80,10 +80,10 @@ impl Run {
     }
 
     /// Creates a run of cells that ascend by key, all in memory.
-    pub(crate) fn in_memory<'a>(cells: impl Iterator<Item = (CellKey, Parts<'a>)>) -> Self {
-        let (mut run, mut packer) = (Self::default(), Packer::default());
-        for (key, parts) in cells {
-            packer.push(key, parts).into_iter().for_each(|full| run.hold(full));
+    pub(crate) fn in_memory(cells: impl IntoIterator<Item = (CellKey, Cell)>) -> Self {
+        let (mut run, mut packer, mut packing) = (Self::default(), Packer::default(), CellPacker::default());
+        for (key, cell) in cells {
+            packer.push(key, packing.pack(&cell)).into_iter().for_each(|full| run.hold(full));
         }
         packer.finish().into_iter().for_each(|rest| run.hold(rest));
         run

@@ -3,6 +3,7 @@
 mod apart;
 mod names;
 pub(crate) mod part;
+mod spare;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use self::names::{
     INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
 };
+use self::spare::Spare;
 use super::block::{LocalKey, Tally};
 use super::pack::CellPacker;
 use super::packed::{CellResult, Gatherer, Merged, Ordered, Spill};
@@ -52,28 +54,6 @@ impl ErrorKey {
             transaction: true,
         };
         least..=greatest
-    }
-}
-
-/// The number of cells whose memory is kept for others.
-const SPARE: usize = 64;
-
-/// Cells that are packed, whose memory others take.
-#[derive(Debug, Default)]
-struct Spare(Vec<Cell>);
-
-impl Spare {
-    fn put(&mut self, Cell { mut elapsed, mut injectors, .. }: Cell) {
-        if self.0.len() < SPARE {
-            elapsed.clear();
-            injectors.clear();
-            self.0.push(Cell { elapsed, injectors, ..Cell::default() });
-        }
-    }
-
-    /// Returns an empty cell, with memory that is not far too large for so many elapsed times.
-    fn take(&mut self, times: usize) -> Cell {
-        self.0.pop().filter(|spare| spare.elapsed.capacity() <= 2 * times + 8).unwrap_or_default()
     }
 }
 

@@ -96,8 +96,7 @@ fn seconds(cells: &[(CellKey, PackedCell)], labels: &[String], injectors: &[Stri
     let mut elapsed = ListBuilder::with_capacity(Int32Builder::with_capacity(times), cells.len());
     let mut counts = ListBuilder::with_capacity(Int64Builder::with_capacity(times), cells.len());
     let mut hosts = ListBuilder::new(StringBuilder::new());
-    let mut samples = ListBuilder::new(Int64Builder::new());
-    let mut threads = ListBuilder::new(Int64Builder::new());
+    let [mut samples, mut threads] = [(); 2].map(|()| ListBuilder::new(Int64Builder::new()));
     let (mut packed, mut times_of) = (BinaryBuilder::new(), Vec::new());
     for (_, cell) in cells {
         times_of.clear();
