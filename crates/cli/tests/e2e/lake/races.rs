@@ -2,6 +2,7 @@
 
 use super::tables::{filled, generations};
 use crate::support::*;
+use crate::tools::answers::Answers;
 
 /// The number of writers.
 const WRITERS: usize = 6;
@@ -56,6 +57,21 @@ fn writers_of_several_keys_do_not_hinder_each_other() {
         assert_eq!(store.list().len(), WRITERS);
         store.run(&["verify"]).text();
     }
+}
+
+/// Every fifth answer to a request that writes is lost, after the server has done what was asked.
+#[test]
+fn run_is_stored_although_answers_are_lost() {
+    let Some(server) = BucketServer::shared() else { return };
+    let answers = Answers::new(&server.host, 5);
+    let flag = ["--store".to_owned(), format!("s3://{}/runs", server.new_bucket())];
+    let store = Store { environment: bucket_environment(&answers.host), ..Store::at(flag) };
+    for requests in [5, 7] {
+        store.run(&["ingest", &log(&store, requests), "--framework", "go", "--test", "a"]).said();
+        assert_eq!(store.samples(&Key::new("go", "a"), &[]).len(), 1 + requests);
+    }
+    assert!(answers.lost() > 2);
+    store.run(&["verify"]).text();
 }
 
 #[test]

@@ -28,6 +28,9 @@ use crate::error::{Error, Result};
 /// The number of requests that are on their way at a time where many objects are read.
 const SIDE_BY_SIDE: usize = 32;
 
+/// How often an object that must not exist yet is sent again after no answer came.
+const AGAIN: usize = 3;
+
 /// A folder in a bucket. Clones share it.
 #[derive(Clone)]
 pub(in crate::store::parquet) struct Bucket(Arc<Inner>);
@@ -146,10 +149,27 @@ impl Bucket {
         self.wait(async move { store.copy(&from, &to).await })
     }
 
-    /// Writes an object that must not exist yet; returns false if it does.
+    /// Writes an object that must not exist yet; returns false if it does. Its content differs from that of any other
+    /// writer: where no answer came, what is there tells whether it was written.
     pub(in crate::store::parquet::lake) fn put_new(&self, name: &str, content: Bytes) -> Result<bool> {
+        let mut put = self.try_put_new(name, content.clone());
+        for _ in 0..AGAIN {
+            if put.is_ok() {
+                break;
+            }
+            match self.get(name) {
+                Ok(Some(found)) => return Ok(found == content),
+                Ok(None) => put = self.try_put_new(name, content.clone()),
+                Err(_) => break,
+            }
+        }
+        put.map_err(|error| self.failed(name, error))
+    }
+
+    /// Sends an object that must not exist yet, once: the client sends none again whose answer was lost.
+    fn try_put_new(&self, name: &str, content: Bytes) -> io::Result<bool> {
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
-        let put = self.wait(async move {
+        self.wait(async move {
             match store.put_opts(&path, content.into(), PutMode::Create.into()).await {
                 Ok(_) => Ok(true),
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
@@ -157,8 +177,7 @@ impl Bucket {
                 }
                 Err(error) => Err(error),
             }
-        });
-        put.map_err(|error| self.failed(name, error))
+        })
     }
 
     /// Begins an object that is written in parts.
