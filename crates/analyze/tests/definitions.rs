@@ -194,6 +194,15 @@ proptest! {
         check_summary(unit, &raw, &view, &found)?;
         check_labels(&raw, &run, &view, &found)?;
     }
+
+    /// Stores number labels and injectors in orders of their own.
+    #[test]
+    fn no_figure_depends_on_the_order_of_names(raw in raw(), view in view()) {
+        let mut reversed = raw.clone();
+        reversed.samples.reverse();
+        let figures = |raw: &Raw| format!("{:?}", Timeline::new(&raw.stored(), &view).map_err(|error| error.code()));
+        prop_assert_eq!(figures(&raw), figures(&reversed));
+    }
 }
 
 /// A run whose second 0 begins 400 ms after an epoch second.

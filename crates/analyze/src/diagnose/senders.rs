@@ -35,7 +35,7 @@ impl Sender<'_> {
     }
 }
 
-/// Collects the injectors that sent anything in a span; none if the log distinguishes fewer than two.
+/// Collects the injectors that sent anything in a span, by name; none if the log distinguishes fewer than two.
 pub(super) fn gather(run: &StoredRun, window: Span) -> Result<Vec<Sender<'_>>> {
     let none = |name| Sender { name, requests: 0.0, thread_seconds: 0.0, span: window, threads: 0.0 };
     let names = run.cells.injectors.iter().map(String::as_str);
@@ -53,5 +53,6 @@ pub(super) fn gather(run: &StoredRun, window: Span) -> Result<Vec<Sender<'_>>> {
         }
     }
     gathered.retain(|sender| sender.requests > 0.0 && !sender.name.is_empty());
+    gathered.sort_by_key(|sender| sender.name);
     Ok(gathered)
 }

@@ -39,7 +39,8 @@ impl LoadCurve {
         let Some(last) = run.info.seconds.checked_sub(1) else { return Ok(curve) };
         let mut latest: BTreeMap<u32, Latest> = BTreeMap::new();
         let stretches: Vec<Span> = Span { first: 0, last }.stretches(STRETCH).collect();
-        let reports = stretches.par_iter().map(|span| reports(run, *span, view.transactions));
+        let ranks = ranks(&run.cells.injectors);
+        let reports = stretches.par_iter().map(|span| reports(run, *span, &ranks, view.transactions));
         for (second, loads) in reports.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
             for load in loads {
                 let Some(threads) = mean(load.threads, load.samples) else { continue };
@@ -81,12 +82,34 @@ impl LoadCurve {
     }
 }
 
-/// Returns the loads that injectors reported in the seconds of a span, each in ascending order of injectors, so that a sum
-/// of fractions does not depend on the order of the cells.
-fn reports(run: &StoredRun, span: Span, transactions: bool) -> Result<Vec<(u32, Vec<InjectorLoad>)>> {
+/// Returns the place of each injector in the order of names, by its number. Each store numbers injectors in an order of its
+/// own.
+fn ranks(names: &[String]) -> Vec<u32> {
+    let mut numbers: Vec<usize> = (0..names.len()).collect();
+    numbers.sort_by_key(|number| names.get(*number));
+    let mut ranks = vec![0; names.len()];
+    for (rank, number) in (0..).zip(numbers) {
+        if let Some(of) = ranks.get_mut(number) {
+            *of = rank;
+        }
+    }
+    ranks
+}
+
+/// Returns the loads that injectors reported in the seconds of a span, each numbered and in ascending order of ranks, so that
+/// a sum of fractions depends neither on the order of the cells nor on the numbers of the injectors.
+fn reports(
+    run: &StoredRun,
+    span: Span,
+    ranks: &[u32],
+    transactions: bool,
+) -> Result<Vec<(u32, Vec<InjectorLoad>)>> {
     let mut reports: Vec<(u32, Vec<InjectorLoad>)> = Vec::with_capacity(span.seconds() as usize);
     for cell in run.cells.sums_between(span.first, span.last) {
-        let (key, cell) = cell?;
+        let (key, mut cell) = cell?;
+        for load in &mut cell.injectors {
+            load.injector = ranks.get(load.injector as usize).copied().unwrap_or(load.injector);
+        }
         match reports.last_mut() {
             _ if key.transaction && !transactions => {}
             Some((second, loads)) if *second == key.second => add(loads, &cell.injectors),

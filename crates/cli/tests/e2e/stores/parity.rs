@@ -33,6 +33,30 @@ fn every_export_of_every_fixture_is_the_same() {
     }
 }
 
+/// The database numbers injectors in the order of the log, the folder in that of the seconds. A sum of thirds depends on
+/// the order in its last digit.
+#[test]
+fn loads_of_many_injectors_are_the_same() {
+    const T0: i64 = 1_795_203_738_000;
+    let line = |at: i64, injector: &str, threads: u32| {
+        format!("{},5,Get,true,{threads},{injector}-Users 1-1\n", T0 + at)
+    };
+    let mut log = "timeStamp,elapsed,label,success,allThreads,threadName\n".to_owned();
+    let threads = [("10.0.0.3", [1, 1, 2]), ("10.0.0.1", [0, 0, 1]), ("10.0.0.2", [0, 0, 1])];
+    for (injector, threads) in threads {
+        log.extend(threads.map(|threads| line(1000, injector, threads)));
+    }
+    // These ended late.
+    log.extend(["10.0.0.1", "10.0.0.2"].map(|injector| line(0, injector, 1)));
+    let (embedded, Some(database)) = (Store::embedded(), Store::database()) else { return };
+    let [ours, theirs] = [embedded, database].map(|store| {
+        let path = store.file("go_a.csv", &log);
+        store.run(&["ingest", &path]).said();
+        store.export(&store.only_key(), "seconds", "csv", &[])
+    });
+    assert_eq!(ours, theirs);
+}
+
 #[test]
 fn every_view_is_the_same() {
     let views: [&[&str]; 9] = [
