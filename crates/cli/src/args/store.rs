@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use perfpipe_ingest::store::postgres::Placement;
+
+use super::values::choice::{Choice, choice};
 
 /// Where runs are kept.
 #[derive(Debug, Default, Args)]
@@ -16,6 +19,62 @@ pub(crate) struct StoreArgs {
     /// omits [default: PERFPIPE_DATABASE_URL, if set]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) database: Option<String>,
+}
+
+/// How the samples of a run are sent to a database, and lie there.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SendArgs {
+    /// Connections on which samples are sent to a database, at most [default: 1]; with more, a large run is stored sooner,
+    /// and its samples lie in as many tables, which SQL reads as one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) connections: Option<u16>,
+    /// What goes to one node of a Citus cluster together [default: as in the run that is replaced, otherwise the run]
+    #[arg(long, value_name = "WHAT", value_parser = choice(Distributed::ALL), conflicts_with = "no_samples")]
+    pub(crate) distribute: Option<Distributed>,
+    /// Store samples in columns on a Citus cluster, in less space; its database needs the extension citus_columnar
+    #[arg(long, conflicts_with = "no_samples")]
+    pub(crate) columnar: bool,
+}
+
+impl SendArgs {
+    /// Returns the place on a cluster, if one was given, and the flag.
+    pub(crate) fn placement(&self) -> Option<(Placement, &'static str)> {
+        let mut placement = Placement::default();
+        placement.by_second = self.distribute == Some(Distributed::Second);
+        placement.columnar = self.columnar;
+        match (self.distribute, self.columnar) {
+            (Some(_), _) => Some((placement, "--distribute")),
+            (None, true) => Some((placement, "--columnar")),
+            (None, false) => None,
+        }
+    }
+}
+
+/// What goes to one node of a cluster together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Distributed {
+    Run,
+    Second,
+}
+
+impl Distributed {
+    const ALL: &[Self] = &[Self::Run, Self::Second];
+}
+
+impl Choice for Distributed {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Second => "second",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Run => "All samples of the run",
+            Self::Second => "The samples of a second, for a run that is too large for one node",
+        }
+    }
 }
 
 /// Hides the flags of the store, which are global, from the help of a command that opens none.

@@ -182,6 +182,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::TableForeign => {
             "Name another folder of the bucket with --store, or use the version of perfpipe that made this one."
         }
+        ErrorKind::NotACluster => {
+            "Leave out --distribute and --columnar, or name the coordinator of a cluster with --database."
+        }
         ErrorKind::NoFolder => "Name another folder with --store, or create that one.",
         ErrorKind::NotAStore => "Name another folder with --store.",
         ErrorKind::StoreLayout => {

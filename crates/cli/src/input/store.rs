@@ -7,7 +7,7 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::store::postgres::PostgresConfig;
 
-use crate::args::StoreArgs;
+use crate::args::{SendArgs, StoreArgs};
 use crate::error::CliError;
 use crate::output::target::folder_of;
 use crate::output::warn;
@@ -35,15 +35,28 @@ pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     }
 }
 
-/// Opens the selected store as [`open`] does. Samples are sent to a database on at most so many connections.
-pub(crate) async fn open_with(args: &StoreArgs, connections: Option<u16>) -> Result<Store> {
-    match chosen(args)? {
-        Chosen::Database(url) => {
+/// Opens the selected store as [`open`] does, with what is said of the samples that are sent to a database.
+pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store> {
+    match (chosen(args)?, sent.placement()) {
+        (Chosen::Database(url), placement) => {
             let config = config(&url)?;
-            let config = connections.into_iter().fold(config, PostgresConfig::with_connections);
-            Ok(Store::database(config).await?)
+            let config = sent.connections.into_iter().fold(config, PostgresConfig::with_connections);
+            let config =
+                placement.into_iter().fold(config, |config, (place, _)| config.with_placement(place));
+            let store = Store::database(config).await?;
+            if sent.connections.is_some_and(|several| several > 1) && store.is_cluster().await? {
+                warn(
+                    "--connections changes nothing: a Citus cluster takes the samples of a run on one connection",
+                );
+            }
+            Ok(store)
         }
-        Chosen::Folder(path) => folder(&path),
+        (Chosen::Folder(path), None) => folder(&path),
+        (Chosen::Folder(path), Some((_, flag))) => Err(CliError::usage(
+            format!("{flag} is for a Citus cluster, and the store is at {}", path.display()),
+            "Name the cluster's coordinator with --database, or leave it out.",
+        )
+        .into()),
     }
 }
 

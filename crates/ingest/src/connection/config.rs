@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 use super::keepalive::Alive;
 use super::passfile::{Login, Passfile, SOCKET_FOLDERS};
+use super::placement::Placement;
 use super::settings::{self, Settings};
 use super::tls::{Roots, SslMode};
 
@@ -64,6 +65,8 @@ pub struct PostgresConfig {
     pub(crate) binding: ChannelBinding,
     pub(crate) alive: Alive,
     pub(crate) spread: Spread,
+    /// Where samples lie on a cluster, if that was told.
+    pub(crate) placement: Option<Placement>,
     notes: Vec<String>,
 }
 
@@ -137,6 +140,7 @@ impl PostgresConfig {
             binding: binding(&settings)?,
             alive: Alive::resolve(&settings)?,
             spread: Spread::none(),
+            placement: None,
             notes: note.into_iter().collect(),
         })
     }
@@ -154,6 +158,14 @@ impl PostgresConfig {
     #[must_use]
     pub fn with_stripe(mut self, samples: u64) -> Self {
         self.spread.stripe = samples.max(1);
+        self
+    }
+
+    /// Sets where the samples of new runs lie on the nodes of a Citus cluster, by default where those of the run are that
+    /// is replaced. On a server that is no cluster, storing a run is an error then.
+    #[must_use]
+    pub fn with_placement(mut self, placement: Placement) -> Self {
+        self.placement = Some(placement);
         self
     }
 

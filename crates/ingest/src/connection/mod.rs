@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod keepalive;
 pub(crate) mod passfile;
+pub(crate) mod placement;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod tls;

@@ -288,6 +288,10 @@ kinds! {
     ServerTooOld = "server-too-old",
     /// The server is another engine that only looks like PostgreSQL.
     OtherEngine = "other-engine",
+    /// The server is no cluster.
+    NotACluster = "not-a-cluster",
+    /// The server can't store tables in columns.
+    NoColumnar = "no-columnar",
     /// The run's row names a table that can't be its own.
     SamplesTable = "samples-table",
     /// Another session holds a table or lock for too long.

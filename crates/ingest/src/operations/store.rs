@@ -140,6 +140,21 @@ impl Store {
         })
     }
 
+    /// Returns true if the store is in a Citus cluster.
+    ///
+    /// # Errors
+    /// If the server fails.
+    pub fn is_cluster(&self) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(_) => Ok(false),
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.is_cluster().await,
+            }
+        })
+    }
+
     /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
     ///
     /// # Errors

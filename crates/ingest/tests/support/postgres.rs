@@ -6,6 +6,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by test programs, each of which uses a part")]
 
+use std::cell::RefCell;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,31 @@ pub struct Tls {
 
 /// Settings of a server whose data nobody needs after a power failure.
 const NOTHING_TO_LOSE: &[&str] = &["-F", "-c", "autovacuum=off"];
+
+/// Lets a database be made and dropped on all nodes of a cluster; elsewhere it is a setting that nothing reads.
+const EVERYWHERE: &str = "set citus.enable_create_database_propagation = on";
+
+/// How often the nodes of a new database are joined: others, who make theirs meanwhile, may write to the same catalogue.
+const JOINED: u32 = 5;
+
+/// The databases that a test has made on somebody's own server. They are dropped when its thread ends, since each keeps
+/// processes of a cluster busy.
+#[derive(Default)]
+struct Made(Vec<(String, String)>);
+
+thread_local! {
+    static MADE: RefCell<Made> = RefCell::default();
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for (base, name) in &self.0 {
+            let drop = format!("drop database if exists {name} with (force)");
+            // What is left of a database whose server has ended is its folder's.
+            let _ = psql_command(base).args(["-c", EVERYWHERE, "-c", &drop]).output();
+        }
+    }
+}
 
 /// A server, or the way to somebody's own.
 pub struct TestServer {
@@ -139,6 +165,9 @@ impl TestServer {
     pub fn database(&self) -> String {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("perfpipe_{}_{number}", std::process::id());
+        if self.own.is_none() {
+            MADE.with_borrow_mut(|made| made.0.push((self.base.clone(), name.clone())));
+        }
         if self.citus {
             self.make_in_cluster(&name);
         } else {
@@ -156,9 +185,8 @@ impl TestServer {
 
     /// Makes a database on every node of the cluster, and lets the coordinator know the same nodes in it.
     fn make_in_cluster(&self, name: &str) {
-        let everywhere = "set citus.enable_create_database_propagation = on";
         let output = psql_command(&self.base)
-            .args(["-c", everywhere, "-c", &format!("create database {name}")])
+            .args(["-c", EVERYWHERE, "-c", &format!("create database {name}")])
             .output();
         assert!(output.expect("psql can be run").status.success(), "{name} can't be made in the cluster");
         let nodes = "select nodename || ':' || nodeport from pg_dist_node where groupid <> 0 order by 1";
@@ -174,7 +202,10 @@ impl TestServer {
             let (host, port) = node.split_once(':').unwrap();
             sql += &format!("; select citus_add_node('{host}', {port})");
         }
-        psql(&self.url_of(name), &sql);
+        let mut join = psql_command(&self.url_of(name));
+        let join = join.args(["-c", &sql]);
+        let joined = (0..JOINED).any(|_| join.output().expect("psql can be run").status.success());
+        assert!(joined, "the nodes of {name} can't be joined");
     }
 
     /// The URL of the database that is always there.
@@ -192,10 +223,20 @@ impl TestServer {
         self.own.as_ref().expect("a server of one's own").port
     }
 
-    /// The socket of a server that was started here.
+    /// True for the coordinator of a Citus cluster.
+    pub fn is_cluster(&self) -> bool {
+        self.citus
+    }
+
+    /// The socket of a server that was started here, or of a cluster's coordinator on this machine.
     pub fn socket(&self) -> Option<PathBuf> {
-        let own = self.own.as_ref()?;
-        Some(own.folder.path().join(format!(".s.PGSQL.{}", own.port)))
+        if let Some(own) = &self.own {
+            return Some(own.folder.path().join(format!(".s.PGSQL.{}", own.port)));
+        }
+        let at =
+            "select current_setting('unix_socket_directories') || '/.s.PGSQL.' || current_setting('port')";
+        let socket = self.citus.then(|| PathBuf::from(self.psql(at)))?;
+        socket.exists().then_some(socket)
     }
 
     /// From its next start on, the server only follows another one, and can only be read.

@@ -7,7 +7,7 @@ use perfpipe_analyze::table::Format;
 
 use crate::args::{
     ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, Part, PointArgs, RunNameArgs,
-    SeriesArgs, SeriesFromArgs, SheetArgs, Tag, choice, repeat,
+    SendArgs, SeriesArgs, SeriesFromArgs, SheetArgs, Tag, choice, repeat,
 };
 
 /// Flags on the run that is stored.
@@ -33,10 +33,8 @@ pub(crate) struct KeepArgs {
     /// Store only the exact counts per second, not the samples
     #[arg(long)]
     pub(crate) no_samples: bool,
-    /// Connections on which samples are sent to a database, at most [default: 1]; with more, a large run is stored sooner,
-    /// and its samples lie in as many tables, which SQL reads as one
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(crate) connections: Option<u16>,
+    #[command(flatten)]
+    pub(crate) sent: SendArgs,
 }
 
 #[derive(Debug, Args)]
@@ -73,7 +71,7 @@ pub(crate) struct IngestArgs {
     pub(crate) salvage: bool,
     /// Store the logs as this part of a run, 3/16, until `perfpipe merge` has all of them; `auto`: the number of the task of
     /// a Slurm array, auto/16: that of the pod of an indexed job of Kubernetes
-    #[arg(long, value_name = "K/N", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "report", "max_rejects", "strict"])]
+    #[arg(long, value_name = "K/N", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "report", "max_rejects", "strict", "distribute", "columnar"])]
     pub(crate) part: Option<Part>,
     /// Name of the injector that wrote the logs of this part
     #[arg(long, value_name = "NAME", requires = "part")]

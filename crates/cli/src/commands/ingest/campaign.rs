@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     let options = options(args)?.with_progress(progress.clone());
     let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
     pages.map(page_folder).transpose()?;
-    let store = store::open_with(store, args.keep.connections).await?;
+    let store = store::open_with(store, &args.keep.sent).await?;
     let mut campaign = Campaign::plan(&args.files, &options, &store).await?;
     campaign.notes.iter().for_each(|text| note(text));
     let mut left_out = LeftOut::default();

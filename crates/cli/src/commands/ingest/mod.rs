@@ -84,7 +84,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
         page_folder(folder)?;
     }
     let started = Instant::now();
-    let store = store::open_with(store, args.keep.connections).await?;
+    let store = store::open_with(store, &args.keep.sent).await?;
     let before = stored_before(&store, &options).await;
     let total = args.files.iter().map(|file| size_of(file)).sum();
     let bar = Bar::start(total, progress);

@@ -18,8 +18,19 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 79] = [
-    ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.keep.connections == Some(3))),
+const LINES: [(&str, IsRead); 81] = [
+    (
+        "ingest a.zip --connections 3",
+        |c| matches!(c, Command::Ingest(a) if a.keep.sent.connections == Some(3)),
+    ),
+    (
+        "ingest a.zip --distribute second",
+        |c| matches!(c, Command::Ingest(a) if a.keep.sent.placement().is_some_and(|(place, _)| place.by_second && !place.columnar)),
+    ),
+    (
+        "ingest a.zip --columnar",
+        |c| matches!(c, Command::Ingest(a) if a.keep.sent.placement().is_some_and(|(place, _)| place.columnar && !place.by_second)),
+    ),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
         |c| matches!(c, Command::Ingest(a) if a.series.series.len() == 2 && a.series.unit == ["bytes", "MB/s"]),
@@ -58,7 +69,7 @@ const LINES: [(&str, IsRead); 79] = [
     ),
     (
         "watch run.jtl - --idle-end 30s --connections 3 --check r.toml --abort-after 10s --frameworks p.toml --serve localhost:8090",
-        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.serve.is_some_and(|at| at.port() == 8090) && a.check.is_some() && a.keep.connections == Some(3)),
+        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.serve.is_some_and(|at| at.port() == 8090) && a.check.is_some() && a.keep.sent.connections == Some(3)),
     ),
     (
         "watch run.jtl --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",

@@ -39,7 +39,7 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
     let options = options(args)?.with_progress(progress.clone());
     let mut judge = args.check.as_deref().map(|rules| Judge::of(rules, args.abort_after())).transpose()?;
     // What can't be stored is told before the test has run.
-    let store = store::open_with(store, args.keep.connections).await?;
+    let store = store::open_with(store, &args.keep.sent).await?;
     let watch = Watch::begin(&args.files, &options)?;
     let mut serving = match args.serve {
         Some(address) => Some(Serving::begin(address).await?),

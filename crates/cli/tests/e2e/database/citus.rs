@@ -5,20 +5,21 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::database::migrate::make_layout_3;
 use crate::interruptions::kills::{exports, ingest_that_waits, samples_are_stored, store_with_run};
 use crate::postgres::required::skip;
-use crate::postgres::{TestServer, psql};
+use crate::postgres::{TestServer, psql, psql_command};
 use crate::support::*;
 
 /// A cluster of a coordinator and two workers, which ends with this.
-struct Cluster {
+pub(super) struct Cluster {
     folder: tempfile::TempDir,
     server: TestServer,
 }
 
 impl Cluster {
     /// Starts one; `None`, with a note, where Citus is not installed.
-    fn start() -> Option<Self> {
+    pub(super) fn start() -> Option<Self> {
         let folder = tempfile::Builder::new().prefix("citustest").tempdir_in("/tmp").unwrap();
         let started = script(&["start"], folder.path());
         if started.code != Some(0) {
@@ -29,13 +30,22 @@ impl Cluster {
         Some(Self { folder, server })
     }
 
-    fn store(&self) -> Store {
+    pub(super) fn store(&self) -> Store {
         Store::at(["--database".into(), self.server.database()])
     }
 
     /// Ends a worker as a power failure would. Returns its address.
     fn stop(&self, worker: &str) -> String {
         script_on(&["stop"], self.folder.path(), &[worker]).text();
+        self.address(worker)
+    }
+
+    /// The URL of a store's database on a worker.
+    fn on(&self, worker: &str, store: &Store) -> String {
+        format!("postgres://postgres@{}/{}", self.address(worker), store.place().rsplit('/').next().unwrap())
+    }
+
+    fn address(&self, worker: &str) -> String {
         let settings = self.folder.path().join(worker).join("postgresql.conf");
         let settings = std::fs::read_to_string(settings).unwrap();
         let port = settings.lines().find_map(|line| line.strip_prefix("port = "));
@@ -79,10 +89,11 @@ fn runs_lie_on_the_nodes_and_read_as_on_a_single_server() {
     places.insert(3, "perfpipe.layout|reference|<none>|1".to_owned());
     places.insert(4, "perfpipe.nio_2048|distributed|<none>|1".to_owned());
     assert_eq!(psql(store.place(), PLACES).lines().collect::<Vec<_>>(), places);
-    // On several connections, which a cluster does not need, nothing is different.
+    // A cluster takes samples on one connection, and says so.
     let log = fixture("distributed.csv");
     let told = ["--framework", "nio", "--test", "2048", "--connections", "3"];
-    store.run(&[&["ingest", log.to_str().unwrap()][..], &told].concat()).said();
+    let said = store.run(&[&["ingest", log.to_str().unwrap()][..], &told].concat()).said();
+    assert_told(&said, &["--connections", "one connection"]);
     assert_eq!(exports(&store), expected);
     store.run(&["drop", "--framework", "nio", "--test", "2048"]).said();
     assert!(store.list().is_empty());
@@ -108,6 +119,42 @@ fn worker_that_stops_in_an_ingest_is_named_and_the_earlier_run_stays_whole() {
     }
     let log = fixture("crlf.csv");
     store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
+    assert_eq!(count(&store.list()[0], "requests"), 200);
+}
+
+#[test]
+fn migration_puts_samples_on_the_nodes() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = cluster.store();
+    psql(store.place(), "create schema perfpipe");
+    make_layout_3(store.place(), "postgres");
+    let (store, expected) = store_with_run(store);
+    psql(store.place(), "select undistribute_table('perfpipe.nio_2048')");
+    assert_eq!(exports(&store), expected);
+    assert_told(&store.run(&["migrate", "--dry-run"]).said(), &["samples of 1 run go to the nodes"]);
+    assert_told(&store.run(&["migrate"]).said(), &["layout 4"]);
+    assert_eq!(exports(&store), expected);
+    assert_told(&psql(store.place(), PLACES), &["perfpipe.nio_2048|distributed|<none>|1"]);
+    let left = "select sum(pg_relation_size(oid)) from pg_class where relnamespace = 'perfpipe'::regnamespace
+                and relkind = 'r' and relname <> 'layout'";
+    assert_eq!(psql(store.place(), left), "0");
+}
+
+/// Readers end on the coordinator before they end on the nodes.
+#[test]
+fn lock_that_is_held_on_a_node_alone_is_waited_for() {
+    let Some(cluster) = Cluster::start() else { return };
+    let (store, _) = store_with_run(cluster.store());
+    let node = cluster.on("worker1", &store);
+    let hold = "set citus.enable_ddl_propagation = off; begin;
+                lock table perfpipe.nio_2048 in access share mode; select pg_sleep(3)";
+    let mut holder = psql_command(&node).args(["-c", hold]).spawn().unwrap();
+    let held = "select count(*) from pg_locks where relation = to_regclass('perfpipe.nio_2048') and granted
+                and mode = 'AccessShareLock'";
+    wait_for("the node's table is locked", || psql(&node, held) == "1");
+    let log = fixture("crlf.csv");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
+    holder.wait().unwrap();
     assert_eq!(count(&store.list()[0], "requests"), 200);
 }
 

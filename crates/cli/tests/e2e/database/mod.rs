@@ -5,6 +5,7 @@ mod grafana;
 pub(crate) mod migrate;
 mod missing_rows;
 mod passwords;
+mod placement;
 mod pooler;
 mod roles;
 mod server_limits;

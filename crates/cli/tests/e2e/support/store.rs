@@ -73,6 +73,11 @@ impl Store {
         self.flag[0] == "--database"
     }
 
+    /// True for a database on a Citus cluster.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.is_database() && TestServer::shared().is_some_and(TestServer::is_cluster)
+    }
+
     /// The command on this store, run in a folder of the test's own.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = perfpipe();

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, Row};
 
@@ -23,6 +23,10 @@ pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// The default time that a session waits for a lock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The error of a cluster for whatever happens on a node while it is told what the coordinator does, such as to lock a
+/// table. A warning before it tells what happened.
+const NODE_FAILED: &str = "failure on connection marked as essential";
 
 /// A connection and the task that drives it. Dropping it closes the connection and rolls back an open transaction.
 pub(crate) struct Session {
@@ -88,12 +92,24 @@ impl Session {
             let cause = self.wire.cause().map_or_else(String::new, |cause| format!(" ({})", sentence(cause)));
             format!("the server closed the connection{cause}")
         } else {
-            sentence(error)
+            let warning = self.of_node(error).map_or_else(String::new, |why| format!(" ({})", why.message()));
+            sentence(error) + &warning
         };
         match remedy(error) {
             Some(remedy) => Error::failed(ErrorKind::StoreFailed, what, why, remedy),
             None => Error::store(what, why),
         }
+    }
+
+    /// Returns the server's code for an error, or for what happened on a node of a cluster.
+    pub(crate) fn code(&self, error: &tokio_postgres::Error) -> Option<SqlState> {
+        self.of_node(error).map(|why| why.code().clone()).or_else(|| error.code().cloned())
+    }
+
+    /// Returns what happened on a node of a cluster, if that is what the error is about.
+    fn of_node(&self, error: &tokio_postgres::Error) -> Option<DbError> {
+        let of_node = error.as_db_error().is_some_and(|said| said.message().starts_with(NODE_FAILED));
+        self.wire.warning().filter(|_| of_node)
     }
 }
 

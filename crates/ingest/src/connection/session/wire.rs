@@ -12,7 +12,8 @@ use std::task::{Context, Poll, Waker};
 use futures_util::Stream;
 use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_postgres::{Connection, Error};
+use tokio_postgres::error::{DbError, Severity};
+use tokio_postgres::{AsyncMessage, Connection, Error};
 
 /// A connection that is polled by its own task and by readers.
 #[derive(Clone)]
@@ -20,24 +21,45 @@ pub(crate) struct Wire {
     driven: Arc<Mutex<Driven>>,
     /// The error with which the connection ended. It is set before any waiting caller is notified.
     ended: Arc<OnceLock<Error>>,
+    /// What the server warned of last.
+    warned: Arc<Mutex<Option<DbError>>>,
 }
 
 struct Driven {
     /// `None` once it has ended.
-    connection: Option<BoxFuture<'static, Result<(), Error>>>,
+    connection: Option<BoxFuture<'static, ()>>,
     /// Wakes the connection's own task.
     task: Option<Waker>,
 }
 
 impl Wire {
     /// Spawns the connection's own task.
-    pub(super) fn drive<S, T>(connection: Connection<S, T>) -> Self
+    pub(super) fn drive<S, T>(mut connection: Connection<S, T>) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let (ended, warned) = (Arc::new(OnceLock::new()), Arc::new(Mutex::new(None)));
+        let (of_end, of_warning) = (Arc::clone(&ended), Arc::clone(&warned));
+        let connection = async move {
+            while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+                match message {
+                    Ok(AsyncMessage::Notice(notice))
+                        if notice.parsed_severity() == Some(Severity::Warning) =>
+                    {
+                        *locked(&of_warning) = Some(notice);
+                    }
+                    Ok(_) => {}
+                    // This block drops the connection, which notifies who waits, before its caller learns of its end.
+                    Err(error) => {
+                        let _ = of_end.set(error);
+                        break;
+                    }
+                }
+            }
+        };
         let driven = Driven { connection: Some(Box::pin(connection)), task: None };
-        let wire = Self { driven: Arc::new(Mutex::new(driven)), ended: Arc::default() };
+        let wire = Self { driven: Arc::new(Mutex::new(driven)), ended, warned };
         let of_task = wire.clone();
         tokio::spawn(poll_fn(move |context| {
             of_task.lock().task = Some(context.waker().clone());
@@ -51,20 +73,24 @@ impl Wire {
         self.ended.get()
     }
 
+    /// What the server warned of last.
+    pub(super) fn warning(&self) -> Option<DbError> {
+        locked(&self.warned).clone()
+    }
+
     /// Polls the connection, which then wakes this task and no other. Ready once it has ended.
     fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut driven = self.lock();
         let Some(connection) = &mut driven.connection else { return Poll::Ready(()) };
-        let Poll::Ready(end) = connection.as_mut().poll(context) else { return Poll::Pending };
-        if let Err(error) = end {
-            let _ = self.ended.set(error);
+        if connection.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
         }
         driven.connection = None;
         Poll::Ready(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Driven> {
-        self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.driven)
     }
 
     /// Waits for the next item of a stream that the connection feeds, and drives the connection meanwhile. The caller
@@ -84,6 +110,10 @@ impl Wire {
     pub(crate) fn turn(&self) -> Turn {
         Turn(self.clone())
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A reader's turn of driving a connection. When it is dropped, the connection's own task takes over again.

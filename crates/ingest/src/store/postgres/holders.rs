@@ -110,7 +110,7 @@ fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
 pub(crate) async fn wait_for(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
     let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
     let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };
-    Err(match error.code() {
+    Err(match session.code(&error).as_ref() {
         Some(&SqlState::LOCK_NOT_AVAILABLE) => lock_refusal(session, what, text, lock).await,
         _ => session.error(what, &error),
     })

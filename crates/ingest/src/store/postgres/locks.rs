@@ -170,7 +170,7 @@ pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> 
         // By itself: a cluster sends the text that a setting comes in to its nodes, and the lock is not for them to take.
         session.run(what, &waiting(TRY)).await?;
         let Err(error) = session.client().batch_execute(&lock).await else { return Ok(Exclusive::Held) };
-        let gone = match error.code() {
+        let gone = match session.code(&error).as_ref() {
             Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => false,
             Some(code) if *code == SqlState::UNDEFINED_TABLE => true,
             _ => return Err(session.error(what, &error)),

@@ -31,6 +31,7 @@ pub use self::copy::samples::SampleEncoder;
 pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;
 pub use crate::connection::config::PostgresConfig;
+pub use crate::connection::placement::Placement;
 
 use super::{Listing, Wanted};
 use crate::connection::connect;
@@ -44,6 +45,7 @@ use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 
 use self::samples::leftovers;
+use self::schema::engine::Engine;
 use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};
 use self::writer::Claim;
@@ -86,6 +88,21 @@ impl PostgresStore {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// Returns true if the server is the coordinator of a Citus cluster.
+    ///
+    /// # Errors
+    /// If the server only looks like PostgreSQL, or fails.
+    pub fn is_cluster(&self) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async move {
+            let (what, session) = ("asking for the kind of server", self.take().await?);
+            begin(&session, what, Mode::Reading).await?;
+            let engine = Engine::ask(&session, what).await?;
+            session.end(what).await?;
+            self.put_back(session);
+            Ok(engine == Engine::Citus)
+        })
     }
 
     /// Returns the stored runs, sorted by test, framework and repeat.

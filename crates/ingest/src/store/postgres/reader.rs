@@ -255,7 +255,8 @@ pub(super) async fn samples(
             hand_on(std::mem::replace(&mut batch, empty()))
         }
     };
-    read::each(session, what, &tables, &mut take).await?;
+    let count = info.requests() + info.transactions;
+    read::each(session, what, &tables, count, &mut take).await?;
     session.end(what).await?;
     if !batch.is_empty() {
         hand_on(batch)?;
@@ -275,7 +276,7 @@ async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, 
         let lock = format!("lock table {listed} in access share mode");
         let held = session.client().batch_execute(&lock).await;
         if let Err(error) = &held {
-            if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
+            if session.code(error).as_ref() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
                 return Err(holders::of_tables(session, what, &names, false).await);
             }
             session.run(what, "rollback").await?;

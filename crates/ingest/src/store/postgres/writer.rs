@@ -20,6 +20,7 @@ use super::copy::{CopyIn, facts};
 use super::parts::{self, Merging};
 use super::pooled;
 use super::samples::leftovers;
+use super::samples::place;
 use super::samples::spread::Samples;
 use super::samples::stripes::Tables;
 use super::schema::engine::Engine;
@@ -29,6 +30,7 @@ use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
 use super::{locks, runs, series};
 use crate::connection::config::PostgresConfig;
+use crate::connection::placement::Placement;
 use crate::connection::session::Session;
 
 /// Writes one run to Postgres. If it is dropped before the commit, nothing is stored.
@@ -63,6 +65,15 @@ impl PostgresWriter {
         layout::ensure(&session, engine).await?;
         leftovers::sweep(&session).await?;
         engine.check_nodes(&session).await?;
+        let placement = if keep_samples {
+            let key = match claim {
+                Claim::Run(key) => key,
+                Claim::Part(..) => None,
+            };
+            place::choose(&session, engine, config.placement, key).await?
+        } else {
+            Placement::default()
+        };
         begin(&session, what, Mode::Writing).await?;
         engine.settle_nodes(&session, what).await?;
         pooled::clear(&session).await?;
@@ -71,7 +82,11 @@ impl PostgresWriter {
             Claim::Run(Some(key)) => locks::claim(&session, key).await?,
             Claim::Part(key, number) => locks::claim_part(&session, key, number).await?,
         }
-        let samples = if keep_samples { Some(Samples::begin(&session, config, engine).await?) } else { None };
+        let samples = if keep_samples {
+            Some(Samples::begin(&session, config, engine, placement).await?)
+        } else {
+            None
+        };
         Ok(Self { session, config: config.clone(), engine, samples, merging: None })
     }
 
@@ -92,7 +107,8 @@ impl RunWriter for PostgresWriter {
     type Encoder = SampleEncoder;
 
     fn encoder(&self) -> Result<SampleEncoder> {
-        Ok(SampleEncoder::new(self.samples.is_some()))
+        let lines = self.samples.as_ref().is_some_and(Samples::have_lines);
+        Ok(SampleEncoder::new(self.samples.is_some()).with_lines(lines))
     }
 
     async fn write(&mut self, chunk: Rows) -> Result<()> {

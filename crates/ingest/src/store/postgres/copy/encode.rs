@@ -30,6 +30,16 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Changes each row in place, by a function of its number and its bytes, with those after it.
+    pub(crate) fn patched(mut self, change: impl Fn(u64, &mut [u8])) -> Self {
+        let mut bytes = Vec::from(self.bytes);
+        for (number, start) in (0..).zip(&self.starts) {
+            change(number, bytes.get_mut(*start..).unwrap_or_default());
+        }
+        self.bytes = Bytes::from(bytes);
+        self
+    }
+
     /// Takes the first `count` rows, or all if there are fewer.
     pub(crate) fn split_to(&mut self, count: u64) -> Self {
         let place = usize::try_from(count).ok().and_then(|at| Some((at, *self.starts.get(at)?)));

@@ -15,20 +15,34 @@ pub(crate) const COLUMNS: &str = "t_ms, elapsed, latency, connect, idle_time, al
 /// The number of columns.
 const FIELDS: i16 = 14;
 
+/// The number of columns before them where samples have lines: the line and the second.
+const LINE_FIELDS: i16 = 2;
+
+/// The place of the line in a row, after the number of fields and its own length.
+const LINE: usize = 2 + 4;
+
 /// The maximum size in bytes of a row without its texts.
-const FIXED_BYTES: usize = 2 + 14 * 4 + 6 * 4 + 6 * 8;
+const FIXED_BYTES: usize = 2 + 16 * 4 + 7 * 4 + 7 * 8;
 
 /// Encodes batches as rows of a binary COPY. Each batch is returned at once, so the table keeps the log's order.
 #[derive(Debug)]
 pub struct SampleEncoder {
     rows: RowEncoder,
     kept: bool,
+    /// True if each row begins with room for the number of its sample, and with its second.
+    lines: bool,
 }
 
 impl SampleEncoder {
     /// Creates an encoder. If samples are not kept, it returns no rows.
     pub fn new(kept: bool) -> Self {
-        Self { rows: RowEncoder::default(), kept }
+        Self { rows: RowEncoder::default(), kept, lines: false }
+    }
+
+    /// Begins each row with room for the number of its sample, which [`numbered`] fills in, and with its second.
+    pub(crate) fn with_lines(mut self, lines: bool) -> Self {
+        self.lines = lines;
+        self
     }
 }
 
@@ -39,7 +53,7 @@ impl BatchEncoder for SampleEncoder {
         if !self.kept || batch.is_empty() {
             return Ok(None);
         }
-        put(&mut self.rows, batch)?;
+        put(&mut self.rows, batch, self.lines)?;
         let mut rows = self.rows.take()?;
         rows.wide = batch.resolution.is_fine();
         Ok(Some(rows))
@@ -47,14 +61,21 @@ impl BatchEncoder for SampleEncoder {
 }
 
 /// Encodes a batch.
-fn put(rows: &mut RowEncoder, batch: &SampleBatch) -> Result<()> {
+fn put(rows: &mut RowEncoder, batch: &SampleBatch, lines: bool) -> Result<()> {
     rows.reserve(batch.len() * (FIXED_BYTES + 32));
     let wide = batch.resolution.is_fine();
     let time = |rows: &mut RowEncoder, time: i32| if wide { rows.i64(time.into()) } else { rows.i32(time) };
     let columns = batch.t_ms.iter().zip(&batch.elapsed).zip(&batch.success).zip(&batch.transaction);
     for (row, (((t_ms, elapsed), success), transaction)) in columns.enumerate() {
-        rows.row(FIELDS);
-        rows.i32(offset(*t_ms)?);
+        let offset = offset(*t_ms)?;
+        if lines {
+            rows.row(FIELDS + LINE_FIELDS);
+            rows.i64(0);
+            rows.i32(offset.div_euclid(1000));
+        } else {
+            rows.row(FIELDS);
+        }
+        rows.i32(offset);
         time(rows, *elapsed);
         rows.maybe(batch.latency.get(row), time);
         rows.maybe(batch.connect.get(row), time);
@@ -71,6 +92,16 @@ fn put(rows: &mut RowEncoder, batch: &SampleBatch) -> Result<()> {
         rows.text(batch.injector.get(row).unwrap_or_default());
     }
     Ok(())
+}
+
+/// Fills in the numbers of samples, from `first` on, where rows have room for them. Only who takes all rows in the order of
+/// the log knows them.
+pub(crate) fn numbered(rows: Rows, first: u64) -> Rows {
+    rows.patched(|number, row| {
+        if let Some(place) = row.get_mut(LINE..LINE + 8) {
+            place.copy_from_slice(&(first + number).to_be_bytes());
+        }
+    })
 }
 
 fn offset(t_ms: i64) -> Result<i32> {

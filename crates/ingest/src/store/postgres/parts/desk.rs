@@ -28,7 +28,9 @@ impl PartStore for PostgresStore {
 
     async fn part_desk(&self, key: &RunKey, number: PartNumber) -> Result<PartDesk> {
         // Other machines load at the same time: one connection each is enough.
-        let config = self.config.clone().with_connections(1);
+        let mut config = self.config.clone().with_connections(1);
+        // The samples of parts are copied to one table.
+        config.placement = None;
         Ok(PartDesk { config, patience: self.patience, key: key.clone(), number })
     }
 

@@ -2,6 +2,7 @@
 
 use tokio_postgres::types::Type;
 
+use crate::connection::placement::Placement;
 use crate::connection::session::{Session, value};
 use crate::error::Result;
 use crate::run::key::RunKey;
@@ -54,7 +55,7 @@ async fn chained(session: &Session, key: &RunKey, first: &str, others: &[String]
 
 /// Copies the rows of all tables to one, on a cluster, where a table can have no children.
 async fn copied(session: &Session, key: &RunKey, tables: &[String], engine: Engine) -> Result<Tables> {
-    let mut loading = own_table(session, engine).await?;
+    let mut loading = own_table(session, engine, Placement::default()).await?;
     if are_wide(session, tables).await? {
         loading.widen(session).await?;
     }

@@ -60,7 +60,7 @@ async fn drop_table(session: &Session, name: &str) -> Result<()> {
     let sql = format!("{}; lock table {table} in access exclusive mode; drop table {table}", waiting(WAIT));
     match session.client().batch_execute(&sql).await {
         Ok(()) => session.run(what, "commit").await,
-        Err(error) => match error.code() {
+        Err(error) => match session.code(&error).as_ref() {
             Some(&SqlState::LOCK_NOT_AVAILABLE | &SqlState::UNDEFINED_TABLE) => session.end(what).await,
             _ => Err(session.error(what, &error)),
         },

@@ -1,5 +1,6 @@
 //! A new table that samples are copied to. It has a temporary name until the run is complete.
 
+use crate::connection::placement::Placement;
 use crate::connection::session::Session;
 use crate::error::Result;
 use crate::store::postgres::copy::CopyIn;
@@ -26,15 +27,37 @@ pub(crate) struct Loading {
     pub(super) rows: u64,
     /// True if times of requests are 64 bits wide.
     wide: bool,
+    placement: Placement,
 }
+
+/// The columns, before all others, of samples that are dealt out by their second.
+const LINES: &str = "  line bigint not null,\n  second int not null,\n";
+
+/// Their comments.
+const ON_LINES: &str = "
+  comment on column {table}.line is 'The number of the sample in the order of the log, from 0.';
+  comment on column {table}.second is 'The second of t_ms, from 0. The rows are dealt out by it.';";
 
 impl Loading {
     /// Creates the table.
-    pub(crate) async fn begin(session: &Session, table: String, engine: Engine) -> Result<Self> {
+    pub(crate) async fn begin(
+        session: &Session,
+        table: String,
+        engine: Engine,
+        placement: Placement,
+    ) -> Result<Self> {
+        let (lines, comments) = if placement.by_second { (LINES, ON_LINES) } else { ("", "") };
+        let using = if placement.columnar { " using columnar" } else { "" };
+        let sql = include_str!("table.sql").to_owned() + comments;
         let sql =
-            include_str!("table.sql").replace("{table}", &in_schema(&table)) + &engine.on_one_node(&table);
-        session.run("making a table for the samples", &sql).await?;
-        Ok(Self { table, copy: None, sent: 0, rows: 0, wide: false })
+            sql.replace("{table}", &in_schema(&table)).replace("{lines}", lines).replace("{using}", using);
+        session.run("making a table for the samples", &(sql + &engine.place(&table, placement))).await?;
+        Ok(Self { table, copy: None, sent: 0, rows: 0, wide: false, placement })
+    }
+
+    /// True if each row has the number of its sample and its second.
+    pub(super) fn has_lines(&self) -> bool {
+        self.placement.by_second
     }
 
     /// Copies rows to the table.
@@ -45,8 +68,13 @@ impl Loading {
         }
         let mut copy = match self.copy.take() {
             Some(copy) => copy,
-            // Rows that are frozen now need not be rewritten by a vacuum later.
-            None => CopyIn::begin(session, COPYING, &in_schema(&self.table), COLUMNS, ", freeze").await?,
+            None => {
+                let lines = if self.has_lines() { "line, second, " } else { "" };
+                let columns = format!("{lines}{COLUMNS}");
+                // Rows that are frozen now need not be rewritten by a vacuum later. Columns are not rewritten.
+                let options = if self.placement.columnar { "" } else { ", freeze" };
+                CopyIn::begin(session, COPYING, &in_schema(&self.table), &columns, options).await?
+            }
         };
         copy.send(session, rows).await?;
         self.copy = Some(copy);
@@ -73,10 +101,15 @@ impl Loading {
         Ok(())
     }
 
-    /// Creates a small index by time, since samples are nearly in its order.
+    /// Creates a small index by time, since samples are nearly in its order, and by line. A table in columns knows the
+    /// least and the greatest value of each part by itself, and takes none.
     pub(crate) async fn index(&self, session: &Session) -> Result<()> {
+        if self.placement.columnar {
+            return Ok(());
+        }
+        let columns = if self.has_lines() { "t_ms, line" } else { "t_ms" };
         let (index, table) = (quoted(&locks::index_of(&self.table)), in_schema(&self.table));
-        let sql = format!("create index {index} on {table} using brin (t_ms)");
+        let sql = format!("create index {index} on {table} using brin ({columns})");
         session.run("indexing the samples", &sql).await
     }
 }

@@ -8,6 +8,7 @@
 
 pub(super) mod leftovers;
 pub(super) mod loading;
+pub(super) mod place;
 pub(super) mod read;
 pub(super) mod spread;
 pub(super) mod stripes;

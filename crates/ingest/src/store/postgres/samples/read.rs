@@ -19,11 +19,20 @@ use super::stripes::{Stripes, Tables};
 /// The maximum number of rows that the server is asked for at once, since it gathers them before it sends any.
 const AT_ONCE: u64 = 8192;
 
+/// The number of rows that a cluster is asked for at once, since its coordinator gathers and sorts them.
+const SORTED: u64 = 1 << 17;
+
 /// A function that takes a row.
 type Each<'a> = &'a mut (dyn FnMut(&mut Fields<'_>) -> Result<()> + Send);
 
-/// Passes every row to `each`, within a transaction.
-pub(crate) async fn each(session: &Session, what: &str, tables: &Tables, each: Each<'_>) -> Result<()> {
+/// Passes every row to `each`, within a transaction. The run has `count` of them.
+pub(crate) async fn each(
+    session: &Session,
+    what: &str,
+    tables: &Tables,
+    count: u64,
+    each: Each<'_>,
+) -> Result<()> {
     match &tables.stripes {
         Some(Stripes::Dealt { first, rows, .. }) => {
             striped(session, what, tables, (*first, *rows), each).await
@@ -34,6 +43,7 @@ pub(crate) async fn each(session: &Session, what: &str, tables: &Tables, each: E
             }
             Ok(())
         }
+        Some(Stripes::Sorted { .. }) => sorted(session, what, &in_schema(&tables.own), count, each).await,
         None => whole(session, what, &in_schema(&tables.own), each).await,
     }
 }
@@ -42,6 +52,19 @@ pub(crate) async fn each(session: &Session, what: &str, tables: &Tables, each: E
 async fn whole(session: &Session, what: &str, table: &str, each: Each<'_>) -> Result<()> {
     let query = format!("select {COLUMNS} from {table}");
     CopyOut::begin(session, what, &query).await?.each(each).await
+}
+
+/// Reads a table that is dealt out over nodes, in the order of its lines.
+async fn sorted(session: &Session, what: &str, table: &str, count: u64, each: Each<'_>) -> Result<()> {
+    let mut from = 0;
+    while from < count {
+        let to = from + SORTED;
+        let query =
+            format!("select {COLUMNS} from {table} where line >= {from} and line < {to} order by line");
+        CopyOut::begin(session, what, &query).await?.each(&mut *each).await?;
+        from = to;
+    }
+    Ok(())
 }
 
 /// Reads all tables side by side, a stripe of each in turn. COPY could read only one after another.

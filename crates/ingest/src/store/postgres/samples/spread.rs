@@ -6,11 +6,13 @@ use futures_util::future::try_join_all;
 
 use crate::connection::config::{PostgresConfig, Spread};
 use crate::connection::connect;
+use crate::connection::placement::Placement;
 use crate::connection::session::{Session, value};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::store::postgres::copy::encode::Rows;
+use crate::store::postgres::copy::samples;
 use crate::store::postgres::locks;
 use crate::store::postgres::pooled;
 use crate::store::postgres::schema::engine::Engine;
@@ -18,7 +20,7 @@ use crate::store::postgres::schema::names::in_schema;
 use crate::store::postgres::transaction::{Mode, begin};
 
 use super::loading::{COPYING, Loading};
-use super::stripes::{Stripes, Tables};
+use super::stripes::{Order, Stripes, Tables};
 
 /// The time in which a further connection must be ready. A pooler may have none to give until others end.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -42,11 +44,21 @@ pub(crate) struct Samples {
 
 impl Samples {
     /// Creates the run's own table in the writer's transaction.
-    pub(crate) async fn begin(session: &Session, config: &PostgresConfig, engine: Engine) -> Result<Self> {
-        let own = own_table(session, engine).await?;
+    pub(crate) async fn begin(
+        session: &Session,
+        config: &PostgresConfig,
+        engine: Engine,
+        placement: Placement,
+    ) -> Result<Self> {
+        let own = own_table(session, engine, placement).await?;
         // A distributed table can't have tables of other connections as children.
         let (others, spread) = (Vec::new(), engine == Engine::Citus);
         Ok(Self { config: config.clone(), own, others, spread, given: 0, first: 0, turn: 0, left: 0 })
+    }
+
+    /// True if each row has the number of its sample and its second.
+    pub(crate) fn have_lines(&self) -> bool {
+        self.own.has_lines()
     }
 
     /// Copies rows, which must come in the order of the log.
@@ -54,6 +66,9 @@ impl Samples {
         let Spread { connections, stripe } = self.config.spread;
         if !self.spread && connections > 1 {
             self.spread(session, connections - 1, rows.wide).await?;
+        }
+        if self.have_lines() {
+            rows = samples::numbered(rows, self.given);
         }
         self.given += rows.rows;
         if self.others.is_empty() {
@@ -114,11 +129,11 @@ impl Samples {
 }
 
 /// Creates the run's own table in the writer's transaction.
-pub(crate) async fn own_table(session: &Session, engine: Engine) -> Result<Loading> {
+pub(crate) async fn own_table(session: &Session, engine: Engine, placement: Placement) -> Result<Loading> {
     let what = "making a table for the samples";
     let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
     // Run tables have an underscore in their names, and no other open transaction has this process number.
-    Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine).await
+    Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine, placement).await
 }
 
 /// The transaction of the writer, as its further connections know it.
@@ -154,8 +169,13 @@ impl Loader {
         if locks::try_lock(&session, COPYING, &self.lock).await? {
             return Ok(None);
         }
-        let mut loading =
-            Loading::begin(&session, format!("loading {} {number}", self.number), Engine::Postgres).await?;
+        let mut loading = Loading::begin(
+            &session,
+            format!("loading {} {number}", self.number),
+            Engine::Postgres,
+            Placement::default(),
+        )
+        .await?;
         if wide {
             loading.widen(&session).await?;
         }
@@ -194,8 +214,10 @@ impl Loaded {
             attach(session, &own, &table).await?;
             tables.push(table);
         }
-        let striped = !tables.is_empty();
-        let stripes = striped.then_some(Stripes::Dealt { first: self.first, rows: self.stripe, tables });
+        let stripes = match tables.is_empty() {
+            true => self.own.has_lines().then_some(Stripes::Sorted { by: Order::Line }),
+            false => Some(Stripes::Dealt { first: self.first, rows: self.stripe, tables }),
+        };
         Ok(Tables { own, stripes })
     }
 }

@@ -23,6 +23,19 @@ pub(crate) enum Stripes {
         /// The tables after the run's own one.
         then: Vec<String>,
     },
+    /// All samples are in the run's own table, and a column of it tells their order.
+    Sorted {
+        /// The column.
+        by: Order,
+    },
+}
+
+/// The column that tells the order of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// The number of the sample in the log, from 0.
+    #[serde(rename = "line")]
+    Line,
 }
 
 impl Stripes {
@@ -41,6 +54,7 @@ impl Stripes {
         match self {
             Self::Dealt { tables, .. } => tables,
             Self::Chained { then } => then,
+            Self::Sorted { .. } => &[],
         }
     }
 }

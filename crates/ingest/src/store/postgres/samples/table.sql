@@ -1,7 +1,7 @@
 -- Numbers come first, so that none needs padding, then booleans and texts. In a usual log no column is null: a null
 -- would cost the row eight bytes.
 create table {table} (
-  t_ms          int not null,
+{lines}  t_ms          int not null,
   elapsed       int not null,
   latency       int,
   connect       int,
@@ -15,7 +15,7 @@ create table {table} (
   label         text,
   response_code text,
   injector      text not null
-);
+){using};
 comment on table {table} is
   'Every sample of the run that perfpipe.runs lists with this table_name. A value that the log lacks is null.';
 comment on column {table}.t_ms is 'timeStamp minus the run''s t0, ms.';

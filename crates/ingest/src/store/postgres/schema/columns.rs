@@ -42,7 +42,7 @@ pub(super) async fn add(session: &Session, layout: Layout) -> Result<()> {
     let views = if layout == Layout::NEWEST { [VIEWS, COMMENTS].concat() } else { String::new() };
     match session.client().batch_execute(&format!("{sql}; {views}")).await {
         Ok(()) => session.run(what, "commit").await,
-        Err(error) => Err(match error.code() {
+        Err(error) => Err(match session.code(&error).as_ref() {
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(
                 ErrorKind::Privileges,
                 "the schema perfpipe was made by an earlier perfpipe, and this role may not add the columns that its \

@@ -3,6 +3,7 @@
 
 use tokio_postgres::Row;
 
+use crate::connection::placement::Placement;
 use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -111,9 +112,28 @@ impl Engine {
         self.distribute(table, "'run', colocate_with => 'perfpipe.runs'")
     }
 
+    /// Returns the statement that puts a new table of samples on the nodes.
+    pub(crate) fn place(self, table: &str, placement: Placement) -> String {
+        match placement.by_second {
+            true => self.distribute(table, "'second', colocate_with => 'none'"),
+            false => self.on_one_node(table),
+        }
+    }
+
     /// Returns the statement that puts a new table on one of the nodes.
     pub(crate) fn on_one_node(self, table: &str) -> String {
         self.distribute(table, "null, colocate_with => 'none'")
+    }
+
+    /// Returns the statement that removes the rows from the coordinator's disk that a distributed table had before.
+    pub(super) fn without_former_rows(self, table: &str) -> String {
+        match self {
+            Self::Postgres => String::new(),
+            Self::Citus => {
+                let table = literal(&in_schema(table));
+                format!("; select pg_catalog.truncate_local_data_after_distributing_table({table})")
+            }
+        }
     }
 
     fn distribute(self, table: &str, how: &str) -> String {

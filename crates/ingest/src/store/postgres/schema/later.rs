@@ -32,7 +32,7 @@ impl Later {
         let sql =
             self.made.clone() + &self.tables.iter().map(|table| engine.by_run(table)).collect::<String>();
         let Err(error) = session.client().batch_execute(&sql).await else { return Ok(()) };
-        Err(match error.code() {
+        Err(match session.code(&error).as_ref() {
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
                 let (problem, remedy) = self.refusal;
                 Error::refused(ErrorKind::Privileges, problem, format!("{remedy}, or run: {sql}."))

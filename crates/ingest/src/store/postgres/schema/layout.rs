@@ -68,7 +68,7 @@ async fn not_held(
     tables: &[&str],
     error: &tokio_postgres::Error,
 ) -> Result<NotHeld> {
-    match error.code() {
+    match session.code(error).as_ref() {
         None => return Err(session.error(what, error)),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
             return Err(holders::of_tables(session, what, tables, false).await);
@@ -81,7 +81,7 @@ async fn not_held(
     let there = exists(session, what).await?;
     session.end(what).await?;
     let absent = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
-    match error.code().is_some_and(|code| absent.contains(code)) {
+    match session.code(error).is_some_and(|code| absent.contains(&code)) {
         true if there => Ok(NotHeld::JustMade),
         true => Ok(NotHeld::NoStore),
         false => Err(session.error(what, error)),
@@ -149,7 +149,7 @@ pub(crate) async fn hold(session: &Session, what: &str) -> Result<Layout> {
         names.join(", ")
     );
     if let Err(error) = session.client().batch_execute(&sql).await {
-        return Err(match error.code() {
+        return Err(match session.code(&error).as_ref() {
             Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &TABLES, true).await,
             _ => session.error(what, &error),
         });

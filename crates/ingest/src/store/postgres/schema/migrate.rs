@@ -45,6 +45,8 @@ pub struct Migration {
     pub runs: u64,
     /// The tables that are rewritten.
     pub tables: Vec<MigratedTable>,
+    /// The number of runs whose samples go from the coordinator to the nodes of a Citus cluster.
+    pub moved: u64,
 }
 
 /// A table that a migration rewrites.
@@ -76,10 +78,12 @@ pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     for table in SHARED {
         tables.push(measure(session, table).await?);
     }
+    let engine = Engine::ask(session, what).await?;
+    let moved = on_coordinator(session, engine).await?.len() as u64;
     session.end(what).await?;
     privileges::check_write(session).await?;
     let runs = tables.first().map_or(0, |runs| runs.rows);
-    Ok(Some(Migration { from: from.version(), to: Layout::NEWEST.version(), runs, tables }))
+    Ok(Some(Migration { from: from.version(), to: Layout::NEWEST.version(), runs, tables, moved }))
 }
 
 async fn measure(session: &Session, table: &str) -> Result<MigratedTable> {
@@ -249,13 +253,41 @@ const LATER: &str = "
 async fn distribution(session: &Session) -> Result<String> {
     let engine = Engine::ask(session, WHAT).await?;
     let mut sql = engine.distribution().to_owned();
+    let mut tables = SHARED.map(str::to_owned).to_vec();
     for row in session.query(WHAT, LATER, &[]).await? {
-        sql += &match value::<&str>(&row, "name")? {
+        let name: String = value(&row, "name")?;
+        sql += &match name.as_str() {
             "points" => engine.on_one_node("points"),
             by_run => engine.by_run(by_run),
         };
+        tables.push(name);
     }
+    let samples = on_coordinator(session, engine).await?;
+    let names: Vec<&str> = samples.iter().map(String::as_str).collect();
+    ownership::check(session, &names, true).await?;
+    sql.extend(samples.iter().map(|table| engine.on_one_node(table)));
+    tables.extend(samples);
+    sql.extend(tables.iter().map(|table| engine.without_former_rows(table)));
     Ok(sql + ";")
+}
+
+/// Selects the tables of samples that the nodes do not know. Those with children can't be distributed, and those of others
+/// may not.
+const ON_COORDINATOR: &str = "
+  select c.relname::text as name from perfpipe.runs r
+    join pg_catalog.pg_class c on c.relname = r.table_name::name
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'perfpipe' and c.relkind = 'r' and pg_catalog.pg_has_role(c.relowner, 'usage')
+    and not exists (select from pg_catalog.pg_inherits i where i.inhparent = c.oid)
+    and not exists (select from pg_catalog.pg_dist_partition d where d.logicalrelid = c.oid)
+  order by 1";
+
+/// Returns the tables of samples that can go from the coordinator of a cluster to its nodes.
+async fn on_coordinator(session: &Session, engine: Engine) -> Result<Vec<String>> {
+    if engine == Engine::Postgres {
+        return Ok(Vec::new());
+    }
+    session.query(WHAT, ON_COORDINATOR, &[]).await?.iter().map(|row| value(row, "name")).collect()
 }
 
 /// Detaches the views from the tables, which could not be altered otherwise. The views keep the grants of others.

@@ -27,7 +27,7 @@ comment on column perfpipe.runs.last_end_ms is
   'The largest timeStamp + elapsed of all requests, epoch milliseconds; null in runs of earlier versions.';
 comment on column perfpipe.runs.transactions_end_ms is 'As last_end_ms, for transaction controllers'' own records.';
 comment on column perfpipe.runs.stripes is
-  'Where samples lie if they came on several connections: the first ones in the run''s table, then rows of each of its tables in turn.';
+  'Where samples lie if they came on several connections: the first ones in the run''s table, then rows of each of its tables in turn; or the column that tells their order.';
 comment on column perfpipe.runs.resolution_us is
   'The unit of the run''s times (elapsed, latency, connect) in µs; null in runs of earlier versions: 1000.';
 comment on column perfpipe.runs.generation is 'Identifies what was stored: a run that replaces another has a new number.';

@@ -31,7 +31,7 @@ with recursive me as (
     ('', 't_ms', 'int4'), ('', 'elapsed', 'int4'), ('', 'latency', 'int4'), ('', 'connect', 'int4'),
     ('', 'idle_time', 'int4'), ('', 'all_threads', 'int4'), ('', 'bytes', 'int8'), ('', 'sent_bytes', 'int8'),
     ('', 'cpu', 'float8'), ('', 'success', 'bool'), ('', 'transaction', 'bool'), ('', 'label', 'text'),
-    ('', 'response_code', 'text'), ('', 'injector', 'text')
+    ('', 'response_code', 'text'), ('', 'injector', 'text'), ('', 'line', 'int8'), ('', 'second', 'int4')
 ), parts (relation, class, object) as (
   select indrelid, 'pg_catalog.pg_class'::pg_catalog.regclass::oid, indexrelid from pg_catalog.pg_index
   union all select conrelid, 'pg_catalog.pg_constraint'::pg_catalog.regclass::oid, oid from pg_catalog.pg_constraint
