@@ -1,5 +1,8 @@
 //! Finds out if all requests of a run share one host and one URL path.
 
+use std::ops::Range;
+
+use super::same::begins;
 use crate::sample::texts::clean_text;
 
 /// The maximum number of bytes of a URL that are read: the part that names a test is no longer.
@@ -52,7 +55,33 @@ pub(crate) struct Endpoints {
     pub(crate) host: Agreed,
     /// The path, without query and fragment.
     pub(crate) path: Agreed,
-    last: Option<Vec<u8>>,
+    last: Last,
+}
+
+/// The URL that was looked at last, so that one that tells nothing else is known by how it begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Last {
+    url: Vec<u8>,
+    /// The length up to the slash behind the host, with the slash; 0 if there is none.
+    host: usize,
+    /// The length up to the end of the path; 0 if there is no host.
+    path: usize,
+}
+
+impl Last {
+    /// Returns true if a URL has the same host and path.
+    #[inline]
+    fn has_path_of(&self, url: &[u8]) -> bool {
+        let path = self.url.get(..self.path).unwrap_or_default();
+        !path.is_empty() && begins(url, path) && matches!(url.get(path.len()), None | Some(b'?' | b'#'))
+    }
+
+    /// Returns true if a URL has the same host.
+    #[inline]
+    fn has_host_of(&self, url: &[u8]) -> bool {
+        let host = self.url.get(..self.host).unwrap_or_default();
+        !host.is_empty() && begins(url, host)
+    }
 }
 
 impl Endpoints {
@@ -60,17 +89,24 @@ impl Endpoints {
     #[inline]
     pub(crate) fn add(&mut self, url: &[u8]) {
         let url = url.get(..URL).unwrap_or(url);
-        let settled = self.host == Agreed::Many && self.path == Agreed::Many;
-        if !settled && self.last.as_deref() != Some(url) {
+        let is_known = match (&self.host, &self.path) {
+            (Agreed::Many, Agreed::Many) => true,
+            (_, Agreed::Many) => self.last.has_host_of(url),
+            _ => self.last.has_path_of(url),
+        };
+        if !is_known {
             self.look(url);
         }
     }
 
     fn look(&mut self, url: &[u8]) {
         let (host, path) = split(url);
-        self.host.add(host);
-        self.path.add(path);
-        self.last = Some(url.to_vec());
+        self.host.add(url.get(host).unwrap_or_default());
+        self.path.add(url.get(path.clone()).unwrap_or_default());
+        self.last.url.clear();
+        self.last.url.extend_from_slice(url);
+        self.last.host = if path.is_empty() { 0 } else { path.start + 1 };
+        self.last.path = path.end;
     }
 
     /// Merges the endpoints of another part of the run.
@@ -80,20 +116,23 @@ impl Endpoints {
     }
 }
 
-/// Splits `scheme://host:port/path?query#fragment` into host with port, and path. Both are empty for other texts.
-fn split(url: &[u8]) -> (&[u8], &[u8]) {
-    let Some(scheme) = memchr::memmem::find(url, b"://") else { return (&[], &[]) };
-    let rest = url.get(scheme + 3..).unwrap_or_default();
+/// Finds host with port, and path, in `scheme://host:port/path?query#fragment`. Both are empty, and at 0, in other texts.
+fn split(url: &[u8]) -> (Range<usize>, Range<usize>) {
+    let Some(scheme) = memchr::memmem::find(url, b"://") else { return (0..0, 0..0) };
+    let start = scheme + 3;
+    let rest = url.get(start..).unwrap_or_default();
     let end = memchr::memchr2(b'?', b'#', rest).unwrap_or(rest.len());
     let rest = rest.get(..end).unwrap_or_default();
-    let (host, path) = rest.split_at(memchr::memchr(b'/', rest).unwrap_or(rest.len()));
+    let slash = memchr::memchr(b'/', rest).unwrap_or(end);
     // A user and a password are not part of the host and must not be stored.
-    let host = host.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
-    (host, path)
+    let at = memchr::memrchr(b'@', rest.get(..slash).unwrap_or_default());
+    (start + at.map_or(0, |at| at + 1)..start + slash, start + slash..start + end)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -111,5 +150,21 @@ mod tests {
         assert_eq!((endpoints.host.one(), endpoints.path.one()), (None, Some("/x/2048".into())));
         endpoints.add(b"null");
         assert_eq!(endpoints.path.one(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn urls_tell_the_same_as_each_of_them_alone(
+            urls in prop::collection::vec("(http://([uh]@)?(h|hh)(:1)?)?(/[ab]?){0,2}([?#](/|a|://b){0,2})?|(http:/)?/{0,2}h?", 1..6),
+        ) {
+            let (mut together, mut merged) = (Endpoints::default(), Endpoints::default());
+            for url in &urls {
+                together.add(url.as_bytes());
+                let mut alone = Endpoints::default();
+                alone.add(url.as_bytes());
+                merged.merge(&alone);
+            }
+            prop_assert_eq!((together.host, together.path), (merged.host, merged.path), "{:?}", urls);
+        }
     }
 }

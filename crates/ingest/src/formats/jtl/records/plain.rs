@@ -5,7 +5,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
 use super::record::{Record, Records};
-use super::scan::{Marks, STEP, below_lowest, up_to_lowest};
+use super::scan::{Marks, STEP, below_lowest, up_to_lowest, write};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///
@@ -129,23 +129,6 @@ impl Plain {
         let ends = |row: usize| self.ends.get(row * self.width..=(row + 1) * self.width);
         let records = (0..self.rows).zip(&self.lines);
         records.map(move |(row, line)| Record::plain(text, ends(row).unwrap_or_default(), self.crlf, *line))
-    }
-}
-
-/// Writes the position of each bit of a mask whose lowest bit stands for `base`. What is behind them is overwritten too.
-#[inline(always)]
-fn write(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
-    let mut rest = into.as_mut_slice();
-    // Most steps have up to 8 or 16 ends, so the processor predicts the number of turns.
-    while let Some((eight, behind)) = rest.split_first_chunk_mut::<8>() {
-        for end in eight {
-            *end = (base as u32).wrapping_add(mask.trailing_zeros());
-            mask &= mask.wrapping_sub(1);
-        }
-        if mask == 0 {
-            return;
-        }
-        rest = behind;
     }
 }
 

@@ -7,7 +7,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
 use super::record::Records;
-use super::scan::{Marks, STEP};
+use super::scan::{Marks, STEP, below_lowest, up_to_lowest, write};
 
 /// Consecutive records of one block that have as many fields as the log has columns, without their quotes.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Quoted {
     /// The position in the text before the first record, then the delimiter or line feed behind each field. Positions
     /// wrap at 0.
     ends: Vec<u32>,
+    /// The number of positions that are written.
+    written: usize,
     width: usize,
     /// The positions of the records in the block, with their line ends.
     places: Vec<Range<usize>>,
@@ -40,8 +42,6 @@ struct Open {
     quoted: bool,
     /// The position of the quote that was closed last.
     closed: usize,
-    /// The number of its fields that have ended.
-    fields: usize,
     /// True if a field has quotes.
     has_quotes: bool,
     /// The number of line feeds before it, and in its fields.
@@ -60,7 +60,6 @@ impl Open {
             copied,
             quoted: false,
             closed: usize::MAX,
-            fields: 0,
             has_quotes: false,
             line,
             feeds: 0,
@@ -83,16 +82,17 @@ impl Quoted {
     /// has quotes where no writer puts them, and behind a few that have none. There may be none.
     pub(crate) fn read(&mut self, records: &mut Records<'_>, width: usize) {
         self.text.clear();
-        self.ends.clear();
         self.places.clear();
         self.lines.clear();
         self.folded.clear();
-        self.ends.push(u32::MAX);
-        self.width = width;
+        self.ends.resize(Self::MOST * width + 1 + STEP, 0);
+        if let Some(first) = self.ends.first_mut() {
+            *first = u32::MAX;
+        }
+        (self.width, self.written) = (width, 1);
         let from = records.position();
         let block = records.block();
         let behind = dispatch!(Level::new(), simd => self.find(simd, block, from));
-        self.ends.truncate(self.places.len() * width + 1);
         records.continue_at(behind);
     }
 
@@ -108,30 +108,36 @@ impl Quoted {
         let mut open = Open::at(start, line);
         for base in (start..bytes.len()).step_by(STEP) {
             let marks = Marks::find(simd, bytes, base, delimiter);
-            let mut rest = marks.all();
-            while rest != 0 {
-                let bit = rest & rest.wrapping_neg();
-                let at = base + rest.trailing_zeros() as usize;
-                rest ^= bit;
-                let goes_on = if marks.quotes & bit != 0 {
-                    self.quote(bytes, at, &mut open)
-                } else if open.quoted {
-                    open.feeds += u64::from(marks.feeds & bit != 0);
-                    true
-                } else if marks.feeds & bit == 0 {
-                    self.end_field(bytes, at, &mut open)
-                } else {
-                    self.end_record(bytes, at, &mut open)
-                };
-                if !goes_on {
-                    return (open.start, open.line);
-                }
-            }
-            if self.text.len() + base.saturating_sub(open.copied) > Self::LONG {
+            let goes_on = self.step(bytes, base, marks, &mut open);
+            if !goes_on || self.text.len() + base.saturating_sub(open.copied) > Self::LONG {
                 break;
             }
         }
+        self.copy(bytes, open.start, &mut open);
         (open.start, open.line)
+    }
+
+    /// Takes the step that begins at `base`: what is between two quotes at once. Returns false if the records end in it.
+    #[inline(always)]
+    fn step(&mut self, bytes: &[u8], base: usize, marks: Marks, open: &mut Open) -> bool {
+        let (mut quotes, mut rest) = (marks.quotes, u64::MAX);
+        loop {
+            let between = rest & below_lowest(quotes);
+            let feeds = marks.feeds & between;
+            if open.quoted {
+                open.feeds += u64::from(feeds.count_ones());
+            } else if !self.end_fields(bytes, base, (marks.delimiters & between, feeds), open) {
+                return false;
+            }
+            if quotes == 0 {
+                return true;
+            }
+            if !self.quote(bytes, base + quotes.trailing_zeros() as usize, open) {
+                return false;
+            }
+            rest = !up_to_lowest(quotes);
+            quotes &= quotes.wrapping_sub(1);
+        }
     }
 
     /// Takes a quote, which opens or closes a field, or stands for itself behind another one. Returns false if it is where
@@ -152,24 +158,48 @@ impl Quoted {
         true
     }
 
-    /// Ends a field. Returns false if the record is too wide.
+    /// Ends the fields, and records, that end at these bits of a step. Returns false if a record is too wide or of another
+    /// kind, or the last one that is wanted.
     #[inline(always)]
-    fn end_field(&mut self, bytes: &[u8], at: usize, open: &mut Open) -> bool {
-        self.copy(bytes, at + 1, open);
-        self.ends.push(self.text.len() as u32 - 1);
-        open.field = at + 1;
-        open.fields += 1;
-        open.fields < self.width
+    fn end_fields(
+        &mut self,
+        bytes: &[u8],
+        base: usize,
+        (delimiters, mut feeds): (u64, u64),
+        open: &mut Open,
+    ) -> bool {
+        let ends = delimiters | feeds;
+        let room = self.ends.get_mut(self.written..).and_then(|room| room.first_chunk_mut());
+        let Some(room) = room else { return false };
+        // What is left out before is not in the text.
+        write(ends, base.wrapping_add(self.text.len()).wrapping_sub(open.copied), room);
+        while feeds != 0 {
+            if let Some(last) = (ends & below_lowest(feeds)).checked_ilog2() {
+                open.field = open.field.max(base + last as usize + 1);
+            }
+            let fields = (ends & up_to_lowest(feeds)).count_ones() as usize;
+            let at = base + feeds.trailing_zeros() as usize;
+            if !self.end_record(bytes, at, self.written + fields, open) {
+                return false;
+            }
+            feeds &= feeds.wrapping_sub(1);
+        }
+        self.written += ends.count_ones() as usize;
+        if let Some(last) = ends.checked_ilog2() {
+            open.field = base + last as usize + 1;
+        }
+        true
     }
 
-    /// Ends a record. Returns false if it is of another kind, or the last one that is wanted.
+    /// Ends a record, with which `written` positions are written. Returns false if it is of another kind, or the last one
+    /// that is wanted.
     #[inline(always)]
-    fn end_record(&mut self, bytes: &[u8], at: usize, open: &mut Open) -> bool {
+    fn end_record(&mut self, bytes: &[u8], at: usize, written: usize, open: &mut Open) -> bool {
         let crlf = at > open.field && bytes.get(at - 1) == Some(&b'\r');
-        if open.fields + 1 != self.width || (crlf != self.crlf && !self.places.is_empty()) {
+        let has_width = written == (self.places.len() + 1) * self.width + 1;
+        if !has_width || (crlf != self.crlf && !self.places.is_empty()) {
             return false;
         }
-        self.end_field(bytes, at, open);
         self.crlf = crlf;
         if open.feeds > 0 {
             self.folded.push(self.places.len());
@@ -177,7 +207,8 @@ impl Quoted {
         self.places.push(open.start..at + 1);
         self.lines.push(open.line);
         let plain = if open.has_quotes { 0 } else { open.plain + 1 };
-        *open = Open { plain, ..Open::at(at + 1, open.line + open.feeds + 1) };
+        let next = Open::at(at + 1, open.line + open.feeds + 1);
+        *open = Open { plain, copied: open.copied, ..next };
         self.places.len() < Self::MOST && plain < Self::PLAIN
     }
 
@@ -217,7 +248,8 @@ impl Quoted {
     /// The records as rows.
     #[inline]
     pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows::new(&self.text, &self.ends, self.width, self.crlf)
+        let ends = self.ends.get(..=self.places.len() * self.width).unwrap_or_default();
+        Rows::new(&self.text, ends, self.width, self.crlf)
     }
 }
 

@@ -62,6 +62,23 @@ pub(super) fn below_lowest(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
+/// Writes the position of each bit of a mask whose lowest bit stands for `base`. What is behind them is overwritten too.
+#[inline(always)]
+pub(super) fn write(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
+    let mut rest = into.as_mut_slice();
+    // Most steps have up to 8 or 16 ends, so the processor predicts the number of turns.
+    while let Some((eight, behind)) = rest.split_first_chunk_mut::<8>() {
+        for end in eight {
+            *end = (base as u32).wrapping_add(mask.trailing_zeros());
+            mask &= mask.wrapping_sub(1);
+        }
+        if mask == 0 {
+            return;
+        }
+        rest = behind;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
