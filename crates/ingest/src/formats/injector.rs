@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
-use super::same::{begins, same};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
+use crate::sample::same::{begins, same};
 use crate::sample::texts::Texts;
 
 /// The code of an injector's name in a block, and true if the name was shortened.

@@ -7,6 +7,5 @@ pub(crate) mod histogram;
 pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
-pub(crate) mod same;
 pub(crate) mod summaries;
 pub(crate) mod tools;

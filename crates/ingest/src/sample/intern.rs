@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
+use super::same::same;
 use super::text_list::TextList;
 
 /// Distinct texts, numbered in order of first appearance.
@@ -42,9 +43,7 @@ impl Interner {
     /// Returns true if `number` is the number of `text`.
     #[inline]
     pub(crate) fn is(&self, number: u32, text: &[u8]) -> bool {
-        // An empty text may lie at no valid address. Comparing that takes a hundred times as long on some processors.
-        let equals = |known: &str| known.len() == text.len() && (text.is_empty() || known.as_bytes() == text);
-        self.texts.get(number as usize).is_some_and(equals)
+        self.texts.get(number as usize).is_some_and(|known| same(known.as_bytes(), text))
     }
 
     /// The texts, indexed by number.

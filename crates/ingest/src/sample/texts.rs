@@ -62,12 +62,12 @@ impl Ends {
     fn slot(self) -> usize {
         let mixed =
             (self.first ^ self.last.rotate_left(13) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 58) as usize % RECENT
+        (mixed >> 57) as usize % RECENT
     }
 }
 
 /// The number of recent lookups that are kept.
-const RECENT: usize = 64;
+const RECENT: usize = 128;
 
 impl PartialEq for Texts {
     fn eq(&self, other: &Self) -> bool {

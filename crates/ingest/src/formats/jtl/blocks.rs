@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
+use super::records::last::last_record_end;
 use crate::formats::tools::rows::last_end;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::{Buffers, PooledBuffer};
@@ -265,42 +266,6 @@ fn lengthen(buffer: &mut Vec<u8>, length: usize) {
 /// Creates a block that is a single record beyond the maximum length.
 fn given_up(bytes: PooledBuffer, first_byte: u64, reason: RejectReason) -> Block {
     Block { bytes, first_byte, oversized: Some(reason), skipped_lines: 0, cut: false }
-}
-
-/// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
-fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
-    let mut end = None;
-    let mut at = 0;
-    loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let quote = memchr::memchr(b'"', rest).map(|found| at + found);
-        let plain = bytes.get(at..quote.unwrap_or(bytes.len())).unwrap_or_default();
-        if let Some(feed) = memchr::memrchr(b'\n', plain) {
-            end = Some(at + feed + 1);
-        }
-        let Some(quote) = quote else { return end };
-        let previous = quote.checked_sub(1).and_then(|i| bytes.get(i));
-        let opens = previous.is_none_or(|byte| *byte == delimiter || *byte == b'\n');
-        at = match opens {
-            true => match after_closing_quote(bytes, quote + 1) {
-                Some(after) => after,
-                None => return end,
-            },
-            false => quote + 1,
-        };
-    }
-}
-
-/// The position after the quote that closes a field whose text begins at `from`.
-fn after_closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let quote = at + memchr::memchr(b'"', bytes.get(at..)?)?;
-        match bytes.get(quote + 1) {
-            Some(b'"') => at = quote + 2,
-            _ => return Some(quote + 1),
-        }
-    }
 }
 
 #[cfg(test)]

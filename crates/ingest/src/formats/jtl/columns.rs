@@ -9,11 +9,11 @@ use super::records::fields::{Row, Rows};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
-use crate::formats::same::same;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
 use crate::sample::resolution::Resolution;
+use crate::sample::same::same;
 use crate::sample::texts::Texts;
 use crate::series::cpu::{CpuJoin, TimeSeries};
 

@@ -1,6 +1,7 @@
 //! Finds the records of a block and their fields: one by one, or many together.
 
 pub(crate) mod fields;
+pub(super) mod last;
 pub(crate) mod plain;
 pub(crate) mod quoted;
 pub(crate) mod record;

@@ -1,0 +1,169 @@
+//! Adds the rows of a block to the cells that they belong to, a column at a time.
+
+use std::ops::Range;
+
+use super::super::block::LocalKey;
+use super::super::{InjectorLoad, Spread, Sums};
+use crate::sample::batch::{Nullable, SampleBatch};
+use crate::sample::texts::Texts;
+
+/// The index of no cell or no load.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A cell while its samples are counted.
+pub(super) struct Open {
+    pub(super) key: LocalKey,
+    pub(super) sums: Sums,
+    pub(super) samples: u32,
+    /// The index of the cell's first injector in the list of loads, or [`NONE`].
+    load: u32,
+}
+
+/// The load that an injector reported in a cell, and the index of the cell's next one, or [`NONE`].
+pub(super) struct Load {
+    load: InjectorLoad,
+    next: u32,
+}
+
+impl Open {
+    pub(super) fn new(key: LocalKey) -> Self {
+        Self { key, sums: Sums::default(), samples: 0, load: NONE }
+    }
+
+    /// Adds rows, all of this cell.
+    pub(super) fn add(
+        &mut self,
+        batch: &SampleBatch,
+        rows: Range<usize>,
+        boundary: i64,
+        loads: &mut Vec<Load>,
+    ) {
+        let sums = &mut self.sums;
+        self.samples += rows.len() as u32;
+        let boundary = i64::from(self.key.second) * 1000 + boundary;
+        sums.before_boundary +=
+            of(&batch.t_ms, &rows).iter().map(|ms| u64::from(*ms < boundary)).sum::<u64>();
+        match (batch.latency.told(&rows), batch.latency.valid()) {
+            ([], _) => {}
+            (told, None) => sums.latency.merge(&spread(told)),
+            (_, Some(_)) => {
+                let present = rows.clone().filter_map(|row| batch.latency.get(row));
+                present.for_each(|latency| sums.latency.add(latency));
+            }
+        }
+        // What is absent is 0 among the values.
+        sums.connect += batch.connect.told(&rows).iter().copied().map(i64::from).sum::<i64>();
+        let sum = |sum: i64, column: &Nullable<i64>| {
+            column.told(&rows).iter().copied().fold(sum, i64::saturating_add)
+        };
+        sums.bytes = sum(sums.bytes, &batch.bytes);
+        sums.sent_bytes = sum(sums.sent_bytes, &batch.sent_bytes);
+        let (threads, injectors) = (batch.all_threads.told(&rows), of(batch.injector.codes(), &rows));
+        match injectors.first() {
+            _ if threads.is_empty() => {}
+            Some(first)
+                if batch.all_threads.valid().is_none()
+                    && injectors.iter().all(|injector| injector == first) =>
+            {
+                let sum = threads.iter().copied().map(i64::from).sum();
+                self.add_load(*first, threads.len() as u64, sum, loads);
+            }
+            _ => rows.for_each(|row| self.add_threads(batch, row, loads)),
+        }
+    }
+
+    /// Adds the threads that a row tells.
+    #[inline]
+    pub(super) fn add_threads(&mut self, batch: &SampleBatch, row: usize, loads: &mut Vec<Load>) {
+        if let Some(threads) = batch.all_threads.get(row) {
+            let injector = batch.injector.codes().get(row).copied().unwrap_or(Texts::NULL);
+            self.add_load(injector, 1, i64::from(threads), loads);
+        }
+    }
+
+    #[inline]
+    fn add_load(&mut self, injector: u32, samples: u64, threads: i64, loads: &mut Vec<Load>) {
+        if samples == 0 {
+            return;
+        }
+        let mut at = self.load;
+        while let Some(Load { load, next }) = loads.get_mut(at as usize) {
+            if load.injector == injector {
+                load.samples += samples;
+                load.threads += threads;
+                return;
+            }
+            at = *next;
+        }
+        let next = std::mem::replace(&mut self.load, loads.len() as u32);
+        loads.push(Load { load: InjectorLoad { injector, samples, threads }, next });
+    }
+
+    /// The loads of the cell's injectors, in no particular order.
+    pub(super) fn loads<'a>(&self, loads: &'a [Load]) -> impl Iterator<Item = InjectorLoad> + 'a {
+        let first = loads.get(self.load as usize);
+        std::iter::successors(first, |load| loads.get(load.next as usize)).map(|load| load.load)
+    }
+}
+
+/// Adds rows of many cells: `cells` has the index of each row's cell. Rows of no cell are left out.
+pub(super) fn add_mixed(
+    open: &mut [Open],
+    cells: &[u32],
+    batch: &SampleBatch,
+    rows: Range<usize>,
+    boundary: i64,
+    loads: &mut Vec<Load>,
+) {
+    each(open, cells, of(&batch.t_ms, &rows), |open, ms| {
+        open.samples += 1;
+        let boundary = i64::from(open.key.second) * 1000 + boundary;
+        open.sums.before_boundary += u64::from(ms < boundary);
+    });
+    match batch.latency.valid() {
+        None => each(open, cells, batch.latency.told(&rows), |open, latency| open.sums.latency.add(latency)),
+        Some(_) => each_row(open, cells, rows.clone(), |open, row| {
+            batch.latency.get(row).into_iter().for_each(|latency| open.sums.latency.add(latency));
+        }),
+    }
+    // What is absent is 0 among the values.
+    each(open, cells, batch.connect.told(&rows), |open, connect| open.sums.connect += i64::from(connect));
+    each(open, cells, batch.bytes.told(&rows), |open, bytes| {
+        open.sums.bytes = open.sums.bytes.saturating_add(bytes);
+    });
+    each(open, cells, batch.sent_bytes.told(&rows), |open, bytes| {
+        open.sums.sent_bytes = open.sums.sent_bytes.saturating_add(bytes);
+    });
+    each_row(open, cells, rows, |open, row| open.add_threads(batch, row, loads));
+}
+
+/// Calls `add` with the cell of each row and the row's value.
+#[inline(always)]
+fn each<T: Copy>(open: &mut [Open], cells: &[u32], values: &[T], mut add: impl FnMut(&mut Open, T)) {
+    for (cell, value) in cells.iter().zip(values) {
+        if let Some(open) = open.get_mut(*cell as usize) {
+            add(open, *value);
+        }
+    }
+}
+
+/// Calls `add` with the cell of each row, and the row.
+#[inline(always)]
+fn each_row(open: &mut [Open], cells: &[u32], rows: Range<usize>, mut add: impl FnMut(&mut Open, usize)) {
+    for (cell, row) in cells.iter().zip(rows) {
+        if let Some(open) = open.get_mut(*cell as usize) {
+            add(open, row);
+        }
+    }
+}
+
+/// The values of some rows; none if the column is shorter.
+#[inline]
+pub(super) fn of<'a, T>(values: &'a [T], rows: &Range<usize>) -> &'a [T] {
+    values.get(rows.clone()).unwrap_or_default()
+}
+
+fn spread(values: &[i32]) -> Spread {
+    let (min, max) = values.iter().fold((i32::MAX, i32::MIN), |(min, max), v| (min.min(*v), max.max(*v)));
+    Spread { n: values.len() as u64, sum: values.iter().copied().map(i64::from).sum(), min, max }
+}
