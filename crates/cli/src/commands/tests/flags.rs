@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 81] = [
+const LINES: [(&str, IsRead); 82] = [
     (
         "ingest a.zip --connections 3",
         |c| matches!(c, Command::Ingest(a) if a.keep.sent.connections == Some(3)),
@@ -74,6 +74,10 @@ const LINES: [(&str, IsRead); 81] = [
     (
         "watch run.jtl --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",
         |c| matches!(c, Command::Watch(a) if a.log.cpu.from.cpu_from.is_some()),
+    ),
+    (
+        "watch run.jtl --distribute second --columnar",
+        |c| matches!(c, Command::Watch(a) if a.keep.sent.placement().is_some_and(|(place, _)| place.by_second && place.columnar)),
     ),
     ("drop go_2048 --part 3 --part 4", |c| matches!(c, Command::Drop(a) if a.part == [3, 4])),
     (
