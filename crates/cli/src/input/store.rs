@@ -44,6 +44,7 @@ pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store
             let config =
                 placement.into_iter().fold(config, |config, (place, _)| config.with_placement(place));
             let store = Store::database(config).await?;
+            store.check_placement().await?;
             if sent.connections.is_some_and(|several| several > 1) && store.is_cluster().await? {
                 warn(
                     "--connections changes nothing: a Citus cluster takes the samples of a run on one connection",

@@ -155,6 +155,22 @@ impl Store {
         })
     }
 
+    /// Checks that samples can be placed as the settings of the database say. An ingest checks it too, but one that follows
+    /// a test only when that has ended.
+    ///
+    /// # Errors
+    /// If the server has no such place, or fails.
+    pub fn check_placement(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(_) => Ok(()),
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.check_placement().await,
+            }
+        })
+    }
+
     /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
     ///
     /// # Errors

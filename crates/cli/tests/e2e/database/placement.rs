@@ -96,6 +96,11 @@ fn places_on_nodes_are_refused_where_there_are_none() {
         for (flags, _) in PLACES {
             let code = if store.is_database() { 1 } else { 2 };
             assert_told(&ingest(&store, flags).complaint(code), &["Citus cluster", flags[0]]);
+            // Before a test is followed, not after it.
+            let watched =
+                store.run(&[&["watch", fixture("crlf.csv").to_str().unwrap()], &RUN[..], flags].concat());
+            assert_eq!(watched.out, b"");
+            assert_told(&watched.complaint(code), &["Citus cluster", flags[0]]);
             assert!(store.list().is_empty());
         }
     }

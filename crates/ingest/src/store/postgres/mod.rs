@@ -44,7 +44,7 @@ use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 
-use self::samples::leftovers;
+use self::samples::{leftovers, place};
 use self::schema::engine::Engine;
 use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};
@@ -102,6 +102,23 @@ impl PostgresStore {
             session.end(what).await?;
             self.put_back(session);
             Ok(engine == Engine::Citus)
+        })
+    }
+
+    /// Checks that samples can be placed on nodes as the settings say.
+    ///
+    /// # Errors
+    /// If the server has no such place, or fails.
+    pub fn check_placement(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            if self.config.placement.is_none() {
+                return Ok(());
+            }
+            let engine = if self.is_cluster().await? { Engine::Citus } else { Engine::Postgres };
+            let session = self.take().await?;
+            place::choose(&session, engine, self.config.placement, None).await?;
+            self.put_back(session);
+            Ok(())
         })
     }
 
