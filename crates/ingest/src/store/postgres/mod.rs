@@ -95,14 +95,16 @@ impl PostgresStore {
     /// # Errors
     /// If the server only looks like PostgreSQL, or fails.
     pub fn is_cluster(&self) -> BoxFuture<'_, Result<bool>> {
-        Box::pin(async move {
-            let (what, session) = ("asking for the kind of server", self.take().await?);
-            begin(&session, what, Mode::Reading).await?;
-            let engine = Engine::ask(&session, what).await?;
-            session.end(what).await?;
-            self.put_back(session);
-            Ok(engine == Engine::Citus)
-        })
+        Box::pin(async move { Ok(self.engine().await? == Engine::Citus) })
+    }
+
+    async fn engine(&self) -> Result<Engine> {
+        let (what, session) = ("asking for the kind of server", self.take().await?);
+        begin(&session, what, Mode::Reading).await?;
+        let engine = Engine::ask(&session, what).await?;
+        session.end(what).await?;
+        self.put_back(session);
+        Ok(engine)
     }
 
     /// Checks that samples can be placed on nodes as the settings say.
@@ -114,8 +116,7 @@ impl PostgresStore {
             if self.config.placement.is_none() {
                 return Ok(());
             }
-            let engine = if self.is_cluster().await? { Engine::Citus } else { Engine::Postgres };
-            let session = self.take().await?;
+            let (engine, session) = (self.engine().await?, self.take().await?);
             place::choose(&session, engine, self.config.placement, None).await?;
             self.put_back(session);
             Ok(())
