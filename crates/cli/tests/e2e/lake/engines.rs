@@ -58,23 +58,14 @@ pub(super) fn exported(store: &Store, key: &Key) -> Vec<Vec<f64>> {
     seconds.iter().filter_map(row).collect()
 }
 
-/// Runs SQL of the page in Spark, with the packages for Delta Lake that Maven has fetched:
-/// `mvn dependency:get -Dtransitive=false -Dartifact=io.delta:delta-spark_2.13:4.0.0`, and the same of `delta-storage`.
-const SPARK: &str = "import sys, pathlib
-from pyspark.sql import SparkSession
-home = pathlib.Path.home() / '.m2/repository/io/delta'
-jars = [home / name / '4.0.0' / f'{name}-4.0.0.jar' for name in ['delta-spark_2.13', 'delta-storage']]
-assert all(jar.exists() for jar in jars), f'Maven has not fetched all of {jars}'
-settings = {
-    'spark.jars': ','.join(map(str, jars)),
-    'spark.sql.extensions': 'io.delta.sql.DeltaSparkSessionExtension',
-    'spark.sql.catalog.spark_catalog': 'org.apache.spark.sql.delta.catalog.DeltaCatalog',
-    'spark.sql.shuffle.partitions': '1',
-    'spark.log.level': 'ERROR',
-}
-rows = SparkSession.builder.master('local[1]').config(map=settings).getOrCreate().sql(sys.argv[1].rstrip(';')).collect()
+/// Runs SQL of the page in Spark.
+const SPARK: &str = concat!(
+    include_str!("spark.py"),
+    "import sys
+rows = session('local[1]', {}).sql(sys.argv[1].rstrip(';')).collect()
 for row in rows: print(*row, sep=',')
-";
+"
+);
 
 /// Runs SQL of the page in ClickHouse.
 const CLICKHOUSE: &str = "import sys, json, chdb

@@ -17,6 +17,9 @@ const WANTED: &str = "PERFPIPE_TEST_BUCKETS";
 const KEY: &str = "key-of-the-tests";
 const SECRET: &str = "secret-of-the-tests";
 
+/// Connections are kept for later requests, as providers do.
+const LIKE_S3: &str = "--keep-alive --quiet";
+
 /// A server that runs until the tests end.
 pub(crate) struct BucketServer {
     pub(crate) host: String,
@@ -53,8 +56,9 @@ impl BucketServer {
         );
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().display();
-        let script =
-            format!("versitygw --access {KEY} --secret {SECRET} --port 127.0.0.1:$0 posix '{place}'");
+        let script = format!(
+            "versitygw --access {KEY} --secret {SECRET} --port 127.0.0.1:$0 {LIKE_S3} posix '{place}'"
+        );
         Self::run(&script, Some(folder))
     }
 

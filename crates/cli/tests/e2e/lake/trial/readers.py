@@ -1,6 +1,6 @@
-"""Reads a run of a lake again and again while it is replaced, by DuckDB, delta-rs and ClickHouse, each on a thread.
+"""Reads a run of a lake again and again while it is replaced, by DuckDB, delta-rs, ClickHouse and Spark, each on a thread.
 
-    readers.py HOST KEY SECRET BUCKET/FOLDER TEST COUNT:SUM...
+    readers.py HOST KEY SECRET BUCKET/FOLDER TEST ENGINE,ENGINE... COUNT:SUM...
 
 The last arguments are what the run may be: of each log, the number of samples and the sum of their elapsed times. `begin`
 on the standard input makes the readers begin, and `end` pause; then a line tells what they read: `ok`, how often each
@@ -13,7 +13,7 @@ import pathlib
 import sys
 import threading
 
-host, key, secret, place, test, *figures = sys.argv[1:]
+host, key, secret, place, test, engines, *figures = sys.argv[1:]
 allowed = {tuple(map(int, figure.split(":"))) for figure in figures}
 OF_TEST = f"test = '{test}'"
 
@@ -56,6 +56,8 @@ def delta_rs_reader():
         "AWS_ENDPOINT_URL": f"http://{host}",
         "AWS_REGION": "us-east-1",
         "AWS_ALLOW_HTTP": "true",
+        # A machine that is busy otherwise is no fault.
+        "timeout": "600s",
     }
 
     def table(name):
@@ -99,10 +101,43 @@ def clickhouse_reader():
     return alone, joined
 
 
-ENGINES = {"DuckDB": duckdb_reader, "delta-rs": delta_rs_reader, "ClickHouse": clickhouse_reader}
-tallies = {name: [0, 0] for name in ENGINES}
+def spark_reader():
+    settings = {
+        "spark.hadoop.fs.s3a.endpoint": f"http://{host}",
+        "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
+        "spark.hadoop.fs.s3a.access.key": key,
+        "spark.hadoop.fs.s3a.secret.key": secret,
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.ui.enabled": "false",
+    }
+    spark = session("local-cluster[2,1,1024]", settings)
+    samples, runs = (f"delta.`s3a://{place}/{table}`" for table in ["samples", "runs"])
+
+    def rows(query):
+        return [tuple(row) for row in spark.sql(query).collect()]
+
+    def alone():
+        return rows(f"SELECT generation, count(*), sum(elapsed) FROM {samples} WHERE {OF_TEST} GROUP BY generation")
+
+    def joined():
+        return rows(
+            f"SELECT s.generation, count(*), sum(s.elapsed) FROM {samples} AS s JOIN {runs} AS r USING (generation)"
+            f" WHERE r.{OF_TEST} GROUP BY s.generation"
+        )
+
+    return alone, joined
+
+
+ENGINES = {
+    "DuckDB": duckdb_reader,
+    "delta-rs": delta_rs_reader,
+    "ClickHouse": clickhouse_reader,
+    "Spark": spark_reader,
+}
+chosen = {name: ENGINES[name] for name in engines.split(",")}
+tallies = {name: [0, 0] for name in chosen}
 goes = threading.Event()
-busy = {name: threading.Lock() for name in ENGINES}
+busy = {name: threading.Lock() for name in chosen}
 
 
 def fail(message):
@@ -123,10 +158,11 @@ def read(name, make):
                         fail(f"{name}: {found}")
                     tallies[name][not found] += 1
     except Exception as error:
-        fail(f"{name}: {type(error).__name__}: {error}")
+        told = " ".join(str(error).split())
+        fail(f"{name}: {type(error).__name__}: {told}")
 
 
-for name, make in ENGINES.items():
+for name, make in chosen.items():
     threading.Thread(target=read, args=(name, make), daemon=True).start()
 for line in sys.stdin:
     if line.strip() == "begin":

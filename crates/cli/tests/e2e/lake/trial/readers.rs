@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::support::*;
 
-const SCRIPT: &str = include_str!("readers.py");
+const SCRIPT: &str = concat!(include_str!("../spark.py"), include_str!("readers.py"));
 
 /// The readers, which end with this.
 pub(super) struct Readers {
@@ -15,13 +15,19 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// Starts the readers of the run of a test. `figures` are what the run may be: the number of its samples and the sum of
-    /// their elapsed times.
-    pub(super) fn start(host: &str, store: &Store, test: &str, figures: &[(usize, usize)]) -> Self {
+    /// Starts readers, by their names in the script, of the run of a test. `figures` are what the run may be: the number of
+    /// its samples and the sum of their elapsed times.
+    pub(super) fn start(
+        engines: &[&str],
+        host: &str,
+        store: &Store,
+        test: &str,
+        figures: &[(usize, usize)],
+    ) -> Self {
         let secret = |name: &str| &store.environment.iter().find(|(known, _)| *known == name).unwrap().1;
         let mut command = Command::new("python3");
         command.args(["-c", SCRIPT, host, secret("AWS_ACCESS_KEY_ID"), secret("AWS_SECRET_ACCESS_KEY")]);
-        command.args([store.place().strip_prefix("s3://").unwrap(), test]);
+        command.args([store.place().strip_prefix("s3://").unwrap(), test, &engines.join(",")]);
         command.args(figures.iter().map(|(count, sum)| format!("{count}:{sum}")));
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (orders, told) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());

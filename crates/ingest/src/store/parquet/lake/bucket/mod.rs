@@ -28,8 +28,8 @@ use crate::error::{Error, Result};
 /// The number of requests that are on their way at a time where many objects are read.
 const SIDE_BY_SIDE: usize = 32;
 
-/// How often an object that must not exist yet is sent again after no answer came.
-const AGAIN: usize = 3;
+/// How often an object that must not exist yet is sent while no answer comes.
+const ATTEMPTS: usize = 4;
 
 /// A folder in a bucket. Clones share it.
 #[derive(Clone)]
@@ -152,18 +152,19 @@ impl Bucket {
     /// Writes an object that must not exist yet; returns false if it does. Its content differs from that of any other
     /// writer: where no answer came, what is there tells whether it was written.
     pub(in crate::store::parquet::lake) fn put_new(&self, name: &str, content: Bytes) -> Result<bool> {
-        let mut put = self.try_put_new(name, content.clone());
-        for _ in 0..AGAIN {
-            if put.is_ok() {
-                break;
-            }
+        let mut attempts = 0;
+        loop {
+            let error = match self.try_put_new(name, content.clone()) {
+                Ok(written) => return Ok(written),
+                Err(error) => self.failed(name, error),
+            };
+            attempts += 1;
             match self.get(name) {
                 Ok(Some(found)) => return Ok(found == content),
-                Ok(None) => put = self.try_put_new(name, content.clone()),
-                Err(_) => break,
+                Ok(None) if attempts < ATTEMPTS => {}
+                Ok(None) | Err(_) => return Err(error),
             }
         }
-        put.map_err(|error| self.failed(name, error))
     }
 
     /// Sends an object that must not exist yet, once: the client sends none again whose answer was lost.
