@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
+use super::recent::Recent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
 use crate::sample::same::{begins, same};
@@ -35,59 +36,6 @@ struct Beginning {
     name: Option<Name>,
 }
 
-/// The maximum number of recent keys: enough for the injectors of most tests, few enough to be compared one by one.
-const RECENT: usize = 16;
-
-/// What is known of recent keys. Injectors report in batches or take turns, so the key after the last one is likely to
-/// be the one that came after it before: the same, or another.
-#[derive(Debug, Clone)]
-struct Recent<T> {
-    all: Vec<(Vec<u8>, T)>,
-    /// For each key, the index of the one that came after it.
-    after: [u8; RECENT],
-    /// The index of the last one.
-    last: usize,
-}
-
-impl<T> Default for Recent<T> {
-    fn default() -> Self {
-        Self { all: Vec::new(), after: [0; RECENT], last: 0 }
-    }
-}
-
-impl<T> Recent<T> {
-    /// Returns what is known of the key that `is` accepts.
-    #[inline]
-    fn find(&mut self, is: impl Fn(&[u8]) -> bool) -> Option<&mut T> {
-        let known = |at: usize| self.all.get(at).is_some_and(|(key, _)| is(key));
-        let mut at = usize::from(self.after.get(self.last).copied().unwrap_or_default());
-        if !known(at) {
-            at = (0..self.all.len()).find(|at| known(*at))?;
-            self.came(at);
-        }
-        self.last = at;
-        self.all.get_mut(at).map(|(_, value)| value)
-    }
-
-    /// Notes the index of the key that came after the last one.
-    fn came(&mut self, at: usize) {
-        if let Some(after) = self.after.get_mut(self.last) {
-            *after = at as u8;
-        }
-    }
-
-    /// Adds a key that is not known. If there are too many, all others are forgotten.
-    fn add(&mut self, key: &[u8], value: T) {
-        if self.all.len() >= RECENT {
-            self.all.clear();
-        }
-        let at = self.all.len();
-        self.came(at);
-        self.last = at;
-        self.all.push((key.to_vec(), value));
-    }
-}
-
 impl Injectors {
     /// Finds hosts in threadName by a pattern, or by JMeter's own prefix if `None`.
     ///
@@ -109,7 +57,7 @@ impl Injectors {
         self.file = file.map(str::to_owned);
         self.hosts = Recent::default();
         self.nameless = None;
-        self.beginnings.all.iter_mut().for_each(|(_, beginning)| beginning.name = None);
+        self.beginnings.values().for_each(|beginning| beginning.name = None);
     }
 
     /// The code in this block for records without a host; [`Texts::NULL`] if there are none.
@@ -132,12 +80,12 @@ impl Injectors {
     /// The name of the injector of a threadName.
     #[inline]
     fn of_thread(&mut self, thread: &[u8], column: &mut Texts) -> Name {
-        let known = self.beginnings.find(|beginning| begins(thread, beginning)).copied();
+        let known = self.beginnings.find(thread, begins).copied();
         match known {
             Some(Beginning { name: Some(name), .. }) => name,
             Some(Beginning { host, name: None }) => {
                 let name = self.of_host(thread.get(..host).unwrap_or_default(), column);
-                if let Some(known) = self.beginnings.find(|beginning| begins(thread, beginning)) {
+                if let Some(known) = self.beginnings.find(thread, begins) {
                     known.name = Some(name);
                 }
                 name
@@ -172,7 +120,7 @@ impl Injectors {
             if let Some(name) = self.nameless {
                 return name;
             }
-        } else if let Some(name) = self.hosts.find(|known| same(known, host)) {
+        } else if let Some(name) = self.hosts.find(host, same) {
             return *name;
         }
         let name = self.name(host, column);

@@ -10,6 +10,9 @@ use crate::sample::texts::Texts;
 /// The index of no cell or no load.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The number of injectors of a block whose load in a run is summed by itself.
+const FIRST: usize = 16;
+
 /// A cell while its samples are counted.
 pub(super) struct Open {
     pub(super) key: LocalKey,
@@ -68,7 +71,23 @@ impl Open {
                 let sum = threads.iter().copied().map(i64::from).sum();
                 self.add_load(*first, threads.len() as u64, sum, loads);
             }
+            _ if batch.all_threads.valid().is_none() => self.add_loads(injectors, threads, loads),
             _ => rows.for_each(|row| self.add_threads(batch, row, loads)),
+        }
+    }
+
+    /// Adds the threads of rows whose injectors take turns.
+    fn add_loads(&mut self, injectors: &[u32], threads: &[i32], loads: &mut Vec<Load>) {
+        // Those with the first codes are added without a search for each row.
+        let mut sums = [(0_u64, 0_i64); FIRST];
+        for (injector, threads) in injectors.iter().zip(threads) {
+            match sums.get_mut(*injector as usize) {
+                Some(sums) => *sums = (sums.0 + 1, sums.1 + i64::from(*threads)),
+                None => self.add_load(*injector, 1, i64::from(*threads), loads),
+            }
+        }
+        for (injector, (samples, threads)) in (0..).zip(sums) {
+            self.add_load(injector, samples, threads, loads);
         }
     }
 
