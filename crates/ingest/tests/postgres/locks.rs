@@ -44,6 +44,7 @@ impl Drop for Holder<'_> {
 }
 
 /// The refusal names who holds the lock.
+#[track_caller]
 fn assert_named(url: &str, result: Result<()>, part: &str) {
     let error = result.unwrap_err();
     let sentence = error.to_string();

@@ -3,9 +3,13 @@
 
 use std::time::Duration;
 
+use futures_util::future::join;
+
 use crate::error::Result;
 
 use crate::connection::session::Session;
+
+type Outcome = std::result::Result<(), tokio_postgres::Error>;
 
 /// The maximum time that a reader waits for a lock.
 const READING: Duration = Duration::from_secs(30);
@@ -27,18 +31,26 @@ pub(crate) enum Mode {
 const PINNED: &str = "set local search_path = pg_catalog, pg_temp; set local row_security = off; \
      set local synchronize_seqscans = off";
 
-/// Disables the time limits for queries, which must not end a long load. Older servers lack some of them.
-const NO_LIMITS: &str = "select pg_catalog.set_config(name, '0', true) from pg_catalog.pg_settings where name in \
-     ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'); ";
+/// Then disables the time limits for queries, which must not end a long load. Older servers lack some of them.
+const NO_LIMITS: &str = "; select pg_catalog.set_config(name, '0', true) from pg_catalog.pg_settings where name in \
+     ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')";
 
-/// Returns the statements that begin a transaction.
-pub(super) fn sql(mode: Mode, patience: Duration) -> String {
-    let (level, limits, patience) = match mode {
-        Mode::Snapshot => ("repeatable read read only", "", patience.min(READING)),
-        Mode::Reading => ("read committed read only", "", patience.min(READING)),
-        Mode::Writing => ("read committed read write", NO_LIMITS, patience),
+/// Returns the statements that begin a transaction, without the limit of waiting.
+fn sql(mode: Mode) -> String {
+    let (level, limits) = match mode {
+        Mode::Snapshot => ("repeatable read read only", ""),
+        Mode::Reading => ("read committed read only", ""),
+        Mode::Writing => ("read committed read write", NO_LIMITS),
     };
-    format!("begin isolation level {level}; {PINNED}; {limits}{}", waiting(patience))
+    format!("begin isolation level {level}; {PINNED}{limits}")
+}
+
+/// Returns the statement that limits the time to wait for a lock in a transaction of this purpose.
+fn limit(session: &Session, mode: Mode) -> String {
+    waiting(match mode {
+        Mode::Snapshot | Mode::Reading => session.patience().min(READING),
+        Mode::Writing => session.patience(),
+    })
 }
 
 /// Returns the statement that limits the time to wait for a lock, to at least 1 s.
@@ -47,7 +59,24 @@ pub(super) fn waiting(patience: Duration) -> String {
     format!("set local lock_timeout = {ms}")
 }
 
+/// Makes the settings of a transaction that come later hold on the nodes of a cluster too; other servers ignore it. Each
+/// comes by itself, since a node is sent the text that it comes in.
+const ON_NODES: &str = "set local citus.propagate_set_commands = 'local'";
+
 /// Begins a transaction.
 pub(super) async fn begin(session: &Session, what: &str, mode: Mode) -> Result<()> {
-    session.run(what, &sql(mode, session.patience())).await
+    begun(session, mode).await.map_err(|error| session.error(what, &error))
+}
+
+/// Begins a transaction, and runs a statement in it. All is sent at once.
+pub(super) async fn begin_with(session: &Session, mode: Mode, statement: &str) -> Outcome {
+    let (begun, done) = join(begun(session, mode), session.client().batch_execute(statement)).await;
+    begun.and(done)
+}
+
+async fn begun(session: &Session, mode: Mode) -> Outcome {
+    let (begin, limit) = (format!("{}; {ON_NODES}", sql(mode)), limit(session, mode));
+    let client = session.client();
+    let (begun, limited) = join(client.batch_execute(&begin), client.batch_execute(&limit)).await;
+    begun.and(limited)
 }

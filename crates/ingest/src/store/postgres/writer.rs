@@ -75,7 +75,7 @@ impl PostgresWriter {
             Placement::default()
         };
         begin(&session, what, Mode::Writing).await?;
-        engine.settle_nodes(&session, what).await?;
+        engine.without_limits_on_nodes(&session, what).await?;
         pooled::clear(&session).await?;
         match claim {
             Claim::Run(None) => {}

@@ -57,7 +57,8 @@ async fn drop_table(session: &Session, name: &str) -> Result<()> {
     let what = "dropping what a killed ingest left";
     begin(session, what, Mode::Writing).await?;
     let table = in_schema(name);
-    let sql = format!("{}; lock table {table} in access exclusive mode; drop table {table}", waiting(WAIT));
+    session.run(what, &waiting(WAIT)).await?;
+    let sql = format!("lock table {table} in access exclusive mode; drop table {table}");
     match session.client().batch_execute(&sql).await {
         Ok(()) => session.run(what, "commit").await,
         Err(error) => match session.code(&error).as_ref() {

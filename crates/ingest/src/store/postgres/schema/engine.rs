@@ -34,13 +34,9 @@ const UNWELL: &str = "
     pg_catalog.format('%s:%s', from_nodename, from_nodeport) as asked
   from pg_catalog.citus_check_cluster_node_health() where result is not true order by 1, 2 limit 1";
 
-/// Settings that hold on the nodes too, each by itself, since a node is sent the text that it comes in. The time limits
-/// of a role or a database must not end a long load there.
-const ON_NODES: [&str; 3] = [
-    "set local citus.propagate_set_commands = 'local'",
-    "set local statement_timeout = 0",
-    "set local idle_in_transaction_session_timeout = 0",
-];
+/// The time limits of a role or a database, which must not end a long load on a node.
+const NO_LIMITS: [&str; 2] =
+    ["set local statement_timeout = 0", "set local idle_in_transaction_session_timeout = 0"];
 
 /// The statements that distribute the tables that all runs share.
 const DISTRIBUTED: &str = include_str!("sql/citus.sql");
@@ -78,9 +74,9 @@ impl Engine {
         ))
     }
 
-    /// Makes settings of the present transaction hold on the nodes too.
-    pub(crate) async fn settle_nodes(self, session: &Session, what: &str) -> Result<()> {
-        for setting in ON_NODES.iter().filter(|_| self == Self::Citus) {
+    /// Disables the time limits for queries on the nodes in the present transaction.
+    pub(crate) async fn without_limits_on_nodes(self, session: &Session, what: &str) -> Result<()> {
+        for setting in NO_LIMITS.iter().filter(|_| self == Self::Citus) {
             session.run(what, setting).await?;
         }
         Ok(())

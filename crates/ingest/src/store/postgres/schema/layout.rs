@@ -12,7 +12,7 @@ use super::{columns, ownership};
 use crate::connection::session::{Session, value};
 use crate::store::postgres::holders;
 use crate::store::postgres::pooled;
-use crate::store::postgres::transaction::{self, Mode, begin};
+use crate::store::postgres::transaction::{Mode, begin, begin_with};
 
 /// The tables that all runs share.
 pub(super) const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
@@ -32,13 +32,9 @@ pub(crate) async fn open(
 ) -> Result<Option<Layout>> {
     let tables = [&["layout"], tables].concat();
     let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
-    let sql = format!(
-        "{}; lock table {} in access share mode",
-        transaction::sql(mode, session.patience()),
-        names.join(", ")
-    );
+    let lock = format!("lock table {} in access share mode", names.join(", "));
     for last in [false, false, true] {
-        let Err(error) = session.client().batch_execute(&sql).await else {
+        let Err(error) = begin_with(session, mode, &lock).await else {
             ownership::check(session, &tables, false).await?;
             let layout = read(session).await?;
             pooled::clear(session).await?;

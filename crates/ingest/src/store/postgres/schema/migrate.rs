@@ -128,7 +128,8 @@ async fn hold(session: &Session) -> Result<()> {
     let names: Vec<String> = TABLES.iter().map(|table| in_schema(table)).collect();
     match locks::exclusively(session, WHAT, &names.join(", ")).await? {
         locks::Exclusive::Held => {
-            session.run(WHAT, &format!("release savepoint swap; {}", waiting(session.patience()))).await
+            session.run(WHAT, "release savepoint swap").await?;
+            session.run(WHAT, &waiting(session.patience())).await
         }
         _ => Err(holders::of_any(session, WHAT, &TABLES).await),
     }
