@@ -34,7 +34,9 @@ pub(crate) fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStd
     let mut at = 1_795_203_738_615_i64;
     while written < bytes {
         let block: String = (at..at + 10).map(|at| format!("{at},12,Get,true,{padding}\n")).collect();
-        stdin.write_all(block.as_bytes()).unwrap();
+        if let Err(error) = stdin.write_all(block.as_bytes()) {
+            panic!("it ended early ({error}): {}", finish(child).complaint(1));
+        }
         (written, at) = (written + block.len(), at + 10);
     }
     (child, stdin)
