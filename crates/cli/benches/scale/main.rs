@@ -4,9 +4,11 @@
 //! each store, `list`, `report` of one test, `compare` of two of its runs and `ingest` are measured beside the same on a store
 //! of fewer runs. Before that, a table tells what `--samples N` samples (1,000,000) and their counts take in each store.
 //!
-//! Options after `--`: `--many N` runs (100,000), `--few N` runs (1000), `--rounds N` (5), `--commit N` runs in a commit
-//! to the log of a lake (1000; 1 is what ingests of single runs do), `--only WORD,WORD` of `sizes`, `folder`, `lake` and
-//! `database`, `--folder DIR` for the place of the stores, and `--with FILE` for another build of perfpipe.
+//! Options after `--`: `--many N` runs (100,000), `--few N` runs (1000), `--tables N` runs in a database with samples
+//! (5000), `--rounds N` (5), `--commit N` runs in a commit to the log of a lake (1000; 1 is what ingests of single runs
+//! do), `--only WORD,WORD` of `sizes`, `folder`, `lake`, `database` and `samples` (a database with samples), `--folder DIR`
+//! for the place of the stores, and `--with FILE` for another build of perfpipe. PERFPIPE_TEST_CITUS_URL names the
+//! coordinator of a cluster, to be measured in the place of a database.
 
 #![allow(
     clippy::print_stdout,
@@ -48,8 +50,9 @@ type Store = (&'static str, String);
 struct Bench {
     seed: Seed,
     names: Names,
-    /// The numbers of runs of both stores of a kind.
+    /// The numbers of runs of both stores of a kind, and of both databases of runs with samples.
     sizes: [u64; 2],
+    tables: [u64; 2],
     rounds: usize,
     /// The number of runs in a commit to the log of a lake.
     commit: u64,
@@ -72,10 +75,11 @@ fn main() {
         seed: Seed::write(program, folder.path()),
         names: Names,
         sizes: [number("--few", 1000), number("--many", 100_000)],
+        tables: [number("--few", 1000), number("--tables", 5000)],
         rounds: number("--rounds", 5) as usize,
         commit: number("--commit", 1000).max(1),
     };
-    let server = if is_wanted("database") { database::server() } else { None };
+    let server = if is_wanted("database") || is_wanted("samples") { database::server() } else { None };
     if is_wanted("sizes") {
         sizes::print(&bench.seed, server.as_ref(), number("--samples", 1_000_000));
         println!();
@@ -83,13 +87,25 @@ fn main() {
     println!("| | wall ms | CPU ms | peak MiB | ratio (least to greatest) |");
     println!("|---|--:|--:|--:|--:|");
     if is_wanted("folder") {
-        bench.measure("folder", |runs| folder::make(&bench, &stand(folder.path(), "folder", runs), runs));
+        bench.measure("folder", bench.sizes, |runs| {
+            folder::make(&bench, &stand(folder.path(), "folder", runs), runs)
+        });
     }
     if is_wanted("lake") {
-        bench.measure("lake", |runs| lake::make(&bench, &stand(folder.path(), "lake", runs), runs));
+        bench.measure("lake", bench.sizes, |runs| {
+            lake::make(&bench, &stand(folder.path(), "lake", runs), runs)
+        });
     }
     if let Some(server) = &server {
-        bench.measure("database", |runs| database::make(&bench, server, runs));
+        let kind = if server.is_cluster() { "cluster" } else { "database" };
+        if is_wanted("database") {
+            bench.measure(kind, bench.sizes, |runs| database::make(&bench, server, runs));
+        }
+        if is_wanted("samples") {
+            bench.measure(&format!("{kind} with samples"), bench.tables, |runs| {
+                database::make_with_samples(&bench, server, runs)
+            });
+        }
     }
 }
 
@@ -100,8 +116,8 @@ fn stand(folder: &Path, kind: &str, runs: u64) -> std::path::PathBuf {
 
 impl Bench {
     /// Makes a store of few and one of many runs, and measures commands on both.
-    fn measure(&self, kind: &str, make: impl Fn(u64) -> Store) {
-        let [few, many] = self.sizes.map(make);
+    fn measure(&self, kind: &str, sizes: [u64; 2], make: impl Fn(u64) -> Store) {
+        let [few, many] = sizes.map(make);
         let report = self.seed.folder.join("report");
         let report = ["--test", "t0", "--out", report.to_str().expect("a path")];
         let compare = ["--test", "t0", "--framework", "f0", "--framework", "f1"];

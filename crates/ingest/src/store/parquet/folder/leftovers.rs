@@ -13,8 +13,14 @@ use crate::store::parquet::lock::{Lock, is_link};
 
 /// Finishes or removes what stopped writers left, wherever the lock is free. The caller holds the gate.
 pub(crate) fn sweep(folder: &Folder) {
+    let abandoned = folders(&folder.staging())
+        .filter(is_generation)
+        .any(|staged| matches!(Lock::try_new(&staged.path().join(LOCK)), Ok(Some(_))));
     for run in folders(&folder.runs()) {
         let run = run.path();
+        if !abandoned && is_tidy(&run) {
+            continue;
+        }
         let lock = run.join(LOCK);
         if !lock.exists() && !run.join(MANIFEST).exists() {
             // Not a run's folder, unless it was about to become one: then it is empty.
@@ -28,6 +34,20 @@ pub(crate) fn sweep(folder: &Folder) {
     for new in entries(folder.path()).filter(is_new) {
         let _ = fs::remove_file(new.path());
     }
+}
+
+/// Returns true if a run's folder holds a manifest, one generation and no file that is being written. Unless a generation
+/// is left in the staging folder, it needs no look at what the manifest names, which takes most of the time of a sweep.
+fn is_tidy(run: &Path) -> bool {
+    let (mut generations, mut has_manifest) = (0_usize, false);
+    for entry in entries(run) {
+        if is_new(&entry) {
+            return false;
+        }
+        generations += usize::from(is_generation(&entry));
+        has_manifest |= entry.file_name() == MANIFEST;
+    }
+    has_manifest && generations == 1
 }
 
 /// Removes staged runs whose writer is gone and that no manifest names.
