@@ -1,4 +1,5 @@
-//! A server of buckets for the tests, which answers as S3 does: moto, or versitygw where the environment asks for it.
+//! A server of buckets for the tests, which answers as S3 does: moto, or where the environment asks for it versitygw, or
+//! azurite, which answers as Azure does.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,12 +11,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::command::wait_for;
 use crate::postgres::required::skip;
 
-/// What asks for versitygw, as `.ci/long bucket` does.
+/// What asks for versitygw or azurite, as `.ci/long bucket` and `.ci/long azure` do.
 const WANTED: &str = "PERFPIPE_TEST_BUCKETS";
 
 /// The key of the server, and its secret.
 const KEY: &str = "key-of-the-tests";
 const SECRET: &str = "secret-of-the-tests";
+
+/// The account of azurite, and its key.
+const ACCOUNT: &str = "devstoreaccount1";
+const ACCOUNT_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+/// Makes a container of azurite, at a URL, of an account with a key; nobody else may be asked to.
+const NEW_CONTAINER: &str = r#"
+import base64, email.utils, hashlib, hmac, sys, urllib.request
+server, account, key, name = sys.argv[1:]
+date = email.utils.formatdate(usegmt=True)
+said = {"x-ms-date": date, "x-ms-version": "2021-08-06"}
+lines = ["PUT"] + [""] * 11 + [f"{header}:{value}" for header, value in said.items()]
+signed = "\n".join(lines + [f"/{account}/{account}/{name}", "restype:container"]).encode()
+mark = base64.b64encode(hmac.new(base64.b64decode(key), signed, hashlib.sha256).digest()).decode()
+said |= {"Authorization": f"SharedKey {account}:{mark}", "Content-Length": "0"}
+url = f"http://{server}/{account}/{name}?restype=container"
+urllib.request.urlopen(urllib.request.Request(url, method="PUT", headers=said))
+"#;
 
 /// Connections are kept for later requests, as providers do.
 const LIKE_S3: &str = "--keep-alive --quiet";
@@ -24,6 +44,7 @@ const LIKE_S3: &str = "--keep-alive --quiet";
 pub(crate) struct BucketServer {
     pub(crate) host: String,
     buckets: AtomicU32,
+    is_azure: bool,
     /// The folder whose folders are the buckets of versitygw.
     folder: Option<tempfile::TempDir>,
     /// The end of its standard input ends the server.
@@ -38,8 +59,10 @@ impl BucketServer {
     }
 
     fn start() -> Option<Self> {
-        if std::env::var(WANTED).is_ok_and(|wanted| wanted == "versitygw") {
-            return Some(Self::versitygw());
+        match std::env::var(WANTED).as_deref() {
+            Ok("versitygw") => return Some(Self::versitygw()),
+            Ok("azurite") => return Some(Self::azurite()),
+            _ => {}
         }
         if !is_there("moto_server") {
             skip("BUCKET", "moto is not installed (pip install 'moto[server]')");
@@ -62,6 +85,12 @@ impl BucketServer {
         Self::run(&script, Some(folder))
     }
 
+    fn azurite() -> Self {
+        assert!(is_there("azurite-blob"), "azurite is not on the PATH: npm install -g azurite");
+        let script = "azurite-blob --blobPort $0 --inMemoryPersistence --silent --skipApiVersionCheck";
+        Self { is_azure: true, ..Self::run(script, None) }
+    }
+
     /// Runs the server of a script, whose first argument is the port.
     fn run(script: &str, folder: Option<tempfile::TempDir>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -71,7 +100,7 @@ impl BucketServer {
         let process = command.spawn().unwrap();
         let host = format!("127.0.0.1:{port}");
         wait_for("the server of buckets answers", || TcpStream::connect(&host).is_ok());
-        Self { host, buckets: AtomicU32::new(0), folder, _process: process }
+        Self { host, buckets: AtomicU32::new(0), is_azure: false, folder, _process: process }
     }
 
     /// The folder in which versitygw keeps the objects of its buckets.
@@ -84,6 +113,14 @@ impl BucketServer {
         let name = format!("bucket-{}", self.buckets.fetch_add(1, Ordering::Relaxed));
         if let Some(folder) = &self.folder {
             std::fs::create_dir(folder.path().join(&name)).unwrap();
+            return name;
+        }
+        if self.is_azure {
+            let made = Command::new("python3")
+                .args(["-c", NEW_CONTAINER, &self.host, ACCOUNT, ACCOUNT_KEY, &name])
+                .output()
+                .unwrap();
+            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
             return name;
         }
         let mut stream = TcpStream::connect(&self.host).unwrap();
@@ -99,9 +136,22 @@ impl BucketServer {
         name
     }
 
+    /// How the URLs of buckets begin.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.is_azure { "az" } else { "s3" }
+    }
+
     /// What a client needs to know.
     pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
-        bucket_environment(&self.host)
+        if !self.is_azure {
+            return bucket_environment(&self.host);
+        }
+        vec![
+            ("AZURE_ENDPOINT", format!("http://{}/{ACCOUNT}", self.host)),
+            ("AZURE_ALLOW_HTTP", "true".to_owned()),
+            ("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT.to_owned()),
+            ("AZURE_STORAGE_ACCOUNT_KEY", ACCOUNT_KEY.to_owned()),
+        ]
     }
 }
 

@@ -50,7 +50,7 @@ impl Store {
     /// A bucket; `None` where there is no server for one.
     pub(crate) fn bucket() -> Option<Self> {
         let server = BucketServer::shared()?;
-        let flag = ["--store".into(), format!("s3://{}/runs", server.new_bucket())];
+        let flag = ["--store".into(), format!("{}://{}/runs", server.scheme(), server.new_bucket())];
         Some(Self { environment: server.environment(), ..Self::at(flag) })
     }
 

@@ -74,8 +74,9 @@ impl Log<'_> {
         let mut versions = Vec::new();
         for (name, _) in self.bucket.list_after(&self.folder(), before.as_deref())? {
             let version = name.rsplit('/').next().and_then(|name| name.strip_suffix(".json"));
-            versions
-                .extend(version.filter(|version| version.len() == 20).and_then(|v| v.parse::<u64>().ok()));
+            let version = version.filter(|version| version.len() == 20).and_then(|v| v.parse::<u64>().ok());
+            // Some servers list all of a folder, whatever name they are told to begin after.
+            versions.extend(version.filter(|version| *version >= first));
         }
         versions.sort_unstable();
         Ok(versions)
