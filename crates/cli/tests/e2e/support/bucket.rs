@@ -23,7 +23,7 @@ const ACCOUNT: &str = "devstoreaccount1";
 const ACCOUNT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// Makes a container of azurite, at a URL, of an account with a key; nobody else may be asked to.
+/// Makes a container by a signed request: the server's address, the account, its key, and the name of the container.
 const NEW_CONTAINER: &str = r#"
 import base64, email.utils, hashlib, hmac, sys, urllib.request
 server, account, key, name = sys.argv[1:]
