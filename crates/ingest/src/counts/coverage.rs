@@ -5,40 +5,66 @@ use super::stored_run::StoredRun;
 use crate::error::Result;
 use crate::series::cpu::{CpuJoin, TimeSeries};
 
-/// The number of seconds that have a CPU reading, out of `seconds` from `t0_ms` (epoch ms) on. A second has one if one
-/// of its successes has one; without successes, if the epoch second in which it begins has one. The cells must be
-/// ascending by key.
+/// Counts the seconds of a run that have a CPU reading, from cells as they pass.
 ///
-/// # Errors
-/// Returns the first error among the cells.
-pub(crate) fn seconds_with_reading(
-    cells: impl Iterator<Item = CellResult>,
+/// A second has one if one of its successes has one; without successes, if the epoch second in which it begins has one.
+pub(crate) struct Coverage<'a> {
+    /// Epoch ms.
     t0_ms: i64,
-    seconds: u32,
-    cpu: &TimeSeries,
+    cpu: &'a TimeSeries,
     join: CpuJoin,
-) -> Result<u32> {
-    if cpu.is_empty() {
-        return Ok(0);
+    /// The second whose cells pass.
+    second: u32,
+    /// Its successes before and after the boundary of epoch seconds.
+    before: u64,
+    after: u64,
+    /// The number of seconds before it that have a reading.
+    covered: u32,
+}
+
+impl<'a> Coverage<'a> {
+    /// Begins before the first second.
+    pub(crate) fn new(t0_ms: i64, cpu: &'a TimeSeries, join: CpuJoin) -> Self {
+        Self { t0_ms, cpu, join, second: 0, before: 0, after: 0, covered: 0 }
     }
-    let mut failed = None;
-    let cells = cells.map_while(|cell| cell.map_err(|error| failed = Some(error)).ok());
-    let mut cells = cells.filter(|(key, _)| key.success && !key.transaction).peekable();
-    let mut covered = 0;
-    for second in 0..seconds {
-        let (mut before, mut after) = (0, 0);
-        while let Some((_, cell)) = cells.next_if(|(key, _)| key.second == second) {
+
+    /// Adds the successes of a cell. Cells must be ascending by key.
+    pub(crate) fn see(&mut self, cell: &CellResult) {
+        if let Ok((key, cell)) = cell
+            && key.success
+            && !key.transaction
+            && !self.cpu.is_empty()
+        {
+            self.go_to(key.second);
             let before_boundary = cell.sums().before_boundary;
-            before += before_boundary;
-            after += cell.samples().saturating_sub(before_boundary);
+            self.before += before_boundary;
+            self.after += cell.samples().saturating_sub(before_boundary);
         }
-        let begins = t0_ms.saturating_add(i64::from(second) * 1000).div_euclid(1000);
-        let (here, next) = (cpu.at(begins, join).is_some(), cpu.at(begins.saturating_add(1), join).is_some());
-        let has = if before + after == 0 { here } else { (before > 0 && here) || (after > 0 && next) };
-        covered += u32::from(has);
     }
-    drop(cells);
-    failed.map_or(Ok(covered), Err)
+
+    /// The number of seconds that have a reading, of so many that the run has.
+    pub(crate) fn covered(mut self, seconds: u32) -> u32 {
+        if !self.cpu.is_empty() {
+            self.go_to(seconds);
+        }
+        self.covered
+    }
+
+    fn go_to(&mut self, second: u32) {
+        while self.second < second {
+            self.covered += u32::from(self.has_reading());
+            (self.second, self.before, self.after) = (self.second + 1, 0, 0);
+        }
+    }
+
+    fn has_reading(&self) -> bool {
+        let begins = self.t0_ms.saturating_add(i64::from(self.second) * 1000).div_euclid(1000);
+        let at = |epoch_second| self.cpu.at(epoch_second, self.join).is_some();
+        match (self.before, self.after) {
+            (0, 0) => at(begins),
+            (before, after) => (before > 0 && at(begins)) || (after > 0 && at(begins.saturating_add(1))),
+        }
+    }
 }
 
 impl StoredRun {
@@ -48,13 +74,13 @@ impl StoredRun {
     /// # Errors
     /// When the counts can't be read.
     pub fn seconds_with_cpu(&self, cpu: &TimeSeries, join: CpuJoin) -> Result<u32> {
-        seconds_with_reading(
-            self.cells.packed_between(0, u32::MAX),
-            self.info.t0_ms,
-            self.info.seconds,
-            cpu,
-            join,
-        )
+        let mut coverage = Coverage::new(self.info.t0_ms, cpu, join);
+        if !cpu.is_empty() {
+            for cell in self.cells.packed_between(0, u32::MAX) {
+                coverage.see(&Ok(cell?));
+            }
+        }
+        Ok(coverage.covered(self.info.seconds))
     }
 }
 
@@ -74,8 +100,9 @@ mod tests {
         let covered = |clocks: &[i64]| {
             let cpu = TimeSeries::new(clocks.iter().map(|clock| (*clock, 1.0)).collect());
             let join = CpuJoin { offset: 0, lookback: 0 };
-            let cells = cells.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell))));
-            seconds_with_reading(cells, 100_400, 5, &cpu, join).unwrap()
+            let mut coverage = Coverage::new(100_400, &cpu, join);
+            cells.iter().for_each(|(key, cell)| coverage.see(&Ok((*key, PackedCell::of(cell.clone())))));
+            coverage.covered(5)
         };
         assert_eq!(covered(&[]), 0);
         assert_eq!(covered(&[100]), 1, "second 0, whose samples are all before the border");

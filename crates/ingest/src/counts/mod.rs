@@ -240,6 +240,11 @@ pub struct LabelCount {
 }
 
 impl LabelCount {
+    /// The number of all of them.
+    fn samples(&self) -> u64 {
+        self.successes + self.failures + self.transactions
+    }
+
     /// Adds the counts of the same label elsewhere.
     pub(crate) fn add(&mut self, other: &Self) {
         self.successes += other.successes;

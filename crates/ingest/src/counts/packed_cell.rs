@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::Cell;
 use super::pack::{TakeCounts, each_count, pack_counts};
+use super::{Cell, InjectorLoad};
 use crate::error::{Error, Result};
 
 /// A cell of a [`CellTable`](super::CellTable) whose counts are opened one after the other, which takes no memory.
@@ -31,10 +31,17 @@ impl PackedCell {
     /// assert_eq!(packed.open()?, cell);
     /// # Ok::<(), perfpipe_ingest::Error>(())
     /// ```
-    pub fn of(cell: Cell) -> Self {
-        let (samples, mut counts) = (cell.samples(), Vec::new());
-        pack_counts(&mut counts, &cell.elapsed);
-        Self::new(samples, counts.into(), Cell { elapsed: Vec::new(), ..cell })
+    pub fn of(mut cell: Cell) -> Self {
+        let elapsed = std::mem::take(&mut cell.elapsed);
+        Self::of_parts(cell, &elapsed)
+    }
+
+    /// Packs counts, which ascend by time, beside all else of a cell.
+    pub(crate) fn of_parts(sums: Cell, elapsed: &[(i32, u64)]) -> Self {
+        let samples = elapsed.iter().fold(0, |sum: u64, (_, samples)| sum.saturating_add(*samples));
+        let mut counts = Vec::new();
+        pack_counts(&mut counts, elapsed);
+        Self::new(samples, counts.into(), sums)
     }
 
     /// Opens the counts.
@@ -46,6 +53,11 @@ impl PackedCell {
         let mut elapsed = Vec::with_capacity(self.counts.len());
         self.each_count(&mut elapsed)?;
         Ok(Cell { elapsed, ..self.sums })
+    }
+
+    /// The load by injector, which must stay ascending by injector.
+    pub(crate) fn loads_mut(&mut self) -> &mut Vec<InjectorLoad> {
+        &mut self.sums.injectors
     }
 
     /// The packed counts.

@@ -189,7 +189,7 @@ impl CellTableBuilder {
             return Ok(None);
         };
         let counted = self.bytes.len();
-        pack_sums(&mut self.bytes, &sums);
+        pack_sums(&mut self.bytes, sums.as_ref());
         self.of_second.push((key, samples, counted, self.bytes.len()));
         Ok(Some(samples))
     }

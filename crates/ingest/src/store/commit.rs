@@ -1,7 +1,7 @@
 //! Hands a run over to a store, from the totals of all that was counted.
 
 use super::counted;
-use crate::counts::coverage::seconds_with_reading;
+use crate::counts::coverage::Coverage;
 use crate::counts::success_times::SuccessTimes;
 use crate::counts::totals::Totals;
 use crate::counts::totals::part::{PartNamesRef, PartRow};
@@ -47,9 +47,12 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
     let (errors, label_counts) = (totals.errors()?, totals.label_counts());
     let (labels, injectors) = (totals.labels(), totals.injectors());
     counted::check(info, samples, &label_counts, &errors)?;
-    let cpu_seconds = seconds_with_reading(totals.cells(), info.t0_ms, info.seconds, cpu, join)?;
-    let mut elapsed = SuccessTimes::default();
-    let mut cells = totals.cells().inspect(|cell| elapsed.see(cell));
+    let (mut coverage, mut elapsed) = (Coverage::new(info.t0_ms, cpu, join), SuccessTimes::default());
+    // The counts of several logs are added up as they pass, which is best done once.
+    let mut cells = totals.cells().inspect(|cell| {
+        coverage.see(cell);
+        elapsed.see(cell);
+    });
     writer
         .commit(FinishedRun {
             info,
@@ -68,5 +71,6 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
         .await?;
     drop(cells);
     let injectors = injectors.into_iter().filter(|injector| !injector.is_empty()).collect();
+    let cpu_seconds = coverage.covered(info.seconds);
     Ok(Committed { cpu_seconds, elapsed: elapsed.ascending(), injectors })
 }

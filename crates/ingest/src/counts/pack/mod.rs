@@ -10,7 +10,7 @@ mod take;
 pub(crate) use self::dense::{each_count, pack_counts};
 pub(crate) use self::keep::keep;
 pub use self::take::TakeCounts;
-use super::{Cell, InjectorLoad, Spread};
+use super::{Cell, CellRef, InjectorLoad, Spread};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
 /// A packed cell without its key.
@@ -31,10 +31,10 @@ pub(crate) struct CellPacker {
 
 impl CellPacker {
     /// Packs a cell.
-    pub(crate) fn pack(&mut self, cell: &Cell) -> Parts<'_> {
+    pub(crate) fn pack(&mut self, cell: CellRef<'_>) -> Parts<'_> {
         self.counts.clear();
         self.sums.clear();
-        pack_counts(&mut self.counts, &cell.elapsed);
+        pack_counts(&mut self.counts, cell.elapsed);
         pack_sums(&mut self.sums, cell);
         Parts { samples: cell.samples(), counts: &self.counts, sums: &self.sums }
     }
@@ -44,20 +44,20 @@ impl CellPacker {
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
     let mut out = Vec::with_capacity(32 + cell.elapsed.len() * 3);
     pack_counts(&mut out, &cell.elapsed);
-    pack_sums(&mut out, cell);
+    pack_sums(&mut out, cell.as_ref());
     out.into()
 }
 
 /// Packs all of a cell except its counts of elapsed times.
-pub(crate) fn pack_sums(out: &mut Vec<u8>, cell: &Cell) {
-    let Spread { n, sum, min, max } = cell.latency;
+pub(crate) fn pack_sums(out: &mut Vec<u8>, CellRef { sums, injectors, .. }: CellRef<'_>) {
+    let Spread { n, sum, min, max } = sums.latency;
     unsigned(out, n);
-    for number in [sum, i64::from(min), i64::from(max), cell.connect, cell.bytes, cell.sent_bytes] {
+    for number in [sum, i64::from(min), i64::from(max), sums.connect, sums.bytes, sums.sent_bytes] {
         signed(out, number);
     }
-    unsigned(out, cell.before_boundary);
-    unsigned(out, cell.injectors.len() as u64);
-    for load in &cell.injectors {
+    unsigned(out, sums.before_boundary);
+    unsigned(out, injectors.len() as u64);
+    for load in injectors {
         unsigned(out, u64::from(load.injector));
         unsigned(out, load.samples);
         signed(out, load.threads);

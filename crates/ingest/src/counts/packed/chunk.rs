@@ -1,5 +1,7 @@
 //! A chunk: about 64 KiB of packed cells, ascending by key, whose counts are apart from all else.
 
+use bytes::Bytes;
+
 use crate::counts::CellKey;
 use crate::counts::pack::Parts;
 use crate::sample::varint::{read_unsigned, unsigned};
@@ -13,9 +15,9 @@ pub(super) struct Packed {
     pub(super) first: CellKey,
     pub(super) cells: usize,
     /// The keys and the sums of its cells.
-    pub(super) heads: Vec<u8>,
+    pub(super) heads: Bytes,
     /// The counts of its cells.
-    pub(super) counts: Vec<u8>,
+    pub(super) counts: Bytes,
 }
 
 /// Packs cells into chunks.
@@ -56,13 +58,15 @@ impl Packer {
 
     /// Returns a copy of the cells since the last chunk, if there are any.
     pub(super) fn pending(&self) -> Option<Packed> {
-        let (heads, counts) = (self.heads.clone(), self.counts.clone());
+        let (heads, counts) = (self.heads.clone().into(), self.counts.clone().into());
         Some(Packed { first: self.first?, cells: self.cells, heads, counts })
     }
 
     /// Returns the cells since the last chunk, if there are any.
     pub(super) fn finish(&mut self) -> Option<Packed> {
         let Self { heads, counts, first, cells, .. } = std::mem::take(self);
+        // A chunk may stay in memory for long: without what it has no need of.
+        let [heads, counts] = [heads, counts].map(|bytes| bytes.into_boxed_slice().into());
         Some(Packed { first: first?, cells, heads, counts })
     }
 }

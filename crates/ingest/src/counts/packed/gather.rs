@@ -96,11 +96,28 @@ impl Gatherer {
         }
         run.finish(&mut packer, &mut self.spill)?;
         self.bytes = 0;
-        self.add_run(run, 0)
+        self.add_run(run)
+    }
+
+    /// Adds the cells of a run.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(super) fn add_run(&mut self, run: Run) -> Result<()> {
+        if run.first().is_none() { Ok(()) } else { self.add_of_size(run, 0) }
+    }
+
+    /// Returns all cells as runs, which may have parts of the same cells.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(super) fn into_runs(mut self) -> Result<impl Iterator<Item = Run>> {
+        self.write_run()?;
+        Ok(self.sizes.into_iter().flatten())
     }
 
     /// Adds a run to those of its size, and merges them when they become too many.
-    fn add_run(&mut self, run: Run, size: usize) -> Result<()> {
+    fn add_of_size(&mut self, run: Run, size: usize) -> Result<()> {
         if self.sizes.len() <= size {
             self.sizes.resize_with(size + 1, Vec::new);
         }
@@ -114,7 +131,7 @@ impl Gatherer {
             Box::new(run.packed_between(0, u32::MAX))
         });
         let merged = collect(Merged::new(sources), &mut self.spill)?;
-        self.add_run(merged, size + 1)
+        self.add_of_size(merged, size + 1)
     }
 }
 
@@ -127,7 +144,7 @@ pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill
     for cell in cells {
         let (key, cell) = cell?;
         sums.clear();
-        pack_sums(&mut sums, cell.sums());
+        pack_sums(&mut sums, cell.sums().as_ref());
         let parts = Parts { samples: cell.samples(), counts: cell.counts(), sums: &sums };
         run.push(&mut packer, spill, key, parts)?;
     }

@@ -25,13 +25,15 @@ pub(crate) struct Merged<'a> {
     next: BinaryHeap<Reverse<(CellKey, usize)>>,
     /// True once each source was asked for its first cell.
     begun: bool,
+    /// The counts of the parts of a cell.
+    counts: Vec<(i32, u64)>,
 }
 
 impl<'a> Merged<'a> {
     /// Merges the cells of the given sources.
     pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
-        Self { sources, next: BinaryHeap::new(), begun: false }
+        Self { sources, next: BinaryHeap::new(), begun: false, counts: Vec::new() }
     }
 
     /// Fetches the next cell of a source.
@@ -64,15 +66,34 @@ impl<'a> Merged<'a> {
         let Some(Reverse((key, at))) = self.next.pop() else { return Ok(None) };
         let cell = self.take(at)?;
         let Some(mut other) = self.next_of(key) else { return Ok(Some((key, cell))) };
-        let mut merged = cell.open()?;
+        let mut sums = cell.sums().clone();
+        self.counts.clear();
+        cell.each_count(&mut self.counts)?;
         loop {
-            merged.merge(&self.take(other)?.open()?);
+            let part = self.take(other)?;
+            sums.merge(part.sums());
+            part.each_count(&mut self.counts)?;
             match self.next_of(key) {
                 Some(at) => other = at,
-                None => return Ok(Some((key, PackedCell::of(merged)))),
+                None => break,
             }
         }
+        add_up(&mut self.counts);
+        Ok(Some((key, PackedCell::of_parts(sums, &self.counts))))
     }
+}
+
+/// Sorts counts, and adds up those of the same time.
+fn add_up(counts: &mut Vec<(i32, u64)>) {
+    // This sort makes use of parts that ascend.
+    counts.sort_by_key(|(time, _)| *time);
+    counts.dedup_by(|from, into| {
+        let same = from.0 == into.0;
+        if same {
+            into.1 = into.1.saturating_add(from.1);
+        }
+        same
+    });
 }
 
 impl Iterator for Merged<'_> {

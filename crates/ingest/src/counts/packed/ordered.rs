@@ -1,6 +1,6 @@
 //! Collects cells that come nearly in ascending order, with bounded memory.
 
-use super::merge::{CellResult, Merged, opened};
+use super::merge::{CellResult, Merged};
 use super::{Gatherer, Packer, Run, Spill, collect};
 use crate::counts::pack::{Parts, unpack_parts};
 use crate::counts::{Cell, CellKey};
@@ -14,6 +14,9 @@ pub(crate) struct Ordered {
     spill: Spill,
     /// The last key of the run.
     last: Option<CellKey>,
+    /// True if the next cell may begin another run.
+    anew: bool,
+    /// The cells that come too late, and the runs before.
     late: Gatherer,
 }
 
@@ -21,7 +24,12 @@ impl Ordered {
     /// Creates an empty collection. What exceeds the room of `spill` is kept in its file; `late` takes the cells that
     /// come too late.
     pub(crate) fn new(spill: Spill, late: Gatherer) -> Self {
-        Self { run: Run::default(), packer: Packer::default(), spill, last: None, late }
+        Self { run: Run::default(), packer: Packer::default(), spill, last: None, anew: false, late }
+    }
+
+    /// Expects cells that ascend by key once more, from whichever key on.
+    pub(crate) fn begin_anew(&mut self) {
+        self.anew = true;
     }
 
     /// Returns true if a key is greater than all before.
@@ -34,6 +42,9 @@ impl Ordered {
     /// # Errors
     /// When a temporary file can't be written or read.
     pub(crate) fn push(&mut self, key: CellKey, parts: Parts<'_>) -> Result<()> {
+        if std::mem::take(&mut self.anew) && !self.is_next(key) {
+            self.end_run()?;
+        }
         if self.is_next(key) {
             self.last = Some(key);
             return self.run.push(&mut self.packer, &mut self.spill, key, parts);
@@ -51,6 +62,31 @@ impl Ordered {
         self.late.insert(key, cell)
     }
 
+    /// Ends the run. The next one may begin with any key.
+    fn end_run(&mut self) -> Result<()> {
+        self.run.finish(&mut self.packer, &mut self.spill)?;
+        self.last = None;
+        self.late.add_run(std::mem::take(&mut self.run))
+    }
+
+    /// Adds cells that ascend by key, beside those so far.
+    ///
+    /// # Errors
+    /// Returns the first error among the cells, and as for [`push`](Self::push).
+    pub(crate) fn add_cells(&mut self, cells: impl Iterator<Item = CellResult>) -> Result<()> {
+        let run = collect(cells, &mut self.spill)?;
+        self.late.add_run(run)
+    }
+
+    /// Returns the cells as runs, each of them ascending by key, which may have parts of the same cells.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub(crate) fn into_runs(mut self) -> Result<impl Iterator<Item = Run>> {
+        self.end_run()?;
+        self.late.into_runs()
+    }
+
     /// Adds the cells of another collection. Where they are of later seconds than all so far, they are not even looked at.
     ///
     /// # Errors
@@ -62,15 +98,9 @@ impl Ordered {
             self.last = other.last.or(self.last);
             self.run.append(other.run);
         } else {
-            other.run.between(0, u32::MAX).try_for_each(|cell| {
-                let (key, cell) = cell?;
-                self.insert_late(key, &cell)
-            })?;
+            self.late.add_run(other.run)?;
         }
-        other.late.iter().map(opened).try_for_each(|cell| {
-            let (key, cell) = cell?;
-            self.insert_late(key, &cell)
-        })
+        other.late.into_runs()?.try_for_each(|run| self.late.add_run(run))
     }
 
     /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, each key once.
@@ -104,6 +134,7 @@ mod tests {
 
     use super::*;
     use crate::counts::pack::CellPacker;
+    use crate::counts::packed::opened;
     use crate::fuzz::{Taker, cell};
     use proptest::prelude::*;
 
@@ -111,6 +142,7 @@ mod tests {
         #[test]
         fn cells_between_two_seconds_are_those_of_a_map_before_and_after_the_end(
             parts in prop::collection::vec((0..40u32, any::<bool>(), any::<[u8; 24]>()), 0..120),
+            anew in prop::collection::vec(prop::bool::weighted(0.1), 120),
             sorted in any::<bool>(),
             room in prop_oneof![Just(0), 0..2000usize, Just(1 << 20)],
             window in (0..40u32, 0..40u32),
@@ -121,11 +153,14 @@ mod tests {
             }
             let mut cells = Ordered::new(Spill::new(room, None), Gatherer::new(room, Spill::default()));
             let (mut expected, mut packer) = (BTreeMap::<CellKey, Cell>::new(), CellPacker::default());
-            for (second, success, bytes) in &parts {
+            for ((second, success, bytes), anew) in parts.iter().zip(anew) {
+                if anew {
+                    cells.begin_anew();
+                }
                 let key = CellKey { second: *second, label: 0, success: *success, transaction: false };
                 let cell = cell(&mut Taker::new(bytes), 4);
                 expected.entry(key).or_default().merge(&cell);
-                cells.push(key, packer.pack(&cell))?;
+                cells.push(key, packer.pack(cell.as_ref()))?;
             }
             let inside = expected.range(CellKey::of_seconds(window.0.min(window.1), window.1));
             let inside: Vec<_> = inside.map(|(key, cell)| (*key, cell.clone())).collect();

@@ -83,7 +83,7 @@ impl Run {
     pub(crate) fn in_memory(cells: impl IntoIterator<Item = (CellKey, Cell)>) -> Self {
         let (mut run, mut packer, mut packing) = (Self::default(), Packer::default(), CellPacker::default());
         for (key, cell) in cells {
-            packer.push(key, packing.pack(&cell)).into_iter().for_each(|full| run.hold(full));
+            packer.push(key, packing.pack(cell.as_ref())).into_iter().for_each(|full| run.hold(full));
         }
         packer.finish().into_iter().for_each(|rest| run.hold(rest));
         run
@@ -99,7 +99,7 @@ impl Run {
     /// Appends a chunk, which stays in memory.
     fn hold(&mut self, packed: Packed) {
         self.cells += packed.cells;
-        let (heads, counts) = (Place::in_memory(packed.heads), Place::in_memory(packed.counts));
+        let (heads, counts) = (Place::Memory(packed.heads), Place::Memory(packed.counts));
         self.chunks.push(Chunk { first: packed.first, heads, counts });
     }
 

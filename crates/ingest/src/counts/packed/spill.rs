@@ -49,10 +49,10 @@ impl Spill {
     ///
     /// # Errors
     /// When the temporary file can't be written.
-    pub(super) fn keep(&mut self, bytes: Vec<u8>) -> Result<Place> {
+    pub(super) fn keep(&mut self, bytes: Bytes) -> Result<Place> {
         if let Some(room) = self.room.checked_sub(bytes.len()) {
             self.room = room;
-            return Ok(Place::in_memory(bytes));
+            return Ok(Place::Memory(bytes));
         }
         let file = self.file()?;
         let at = self.end;
@@ -92,11 +92,6 @@ fn write_at(file: &Mutex<File>, at: u64, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 impl Place {
-    /// Keeps a chunk in memory, whatever its size.
-    pub(super) fn in_memory(bytes: Vec<u8>) -> Self {
-        Self::Memory(bytes.into_boxed_slice().into())
-    }
-
     /// Returns the bytes of the chunk.
     ///
     /// # Errors

@@ -1,11 +1,15 @@
 //! Counts of logs that are read ahead of their turn: they are counted apart, and added once it is their turn.
 
+use std::collections::BTreeSet;
+
 use super::{
-    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals, part::translated,
+    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
+    part::{translate_loads, translated},
     short,
 };
+use crate::counts::CellKey;
 use crate::counts::block::Tally;
-use crate::counts::packed::opened;
+use crate::counts::packed::{CellResult, opened};
 use crate::error::Result;
 
 /// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn.
@@ -63,7 +67,7 @@ impl Totals {
     ///
     /// # Errors
     /// When a temporary file can't be written or read.
-    pub(crate) fn absorb(&mut self, later: &Self) -> Result<()> {
+    pub(crate) fn absorb(&mut self, later: Self) -> Result<()> {
         // Below the limits each label has an index of its own, in the order of first appearance.
         for label in later.labels.names.texts().iter() {
             let counts = self.label_counts.of(label);
@@ -75,14 +79,28 @@ impl Totals {
         self.failures += later.failures;
         self.transactions += later.transactions;
         let labels = self.labels.indexes(&later.labels, self.limits.labels);
-        self.absorb_cells(later, &labels)?;
-        self.absorb_errors(later, &labels)
+        self.absorb_errors(&later, &labels)?;
+        self.absorb_cells(later, &labels)
     }
 
-    fn absorb_cells(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
+    fn absorb_cells(&mut self, mut later: Self, labels: &[u32]) -> Result<()> {
         let injectors = self.injectors.indexes(&later.injectors, self.limits.injectors);
-        for cell in later.cells() {
-            self.absorb_cell(opened(cell)?, labels, &injectors)?;
+        self.begin_log()?;
+        if !(are_distinct(labels) && are_distinct(&injectors)) {
+            for cell in later.cells() {
+                self.absorb_cell(opened(cell)?, labels, &injectors)?;
+            }
+            return self.begin_log();
+        }
+        // No two cells become one, so none need be opened.
+        later.begin_log()?;
+        for run in later.packed.into_runs()? {
+            let cells = run.packed_between(0, u32::MAX).map(|cell| {
+                let (key, mut cell) = cell?;
+                translate_loads(cell.loads_mut(), &injectors)?;
+                Ok((CellKey { label: translated(labels, key.label)?, ..key }, cell))
+            });
+            self.packed.add_cells(sorted_within_seconds(cells))?;
         }
         Ok(())
     }
@@ -104,6 +122,29 @@ impl Totals {
         }
         Ok(())
     }
+}
+
+fn are_distinct(indexes: &[u32]) -> bool {
+    indexes.iter().collect::<BTreeSet<_>>().len() == indexes.len()
+}
+
+/// Sorts cells that ascend by second by the rest of their keys.
+fn sorted_within_seconds(cells: impl Iterator<Item = CellResult>) -> impl Iterator<Item = CellResult> {
+    let second = |cell: &CellResult| cell.as_ref().ok().map(|(key, _)| key.second);
+    let (mut cells, mut sorted) = (cells.peekable(), Vec::new().into_iter());
+    std::iter::from_fn(move || {
+        sorted.next().or_else(|| {
+            let first = cells.next()?;
+            let now = second(&first);
+            let mut of_second = vec![first];
+            while let Some(cell) = cells.next_if(|cell| second(cell) == now) {
+                of_second.push(cell);
+            }
+            of_second.sort_by_key(|cell| cell.as_ref().ok().map(|(key, _)| *key));
+            sorted = of_second.into_iter();
+            sorted.next()
+        })
+    })
 }
 
 #[cfg(test)]
@@ -188,7 +229,7 @@ mod tests {
                     }
                     apart.add(&tally)?;
                 }
-                found.absorb(&apart)?;
+                found.absorb(apart)?;
                 for tally in first.into_iter().chain(rest.map(block)) {
                     found.add(&tally)?;
                 }
@@ -211,13 +252,13 @@ mod tests {
             };
             let [first, mut second, third] = [apart(&logs[0])?, apart(&logs[1])?, apart(&logs[2])?];
             let mut expected = Totals::default();
-            for totals in [&first, &second, &third] {
-                expected.absorb(totals)?;
+            for log in &logs {
+                expected.absorb(apart(log)?)?;
             }
             prop_assume!(second.has_room_for(&third));
             let mut found = first;
-            second.absorb(&third)?;
-            found.absorb(&second)?;
+            second.absorb(third)?;
+            found.absorb(second)?;
             prop_assert!(told(&found)? == told(&expected)?);
         }
     }

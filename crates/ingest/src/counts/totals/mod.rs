@@ -20,7 +20,6 @@ use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, Label
 use crate::error::{Error, Result};
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
-use crate::sample::text_list::TextList;
 use crate::sample::texts::Texts;
 
 /// The number of distinct kinds of failure that are kept, summed over all seconds.
@@ -147,18 +146,29 @@ impl Totals {
         let untold = self.injectors.index("", self.limits.injectors);
         let injectors: Vec<u32> =
             tally.injectors.iter().map(|name| self.injectors.index(name, self.limits.injectors)).collect();
-        let mut loads = Vec::new();
-        for (local, cell) in tally.cells() {
-            self.count(&local, cell, &tally.labels);
-            let label = self.translate_label(local.label, &labels);
+        self.count(tally);
+        let cells = tally.cells().map(|(local, cell)| {
             let LocalKey { second, success, transaction, .. } = local;
-            let key = CellKey { second, label, success, transaction };
-            self.newest = self.newest.max(second);
-            let injector = |local: u32| injectors.get(local as usize).copied().unwrap_or(untold);
-            loads.clear();
-            loads.extend(cell.injectors.iter().map(|load| load.of(injector(load.injector))));
-            join_loads(&mut loads);
-            self.merge(key, CellRef { injectors: &loads, ..cell })?;
+            let label = self.translate_label(local.label, &labels);
+            (CellKey { second, label, success, transaction }, cell)
+        });
+        let mut cells: Vec<(CellKey, CellRef<'_>)> = cells.collect();
+        cells.sort_by_key(|(key, _)| *key);
+        let latest = cells.last().map(|(key, _)| key.second);
+        self.newest = self.newest.max(latest.unwrap_or_default());
+        let mut loads = Vec::new();
+        // Labels beyond the limit share a cell.
+        for parts in cells.chunk_by(|(key, _), (next, _)| key == next) {
+            for (key, cell) in parts {
+                loads.clear();
+                loads.extend(cell.injectors.iter().map(|load| {
+                    let injector = injectors.get(load.injector as usize).unwrap_or(&untold);
+                    load.of(*injector)
+                }));
+                join_loads(&mut loads);
+                let cell = CellRef { injectors: &loads, ..*cell };
+                if parts.len() > 1 { self.merge(*key, cell) } else { self.add_cell(*key, cell) }?;
+            }
         }
         self.add_errors(tally, &labels)?;
         self.pack_past()
@@ -171,18 +181,47 @@ impl Totals {
         }
     }
 
-    /// Adds the samples of a cell to the whole-run figures.
-    fn count(&mut self, local: &LocalKey, cell: CellRef<'_>, labels: &TextList) {
-        let samples = cell.samples();
-        let name = labels.get(local.label as usize).unwrap_or_default();
-        let count = self.label_counts.of(name);
-        let (total, of_label) = match (local.transaction, local.success) {
-            (true, _) => (&mut self.transactions, &mut count.transactions),
-            (false, true) => (&mut self.successes, &mut count.successes),
-            (false, false) => (&mut self.failures, &mut count.failures),
-        };
-        *total += samples;
-        *of_label += samples;
+    /// Adds the samples of a block to the whole-run figures.
+    fn count(&mut self, tally: &Tally) {
+        // The last one is that of samples without a label.
+        let mut of_labels = vec![LabelCount::default(); tally.labels.len() + 1];
+        for (local, cell) in tally.cells() {
+            let at = (local.label as usize).min(tally.labels.len());
+            let Some(count) = of_labels.get_mut(at) else { continue };
+            let counter = match (local.transaction, local.success) {
+                (true, _) => &mut count.transactions,
+                (false, true) => &mut count.successes,
+                (false, false) => &mut count.failures,
+            };
+            *counter += cell.samples();
+        }
+        for (at, count) in of_labels.iter().enumerate() {
+            self.transactions += count.transactions;
+            self.successes += count.successes;
+            self.failures += count.failures;
+            if count.samples() > 0 {
+                self.label_counts.of(tally.labels.get(at).unwrap_or_default()).add(count);
+            }
+        }
+    }
+
+    /// Adds a cell of a block, whose other cells have other keys.
+    fn add_cell(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
+        if self.is_past(key) {
+            while self.open.first_key_value().is_some_and(|(first, _)| *first < key) {
+                self.pack_first()?;
+            }
+            // Most cells of a block of many seconds are in no other.
+            if self.open.first_key_value().is_none_or(|(first, _)| *first > key) {
+                return self.packed.push(key, self.packing.pack(cell));
+            }
+        }
+        self.merge(key, cell)
+    }
+
+    /// Returns true if the cell of a key is packed, because no more of it is expected.
+    fn is_past(&self, key: CellKey) -> bool {
+        key.second.saturating_add(OPEN_SECONDS) < self.newest
     }
 
     fn merge(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
@@ -199,18 +238,36 @@ impl Totals {
         Ok(())
     }
 
+    /// Goes on to another log, whose seconds may be those of the logs before once more. Its counts are packed by
+    /// themselves, and added to the others when they are read.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written.
+    pub(crate) fn begin_log(&mut self) -> Result<()> {
+        while !self.open.is_empty() {
+            self.pack_first()?;
+        }
+        self.newest = 0;
+        self.packed.begin_anew();
+        Ok(())
+    }
+
     /// Packs past seconds. If the open cells exceed their budget, packs the oldest of them too.
     fn pack_past(&mut self) -> Result<()> {
-        while let Some(entry) = self.open.first_entry() {
-            let is_past = entry.key().second.saturating_add(OPEN_SECONDS) < self.newest;
-            if !is_past && self.open_bytes <= self.open_room {
-                return Ok(());
-            }
-            let (key, cell) = entry.remove_entry();
-            self.open_bytes -= open_bytes(&cell);
-            self.packed.push(key, self.packing.pack(&cell))?;
-            self.spare.put(cell);
+        while let Some((key, _)) = self.open.first_key_value()
+            && (self.is_past(*key) || self.open_bytes > self.open_room)
+        {
+            self.pack_first()?;
         }
+        Ok(())
+    }
+
+    /// Packs the first open cell.
+    fn pack_first(&mut self) -> Result<()> {
+        let Some((key, cell)) = self.open.pop_first() else { return Ok(()) };
+        self.open_bytes -= open_bytes(&cell);
+        self.packed.push(key, self.packing.pack(cell.as_ref()))?;
+        self.spare.put(cell);
         Ok(())
     }
 
@@ -398,6 +455,7 @@ mod tests {
     use super::super::table::CellTable;
     use super::*;
     use crate::counts::packed::opened;
+    use crate::sample::text_list::TextList;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
 
@@ -433,12 +491,15 @@ mod tests {
     proptest! {
         #[test]
         fn any_order_of_seconds_is_counted_alike_however_little_memory_there_is(
-            seconds in prop::collection::vec((0..300u32, 0..3usize, 0..50i32), 0..200),
+            seconds in prop::collection::vec((0..300u32, 0..3usize, 0..50i32, prop::bool::weighted(0.1)), 0..200),
             memory in prop_oneof![Just(0), 1..40_000usize],
         ) {
             let mut totals = Totals::new(memory, None);
             let mut expected: BTreeMap<(u32, &str), Cell> = BTreeMap::new();
-            for (second, label, elapsed) in seconds {
+            for (second, label, elapsed, of_another_log) in seconds {
+                if of_another_log {
+                    totals.begin_log()?;
+                }
                 let label = ["a", "b", "c"][label];
                 let (_, mut cell) = cell(second, elapsed);
                 cell.injectors[0].injector = 0;

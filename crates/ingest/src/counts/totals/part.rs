@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ErrorKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals, join_loads};
 use crate::counts::stored_run::StoredRun;
-use crate::counts::{Cell, CellKey, LabelCount};
+use crate::counts::{Cell, CellKey, InjectorLoad, LabelCount};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::options::part::PartNumber;
 
@@ -134,14 +134,20 @@ impl Totals {
         injectors: &[u32],
     ) -> Result<()> {
         key.label = translated(labels, key.label)?;
-        for load in &mut cell.injectors {
-            load.injector = translated(injectors, load.injector)?;
-        }
-        join_loads(&mut cell.injectors);
+        translate_loads(&mut cell.injectors, injectors)?;
         self.newest = self.newest.max(key.second);
         self.merge(key, cell.as_ref())?;
         self.pack_past()
     }
+}
+
+/// Gives loads the indexes that their injectors have here.
+pub(super) fn translate_loads(loads: &mut Vec<InjectorLoad>, injectors: &[u32]) -> Result<()> {
+    for load in &mut *loads {
+        load.injector = translated(injectors, load.injector)?;
+    }
+    join_loads(loads);
+    Ok(())
 }
 
 pub(super) fn translated(indexes: &[u32], index: u32) -> Result<u32> {

@@ -59,7 +59,7 @@ impl Collected {
         self.intervals = self.intervals.into_iter().chain(later.intervals).reduce(Intervals::merged);
         self.cut += later.cut;
         self.endpoints.merge(&later.endpoints);
-        self.totals.absorb(&later.totals)
+        self.totals.absorb(later.totals)
     }
 
     /// Adds the rejects and the unit of later logs in the order in which they were found, since the first that is one

@@ -125,6 +125,8 @@ pub(crate) struct Collected {
     /// The number of samples with a shortened text.
     pub(super) cut: u64,
     pub(super) logs: Vec<Log>,
+    /// The number of the log whose blocks are being added.
+    pub(super) counting: Option<usize>,
     /// The number of logs before those that blocks and damage are numbered among.
     pub(super) before: usize,
     pub(super) max_rejects: u64,
@@ -153,6 +155,7 @@ impl Collected {
             rejects_before: 0,
             cut: 0,
             logs: Vec::new(),
+            counting: None,
             before: 0,
             max_rejects,
             whys: None,
@@ -171,6 +174,9 @@ impl Collected {
     /// When there are too many rejects, the sizes overflow, or a second header names other columns.
     pub(crate) fn add(&mut self, block: BlockCounts, bytes: &[u8]) -> Result<()> {
         let at = self.before + block.log;
+        if self.counting.replace(at).is_some_and(|before| before != at) {
+            self.totals.begin_log()?;
+        }
         let Some(log) = self.logs.get_mut(at) else { return Ok(()) };
         let (place, first_line) = (log.place.clone(), log.lines + 1);
         log.lines += block.lines;

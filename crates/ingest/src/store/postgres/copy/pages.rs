@@ -48,7 +48,7 @@ impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Paged<I> {
         unsigned(&mut self.page, u64::from(key.label));
         self.page.push(u8::from(key.success) | u8::from(key.transaction) << 1);
         self.sums.clear();
-        pack_sums(&mut self.sums, cell.sums());
+        pack_sums(&mut self.sums, cell.sums().as_ref());
         unsigned(&mut self.page, (cell.counts().len() + self.sums.len()) as u64);
         self.page.extend_from_slice(cell.counts());
         self.page.extend_from_slice(&self.sums);
