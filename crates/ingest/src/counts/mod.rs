@@ -208,6 +208,9 @@ fn merge_sorted<T: Copy, K: Ord>(
         into.extend_from_slice(from);
         return;
     }
+    if into.iter().map(&key).eq(from.iter().map(&key)) {
+        return into.iter_mut().zip(from).for_each(|(into, from)| add(into, from));
+    }
     let mut merged = Vec::with_capacity(into.len() + from.len());
     // No branch but that on equal keys depends on which one is smaller: in which order they come, nobody can predict.
     let (mut known, mut new) = (0, 0);

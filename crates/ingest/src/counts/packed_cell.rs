@@ -70,6 +70,15 @@ impl PackedCell {
         self.samples
     }
 
+    /// Returns the cell without its counts, after they were added to a list.
+    ///
+    /// # Errors
+    /// As for [`each_count`](Self::each_count).
+    pub(crate) fn into_sums(self, counts: &mut Vec<(i32, u64)>) -> Result<Cell> {
+        self.each_count(counts)?;
+        Ok(self.sums)
+    }
+
     /// Returns the cell without its counts: [`Cell::elapsed`] is empty.
     pub fn sums(&self) -> &Cell {
         &self.sums

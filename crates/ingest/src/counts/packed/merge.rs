@@ -66,13 +66,10 @@ impl<'a> Merged<'a> {
         let Some(Reverse((key, at))) = self.next.pop() else { return Ok(None) };
         let cell = self.take(at)?;
         let Some(mut other) = self.next_of(key) else { return Ok(Some((key, cell))) };
-        let mut sums = cell.sums().clone();
         self.counts.clear();
-        cell.each_count(&mut self.counts)?;
+        let mut sums = cell.into_sums(&mut self.counts)?;
         loop {
-            let part = self.take(other)?;
-            sums.merge(part.sums());
-            part.each_count(&mut self.counts)?;
+            sums.merge(&self.take(other)?.into_sums(&mut self.counts)?);
             match self.next_of(key) {
                 Some(at) => other = at,
                 None => break,

@@ -1,6 +1,7 @@
 //! The counts of a whole run, accumulated block by block: seconds, labels and failures.
 
 mod apart;
+mod cells;
 mod names;
 pub(crate) mod part;
 mod spare;
@@ -15,8 +16,8 @@ use self::names::{
 use self::spare::Spare;
 use super::block::{LocalKey, Tally};
 use super::pack::CellPacker;
-use super::packed::{CellResult, Gatherer, Merged, Ordered, Spill};
-use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, PackedCell};
+use super::packed::{Gatherer, Ordered, Spill};
+use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
@@ -27,9 +28,6 @@ const ERROR_LIMIT: usize = 500_000;
 
 /// The default of `PipelineOptions::memory`, in bytes.
 pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
-
-/// A second is packed when it is this many seconds older than the newest one. What comes later is added as a further part.
-const OPEN_SECONDS: u32 = 60;
 
 /// One kind of failure in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -205,72 +203,6 @@ impl Totals {
         }
     }
 
-    /// Adds a cell of a block, whose other cells have other keys.
-    fn add_cell(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
-        if self.is_past(key) {
-            while self.open.first_key_value().is_some_and(|(first, _)| *first < key) {
-                self.pack_first()?;
-            }
-            // Most cells of a block of many seconds are in no other.
-            if self.open.first_key_value().is_none_or(|(first, _)| *first > key) {
-                return self.packed.push(key, self.packing.pack(cell));
-            }
-        }
-        self.merge(key, cell)
-    }
-
-    /// Returns true if the cell of a key is packed, because no more of it is expected.
-    fn is_past(&self, key: CellKey) -> bool {
-        key.second.saturating_add(OPEN_SECONDS) < self.newest
-    }
-
-    fn merge(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
-        if let Some(open) = self.open.get_mut(&key) {
-            self.open_bytes -= open_bytes(open);
-            open.add(cell);
-            self.open_bytes += open_bytes(open);
-            return Ok(());
-        }
-        let mut merged = self.spare.take(cell.elapsed.len());
-        merged.add(cell);
-        self.open_bytes += open_bytes(&merged);
-        self.open.insert(key, merged);
-        Ok(())
-    }
-
-    /// Goes on to another log, whose seconds may be those of the logs before once more. Its counts are packed by
-    /// themselves, and added to the others when they are read.
-    ///
-    /// # Errors
-    /// When the temporary file can't be written.
-    pub(crate) fn begin_log(&mut self) -> Result<()> {
-        while !self.open.is_empty() {
-            self.pack_first()?;
-        }
-        self.newest = 0;
-        self.packed.begin_anew();
-        Ok(())
-    }
-
-    /// Packs past seconds. If the open cells exceed their budget, packs the oldest of them too.
-    fn pack_past(&mut self) -> Result<()> {
-        while let Some((key, _)) = self.open.first_key_value()
-            && (self.is_past(*key) || self.open_bytes > self.open_room)
-        {
-            self.pack_first()?;
-        }
-        Ok(())
-    }
-
-    /// Packs the first open cell.
-    fn pack_first(&mut self) -> Result<()> {
-        let Some((key, cell)) = self.open.pop_first() else { return Ok(()) };
-        self.open_bytes -= open_bytes(&cell);
-        self.packed.push(key, self.packing.pack(cell.as_ref()))?;
-        self.spare.put(cell);
-        Ok(())
-    }
-
     fn add_errors(&mut self, tally: &Tally, labels: &[u32]) -> Result<()> {
         let lost = || Error::bug("counting failures", "a text of theirs was not kept");
         let messages: Vec<u32> = tally
@@ -338,24 +270,6 @@ impl Totals {
         }
     }
 
-    /// The cells, ascending by key, with their counts packed.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
-        self.cells_between(0, u32::MAX)
-    }
-
-    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key.
-    pub(crate) fn cells_between(
-        &self,
-        first: u32,
-        last: u32,
-    ) -> impl Iterator<Item = CellResult> + Send + '_ {
-        let open = self.open.range(CellKey::of_seconds(first, last));
-        let open = open.map(|(key, cell)| Ok((*key, PackedCell::of(cell.clone()))));
-        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] =
-            [Box::new(self.packed.between(first, last)), Box::new(open)];
-        Merged::new(sources)
-    }
-
     /// The failures, ascending.
     ///
     /// # Errors
@@ -410,12 +324,6 @@ impl Totals {
     }
 }
 
-/// The approximate size of an open cell, in bytes.
-fn open_bytes(cell: &Cell) -> usize {
-    let lists = size_of_val(cell.elapsed.as_slice()) + size_of_val(cell.injectors.as_slice());
-    size_of::<(CellKey, Cell)>() + 2 * lists
-}
-
 /// Adds up the loads with the same injector index, and sorts them. Injectors beyond the limit share an index.
 fn join_loads(loads: &mut Vec<InjectorLoad>) {
     loads.sort_by_key(|load| load.injector);
@@ -453,6 +361,7 @@ fn short(text: &str) -> String {
 mod tests {
     use super::super::block::LocalError;
     use super::super::table::CellTable;
+    use super::cells::open_bytes;
     use super::*;
     use crate::counts::packed::opened;
     use crate::sample::text_list::TextList;
