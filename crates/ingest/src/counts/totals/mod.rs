@@ -361,7 +361,6 @@ fn short(text: &str) -> String {
 mod tests {
     use super::super::block::LocalError;
     use super::super::table::CellTable;
-    use super::cells::open_bytes;
     use super::*;
     use crate::counts::packed::opened;
     use crate::sample::text_list::TextList;
@@ -414,7 +413,7 @@ mod tests {
                 cell.injectors[0].injector = 0;
                 expected.entry((second, label)).or_default().merge(&cell);
                 totals.add(&tally(second, label, elapsed))?;
-                prop_assert!(totals.open_bytes <= totals.open_room.max(open_bytes(&cell)));
+                prop_assert!(totals.open_bytes <= totals.open_room.max(super::cells::open_bytes(&cell)));
             }
             let mut found = BTreeMap::new();
             let labels = totals.labels();
