@@ -41,7 +41,7 @@ impl PostgresParts {
         if !rows::are_there(&session, READING).await? {
             return Err(none(key));
         }
-        if !locks::try_lock(&session, READING, &locks::lock_of_parts(key)).await? {
+        if !claim(&session, key).await? {
             return Err(in_use(key));
         }
         let parts = rows::of_run(&session, READING, key, None).await?;
@@ -50,6 +50,18 @@ impl PostgresParts {
         }
         Ok(Self { session, config: config.clone(), patience, key: key.clone(), parts })
     }
+}
+
+/// Locks the parts of a run; false if another holds them. The server may hold the lock of a connection that was just
+/// closed for a moment longer.
+async fn claim(session: &Session, key: &RunKey) -> Result<bool> {
+    for _ in 0..10 {
+        if locks::try_lock(session, READING, &locks::lock_of_parts(key)).await? {
+            return Ok(true);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(false)
 }
 
 impl HeldParts for PostgresParts {
