@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::merge::{CellResult, Merged};
+use super::merge::{CellResult, Merged, Source};
 use super::{Packer, Run, Spill};
 use crate::counts::pack::{Parts, keep, pack, pack_sums, unpack, unpack_sums};
 use crate::counts::{Cell, CellKey, PackedCell};
@@ -66,21 +66,13 @@ impl Gatherer {
         opened(&packed).map(Some)
     }
 
-    /// All cells, ascending by key, each key once.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
-        self.between(0, u32::MAX)
-    }
-
-    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, each key once.
-    pub(crate) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
+    /// The cells of the seconds from `first` to `last`, both inclusive, as sources that may have parts of the same cells.
+    pub(super) fn sources(&self, first: u32, last: u32) -> impl Iterator<Item = Source<'_>> {
         let held = self.held.range(CellKey::of_seconds(first, last));
         let held = held.map(|(key, packed)| Ok((*key, split(packed)?)));
         let runs = self.sizes.iter().flatten();
-        let runs = runs.map(move |run| -> Box<dyn Iterator<Item = CellResult> + Send> {
-            Box::new(run.packed_between(first, last))
-        });
-        let held: Box<dyn Iterator<Item = CellResult> + Send> = Box::new(held);
-        Merged::new(runs.chain([held]))
+        let runs = runs.map(move |run| -> Source<'_> { Box::new(run.packed_between(first, last)) });
+        runs.chain([Box::new(held) as Source<'_>])
     }
 
     /// Writes the held cells as a run.
@@ -127,9 +119,7 @@ impl Gatherer {
             return Ok(());
         }
         let runs = std::mem::take(runs);
-        let sources = runs.iter().map(|run| -> Box<dyn Iterator<Item = CellResult> + Send> {
-            Box::new(run.packed_between(0, u32::MAX))
-        });
+        let sources = runs.iter().map(|run| -> Source<'_> { Box::new(run.packed_between(0, u32::MAX)) });
         let merged = collect(Merged::new(sources), &mut self.spill)?;
         self.add_of_size(merged, size + 1)
     }
@@ -194,7 +184,7 @@ mod tests {
                 gatherer.insert(key, &whole)?;
                 prop_assert!(gatherer.bytes <= room);
             }
-            let found = gatherer.iter().map(merge::opened).collect::<Result<Vec<_>>>()?;
+            let found = Merged::new(gatherer.sources(0, u32::MAX)).map(merge::opened).collect::<Result<Vec<_>>>()?;
             prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
         }
     }
@@ -208,7 +198,10 @@ mod tests {
             gatherer.insert(key(part % 50), &one).unwrap();
         }
         assert!(gatherer.sizes.iter().all(|runs| runs.len() < RUNS));
-        let cells = gatherer.iter().map(merge::opened).collect::<Result<Vec<_>>>().unwrap();
+        let cells = Merged::new(gatherer.sources(0, u32::MAX))
+            .map(merge::opened)
+            .collect::<Result<Vec<_>>>()
+            .unwrap();
         assert_eq!(
             cells,
             (0..50)

@@ -15,7 +15,8 @@ pub(crate) fn opened(cell: CellResult) -> Result<(CellKey, Cell)> {
     Ok((key, cell.open()?))
 }
 
-type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
+/// Cells that ascend by key.
+pub(crate) type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
 
 /// All cells of the sources, ascending by key, with the parts of one key added up. Ends after the first error.
 pub(crate) struct Merged<'a> {

@@ -12,7 +12,7 @@ mod spill;
 
 pub(crate) use self::chunk::Packer;
 pub(crate) use self::gather::{Gatherer, collect};
-pub(crate) use self::merge::{CellResult, Merged, opened};
+pub(crate) use self::merge::{CellResult, Merged, Source, opened};
 pub(crate) use self::ordered::Ordered;
 pub(crate) use self::run::Run;
 pub(crate) use self::spill::Spill;

@@ -1,9 +1,9 @@
 //! Collects cells that come nearly in ascending order, with bounded memory.
 
-use super::merge::{CellResult, Merged};
+use super::merge::{CellResult, Merged, Source};
 use super::{Gatherer, Packer, Run, Spill, collect};
+use crate::counts::CellKey;
 use crate::counts::pack::{Parts, unpack_parts};
-use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 
 /// Cells that are appended to a run as long as they ascend by key. The others are collected beside it.
@@ -33,7 +33,7 @@ impl Ordered {
     }
 
     /// Returns true if a key is greater than all before.
-    pub(crate) fn is_next(&self, key: CellKey) -> bool {
+    fn is_next(&self, key: CellKey) -> bool {
         self.last.is_none_or(|last| last < key)
     }
 
@@ -51,15 +51,7 @@ impl Ordered {
         }
         let cell =
             unpack_parts(parts.counts, parts.sums).ok_or_else(|| Error::stopped("opening packed counts"))?;
-        self.insert_late(key, &cell)
-    }
-
-    /// Adds a part of a cell that is known to come too late, or that others of its key may follow.
-    ///
-    /// # Errors
-    /// As for [`push`](Self::push).
-    pub(crate) fn insert_late(&mut self, key: CellKey, cell: &Cell) -> Result<()> {
-        self.late.insert(key, cell)
+        self.late.insert(key, &cell)
     }
 
     /// Ends the run. The next one may begin with any key.
@@ -103,14 +95,11 @@ impl Ordered {
         other.late.into_runs()?.try_for_each(|run| self.late.add_run(run))
     }
 
-    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, each key once.
-    pub(crate) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
+    /// The cells of the seconds from `first` to `last`, both inclusive, as sources that may have parts of the same cells.
+    pub(crate) fn sources(&self, first: u32, last: u32) -> impl Iterator<Item = Source<'_>> {
         let pending: Vec<CellResult> = Run::of_pending(&self.packer).packed_between(first, last).collect();
         let run = self.run.packed_between(first, last).chain(pending);
-        let late = (!self.late.is_empty()).then(|| self.late.between(first, last));
-        let late = late.map(|late| -> Box<dyn Iterator<Item = CellResult> + Send> { Box::new(late) });
-        let run: Box<dyn Iterator<Item = CellResult> + Send> = Box::new(run);
-        Merged::new(std::iter::once(run).chain(late))
+        self.late.sources(first, last).chain([Box::new(run) as Source<'_>])
     }
 
     /// Completes the run.
@@ -122,9 +111,8 @@ impl Ordered {
         if self.late.is_empty() {
             return Ok(self.run);
         }
-        let (in_order, late) = (self.run.packed_between(0, u32::MAX), self.late.iter());
-        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] = [Box::new(in_order), Box::new(late)];
-        collect(Merged::new(sources), &mut self.spill)
+        let in_order: Source<'_> = Box::new(self.run.packed_between(0, u32::MAX));
+        collect(Merged::new(self.late.sources(0, u32::MAX).chain([in_order])), &mut self.spill)
     }
 }
 
@@ -133,6 +121,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::counts::Cell;
     use crate::counts::pack::CellPacker;
     use crate::counts::packed::opened;
     use crate::fuzz::{Taker, cell};
@@ -164,7 +153,7 @@ mod tests {
             }
             let inside = expected.range(CellKey::of_seconds(window.0.min(window.1), window.1));
             let inside: Vec<_> = inside.map(|(key, cell)| (*key, cell.clone())).collect();
-            let found = cells.between(window.0.min(window.1), window.1).map(opened);
+            let found = Merged::new(cells.sources(window.0.min(window.1), window.1)).map(opened);
             prop_assert_eq!(found.collect::<Result<Vec<_>>>()?, inside);
             let whole = cells.finish()?.between(0, u32::MAX).collect::<Result<Vec<_>>>()?;
             prop_assert_eq!(whole, expected.into_iter().collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! The cells of a run: those of recent seconds are open, so that more blocks can be added to them; the others are packed.
 
 use super::Totals;
-use crate::counts::packed::{CellResult, Merged};
+use crate::counts::packed::{CellResult, Merged, Source};
 use crate::counts::{Cell, CellKey, CellRef, PackedCell};
 use crate::error::Result;
 
@@ -89,9 +89,8 @@ impl Totals {
     ) -> impl Iterator<Item = CellResult> + Send + '_ {
         let open = self.open.range(CellKey::of_seconds(first, last));
         let open = open.map(|(key, cell)| Ok((*key, PackedCell::of(cell.clone()))));
-        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] =
-            [Box::new(self.packed.between(first, last)), Box::new(open)];
-        Merged::new(sources)
+        let open: Source<'_> = Box::new(open);
+        Merged::new(self.packed.sources(first, last).chain([open]))
     }
 }
 
