@@ -11,7 +11,7 @@ use crate::sample::same::{begins, same};
 use crate::sample::texts::Texts;
 
 /// The code of an injector's name in a block, and true if the name was shortened.
-type Name = (u32, bool);
+pub(crate) type Name = (u32, bool);
 
 /// Names the injectors of samples. Each worker has its own.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,8 @@ pub(crate) struct Injectors {
 /// What follows from the beginning of a threadName.
 #[derive(Debug, Clone, Copy)]
 struct Beginning {
+    /// Its own length.
+    length: usize,
     /// The length of the host.
     host: usize,
     /// The name of the injector in this block, once it was looked up.
@@ -83,7 +85,7 @@ impl Injectors {
         let known = self.beginnings.find(thread, begins).copied();
         match known {
             Some(Beginning { name: Some(name), .. }) => name,
-            Some(Beginning { host, name: None }) => {
+            Some(Beginning { host, name: None, .. }) => {
                 let name = self.of_host(thread.get(..host).unwrap_or_default(), column);
                 if let Some(known) = self.beginnings.find(thread, begins) {
                     known.name = Some(name);
@@ -92,6 +94,16 @@ impl Injectors {
             }
             None => self.of_new_thread(thread, column),
         }
+    }
+
+    /// The name of the injector of a threadName without a host beside it, and how many of its first bytes tell as much of
+    /// another one; `None` if they do not.
+    pub(crate) fn of_alike(&mut self, thread: &[u8], column: &mut Texts) -> Option<(Name, usize)> {
+        if self.pattern.is_some() {
+            return None;
+        }
+        let name = self.of_thread(thread, column);
+        self.beginnings.find(thread, begins).map(|beginning| (name, beginning.length))
     }
 
     /// Appends `n` samples of which neither host nor thread is known. Returns true if the name of their injector was too
@@ -109,7 +121,8 @@ impl Injectors {
         let host = prefix(thread.get(..end.unwrap_or(thread.len())).unwrap_or_default());
         let name = self.of_host(host, column);
         if let Some(beginning) = end.and_then(|end| thread.get(..=end)) {
-            self.beginnings.add(beginning, Beginning { host: host.len(), name: Some(name) });
+            let (length, host) = (beginning.len(), host.len());
+            self.beginnings.add(beginning, Beginning { length, host, name: Some(name) });
         }
         name
     }

@@ -49,8 +49,7 @@ fn long_number_in(text: &[u8], start: usize, end: usize) -> Option<i64> {
     }
 }
 
-/// Parses the last `length` bytes (1 to 8) before `end`. `None` if one of them is no digit, or if fewer than 8 bytes
-/// precede `end`.
+/// Parses the last `length` bytes (1 to 8) before `end`. `None` if one of them is no digit.
 #[inline(always)]
 fn last_digits(text: &[u8], end: usize, length: usize) -> Option<i64> {
     Digits::before(text, end, length)?.number()
@@ -61,8 +60,10 @@ fn last_digits(text: &[u8], end: usize, length: usize) -> Option<i64> {
 pub(crate) struct Digits(u64);
 
 impl Digits {
-    /// The bytes from `start` to `end` of a longer text. `None` if there are none or more than 8, or if fewer than 8
-    /// bytes precede `end`.
+    /// What is no number: its bytes are no digits.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
+    /// The bytes from `start` to `end` of a longer text. `None` if there are none or more than 8.
     #[inline(always)]
     pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end.wrapping_sub(start);
@@ -72,9 +73,18 @@ impl Digits {
     /// The last `length` bytes (1 to 8) before `end`.
     #[inline(always)]
     fn before(text: &[u8], end: usize, length: usize) -> Option<Self> {
-        let eight = text.get(end.checked_sub(8)?..end)?.first_chunk()?;
+        let eight = match end.checked_sub(8) {
+            Some(before) => *text.get(before..end)?.first_chunk()?,
+            None => begun(text.get(..end)?),
+        };
         // The first digit is the lowest byte. Bytes before the number become leading zeros.
-        Some(Self((u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length))))
+        Some(Self((u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length))))
+    }
+
+    /// The digits as bytes of 0 to 9, from the first in the lowest byte on, behind leading zeros.
+    #[inline(always)]
+    pub(crate) fn bits(self) -> u64 {
+        self.0
     }
 
     /// The digits at the beginning of eight bytes, and how many there are: 1 to 7, before another byte. `None` if there are
@@ -108,6 +118,14 @@ impl Digits {
         let whole = (fours & 0xFFFF) * 10_000 + (fours >> 32);
         Some(whole as i64)
     }
+}
+
+/// The first bytes of a text, fewer than eight, behind bytes of any kind.
+#[cold]
+fn begun(text: &[u8]) -> [u8; 8] {
+    let mut eight = [0; 8];
+    eight.iter_mut().rev().zip(text.iter().rev()).for_each(|(into, from)| *into = *from);
+    eight
 }
 
 /// Parses `true` or `false` in any case.

@@ -12,9 +12,7 @@ pub struct Texts {
     codes: Vec<u32>,
     /// The distinct texts, indexed by code.
     values: Interner,
-    /// The most recent lookup, if any.
-    last: Option<Known>,
-    /// The most recent lookups, by [`Ends::slot`]; empty before the first one.
+    /// Recent lookups, by [`Ends::slot`]; empty before the first one.
     recent: Vec<Option<Known>>,
 }
 
@@ -62,12 +60,12 @@ impl Ends {
     fn slot(self) -> usize {
         let mixed =
             (self.first ^ self.last.rotate_left(13) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 57) as usize % RECENT
+        (mixed >> 55) as usize % RECENT
     }
 }
 
-/// The number of recent lookups that are kept.
-const RECENT: usize = 128;
+/// The number of recent lookups that are kept: enough that few of a test's labels share a place.
+const RECENT: usize = 512;
 
 impl PartialEq for Texts {
     fn eq(&self, other: &Self) -> bool {
@@ -107,9 +105,9 @@ impl Texts {
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
         let ends = Ends::of(text);
-        match self.last {
-            Some(known) if self.is(known, ends, text) => known.code,
-            _ => self.look_up(ends, text),
+        match self.recent.get(ends.slot()) {
+            Some(Some(known)) if self.is(*known, ends, text) => known.code,
+            _ => self.search(ends, text),
         }
     }
 
@@ -119,31 +117,19 @@ impl Texts {
         known.ends == ends && (text.len() <= Ends::WHOLE || self.values.is(known.code, text))
     }
 
-    fn look_up(&mut self, ends: Ends, text: &[u8]) -> u32 {
-        let recent = self.recent.get(ends.slot()).copied().flatten();
-        let known = match recent {
-            Some(known) if self.is(known, ends, text) => known,
-            _ => self.search(ends, text),
-        };
-        self.last = Some(known);
-        known.code
-    }
-
     /// Looks a text up among all, and keeps it among the recent ones.
-    fn search(&mut self, ends: Ends, text: &[u8]) -> Known {
+    fn search(&mut self, ends: Ends, text: &[u8]) -> u32 {
         // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
-        let known = Known { ends, code };
         self.recent.resize(RECENT, None);
         if let Some(recent) = self.recent.get_mut(ends.slot()) {
-            *recent = Some(known);
+            *recent = Some(Known { ends, code });
         }
-        known
+        code
     }
 
     /// Forgets the recent lookups, since their codes may be those of other texts.
     fn forget(&mut self) {
-        self.last = None;
         self.recent.clear();
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
 use super::records::fields::{Row, Rows};
+use super::records::numbers::Numbers;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
@@ -13,7 +14,6 @@ use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
 use crate::sample::resolution::Resolution;
-use crate::sample::same::same;
 use crate::sample::texts::Texts;
 use crate::series::cpu::{CpuJoin, TimeSeries};
 
@@ -50,6 +50,8 @@ pub(crate) struct Columns {
     last_cpu: (i64, Option<f64>),
     /// The times of the most recent rows, epoch ms.
     pub(super) times: Vec<i64>,
+    /// Room for numbers that are read side by side.
+    room: Numbers,
 }
 
 impl Columns {
@@ -64,6 +66,7 @@ impl Columns {
             join,
             last_cpu: (i64::MIN, None),
             times: Vec::new(),
+            room: Numbers::default(),
         }
     }
 
@@ -77,7 +80,8 @@ impl Columns {
     ) -> Result<(), Reason> {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
-        let taken = numbers(rows, layout, self.unit, &mut self.dates, &mut times, &mut out.batch)
+        let taken = times_of(rows, layout, self.unit, (&mut self.dates, &mut self.room), &mut times)
+            .and_then(|()| numbers(rows, layout, &mut self.room, &mut out.batch))
             .and_then(|()| within_span(&times, clock));
         match taken {
             Ok(()) => self.rest(rows, layout, clock, &times, out),
@@ -95,26 +99,39 @@ impl Columns {
         texts(&mut out.batch.label, rows, columns.label, LABEL_BYTES, |row| cut.push((first + row) as u32));
         let response_code = &mut out.batch.response_code;
         texts(response_code, rows, columns.response_code, TEXT_BYTES, |row| cut.push((first + row) as u32));
-        for (number, row) in rows.iter().enumerate() {
-            let host = Some(row.field_of(columns.hostname)).filter(|host| !host.is_empty());
-            out.has_hostname |= host.is_some();
-            if self.injectors.push(host, row.field_of(columns.thread_name), &mut out.batch.injector) {
-                cut.push((first + number) as u32);
-            }
-        }
-        for row in rows.iter() {
-            let transaction = is_transaction(row, layout);
-            out.batch.transaction.push(transaction);
-            if !transaction && let Some(url) = columns.url {
-                out.endpoints.add(row.field(url));
-            }
-        }
+        self.injectors(rows, layout, out);
+        endpoints(rows, layout, out);
         self.follow(times, clock, layout.resolution, out);
         let verdicts = out.batch.success.get(first..).unwrap_or_default();
         for (number, (row, _)) in rows.iter().zip(verdicts).enumerate().filter(|(_, (_, success))| !**success)
         {
             let code = out.messages.code(failure_message(row, layout));
             out.failures.push(((first + number) as u32, code));
+        }
+    }
+
+    /// Appends the injectors.
+    fn injectors(&mut self, rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
+        let columns = &layout.columns;
+        let (first, column) = (out.batch.len(), &mut out.batch.injector);
+        let mut cut = |row: usize| out.cut.push((first + row) as u32);
+        let is_told = |host: &[u8]| !host.is_empty();
+        let first_of = |column: usize| rows.iter().next().map_or(&[][..], |row| row.field(column));
+        // The threads of one injector begin alike.
+        if columns.hostname.is_none_or(|host| !is_told(first_of(host)) && rows.alike(host))
+            && let Some(thread) = columns.thread_name
+            && let Some(((code, is_cut), length)) = self.injectors.of_alike(first_of(thread), column)
+            && rows.begin_alike(thread, length)
+        {
+            column.push_run(code, rows.len());
+            return (0..rows.len()).filter(|_| is_cut).for_each(cut);
+        }
+        for (number, row) in rows.iter().enumerate() {
+            let host = Some(row.field_of(columns.hostname)).filter(|host| is_told(host));
+            out.has_hostname |= host.is_some();
+            if self.injectors.push(host, row.field_of(columns.thread_name), column) {
+                cut(number);
+            }
         }
     }
 
@@ -162,62 +179,70 @@ impl Columns {
 
 /// Returns true if all rows are valid samples, at any time.
 pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
-    let (unit, mut times, mut batch) = (TimeUnit::default(), Vec::new(), SampleBatch::default());
-    numbers(rows, layout, unit, dates, &mut times, &mut batch).is_ok()
+    let (mut room, mut times, mut batch) = (Numbers::default(), Vec::new(), SampleBatch::default());
+    times_of(rows, layout, TimeUnit::default(), (dates, &mut room), &mut times)
+        .and_then(|()| numbers(rows, layout, &mut room, &mut batch))
+        .is_ok()
 }
 
-/// Parses all numbers of the rows. Their times (epoch ms) replace the content of `times`.
-fn numbers(
+/// Parses the timeStamps of the rows, in epoch ms. They replace the content of `times`.
+fn times_of(
     rows: Rows<'_>,
     layout: &Layout,
     unit: TimeUnit,
-    dates: &mut DateParser,
+    (dates, room): (&mut DateParser, &mut Numbers),
     times: &mut Vec<i64>,
+) -> Result<(), Reason> {
+    let time = layout.columns.time_stamp;
+    if unit == TimeUnit::Milliseconds && room.read_long(rows, time, times).is_some() {
+        return Ok(());
+    }
+    let read = |row: Row<'_>| match row.number(time) {
+        Some(number) => unit.to_ms(number),
+        None => dates.parse(row.field(time)),
+    };
+    times.clear();
+    fill(times, rows.iter().map(read)).ok_or(Reason::Field("timeStamp", time))
+}
+
+/// Parses all numbers of the rows, except their times.
+fn numbers(
+    rows: Rows<'_>,
+    layout: &Layout,
+    room: &mut Numbers,
     batch: &mut SampleBatch,
 ) -> Result<(), Reason> {
     let columns = &layout.columns;
     let bad = |name: &'static str, column| move || Reason::Field(name, column);
-    let time = columns.time_stamp;
-    times.clear();
-    let all = match unit {
-        TimeUnit::Milliseconds => {
-            fill(times, rows.iter().map(|row| row.number(time).or_else(|| dates.parse(row.field(time)))))
-        }
-        unit => {
-            let read = |row: Row<'_>| match row.number(time) {
-                Some(number) => unit.to_ms(number),
-                None => dates.parse(row.field(time)),
-            };
-            fill(times, rows.iter().map(read))
-        }
-    };
-    all.ok_or_else(bad("timeStamp", time))?;
     for (name, other) in &columns.other_numbers {
         let reads = |row: Row<'_>| row.number(*other).is_some() || row.field(*other).is_empty();
-        let all = rows.repeated(*other).is_some() || rows.iter().all(reads);
+        let all = room.read(rows, *other).is_some() || rows.iter().all(reads);
         all.then_some(()).ok_or_else(bad(name, *other))?;
     }
-    fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed)))
-        .ok_or_else(bad("elapsed", columns.elapsed))?;
+    match room.read(rows, columns.elapsed) {
+        Some((each, _)) => fill(&mut batch.elapsed, each.iter().map(fitted)),
+        None => fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed))),
+    }
+    .ok_or_else(bad("elapsed", columns.elapsed))?;
     fill(&mut batch.success, rows.iter().map(|row| parse_bool(row.field(columns.success))))
         .ok_or_else(bad("success", columns.success))?;
-    size(rows, columns.bytes, "bytes", &mut batch.bytes)?;
-    size(rows, columns.sent_bytes, "sentBytes", &mut batch.sent_bytes)?;
-    whole(rows, columns.all_threads, "allThreads", &mut batch.all_threads)?;
-    whole(rows, columns.latency, "Latency", &mut batch.latency)?;
-    whole(rows, columns.idle_time, "IdleTime", &mut batch.idle_time)?;
-    whole(rows, columns.connect, "Connect", &mut batch.connect)
+    size(rows, (columns.bytes, "bytes"), room, &mut batch.bytes)?;
+    size(rows, (columns.sent_bytes, "sentBytes"), room, &mut batch.sent_bytes)?;
+    whole(rows, (columns.all_threads, "allThreads"), room, &mut batch.all_threads)?;
+    whole(rows, (columns.latency, "Latency"), room, &mut batch.latency)?;
+    whole(rows, (columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
+    whole(rows, (columns.connect, "Connect"), room, &mut batch.connect)
 }
 
 /// Appends a column of sizes, which must be below [`MOST_BYTES`].
 fn size(
     rows: Rows<'_>,
-    column: Option<usize>,
-    name: &'static str,
+    (column, name): (Option<usize>, &'static str),
+    room: &mut Numbers,
     into: &mut Nullable<i64>,
 ) -> Result<(), Reason> {
     let before = into.values().len();
-    whole(rows, column, name, into)?;
+    whole(rows, (column, name), room, into)?;
     let sizes = into.values().get(before..).unwrap_or_default();
     let bits = sizes.iter().fold(0, |bits, size| bits | size.unsigned_abs());
     match column.filter(|_| bits >= MOST_BYTES) {
@@ -229,19 +254,21 @@ fn size(
 /// Appends a column of numbers, each of which may be absent or empty but not invalid.
 fn whole<T: Copy + Default + TryFrom<i64>>(
     rows: Rows<'_>,
-    column: Option<usize>,
-    name: &'static str,
+    (column, name): (Option<usize>, &'static str),
+    room: &mut Numbers,
     into: &mut Nullable<T>,
 ) -> Result<(), Reason> {
     let Some(column) = column else {
         into.push_run(None, rows.len());
         return Ok(());
     };
-    let filled = match rows.repeated(column).and_then(|number| T::try_from(number).ok()) {
-        Some(number) => {
-            into.push_run(Some(number), rows.len());
+    let filled = match room.read(rows, column) {
+        // Requests, and often responses, have the same size throughout a test.
+        Some((_, Some(same))) => {
+            into.push_run(fitted(&same), rows.len());
             Some(())
         }
+        Some((each, None)) => into.fill(each.iter().map(fitted)),
         None => into.fill(rows.iter().map(|row| fitting(row, column))),
     };
     match filled {
@@ -273,6 +300,12 @@ fn fitting<T: TryFrom<i64>>(row: Row<'_>, column: usize) -> Option<T> {
     row.number(column).and_then(|number| T::try_from(number).ok())
 }
 
+/// A number of up to 8 digits, which fits any type of a column.
+#[inline(always)]
+fn fitted<T: TryFrom<i64>>(number: &u64) -> Option<T> {
+    T::try_from(*number as i64).ok()
+}
+
 /// Fails if one of the times is too far from the run's first.
 fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
     match clock.head {
@@ -296,25 +329,36 @@ fn forget_numbers(batch: &mut SampleBatch, from: usize) {
 /// Appends a column of texts, absent if the log has no such column. Calls `cut` with the row of each text that exceeded
 /// `limit`, in bytes, and was shortened.
 fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
-    if column.is_none() {
-        return into.push_nulls(rows.len());
+    let Some(column) = column else { return into.push_nulls(rows.len()) };
+    let mut fields = rows.iter().map(|row| row.field(column));
+    if rows.alike(column)
+        && let Some(text) = fields.next().filter(|text| shortened(text, limit).is_none())
+    {
+        let code = into.code(text);
+        return into.push_run(code, rows.len());
     }
-    // Most samples have the same text as the previous one.
-    let mut before: Option<(&[u8], u32)> = None;
-    for (number, row) in rows.iter().enumerate() {
-        let text = row.field_of(column);
-        match (before, shortened(text, limit)) {
-            (Some((known, code)), None) if same(known, text) => into.push_code(code),
-            (_, None) => {
-                let code = into.code(text);
-                into.push_code(code);
-                before = Some((text, code));
-            }
-            (_, Some(short)) => {
+    for (number, text) in rows.iter().map(|row| row.field(column)).enumerate() {
+        match shortened(text, limit) {
+            None => into.push(text),
+            Some(short) => {
                 into.push(short.as_bytes());
                 cut(number);
             }
         }
+    }
+}
+
+/// Appends which rows are those of transaction controllers, and adds the URLs of the others.
+fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
+    let (columns, transactions) = (&layout.columns, &mut out.batch.transaction);
+    let first = transactions.len();
+    transactions.extend(rows.iter().map(|row| is_transaction(row, layout)));
+    let Some(url) = columns.url else { return };
+    let transactions = transactions.get(first..).unwrap_or_default();
+    let mut urls = rows.iter().zip(transactions).filter(|(_, transaction)| !**transaction);
+    match rows.alike(url) {
+        true => urls.next().into_iter().for_each(|(row, _)| out.endpoints.add(row.field(url))),
+        false => urls.for_each(|(row, _)| out.endpoints.add(row.field(url))),
     }
 }
 

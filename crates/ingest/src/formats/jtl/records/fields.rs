@@ -1,6 +1,6 @@
 //! Views of several records as rows, so that one column is read at a time.
 
-use crate::formats::number::{Digits, number_in};
+use crate::formats::number::number_in;
 
 /// Records of equal width in one text, without quotes.
 #[derive(Clone, Copy)]
@@ -35,18 +35,35 @@ impl<'a> Rows<'a> {
         starts.zip(ends).map(move |(before, ends)| Row { text, before, ends, behind })
     }
 
-    /// The number in a column, if it is the same in all rows and has up to 8 digits.
-    ///
-    /// Requests, and often responses, have the same size throughout a test, so the comparison pays off.
-    #[inline]
-    pub(crate) fn repeated(&self, column: usize) -> Option<i64> {
-        let digits = |row: Row<'a>| {
-            let (start, end) = row.bounds(column)?;
-            Digits::of(self.text, start, end)
-        };
-        let mut rows = self.iter();
-        let first = digits(rows.next()?)?;
-        rows.all(|row| digits(row) == Some(first)).then(|| first.number())?
+    /// The start and the end of each field of a column. What does not change from row to row is computed once.
+    #[inline(always)]
+    pub(super) fn bounds(self, column: usize) -> Bounds<'a> {
+        let behind = if column + 1 == self.width { self.behind } else { 0 };
+        Bounds { ends: self.ends.get(column..).unwrap_or_default(), width: self.width, behind }
+    }
+
+    /// The text that fields are in.
+    pub(super) fn text(self) -> &'a [u8] {
+        self.text
+    }
+}
+
+/// The start and the end of each field of a column, row by row.
+pub(super) struct Bounds<'a> {
+    /// The position before the next field, then that behind it.
+    ends: &'a [u32],
+    width: usize,
+    behind: u32,
+}
+
+impl Iterator for Bounds<'_> {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let [before, end, ..] = self.ends else { return None };
+        self.ends = self.ends.get(self.width..).unwrap_or_default();
+        Some((before.wrapping_add(1) as usize, end.wrapping_sub(self.behind) as usize))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Finds the records of a block and their fields: one by one, or many together.
 
+mod alike;
 pub(crate) mod fields;
 pub(super) mod last;
+pub(super) mod numbers;
 pub(crate) mod plain;
 pub(crate) mod quoted;
 pub(crate) mod record;

@@ -5,7 +5,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
 use super::record::{Record, Records};
-use super::scan::{Marks, STEP, below_lowest, up_to_lowest, write};
+use super::scan::{Marks, STEP, below_lowest, write};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///
@@ -40,53 +40,57 @@ impl Plain {
 
     /// Finds the records that begin at `start` in a block of at most 4 GiB.
     ///
-    /// Positions are written without a branch for each, and each line feed tells by their number whether it ends a record
-    /// of the right width.
+    /// Positions are written without a branch for each field or record. Whether they are those of whole records is told
+    /// by their number in each step, and by the ends of all records once they are found.
     #[inline(always)]
     fn find<S: Simd>(&mut self, simd: S, (bytes, delimiter): (&[u8], u8), start: usize, width: usize) {
         self.ends.resize(Self::MOST * width + 1 + STEP, 0);
-        (self.width, self.rows) = (width, 0);
+        self.width = width;
         if let Some(first) = self.ends.first_mut() {
             *first = (start as u32).wrapping_sub(1);
         }
-        // The number of positions that are written.
-        let mut written = 1;
-        let mut base = start;
-        while base < bytes.len() && self.rows < Self::MOST {
+        // The numbers of fields and of line feeds.
+        let (mut fields, mut feeds) = (0, 0);
+        for base in (start..bytes.len()).step_by(STEP) {
             let marks = Marks::find(simd, bytes, base, delimiter);
             let plain = below_lowest(marks.quotes);
             let ends = (marks.delimiters | marks.feeds) & plain;
-            let room = self.ends.get_mut(written..).and_then(|room| room.first_chunk_mut());
-            // There is no room left only if a record is too wide.
+            let room = self.ends.get_mut(fields + 1..).and_then(|room| room.first_chunk_mut());
             let Some(room) = room else { break };
-            write(ends, base, room);
-            if !self.end_records(bytes, marks.feeds & plain, ends, written) || marks.quotes != 0 {
+            write(simd, ends, base, room);
+            fields += ends.count_ones() as usize;
+            feeds += (marks.feeds & plain).count_ones() as usize;
+            // A record has fewer or more fields than it should have.
+            let differs = fields.wrapping_sub(feeds.wrapping_mul(width)) >= width;
+            if differs || marks.quotes != 0 || fields >= Self::MOST * width {
                 break;
             }
-            written += ends.count_ones() as usize;
-            base += STEP;
         }
+        self.count_rows(bytes, fields, feeds);
     }
 
-    /// Counts the records that end at these line feeds of a step; `ends` are all ends of fields in it, of which the first
-    /// is at this index. Returns false if a record is different.
+    /// Counts the records up to the first one that is different, where so many fields and line feeds were found.
     #[inline(always)]
-    fn end_records(&mut self, bytes: &[u8], mut feeds: u64, ends: u64, index: usize) -> bool {
-        while feeds != 0 {
-            let fields = index + (ends & up_to_lowest(feeds)).count_ones() as usize;
-            if fields != (self.rows + 1) * self.width + 1 || self.rows == Self::MOST {
-                return false;
-            }
-            let crlf = self.has_carriage_return(bytes, fields - 1);
-            if self.rows == 0 {
-                self.crlf = crlf;
-            } else if self.crlf != crlf {
-                return false;
-            }
-            self.rows += 1;
-            feeds &= feeds.wrapping_sub(1);
+    fn count_rows(&mut self, bytes: &[u8], fields: usize, feeds: usize) {
+        let width = self.width;
+        let most = fields.checked_div(width).unwrap_or_default().min(Self::MOST);
+        let is_feed = |index: &usize| {
+            let end = self.ends.get(*index).copied().unwrap_or_default();
+            bytes.get(end as usize) == Some(&b'\n')
+        };
+        let crlf = self.has_carriage_return(bytes, width);
+        let ends_alike = |row: &usize| {
+            let end = (row + 1) * width;
+            is_feed(&end) && self.has_carriage_return(bytes, end) == crlf
+        };
+        let mut rows = (0..most).take_while(ends_alike).count();
+        let behind = (most * width + 1..=fields).filter(is_feed).count();
+        // A line feed within a record ends another one.
+        if feeds != rows + behind {
+            let feeds_of = |row: usize| (row * width + 1..=(row + 1) * width).filter(is_feed).count();
+            rows = (0..most).take_while(|row| ends_alike(row) && feeds_of(*row) == 1).count();
         }
-        true
+        (self.rows, self.crlf) = (rows, crlf);
     }
 
     /// Returns true if the field that ends at this index ends in a carriage return.

@@ -108,7 +108,7 @@ impl Quoted {
         let mut open = Open::at(start, line);
         for base in (start..bytes.len()).step_by(STEP) {
             let marks = Marks::find(simd, bytes, base, delimiter);
-            let goes_on = self.step(bytes, base, marks, &mut open);
+            let goes_on = self.step(simd, (bytes, base), marks, &mut open);
             if !goes_on || self.text.len() + base.saturating_sub(open.copied) > Self::LONG {
                 break;
             }
@@ -119,14 +119,20 @@ impl Quoted {
 
     /// Takes the step that begins at `base`: what is between two quotes at once. Returns false if the records end in it.
     #[inline(always)]
-    fn step(&mut self, bytes: &[u8], base: usize, marks: Marks, open: &mut Open) -> bool {
+    fn step<S: Simd>(
+        &mut self,
+        simd: S,
+        (bytes, base): (&[u8], usize),
+        marks: Marks,
+        open: &mut Open,
+    ) -> bool {
         let (mut quotes, mut rest) = (marks.quotes, u64::MAX);
         loop {
             let between = rest & below_lowest(quotes);
             let feeds = marks.feeds & between;
             if open.quoted {
                 open.feeds += u64::from(feeds.count_ones());
-            } else if !self.end_fields(bytes, base, (marks.delimiters & between, feeds), open) {
+            } else if !self.end_fields(simd, (bytes, base), (marks.delimiters & between, feeds), open) {
                 return false;
             }
             if quotes == 0 {
@@ -161,10 +167,10 @@ impl Quoted {
     /// Ends the fields, and records, that end at these bits of a step. Returns false if a record is too wide or of another
     /// kind, or the last one that is wanted.
     #[inline(always)]
-    fn end_fields(
+    fn end_fields<S: Simd>(
         &mut self,
-        bytes: &[u8],
-        base: usize,
+        simd: S,
+        (bytes, base): (&[u8], usize),
         (delimiters, mut feeds): (u64, u64),
         open: &mut Open,
     ) -> bool {
@@ -172,7 +178,7 @@ impl Quoted {
         let room = self.ends.get_mut(self.written..).and_then(|room| room.first_chunk_mut());
         let Some(room) = room else { return false };
         // What is left out before is not in the text.
-        write(ends, base.wrapping_add(self.text.len()).wrapping_sub(open.copied), room);
+        write(simd, ends, base.wrapping_add(self.text.len()).wrapping_sub(open.copied), room);
         while feeds != 0 {
             if let Some(last) = (ends & below_lowest(feeds)).checked_ilog2() {
                 open.field = open.field.max(base + last as usize + 1);

@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use fearless_simd::u8x64;
+use fearless_simd::{mask8x64, u8x32, u8x64};
 
 /// The number of bytes in one step.
 pub(super) const STEP: usize = 64;
@@ -62,9 +62,65 @@ pub(super) fn below_lowest(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
+/// The numbers of the bytes of a step.
+const NUMBERS: [u8; STEP] = {
+    let mut numbers = [0; STEP];
+    let mut at = 0;
+    while at < STEP {
+        numbers[at] = at as u8;
+        at += 1;
+    }
+    numbers
+};
+
 /// Writes the position of each bit of a mask whose lowest bit stands for `base`. What is behind them is overwritten too.
 #[inline(always)]
-pub(super) fn write(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
+pub(super) fn write<S: Simd>(simd: S, mask: u64, base: usize, into: &mut [u32; STEP]) {
+    match compresses(simd) {
+        true => write_together(simd, mask, base, into),
+        false => write_each(mask, base, into),
+    }
+}
+
+/// Returns true if the processor moves bytes that a mask chooses together in one instruction.
+#[inline(always)]
+fn compresses<S: Simd>(simd: S) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let compresses = simd.level().as_avx512().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
+    let compresses = {
+        _ = simd;
+        false
+    };
+    compresses
+}
+
+/// Writes positions as the numbers of a step's bytes that a mask chooses.
+#[inline(always)]
+fn write_together<S: Simd>(simd: S, mask: u64, base: usize, into: &mut [u32; STEP]) {
+    let numbers = u8x64::from_slice(simd, &NUMBERS).compress(mask8x64::from_bitmask(simd, mask));
+    let (low, high) = numbers.split();
+    let (most, others) = into.split_at_mut(STEP / 2);
+    write_half(low, base, most);
+    // Few steps have more than half of the ends that they could have.
+    if mask.count_ones() as usize > STEP / 2 {
+        write_half(high, base, others);
+    }
+}
+
+/// Writes positions from their distances to `base`.
+#[inline(always)]
+fn write_half<S: Simd>(distances: u8x32<S>, base: usize, into: &mut [u32]) {
+    let (low, high) = distances.widen();
+    let ((first, second), (third, fourth)) = (low.widen(), high.widen());
+    for (eight, into) in [first, second, third, fourth].into_iter().zip(into.chunks_exact_mut(8)) {
+        (eight + base as u32).store_slice(into);
+    }
+}
+
+/// Writes positions one by one.
+#[inline(always)]
+fn write_each(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
     let mut rest = into.as_mut_slice();
     // Most steps have up to 8 or 16 ends, so the processor predicts the number of turns.
     while let Some((eight, behind)) = rest.split_first_chunk_mut::<8>() {

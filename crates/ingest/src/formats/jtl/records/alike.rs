@@ -1,0 +1,85 @@
+//! Tells columns whose fields are all alike, as most texts of a test are, without a look at what they are.
+
+use super::fields::{Row, Rows};
+
+impl<'a> Rows<'a> {
+    /// Returns true if all fields of a column are the same. False if there are no rows.
+    #[inline]
+    pub(crate) fn alike(self, column: usize) -> bool {
+        self.have_same(move |row| Some(row.field(column)))
+    }
+
+    /// Returns true if all fields of a column have the same first bytes, and that many of them. False if there are no rows.
+    #[inline]
+    pub(crate) fn begin_alike(self, column: usize, length: usize) -> bool {
+        self.have_same(move |row| row.field(column).get(..length))
+    }
+
+    /// Returns true if all rows have the same part. Those of up to 32 bytes are compared by two loads each that may overlap,
+    /// whose size is chosen once for all rows.
+    #[inline(always)]
+    fn have_same(self, part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy) -> bool {
+        let Some(first) = self.iter().next().and_then(part) else { return false };
+        match first.len() {
+            0 => self.iter().all(|row| part(row).is_some_and(<[u8]>::is_empty)),
+            1 => self.have_ends::<1>(part, first),
+            2..=3 => self.have_ends::<2>(part, first),
+            4..=7 => self.have_ends::<4>(part, first),
+            8..=16 => self.have_ends::<8>(part, first),
+            17..=32 => self.have_ends::<16>(part, first),
+            _ => self.iter().all(|row| part(row) == Some(first)),
+        }
+    }
+
+    /// Returns true if the part of each row is as long as `first`, and has its first and last `N` bytes.
+    #[inline(always)]
+    fn have_ends<const N: usize>(
+        self,
+        part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy,
+        first: &[u8],
+    ) -> bool {
+        let (Some(head), Some(tail)) = (first.first_chunk::<N>(), first.last_chunk::<N>()) else {
+            return false;
+        };
+        self.iter().all(|row| {
+            part(row).is_some_and(|text| {
+                text.len() == first.len()
+                    && text.first_chunk() == Some(head)
+                    && text.last_chunk() == Some(tail)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::plain::Plain;
+    use super::super::record::Records;
+
+    proptest! {
+        #[test]
+        fn fields_are_alike_if_each_is_the_first(
+            same in "[ab]{0,40}", other in "[ab]{0,40}", at in proptest::option::of(0..12_usize), changed: bool,
+            n in 1..12_usize, length in 0..40_usize,
+        ) {
+            let mut other = other;
+            if changed {
+                // One byte is another.
+                other = same.char_indices().map(|(i, c)| if i == length { 'c' } else { c }).collect();
+            }
+            let field = |row| if at == Some(row) { &other } else { &same };
+            let fields: Vec<&String> = (0..n).map(field).collect();
+            let log: String = fields.iter().map(|field| format!("1,{field}\n")).collect();
+            let (mut records, mut plain) = (Records::new(log.as_bytes(), b','), Plain::default());
+            plain.read(&mut records, 2);
+            let rows = plain.rows(log.as_bytes());
+            prop_assert_eq!(rows.len(), n);
+            prop_assert_eq!(rows.alike(1), fields.iter().all(|field| field == &fields[0]));
+            let heads: Vec<_> = fields.iter().map(|field| field.get(..length)).collect();
+            let expected = heads[0].is_some() && heads.iter().all(|head| head == &heads[0]);
+            prop_assert_eq!(rows.begin_alike(1, length), expected);
+        }
+    }
+}

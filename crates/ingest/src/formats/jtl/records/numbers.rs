@@ -1,0 +1,155 @@
+//! Reads the numbers of a column side by side.
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, u64x8};
+
+use super::fields::Rows;
+use crate::formats::number::Digits;
+
+/// The number of numbers that are converted together.
+const TOGETHER: usize = 8;
+
+/// Reads columns of numbers. Each parser has one, and reuses its memory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Numbers {
+    low: Column,
+    high: Column,
+}
+
+impl Numbers {
+    /// Reads a column of numbers of up to 8 digits each. Returns the number of each row, below 10^8, and the one that all
+    /// rows have, if they do. `None` if a field is something else.
+    #[inline]
+    pub(crate) fn read(&mut self, rows: Rows<'_>, column: usize) -> Option<(&[u64], Option<u64>)> {
+        self.low.fill(rows, column, |start, end| Digits::of(rows.text(), start, end));
+        let is_same = self.low.convert()?;
+        let numbers = self.low.numbers(rows.len());
+        Some((numbers, numbers.first().copied().filter(|_| is_same)))
+    }
+
+    /// Reads a column of numbers of 9 to 16 digits each, and replaces the content of `into` by them. Returns `None` if a
+    /// field is something else.
+    #[inline]
+    pub(crate) fn read_long(&mut self, rows: Rows<'_>, column: usize, into: &mut Vec<i64>) -> Option<()> {
+        let is_long = |start: usize, end: usize| (9..=16).contains(&end.wrapping_sub(start));
+        self.low.fill(rows, column, |start, end| match is_long(start, end) {
+            true => Digits::of(rows.text(), end - 8, end),
+            false => None,
+        });
+        self.high.fill(rows, column, |start, end| Digits::of(rows.text(), start, end.wrapping_sub(8)));
+        self.low.convert()?;
+        self.high.convert()?;
+        let pairs = self.high.numbers(rows.len()).iter().zip(self.low.numbers(rows.len()));
+        into.clear();
+        into.extend(pairs.map(|(high, low)| (high * 100_000_000 + low) as i64));
+        Some(())
+    }
+}
+
+/// A column of numbers of up to 8 digits.
+#[derive(Debug, Clone, Default)]
+struct Column {
+    /// The digits of each row as [`Digits::bits`], and the last ones again until there are [`TOGETHER`].
+    digits: Vec<u64>,
+    numbers: Vec<u64>,
+}
+
+impl Column {
+    /// Replaces the digits by those that `digits` finds between the start and the end of each field.
+    #[inline(always)]
+    fn fill(&mut self, rows: Rows<'_>, column: usize, digits: impl Fn(usize, usize) -> Option<Digits>) {
+        self.digits.resize(rows.len().next_multiple_of(TOGETHER), 0);
+        let (mut bounds, mut last) = (rows.bounds(column), 0);
+        for into in &mut self.digits {
+            if let Some((start, end)) = bounds.next() {
+                last = digits(start, end).unwrap_or(Digits::NONE).bits();
+            }
+            *into = last;
+        }
+    }
+
+    /// Converts the digits to numbers. Returns true if all are the same, and `None` if some are no digits.
+    #[inline]
+    fn convert(&mut self) -> Option<bool> {
+        self.numbers.resize(self.digits.len(), 0);
+        let (digits, numbers) = (self.digits.as_slice(), self.numbers.as_mut_slice());
+        let (others, differences) = dispatch!(Level::new(), simd => convert(simd, digits, numbers));
+        (others == 0).then_some(differences == 0)
+    }
+
+    /// The numbers of the first rows.
+    fn numbers(&self, rows: usize) -> &[u64] {
+        self.numbers.get(..rows).unwrap_or_default()
+    }
+}
+
+/// Converts digits to numbers. Returns bits of what is no digit, and of what differs from the first; 0 if there is none.
+///
+/// Neighbours are combined: digits to numbers below 100, these to numbers below 10,000, and these to the whole.
+#[inline(always)]
+fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> (u64, u64) {
+    let splat = |bits: u64| u64x8::splat(simd, bits);
+    let first = splat(digits.first().copied().unwrap_or_default());
+    let (mut others, mut differences) = (splat(0), splat(0));
+    while let (Some((from, digits_behind)), Some((into, numbers_behind))) =
+        (digits.split_first_chunk::<TOGETHER>(), numbers.split_first_chunk_mut::<TOGETHER>())
+    {
+        let eight = u64x8::from_slice(simd, from);
+        differences |= eight ^ first;
+        others |= eight | (eight + splat(0x7676_7676_7676_7676));
+        let pairs = (eight * 10 + (eight >> 8)) & splat(0x00FF_00FF_00FF_00FF);
+        let fours = (pairs * 100 + (pairs >> 16)) & splat(0x0000_FFFF_0000_FFFF);
+        let whole = (fours & splat(0xFFFF)) * 10_000 + (fours >> 32);
+        whole.store_slice(into);
+        (digits, numbers) = (digits_behind, numbers_behind);
+    }
+    let all = |bits: u64x8<S>| bits.as_slice().iter().fold(0, |all, bits| all | bits);
+    (all(others & splat(0x8080_8080_8080_8080)), all(differences))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::record::Records;
+    use super::*;
+    use crate::formats::jtl::records::plain::Plain;
+    use crate::formats::number::parse_i64;
+
+    proptest! {
+        #[test]
+        fn columns_have_the_numbers_of_their_fields(
+            fields in prop_oneof![
+                proptest::collection::vec("[0-9]{1,8}", 1..70),
+                proptest::collection::vec("17[0-9]{7,14}", 1..70),
+                proptest::collection::vec("17[0-9]{11}|-?[0-9]{0,20}|[0-9a]{13}", 1..9),
+                ("[0-9]{1,16}", 1..70_usize).prop_map(|(field, n)| vec![field; n]),
+            ],
+        ) {
+            let log: String = fields.iter().map(|field| format!("{field},x\n")).collect();
+            let (mut records, mut plain) = (Records::new(log.as_bytes(), b','), Plain::default());
+            plain.read(&mut records, 2);
+            let rows = plain.rows(log.as_bytes());
+            prop_assert_eq!(rows.len(), fields.len().min(64));
+            let read = fields.iter().take(rows.len());
+            let number = |field: &String| parse_i64(field.as_bytes());
+            let of_length = |least: usize, most: usize| {
+                let fits = |field: &&String| (least..=most).contains(&field.len()) && !field.starts_with('-');
+                read.clone().map(|field| Some(field).filter(fits).and_then(number)).collect::<Option<Vec<_>>>()
+            };
+            let mut numbers = Numbers::default();
+            let short = of_length(1, 8);
+            let same = short.as_ref().map(|all| all[0]).filter(|first| short.iter().flatten().all(|n| n == first));
+            match numbers.read(rows, 0) {
+                Some((each, found)) => {
+                    prop_assert_eq!(Some(each.iter().map(|n| *n as i64).collect()), short);
+                    prop_assert_eq!(found.map(|n| n as i64), same);
+                }
+                None => prop_assert_eq!(short, None),
+            }
+            let mut long = Vec::new();
+            let found = numbers.read_long(rows, 0, &mut long).map(|()| long);
+            prop_assert_eq!(found, of_length(9, 16));
+        }
+    }
+}
