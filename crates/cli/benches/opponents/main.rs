@@ -1,12 +1,7 @@
 //! The whole job against its opponents, in turn, on one log: `cargo bench -p perfpipe --bench opponents`.
 //!
 //! Makes a log, runs each contender once a round, and prints medians and the ratio to `unzip -p` within each
-//! round, so that a machine whose speed drifts does no harm. Options after `--`: `--rows N` samples, `--runs N`
-//! rounds, `--against FILE` for another build of perfpipe, `--only WORD,WORD` for those with such a word in their name,
-//! `--shape NAME` for another shape of the log, or `--shape all` for perfpipe and `unzip -p` on each, `--log FILE` for a
-//! real log, zipped or plain, that is repeated with its times shifted until it is as long, `--jmeter JAR` for JMeter's own
-//! report, `--logs N` for the same records in that many logs (8), `--plot FILE` for the wall times as an
-//! SVG.
+//! round, so that a machine whose speed drifts does no harm. `-- --help` prints its options.
 
 #![allow(
     clippy::print_stdout,
@@ -49,8 +44,23 @@ const READY: &str = "ready.bin";
 /// The command that this benchmark gives itself to inflate a file and nothing else.
 const INFLATE: &str = "--inflate-only";
 
+const HELP: &str = "\
+--rows N          samples of the log [default: 10000000]
+--runs N          rounds [default: 5]
+--shape NAME      shape of the log, or `all` for perfpipe and `unzip -p` on each [default: one]
+--log FILE        real log, zipped or plain, that is repeated with its times shifted until it is as long
+--logs N          the same records in that many logs [default: 8]
+--only WORD,WORD  contenders with such a word in their name
+--against FILE    another build of perfpipe
+--jmeter JAR      JMeter's own report
+--plot FILE       wall times as an SVG";
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.iter().any(|word| word == "--help") {
+        println!("{HELP}");
+        return;
+    }
     if let [flag, file] = words.as_slice()
         && flag == INFLATE
     {

@@ -55,6 +55,17 @@ fn last_digits(text: &[u8], end: usize, length: usize) -> Option<i64> {
     Digits::before(text, end, length)?.number()
 }
 
+/// The last bytes of eight, from one to all of them: a shift by a number that differs from field to field takes longer.
+const LAST: [u64; 8] = {
+    let mut last = [0; 8];
+    let mut at = 0;
+    while at < last.len() {
+        last[at] = u64::MAX << (56 - 8 * at);
+        at += 1;
+    }
+    last
+};
+
 /// Up to 8 digits, or other bytes in their places. Two values are equal exactly if they write the same number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Digits(u64);
@@ -66,19 +77,19 @@ impl Digits {
     /// The bytes from `start` to `end` of a longer text. `None` if there are none or more than 8.
     #[inline(always)]
     pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
-        let length = end.wrapping_sub(start);
-        if length.wrapping_sub(1) < 8 { Self::before(text, end, length) } else { None }
+        Self::before(text, end, end.wrapping_sub(start))
     }
 
-    /// The last `length` bytes (1 to 8) before `end`.
+    /// The last `length` bytes before `end`. `None` if there are none or more than 8.
     #[inline(always)]
     fn before(text: &[u8], end: usize, length: usize) -> Option<Self> {
+        let own = LAST.get(length.wrapping_sub(1))?;
         let eight = match end.checked_sub(8) {
             Some(before) => *text.get(before..end)?.first_chunk()?,
             None => begun(text.get(..end)?),
         };
         // The first digit is the lowest byte. Bytes before the number become leading zeros.
-        Some(Self((u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length))))
+        Some(Self((u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030) & own))
     }
 
     /// The digits as bytes of 0 to 9, from the first in the lowest byte on, behind leading zeros.

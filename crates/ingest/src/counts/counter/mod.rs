@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use open::{Load, NONE, Open, add_mixed, of};
+use open::{Load, NONE, Open, of};
 
 use super::block::{LocalError, LocalKey, Tally};
 use super::sort::Sorter;
@@ -26,7 +26,9 @@ pub(crate) struct Counter {
     /// The cell of each row, or [`NONE`].
     of_rows: Vec<u32>,
     /// The rows of runs that are too short to be added by themselves.
-    mixed: Vec<Range<usize>>,
+    mixed: Vec<u32>,
+    /// The same rows, grouped by cell.
+    grouped: Vec<u32>,
     /// The elapsed times of the rows, grouped by cell.
     elapsed: Vec<i32>,
     sorter: Sorter,
@@ -78,21 +80,40 @@ impl Counter {
             self.of_rows.resize(end, cell);
             match self.open.get_mut(cell as usize) {
                 Some(open) if end - row >= RUN => open.add(batch, row..end, boundary, &mut self.loads),
-                _ => self.mix(row..end),
+                _ => self.mixed.extend(row as u32..end as u32),
             }
             row = end;
         }
-        for rows in self.mixed.drain(..) {
-            let cells = of(&self.of_rows, &rows);
-            add_mixed(&mut self.open, cells, batch, rows, boundary, &mut self.loads);
-        }
+        self.add_mixed(batch, boundary);
     }
 
-    /// Keeps the rows of a short run, which are added with their neighbours.
-    fn mix(&mut self, rows: Range<usize>) {
-        match self.mixed.last_mut() {
-            Some(last) if last.end == rows.start => last.end = rows.end,
-            _ => self.mixed.push(rows),
+    /// Adds the rows of short runs, those of each cell together.
+    fn add_mixed(&mut self, batch: &SampleBatch, boundary: i64) {
+        if self.mixed.is_empty() {
+            return;
+        }
+        let cell_of = |row: u32| self.of_rows.get(row as usize).map_or(usize::MAX, |cell| *cell as usize);
+        // The number of rows of each cell, then the index at which its next one is stored, and at last their end.
+        let mut next = vec![0_u32; self.open.len()];
+        for row in &self.mixed {
+            next.get_mut(cell_of(*row)).into_iter().for_each(|rows| *rows += 1);
+        }
+        let mut end = 0;
+        for next in &mut next {
+            end += std::mem::replace(next, end);
+        }
+        self.grouped.clear();
+        self.grouped.resize(end as usize, 0);
+        for row in self.mixed.drain(..) {
+            let Some(next) = next.get_mut(cell_of(row)) else { continue };
+            self.grouped.get_mut(*next as usize).into_iter().for_each(|place| *place = row);
+            *next += 1;
+        }
+        let mut start = 0;
+        for (open, end) in self.open.iter_mut().zip(next) {
+            let rows = self.grouped.get(start..end as usize).unwrap_or_default();
+            start = end as usize;
+            open.add_apart(batch, rows, boundary, &mut self.loads);
         }
     }
 

@@ -76,6 +76,32 @@ impl Open {
         }
     }
 
+    /// Adds the rows with these indexes, all of this cell, of which few are neighbours.
+    pub(super) fn add_apart(
+        &mut self,
+        batch: &SampleBatch,
+        rows: &[u32],
+        boundary: i64,
+        loads: &mut Vec<Load>,
+    ) {
+        let sums = &mut self.sums;
+        self.samples += rows.len() as u32;
+        let boundary = i64::from(self.key.second) * 1000 + boundary;
+        sums.before_boundary += at(&batch.t_ms, rows).map(|ms| u64::from(ms < boundary)).sum::<u64>();
+        match batch.latency.valid() {
+            None => at(batch.latency.values(), rows).for_each(|latency| sums.latency.add(latency)),
+            Some(_) => {
+                let present = rows.iter().filter_map(|row| batch.latency.get(*row as usize));
+                present.for_each(|latency| sums.latency.add(latency));
+            }
+        }
+        // What is absent is 0 among the values.
+        sums.connect += at(batch.connect.values(), rows).map(i64::from).sum::<i64>();
+        sums.bytes = at(batch.bytes.values(), rows).fold(sums.bytes, i64::saturating_add);
+        sums.sent_bytes = at(batch.sent_bytes.values(), rows).fold(sums.sent_bytes, i64::saturating_add);
+        rows.iter().for_each(|row| self.add_threads(batch, *row as usize, loads));
+    }
+
     /// Adds the threads of rows whose injectors take turns.
     fn add_loads(&mut self, injectors: &[u32], threads: &[i32], loads: &mut Vec<Load>) {
         // Those with the first codes are added without a search for each row.
@@ -125,55 +151,10 @@ impl Open {
     }
 }
 
-/// Adds rows of many cells: `cells` has the index of each row's cell. Rows of no cell are left out.
-pub(super) fn add_mixed(
-    open: &mut [Open],
-    cells: &[u32],
-    batch: &SampleBatch,
-    rows: Range<usize>,
-    boundary: i64,
-    loads: &mut Vec<Load>,
-) {
-    each(open, cells, of(&batch.t_ms, &rows), |open, ms| {
-        open.samples += 1;
-        let boundary = i64::from(open.key.second) * 1000 + boundary;
-        open.sums.before_boundary += u64::from(ms < boundary);
-    });
-    match batch.latency.valid() {
-        None => each(open, cells, batch.latency.told(&rows), |open, latency| open.sums.latency.add(latency)),
-        Some(_) => each_row(open, cells, rows.clone(), |open, row| {
-            batch.latency.get(row).into_iter().for_each(|latency| open.sums.latency.add(latency));
-        }),
-    }
-    // What is absent is 0 among the values.
-    each(open, cells, batch.connect.told(&rows), |open, connect| open.sums.connect += i64::from(connect));
-    each(open, cells, batch.bytes.told(&rows), |open, bytes| {
-        open.sums.bytes = open.sums.bytes.saturating_add(bytes);
-    });
-    each(open, cells, batch.sent_bytes.told(&rows), |open, bytes| {
-        open.sums.sent_bytes = open.sums.sent_bytes.saturating_add(bytes);
-    });
-    each_row(open, cells, rows, |open, row| open.add_threads(batch, row, loads));
-}
-
-/// Calls `add` with the cell of each row and the row's value.
+/// The values of the rows with these indexes.
 #[inline(always)]
-fn each<T: Copy>(open: &mut [Open], cells: &[u32], values: &[T], mut add: impl FnMut(&mut Open, T)) {
-    for (cell, value) in cells.iter().zip(values) {
-        if let Some(open) = open.get_mut(*cell as usize) {
-            add(open, *value);
-        }
-    }
-}
-
-/// Calls `add` with the cell of each row, and the row.
-#[inline(always)]
-fn each_row(open: &mut [Open], cells: &[u32], rows: Range<usize>, mut add: impl FnMut(&mut Open, usize)) {
-    for (cell, row) in cells.iter().zip(rows) {
-        if let Some(open) = open.get_mut(*cell as usize) {
-            add(open, row);
-        }
-    }
+fn at<T: Copy>(values: &[T], rows: &[u32]) -> impl Iterator<Item = T> {
+    rows.iter().filter_map(|row| values.get(*row as usize).copied())
 }
 
 /// The values of some rows; none if the column is shorter.
