@@ -61,6 +61,7 @@ impl Log {
                 // The end, or a record that was cut off.
                 return Self { header, records };
             }
+            assert!(digits > 9, "{}: its times are dates, and only epoch ms can be shifted", from.display());
             let rest = record.split_off(digits);
             let time = String::from_utf8_lossy(&record).parse().expect("epoch ms");
             records.push((time, rest));

@@ -227,14 +227,23 @@ fn numbers(
         None => fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed))),
     }
     .ok_or_else(bad("elapsed", columns.elapsed))?;
-    fill(&mut batch.success, rows.iter().map(|row| parse_bool(row.field(columns.success))))
-        .ok_or_else(bad("success", columns.success))?;
+    verdicts(rows, columns.success, &mut batch.success).ok_or_else(bad("success", columns.success))?;
     size(rows, (columns.bytes, "bytes"), room, &mut batch.bytes)?;
     size(rows, (columns.sent_bytes, "sentBytes"), room, &mut batch.sent_bytes)?;
     whole(rows, (columns.all_threads, "allThreads"), room, &mut batch.all_threads)?;
     whole(rows, (columns.latency, "Latency"), room, &mut batch.latency)?;
     whole(rows, (columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
     whole(rows, (columns.connect, "Connect"), room, &mut batch.connect)
+}
+
+/// Appends the column that tells which samples succeeded. `None` if it is something else in a row.
+fn verdicts(rows: Rows<'_>, column: usize, into: &mut Vec<bool>) -> Option<()> {
+    if rows.alike(column) {
+        let verdict = parse_bool(rows.iter().next()?.field(column))?;
+        into.resize(into.len() + rows.len(), verdict);
+        return Some(());
+    }
+    fill(into, rows.iter().map(|row| parse_bool(row.field(column))))
 }
 
 /// Appends a column of sizes, which must be below [`MOST_BYTES`].

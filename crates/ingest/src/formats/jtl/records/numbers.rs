@@ -9,6 +9,9 @@ use crate::formats::number::Digits;
 /// The number of numbers that are converted together.
 const TOGETHER: usize = 8;
 
+/// The first number of more than 8 digits.
+const BEYOND: u64 = 100_000_000;
+
 /// Reads columns of numbers. Each parser has one, and reuses its memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbers {
@@ -32,16 +35,30 @@ impl Numbers {
     #[inline]
     pub(crate) fn read_long(&mut self, rows: Rows<'_>, column: usize, into: &mut Vec<i64>) -> Option<()> {
         let is_long = |start: usize, end: usize| (9..=16).contains(&end.wrapping_sub(start));
+        let high = |start, end: usize| Digits::of(rows.text(), start, end.wrapping_sub(8));
+        let (start, end) = rows.bounds(column).next()?;
+        let first = high(start, end)?;
+        let mut is_same = true;
         self.low.fill(rows, column, |start, end| match is_long(start, end) {
-            true => Digits::of(rows.text(), end - 8, end),
+            true => {
+                is_same &= high(start, end) == Some(first);
+                Digits::of(rows.text(), end - 8, end)
+            }
             false => None,
         });
-        self.high.fill(rows, column, |start, end| Digits::of(rows.text(), start, end.wrapping_sub(8)));
         self.low.convert()?;
-        self.high.convert()?;
-        let pairs = self.high.numbers(rows.len()).iter().zip(self.low.numbers(rows.len()));
+        let low = self.low.numbers(rows.len());
         into.clear();
-        into.extend(pairs.map(|(high, low)| (high * 100_000_000 + low) as i64));
+        // The times of neighbours begin alike.
+        if is_same {
+            let high = first.number()? * BEYOND as i64;
+            into.extend(low.iter().map(|low| high + *low as i64));
+            return Some(());
+        }
+        self.high.fill(rows, column, high);
+        self.high.convert()?;
+        let pairs = self.high.numbers(rows.len()).iter().zip(low);
+        into.extend(pairs.map(|(high, low)| (high * BEYOND + low) as i64));
         Some(())
     }
 }
@@ -57,7 +74,12 @@ struct Column {
 impl Column {
     /// Replaces the digits by those that `digits` finds between the start and the end of each field.
     #[inline(always)]
-    fn fill(&mut self, rows: Rows<'_>, column: usize, digits: impl Fn(usize, usize) -> Option<Digits>) {
+    fn fill(
+        &mut self,
+        rows: Rows<'_>,
+        column: usize,
+        mut digits: impl FnMut(usize, usize) -> Option<Digits>,
+    ) {
         self.digits.resize(rows.len().next_multiple_of(TOGETHER), 0);
         let (mut bounds, mut last) = (rows.bounds(column), 0);
         for into in &mut self.digits {
