@@ -56,15 +56,16 @@ fn last_digits(text: &[u8], end: usize, length: usize) -> Option<i64> {
 }
 
 /// The last bytes of eight, from one to all of them: a shift by a number that differs from field to field takes longer.
-const LAST: [u64; 8] = {
-    let mut last = [0; 8];
-    let mut at = 0;
-    while at < last.len() {
-        last[at] = u64::MAX << (56 - 8 * at);
-        at += 1;
-    }
-    last
-};
+const LAST: [u64; 8] = [
+    0xFF00_0000_0000_0000,
+    0xFFFF_0000_0000_0000,
+    0xFFFF_FF00_0000_0000,
+    0xFFFF_FFFF_0000_0000,
+    0xFFFF_FFFF_FF00_0000,
+    0xFFFF_FFFF_FFFF_0000,
+    0xFFFF_FFFF_FFFF_FF00,
+    0xFFFF_FFFF_FFFF_FFFF,
+];
 
 /// Up to 8 digits, or other bytes in their places. Two values are equal exactly if they write the same number.
 #[derive(Clone, Copy, PartialEq, Eq)]

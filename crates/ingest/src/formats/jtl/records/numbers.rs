@@ -140,6 +140,26 @@ mod tests {
 
     proptest! {
         #[test]
+        fn digits_are_numbers_with_any_instructions(
+            eights in proptest::collection::vec("[0-9]{8}|[0-9x]{8}", 1..4), repeated: bool,
+        ) {
+            let digits = |text: &String| Digits::of(text.as_bytes(), 0, 8).unwrap_or(Digits::NONE);
+            let mut all: Vec<Digits> = eights.iter().flat_map(|text| vec![digits(text); 8]).collect();
+            all.truncate(if repeated { 8 } else { all.len() });
+            let bits: Vec<u64> = all.iter().map(|digits| digits.bits()).collect();
+            let expected: Option<Vec<_>> = all.iter().map(|digits| digits.number()).collect();
+            for level in [Level::new(), Level::baseline()] {
+                let mut numbers = vec![0; bits.len()];
+                let (others, differences) = dispatch!(level, simd => convert(simd, &bits, &mut numbers));
+                prop_assert_eq!(others != 0, expected.is_none());
+                prop_assert_eq!(differences != 0, bits.iter().any(|other| *other != bits[0]));
+                if let Some(expected) = &expected {
+                    prop_assert!(expected.iter().map(|number| *number as u64).eq(numbers));
+                }
+            }
+        }
+
+        #[test]
         fn columns_have_the_numbers_of_their_fields(
             fields in prop_oneof![
                 proptest::collection::vec("[0-9]{1,8}", 1..70),

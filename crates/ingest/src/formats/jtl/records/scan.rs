@@ -63,15 +63,13 @@ pub(super) fn below_lowest(mask: u64) -> u64 {
 }
 
 /// The numbers of the bytes of a step.
-const NUMBERS: [u8; STEP] = {
-    let mut numbers = [0; STEP];
-    let mut at = 0;
-    while at < STEP {
-        numbers[at] = at as u8;
-        at += 1;
-    }
-    numbers
-};
+#[rustfmt::skip]
+const NUMBERS: [u8; STEP] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+    32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+    48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+];
 
 /// Writes the position of each bit of a mask whose lowest bit stands for `base`. What is behind them is overwritten too.
 #[inline(always)]
@@ -154,6 +152,20 @@ mod tests {
                 found.fold(0, |mask, (at, _)| mask | 1_u64 << at)
             };
             prop_assert_eq!((marks.delimiters, marks.quotes, marks.feeds), (plain(delimiter), plain(b'"'), plain(b'\n')));
+        }
+
+        #[test]
+        fn positions_are_those_of_the_bits(bits: u64, others: u64, base: u32) {
+            // With fewer bits as with many.
+            for mask in [bits, bits & others, bits | others, bits & others & others.rotate_left(9)] {
+                let positions = (0..64_u32).filter(|at| mask >> at & 1 == 1);
+                let positions: Vec<u32> = positions.map(|at| base.wrapping_add(at)).collect();
+                let (mut written, mut each) = ([0; STEP], [0; STEP]);
+                dispatch!(Level::new(), simd => write(simd, mask, base as usize, &mut written));
+                write_each(mask, base as usize, &mut each);
+                prop_assert_eq!(&written[..positions.len()], positions.as_slice());
+                prop_assert_eq!(&each[..positions.len()], positions.as_slice());
+            }
         }
 
         #[test]
