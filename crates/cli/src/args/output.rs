@@ -57,7 +57,7 @@ impl Choice for ReportFormat {
 /// The file that is written.
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
-    /// Write to this file [default: standard output]
+    /// Write to this file, `-` for standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

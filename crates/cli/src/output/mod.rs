@@ -46,10 +46,10 @@ pub(crate) struct Place {
 }
 
 impl Output {
-    /// Opens a file, or standard output if none is given, before any work is done. Links are followed; devices and
-    /// pipes are written directly.
+    /// Opens a file, or standard output if none is given or `-` is, before any work is done. Links are followed; devices
+    /// and pipes are written directly.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
-        let Some(path) = path else { return Ok(Self::stdout()) };
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return Ok(Self::stdout()) };
         Self::open_target(path).with_context(|| cant_write(path))
     }
 

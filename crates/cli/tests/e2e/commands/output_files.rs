@@ -46,6 +46,15 @@ fn expected(store: &Store, arguments: &[&str], named: &str) -> Vec<u8> {
     bytes
 }
 
+#[test]
+fn a_dash_is_standard_output() {
+    let store = store_with_run();
+    let mut command = store.command(&[&EXPORT[..], &["-o", "-"]].concat());
+    let done = done(command.current_dir(store.folder.path()));
+    assert_eq!((done.code, done.out), (Some(0), store.run(&EXPORT).out));
+    assert!(!path(&store, "-").0.exists());
+}
+
 fn make_fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
