@@ -118,19 +118,17 @@ impl Columns {
         let columns = &layout.columns;
         let (first, column) = (out.batch.len(), &mut out.batch.injector);
         let mut cut = |row: usize| out.cut.push((first + row) as u32);
-        let is_told = |host: &[u8]| !host.is_empty();
-        let first_of = |column: usize| rows.iter().next().map_or(&[][..], |row| row.field(column));
         // The threads of one injector begin alike.
-        if columns.hostname.is_none_or(|host| !is_told(first_of(host)) && rows.alike(host))
-            && let Some(thread) = columns.thread_name
-            && let Some(((code, is_cut), length)) = self.injectors.of_alike(first_of(thread), column)
+        if columns.hostname.is_none_or(|host| rows.alike(host).is_some_and(<[u8]>::is_empty))
+            && let Some((thread, first)) = columns.thread_name.zip(rows.iter().next())
+            && let Some(((code, is_cut), length)) = self.injectors.of_alike(first.field(thread), column)
             && rows.begin_alike(thread, length)
         {
             column.push_run(code, rows.len());
             return (0..rows.len()).filter(|_| is_cut).for_each(cut);
         }
         for (number, row) in rows.iter().enumerate() {
-            let host = Some(row.field_of(columns.hostname)).filter(|host| is_told(host));
+            let host = Some(row.field_of(columns.hostname)).filter(|host| !host.is_empty());
             out.has_hostname |= host.is_some();
             if self.injectors.push(host, row.field_of(columns.thread_name), column) {
                 cut(number);
@@ -238,9 +236,8 @@ fn numbers(
 
 /// Appends the column that tells which samples succeeded. `None` if it is something else in a row.
 fn verdicts(rows: Rows<'_>, column: usize, into: &mut Vec<bool>) -> Option<()> {
-    if rows.alike(column) {
-        let verdict = parse_bool(rows.iter().next()?.field(column))?;
-        into.resize(into.len() + rows.len(), verdict);
+    if let Some(verdict) = rows.alike(column) {
+        into.resize(into.len() + rows.len(), parse_bool(verdict)?);
         return Some(());
     }
     fill(into, rows.iter().map(|row| parse_bool(row.field(column))))
@@ -342,10 +339,7 @@ fn forget_numbers(batch: &mut SampleBatch, from: usize) {
 /// `limit`, in bytes, and was shortened.
 fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
     let Some(column) = column else { return into.push_nulls(rows.len()) };
-    let mut fields = rows.iter().map(|row| row.field(column));
-    if rows.alike(column)
-        && let Some(text) = fields.next().filter(|text| shortened(text, limit).is_none())
-    {
+    if let Some(text) = rows.alike(column).filter(|text| shortened(text, limit).is_none()) {
         let code = into.code(text);
         return into.push_run(code, rows.len());
     }
@@ -367,10 +361,13 @@ fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
     transactions.extend(rows.iter().map(|row| is_transaction(row, layout)));
     let Some(url) = columns.url else { return };
     let transactions = transactions.get(first..).unwrap_or_default();
-    let mut urls = rows.iter().zip(transactions).filter(|(_, transaction)| !**transaction);
     match rows.alike(url) {
-        true => urls.next().into_iter().for_each(|(row, _)| out.endpoints.add(row.field(url))),
-        false => urls.for_each(|(row, _)| out.endpoints.add(row.field(url))),
+        Some(same) if transactions.contains(&false) => out.endpoints.add(same),
+        Some(_) => {}
+        None => {
+            let requests = rows.iter().zip(transactions).filter(|(_, transaction)| !**transaction);
+            requests.for_each(|(row, _)| out.endpoints.add(row.field(url)));
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 use super::fields::{Row, Rows};
 
 impl<'a> Rows<'a> {
-    /// Returns true if all fields of a column are the same. False if there are no rows.
+    /// The field that all rows have in a column; `None` if they differ, or if there are no rows.
     #[inline]
-    pub(crate) fn alike(self, column: usize) -> bool {
-        self.have_same(move |row| Some(row.field(column)))
+    pub(crate) fn alike(self, column: usize) -> Option<&'a [u8]> {
+        let first = self.iter().next()?.field(column);
+        self.have_same(move |row| Some(row.field(column))).then_some(first)
     }
 
     /// Returns true if all fields of a column have the same first bytes, and that many of them. False if there are no rows.
@@ -76,7 +77,8 @@ mod tests {
             plain.read(&mut records, 2);
             let rows = plain.rows(log.as_bytes());
             prop_assert_eq!(rows.len(), n);
-            prop_assert_eq!(rows.alike(1), fields.iter().all(|field| field == &fields[0]));
+            let same = Some(fields[0].as_bytes()).filter(|_| fields.iter().all(|field| field == &fields[0]));
+            prop_assert_eq!(rows.alike(1), same);
             let heads: Vec<_> = fields.iter().map(|field| field.get(..length)).collect();
             let expected = heads[0].is_some() && heads.iter().all(|head| head == &heads[0]);
             prop_assert_eq!(rows.begin_alike(1, length), expected);
