@@ -99,6 +99,15 @@ impl Endpoints {
         }
     }
 
+    /// How URLs begin that tell nothing new, whatever follows; `None` if each has to be added.
+    pub(crate) fn known(&self) -> Option<&[u8]> {
+        match (&self.host, &self.path) {
+            (Agreed::Many, Agreed::Many) => Some(&[]),
+            (_, Agreed::Many) if self.last.host > 0 => self.last.url.get(..self.last.host),
+            _ => None,
+        }
+    }
+
     fn look(&mut self, url: &[u8]) {
         let (host, path) = split(url);
         self.host.add(url.get(host).unwrap_or_default());

@@ -128,7 +128,7 @@ impl Injectors {
     }
 
     /// The name of the injector on a host.
-    fn of_host(&mut self, host: &[u8], column: &mut Texts) -> Name {
+    pub(crate) fn of_host(&mut self, host: &[u8], column: &mut Texts) -> Name {
         if host.is_empty() {
             if let Some(name) = self.nameless {
                 return name;

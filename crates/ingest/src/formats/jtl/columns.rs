@@ -8,7 +8,7 @@ use super::parsed::{Clock, Parsed};
 use super::records::fields::{Row, Rows};
 use super::records::numbers::Numbers;
 use crate::formats::date::DateParser;
-use crate::formats::injector::Injectors;
+use crate::formats::injector::{Injectors, Name};
 use crate::formats::number::parse_bool;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
@@ -118,12 +118,9 @@ impl Columns {
         let columns = &layout.columns;
         let (first, column) = (out.batch.len(), &mut out.batch.injector);
         let mut cut = |row: usize| out.cut.push((first + row) as u32);
-        // The threads of one injector begin alike.
-        if columns.hostname.is_none_or(|host| rows.alike(host).is_some_and(<[u8]>::is_empty))
-            && let Some((thread, first)) = columns.thread_name.zip(rows.iter().next())
-            && let Some(((code, is_cut), length)) = self.injectors.of_alike(first.field(thread), column)
-            && rows.begin_alike(thread, length)
-        {
+        if let Some((code, is_cut)) = self.injector(rows, layout, column) {
+            let host = columns.hostname.zip(rows.iter().next());
+            out.has_hostname |= host.is_some_and(|(host, first)| !first.field(host).is_empty());
             column.push_run(code, rows.len());
             return (0..rows.len()).filter(|_| is_cut).for_each(cut);
         }
@@ -134,6 +131,21 @@ impl Columns {
                 cut(number);
             }
         }
+    }
+
+    /// The name of the one injector of all rows; `None` if there may be several.
+    fn injector(&mut self, rows: Rows<'_>, layout: &Layout, column: &mut Texts) -> Option<Name> {
+        let (hostname, first) = (layout.columns.hostname, rows.iter().next()?);
+        if let Some(host) = hostname
+            && let host = rows.alike(host)?
+            && !host.is_empty()
+        {
+            return Some(self.injectors.of_host(host, column));
+        }
+        // The threads of one injector begin alike.
+        let thread = layout.columns.thread_name?;
+        let (name, length) = self.injectors.of_alike(first.field(thread), column)?;
+        rows.begin_alike(thread, length).then_some(name)
     }
 
     /// Appends what follows from the times (epoch ms) of samples whose other columns are there.
@@ -358,8 +370,14 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
 fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
     let (columns, transactions) = (&layout.columns, &mut out.batch.transaction);
     let first = transactions.len();
-    transactions.extend(rows.iter().map(|row| is_transaction(row, layout)));
+    match columns.data_type.and_then(|column| rows.alike(column)) {
+        Some(same) if !same.is_empty() => transactions.resize(first + rows.len(), false),
+        _ => transactions.extend(rows.iter().map(|row| is_transaction(row, layout))),
+    }
     let Some(url) = columns.url else { return };
+    if out.endpoints.known().is_some_and(|known| rows.begin_with(url, known)) {
+        return;
+    }
     let transactions = transactions.get(first..).unwrap_or_default();
     match rows.alike(url) {
         Some(same) if transactions.contains(&false) => out.endpoints.add(same),

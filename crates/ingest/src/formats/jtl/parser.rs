@@ -81,9 +81,9 @@ impl Parser {
         let mut records = Records::new(bytes, layout.delimiter);
         let (mut plain, mut quoted) = (std::mem::take(&mut self.plain), std::mem::take(&mut self.quoted));
         // Quoted records often follow each other.
-        let mut after_quoted = false;
+        let mut has_quotes = false;
         loop {
-            if !after_quoted {
+            if !has_quotes {
                 plain.read(&mut records, layout.width);
                 self.take_plain(&plain, bytes, layout, clock, out);
                 if plain.is_full() {
@@ -92,11 +92,12 @@ impl Parser {
             }
             let position = records.position();
             quoted.read(&mut records, layout.width);
-            after_quoted = quoted.is_full();
+            has_quotes = quoted.has_quotes();
             if quoted.len() > 0 {
                 self.take_quoted(&quoted, (bytes, position), layout, clock, out);
                 continue;
             }
+            has_quotes = false;
             let Some(mut record) = records.next() else { break };
             if record.quoted && !record.open {
                 self.look_within((record.start, record.line, record.raw), layout, out);

@@ -7,46 +7,52 @@ impl<'a> Rows<'a> {
     #[inline]
     pub(crate) fn alike(self, column: usize) -> Option<&'a [u8]> {
         let first = self.iter().next()?.field(column);
-        self.have_same(move |row| Some(row.field(column))).then_some(first)
+        self.have(move |row| Some(row.field(column)), first).then_some(first)
     }
 
     /// Returns true if all fields of a column have the same first bytes, and that many of them. False if there are no rows.
     #[inline]
     pub(crate) fn begin_alike(self, column: usize, length: usize) -> bool {
-        self.have_same(move |row| row.field(column).get(..length))
+        let first = self.iter().next().and_then(|row| row.field(column).get(..length));
+        first.is_some_and(|first| self.begin_with(column, first))
     }
 
-    /// Returns true if all rows have the same part. Those of up to 32 bytes are compared by two loads each that may overlap,
-    /// whose size is chosen once for all rows.
+    /// Returns true if all fields of a column begin with this text.
+    #[inline]
+    pub(crate) fn begin_with(self, column: usize, text: &[u8]) -> bool {
+        self.have(move |row| row.field(column).get(..text.len()), text)
+    }
+
+    /// Returns true if the part of each row is this text. One of up to 32 bytes is compared by two loads each that may
+    /// overlap, whose size is chosen once for all rows.
     #[inline(always)]
-    fn have_same(self, part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy) -> bool {
-        let Some(first) = self.iter().next().and_then(part) else { return false };
-        match first.len() {
+    fn have(self, part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy, text: &[u8]) -> bool {
+        match text.len() {
             0 => self.iter().all(|row| part(row).is_some_and(<[u8]>::is_empty)),
-            1 => self.have_ends::<1>(part, first),
-            2..=3 => self.have_ends::<2>(part, first),
-            4..=7 => self.have_ends::<4>(part, first),
-            8..=16 => self.have_ends::<8>(part, first),
-            17..=32 => self.have_ends::<16>(part, first),
-            _ => self.iter().all(|row| part(row) == Some(first)),
+            1 => self.have_ends::<1>(part, text),
+            2..=3 => self.have_ends::<2>(part, text),
+            4..=7 => self.have_ends::<4>(part, text),
+            8..=16 => self.have_ends::<8>(part, text),
+            17..=32 => self.have_ends::<16>(part, text),
+            _ => self.iter().all(|row| part(row) == Some(text)),
         }
     }
 
-    /// Returns true if the part of each row is as long as `first`, and has its first and last `N` bytes.
+    /// Returns true if the part of each row is as long as `text`, and has its first and last `N` bytes.
     #[inline(always)]
     fn have_ends<const N: usize>(
         self,
         part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy,
-        first: &[u8],
+        text: &[u8],
     ) -> bool {
-        let (Some(head), Some(tail)) = (first.first_chunk::<N>(), first.last_chunk::<N>()) else {
+        let (Some(head), Some(tail)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
             return false;
         };
         self.iter().all(|row| {
-            part(row).is_some_and(|text| {
-                text.len() == first.len()
-                    && text.first_chunk() == Some(head)
-                    && text.last_chunk() == Some(tail)
+            part(row).is_some_and(|part| {
+                part.len() == text.len()
+                    && part.first_chunk() == Some(head)
+                    && part.last_chunk() == Some(tail)
             })
         })
     }

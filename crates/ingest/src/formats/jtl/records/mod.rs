@@ -6,5 +6,7 @@ pub(super) mod last;
 pub(super) mod numbers;
 pub(crate) mod plain;
 pub(crate) mod quoted;
+mod quotes;
 pub(crate) mod record;
 mod scan;
+mod whole;

@@ -6,6 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::fields::Rows;
 use super::record::{Record, Records};
 use super::scan::{Marks, STEP, below_lowest, write};
+use super::whole::Found;
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///
@@ -71,25 +72,12 @@ impl Plain {
 
     /// Counts the records up to the first one that is different, where so many fields and line feeds were found.
     #[inline(always)]
-    fn count_rows(&mut self, bytes: &[u8], fields: usize, feeds: usize) {
+    fn count_rows(&mut self, text: &[u8], fields: usize, feeds: usize) {
         let width = self.width;
-        let most = fields.checked_div(width).unwrap_or_default().min(Self::MOST);
-        let is_feed = |index: &usize| {
-            let end = self.ends.get(*index).copied().unwrap_or_default();
-            bytes.get(end as usize) == Some(&b'\n')
-        };
-        let crlf = self.has_carriage_return(bytes, width);
-        let ends_alike = |row: &usize| {
-            let end = (row + 1) * width;
-            is_feed(&end) && self.has_carriage_return(bytes, end) == crlf
-        };
-        let mut rows = (0..most).take_while(ends_alike).count();
-        let behind = (most * width + 1..=fields).filter(is_feed).count();
-        // A line feed within a record ends another one.
-        if feeds != rows + behind {
-            let feeds_of = |row: usize| (row * width + 1..=(row + 1) * width).filter(is_feed).count();
-            rows = (0..most).take_while(|row| ends_alike(row) && feeds_of(*row) == 1).count();
-        }
+        let crlf = self.has_carriage_return(text, width);
+        let found = Found { text, ends: &self.ends, fields, feeds };
+        let alike = |row: usize| self.has_carriage_return(text, (row + 1) * width) == crlf;
+        let rows = found.count_rows(width, Self::MOST, alike);
         (self.rows, self.crlf) = (rows, crlf);
     }
 

@@ -1,250 +1,162 @@
-//! Finds the fields of consecutive records of the same width of which most have quotes, so that they are parsed together,
+//! Finds the fields of consecutive records of the same width of which some have quotes, so that they are parsed together,
 //! a column at a time.
-
-use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
+use super::quotes::Quotes;
 use super::record::Records;
-use super::scan::{Marks, STEP, below_lowest, up_to_lowest, write};
+use super::scan::{Kept, Marks, STEP, keep, positions, write};
+use super::whole;
 
 /// Consecutive records of one block that have as many fields as the log has columns, without their quotes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Quoted {
-    /// The records without their quotes, otherwise as logged.
+    /// The records without their quotes, otherwise as logged, and room behind them.
     text: Vec<u8>,
     /// The position in the text before the first record, then the delimiter or line feed behind each field. Positions
     /// wrap at 0.
     ends: Vec<u32>,
-    /// The number of positions that are written.
-    written: usize,
     width: usize,
-    /// The positions of the records in the block, with their line ends.
-    places: Vec<Range<usize>>,
+    /// The position in the block of each line feed that ends a record, and that before the first one, which wraps.
+    feeds: Vec<u32>,
+    /// The position in the block of each line feed in a field.
+    folds: Vec<u32>,
+    rows: usize,
     /// The number of line feeds in the block before each record.
     lines: Vec<u64>,
     /// The records with a line feed in a field.
     folded: Vec<usize>,
     /// True if all of them end in a carriage return and a line feed.
     crlf: bool,
-}
-
-/// A record whose end is looked for.
-struct Open {
-    /// Its position in the block.
-    start: usize,
-    /// The position of the current field in the block.
-    field: usize,
-    /// The position up to which bytes are copied, or left out.
-    copied: usize,
-    /// True within quotes.
-    quoted: bool,
-    /// The position of the quote that was closed last.
-    closed: usize,
-    /// True if a field has quotes.
+    /// True if there are quotes.
     has_quotes: bool,
-    /// The number of line feeds before it, and in its fields.
-    line: u64,
-    feeds: u64,
-    /// The number of records without quotes right before it.
-    plain: usize,
 }
 
-impl Open {
-    fn at(start: usize, line: u64) -> Self {
-        let (field, copied) = (start, start);
-        Self {
-            start,
-            field,
-            copied,
-            quoted: false,
-            closed: usize::MAX,
-            has_quotes: false,
-            line,
-            feeds: 0,
-            plain: 0,
-        }
-    }
+/// What was found so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    /// The length of the text.
+    text: usize,
+    /// The number of fields, and of records, that have ended.
+    fields: usize,
+    records: usize,
+    /// Bits of quotes.
+    quotes: u64,
 }
 
 impl Quoted {
     /// The largest number of records.
     const MOST: usize = 64;
 
-    /// The number of records in a row without quotes from which on they are not worth a copy.
-    const PLAIN: usize = 4;
-
     /// The length in bytes of the text at which they end.
     const LONG: usize = 64 << 10;
 
-    /// Replaces the records by the next ones of `width` fields. Ends before the first record that is different, or that
-    /// has quotes where no writer puts them, and behind a few that have none. There may be none.
+    /// Replaces the records by the next ones of `width` fields. Ends before the first record that is different, and before
+    /// a line end that is. There may be none.
     pub(crate) fn read(&mut self, records: &mut Records<'_>, width: usize) {
-        self.text.clear();
-        self.places.clear();
-        self.lines.clear();
-        self.folded.clear();
+        self.text.resize(Self::LONG + 2 * STEP, 0);
         self.ends.resize(Self::MOST * width + 1 + STEP, 0);
-        if let Some(first) = self.ends.first_mut() {
-            *first = u32::MAX;
+        self.feeds.resize(Self::MOST + 1 + STEP, 0);
+        self.folds.clear();
+        let (start, line) = records.position();
+        if let (Some(end), Some(feed)) = (self.ends.first_mut(), self.feeds.first_mut()) {
+            (*end, *feed) = (u32::MAX, (start as u32).wrapping_sub(1));
         }
-        (self.width, self.written) = (width, 1);
-        let from = records.position();
+        self.width = width;
         let block = records.block();
-        let behind = dispatch!(Level::new(), simd => self.find(simd, block, from));
-        records.continue_at(behind);
+        let found = dispatch!(Level::new(), simd => self.find(simd, block, start));
+        self.has_quotes = found.quotes != 0;
+        self.count_rows(block, found);
+        let line = self.count_lines(line);
+        records.continue_at((self.place(self.rows).0, line));
     }
 
-    /// Finds the records from a position on, with this number of line feeds before it. Returns those of the record behind
-    /// them.
+    /// Finds the records that begin at `start`.
     #[inline(always)]
-    fn find<S: Simd>(
-        &mut self,
-        simd: S,
-        (bytes, delimiter): (&[u8], u8),
-        (start, line): (usize, u64),
-    ) -> (usize, u64) {
-        let mut open = Open::at(start, line);
+    fn find<S: Simd>(&mut self, simd: S, (bytes, delimiter): (&[u8], u8), start: usize) -> Found {
+        let (mut quotes, mut found) = (Quotes::FIELD, Found::default());
         for base in (start..bytes.len()).step_by(STEP) {
+            let text = self.text.get_mut(found.text..).and_then(|room| room.first_chunk_mut());
+            let ends = self.ends.get_mut(found.fields + 1..).and_then(|room| room.first_chunk_mut());
+            let (Some(text), Some(ends)) = (text, ends) else { break };
             let marks = Marks::find(simd, bytes, base, delimiter);
-            let goes_on = self.step(simd, (bytes, base), marks, &mut open);
-            if !goes_on || self.text.len() + base.saturating_sub(open.copied) > Self::LONG {
+            let step = quotes.take(marks);
+            let kept = Kept { bytes: !step.around, ends: step.ends };
+            let at = found.text;
+            write(simd, keep(simd, (bytes, base), kept, text), at, ends);
+            let ended = marks.feeds & step.ends;
+            self.note_records(ended, base, found.records);
+            let folds = positions(marks.feeds & step.inside, base);
+            self.folds.extend(folds);
+            found.text += kept.bytes.count_ones() as usize;
+            found.fields += step.ends.count_ones() as usize;
+            found.records += ended.count_ones() as usize;
+            found.quotes |= marks.quotes;
+            // A record has fewer or more fields than it should have.
+            let differs = found.fields.wrapping_sub(found.records.wrapping_mul(self.width)) >= self.width;
+            if differs || found.fields >= Self::MOST * self.width {
                 break;
             }
         }
-        self.copy(bytes, open.start, &mut open);
-        (open.start, open.line)
+        found
     }
 
-    /// Takes the step that begins at `base`: what is between two quotes at once. Returns false if the records end in it.
+    /// Notes the line feeds that end records, before which there are some already.
     #[inline(always)]
-    fn step<S: Simd>(
-        &mut self,
-        simd: S,
-        (bytes, base): (&[u8], usize),
-        marks: Marks,
-        open: &mut Open,
-    ) -> bool {
-        let (mut quotes, mut rest) = (marks.quotes, u64::MAX);
-        loop {
-            let between = rest & below_lowest(quotes);
-            let feeds = marks.feeds & between;
-            if open.quoted {
-                open.feeds += u64::from(feeds.count_ones());
-            } else if !self.end_fields(simd, (bytes, base), (marks.delimiters & between, feeds), open) {
-                return false;
-            }
-            if quotes == 0 {
-                return true;
-            }
-            if !self.quote(bytes, base + quotes.trailing_zeros() as usize, open) {
-                return false;
-            }
-            rest = !up_to_lowest(quotes);
-            quotes &= quotes.wrapping_sub(1);
+    fn note_records(&mut self, feeds: u64, base: usize, before: usize) {
+        let room = self.feeds.get_mut(before + 1..).unwrap_or_default();
+        // There is mostly one or none, for which there is room too.
+        if let Some((first, others)) = room.split_first_mut() {
+            *first = (base as u32).wrapping_add(feeds.trailing_zeros());
+            let behind = positions(feeds & feeds.wrapping_sub(1), base);
+            others.iter_mut().zip(behind).for_each(|(into, feed)| *into = feed);
         }
     }
 
-    /// Takes a quote, which opens or closes a field, or stands for itself behind another one. Returns false if it is where
-    /// no writer puts one.
-    #[inline(always)]
-    fn quote(&mut self, bytes: &[u8], at: usize, open: &mut Open) -> bool {
-        if open.quoted {
-            open.closed = at;
-        } else if at != open.field {
-            // The second of two quotes within a field is text.
-            open.quoted = at == open.closed.wrapping_add(1);
-            return open.quoted;
-        }
-        open.quoted = !open.quoted;
-        open.has_quotes = true;
-        self.copy(bytes, at, open);
-        open.copied = at + 1;
-        true
+    /// Counts the records up to the first one that is different.
+    fn count_rows(&mut self, (bytes, delimiter): (&[u8], u8), found: Found) {
+        let crlf_of = |row: usize| {
+            let feed = self.feeds.get(row + 1).copied().unwrap_or_default() as usize;
+            delimiter != b'\r' && bytes.get(feed.wrapping_sub(1)) == Some(&b'\r')
+        };
+        let Found { fields, records: feeds, .. } = found;
+        let fields = whole::Found { text: &self.text, ends: &self.ends, fields, feeds };
+        let crlf = crlf_of(0);
+        let rows = fields.count_rows(self.width, Self::MOST, |row| crlf_of(row) == crlf);
+        (self.rows, self.crlf) = (rows, crlf);
     }
 
-    /// Ends the fields, and records, that end at these bits of a step. Returns false if a record is too wide or of another
-    /// kind, or the last one that is wanted.
-    #[inline(always)]
-    fn end_fields<S: Simd>(
-        &mut self,
-        simd: S,
-        (bytes, base): (&[u8], usize),
-        (delimiters, mut feeds): (u64, u64),
-        open: &mut Open,
-    ) -> bool {
-        let ends = delimiters | feeds;
-        if ends == 0 {
-            return true;
-        }
-        let room = self.ends.get_mut(self.written..).and_then(|room| room.first_chunk_mut());
-        let Some(room) = room else { return false };
-        // What is left out before is not in the text.
-        write(simd, ends, base.wrapping_add(self.text.len()).wrapping_sub(open.copied), room);
-        while feeds != 0 {
-            if let Some(last) = (ends & below_lowest(feeds)).checked_ilog2() {
-                open.field = open.field.max(base + last as usize + 1);
+    /// Counts the line feeds before each record, the first of which has `line` of them. Returns those before the next one.
+    fn count_lines(&mut self, line: u64) -> u64 {
+        self.lines.clear();
+        self.folded.clear();
+        let (mut folds, mut behind) = (self.folds.iter().peekable(), line);
+        for (row, feed) in self.feeds.iter().skip(1).take(self.rows).enumerate() {
+            self.lines.push(behind);
+            let within = std::iter::from_fn(|| folds.next_if(|fold| *fold < feed)).count() as u64;
+            if within > 0 {
+                self.folded.push(row);
             }
-            let fields = (ends & up_to_lowest(feeds)).count_ones() as usize;
-            let at = base + feeds.trailing_zeros() as usize;
-            if !self.end_record(bytes, at, self.written + fields, open) {
-                return false;
-            }
-            feeds &= feeds.wrapping_sub(1);
+            behind += within + 1;
         }
-        self.written += ends.count_ones() as usize;
-        if let Some(last) = ends.checked_ilog2() {
-            open.field = base + last as usize + 1;
-        }
-        true
+        behind
     }
 
-    /// Ends a record, with which `written` positions are written. Returns false if it is of another kind, or the last one
-    /// that is wanted.
-    #[inline(always)]
-    fn end_record(&mut self, bytes: &[u8], at: usize, written: usize, open: &mut Open) -> bool {
-        let crlf = at > open.field && bytes.get(at - 1) == Some(&b'\r');
-        let has_width = written == (self.places.len() + 1) * self.width + 1;
-        if !has_width || (crlf != self.crlf && !self.places.is_empty()) {
-            return false;
-        }
-        self.crlf = crlf;
-        if open.feeds > 0 {
-            self.folded.push(self.places.len());
-        }
-        self.places.push(open.start..at + 1);
-        self.lines.push(open.line);
-        let plain = if open.has_quotes { 0 } else { open.plain + 1 };
-        let next = Open::at(at + 1, open.line + open.feeds + 1);
-        *open = Open { plain, copied: open.copied, ..next };
-        self.places.len() < Self::MOST && plain < Self::PLAIN
-    }
-
-    /// Copies the bytes up to a position.
-    #[inline(always)]
-    fn copy(&mut self, bytes: &[u8], to: usize, open: &mut Open) {
-        let from = std::mem::replace(&mut open.copied, to);
-        let (length, rest) = (to.wrapping_sub(from), bytes.get(from..).unwrap_or_default());
-        match rest.first_chunk::<STEP>() {
-            // What is between quotes is mostly short: a copy of a fixed length takes less time than a call.
-            Some(step) if length <= STEP => {
-                let copied = self.text.len() + length;
-                self.text.extend_from_slice(step);
-                self.text.truncate(copied);
-            }
-            _ => self.text.extend_from_slice(rest.get(..length).unwrap_or_default()),
-        }
+    /// The position of a record in the block, and the one behind it.
+    fn place(&self, row: usize) -> (usize, usize) {
+        let behind = |feed: usize| self.feeds.get(feed).map_or(0, |feed| feed.wrapping_add(1) as usize);
+        (behind(row), behind(row + 1))
     }
 
     /// The number of records.
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.rows
     }
 
-    /// Returns true if there may be more of the kind behind them.
-    pub(crate) fn is_full(&self) -> bool {
-        self.places.len() == Self::MOST
+    /// Returns true if there are quotes, so that there may be more of the kind behind them.
+    pub(crate) fn has_quotes(&self) -> bool {
+        self.has_quotes
     }
 
     /// The number of line feeds in the block before each record.
@@ -256,17 +168,17 @@ impl Quoted {
     /// as logged, without its line end. `block` is the one that they are in.
     pub(crate) fn folded<'a>(&'a self, block: &'a [u8]) -> impl Iterator<Item = (usize, u64, &'a [u8])> {
         self.folded.iter().filter_map(|row| {
-            let place = self.places.get(*row)?;
-            let record = block.get(place.clone())?;
+            let (start, end) = self.place(*row);
+            let record = block.get(start..end)?;
             let record = record.strip_suffix(b"\n").unwrap_or(record);
-            Some((place.start, *self.lines.get(*row)?, record.strip_suffix(b"\r").unwrap_or(record)))
+            Some((start, *self.lines.get(*row)?, record.strip_suffix(b"\r").unwrap_or(record)))
         })
     }
 
     /// The records as rows.
     #[inline]
     pub(crate) fn rows(&self) -> Rows<'_> {
-        let ends = self.ends.get(..=self.places.len() * self.width).unwrap_or_default();
+        let ends = self.ends.get(..=self.rows * self.width).unwrap_or_default();
         Rows::new(&self.text, ends, self.width, self.crlf)
     }
 }
@@ -289,7 +201,7 @@ mod tests {
         let (mut told, mut many) = (Vec::new(), 0);
         loop {
             quoted.read(&mut records, width);
-            let places = quoted.places.iter().map(|place| place.start).zip(quoted.lines());
+            let places = (0..quoted.len()).map(|row| quoted.place(row).0).zip(quoted.lines());
             let rows = places.zip(fields(quoted.rows(), width));
             told.extend(rows.map(|((start, line), fields)| (start, *line, fields)));
             many += quoted.len();
@@ -346,16 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn records_of_writers_are_read_together_until_few_have_quotes() {
+    fn records_of_writers_are_read_together() {
         let quoted = "\"a \"\"b\"\"\nc\",2,\"x,y\"\r\n".repeat(130);
         let (told, many) = together(quoted.as_bytes(), 3);
-        // Between two that are full, one is read alone.
+        // Behind those that are read together, one is read alone.
         assert_eq!((told.len(), many), (130, 128));
         assert_eq!(told[1].2, [b"a \"b\"\nc".to_vec(), b"2".to_vec(), b"x,y".to_vec()]);
         let mut read = Quoted::default();
-        let plain = format!("\"1\",2,3\n{}", "1,2,3\n".repeat(30));
-        read.read(&mut Records::new(plain.as_bytes(), b','), 3);
-        assert_eq!(read.len(), 1 + Quoted::PLAIN);
         let long = format!("\"{}\",2,3\n", "x".repeat(2 * Quoted::LONG));
         read.read(&mut Records::new(long.as_bytes(), b','), 3);
         assert_eq!(read.len(), 0);

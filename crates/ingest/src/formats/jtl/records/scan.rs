@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use fearless_simd::{mask8x64, u8x32, u8x64};
+use fearless_simd::{mask8x64, u8x64, u16x16};
 
 /// The number of bytes in one step.
 pub(super) const STEP: usize = 64;
@@ -19,10 +19,11 @@ impl Marks {
     /// Finds those of the step that begins at `base`. There are none beyond the end of the bytes.
     #[inline(always)]
     pub(super) fn find<S: Simd>(simd: S, bytes: &[u8], base: usize, delimiter: u8) -> Self {
-        let rest = bytes.get(base..).unwrap_or_default();
-        match rest.first_chunk::<STEP>() {
-            Some(step) => Self::of(simd, step, delimiter),
-            None => Self::of_last(simd, rest, delimiter),
+        let marks = Self::of(simd, &step(bytes, base), delimiter);
+        match bytes.len().saturating_sub(base) {
+            STEP.. => marks,
+            // The delimiter may be the zero byte, so mask out the padding.
+            length => Self { delimiters: marks.delimiters & !(u64::MAX << length), ..marks },
         }
     }
 
@@ -30,16 +31,6 @@ impl Marks {
     #[inline(always)]
     pub(super) fn all(self) -> u64 {
         self.delimiters | self.quotes | self.feeds
-    }
-
-    /// Those of fewer bytes than a step has.
-    #[inline(always)]
-    fn of_last<S: Simd>(simd: S, rest: &[u8], delimiter: u8) -> Self {
-        let mut step = [0; STEP];
-        step.iter_mut().zip(rest).for_each(|(into, from)| *into = *from);
-        let marks = Self::of(simd, &step, delimiter);
-        // The delimiter may be the zero byte, so mask out the padding.
-        Self { delimiters: marks.delimiters & !(u64::MAX << rest.len()), ..marks }
     }
 
     #[inline(always)]
@@ -60,6 +51,78 @@ pub(super) fn up_to_lowest(mask: u64) -> u64 {
 #[inline(always)]
 pub(super) fn below_lowest(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
+}
+
+/// The position of each bit of a mask whose lowest bit stands for `base`, one by one.
+#[inline(always)]
+pub(super) fn positions(mut mask: u64, base: usize) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let at = (mask != 0).then(|| (base as u32).wrapping_add(mask.trailing_zeros()));
+        mask &= mask.wrapping_sub(1);
+        at
+    })
+}
+
+/// The bytes of a step that are kept, and those of them that end fields.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) bytes: u64,
+    pub(super) ends: u64,
+}
+
+/// Moves the kept bytes of the step that begins at `base` together, and returns which of them end fields. What is behind
+/// them in `into` is overwritten too.
+#[inline(always)]
+pub(super) fn keep<S: Simd>(
+    simd: S,
+    (bytes, base): (&[u8], usize),
+    kept: Kept,
+    into: &mut [u8; 2 * STEP],
+) -> u64 {
+    match compresses(simd) {
+        true => keep_together(simd, &step(bytes, base), kept, into),
+        false => keep_each(bytes, base, kept, into),
+    }
+}
+
+/// Moves bytes that a mask chooses together.
+#[inline(always)]
+fn keep_together<S: Simd>(simd: S, step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+    let chosen = mask8x64::from_bitmask(simd, kept.bytes);
+    let (first, _) = into.split_at_mut(STEP);
+    u8x64::from_slice(simd, step).compress(chosen).store_slice(first);
+    let (zero, one) = (u8x64::splat(simd, 0), u8x64::splat(simd, 1));
+    let ends = mask8x64::from_bitmask(simd, kept.ends).select(one, zero);
+    ends.compress(chosen).simd_eq(one).to_bitmask()
+}
+
+/// Moves bytes run by run.
+#[inline(always)]
+fn keep_each(bytes: &[u8], base: usize, kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+    let (mut rest, mut to, mut ends) = (kept.bytes, 0, 0);
+    while rest != 0 {
+        let from = rest.trailing_zeros();
+        let length = (rest >> from).trailing_ones();
+        let run = u64::MAX >> (u64::BITS - length) << from;
+        if let Some(into) = into.get_mut(to as usize..).and_then(|into| into.first_chunk_mut()) {
+            *into = step(bytes, base + from as usize);
+        }
+        ends |= (kept.ends & run) >> (from - to);
+        to += length;
+        rest &= !run;
+    }
+    ends
+}
+
+/// The bytes of the step that begins at `base`; zeros behind the last one.
+#[inline(always)]
+fn step(bytes: &[u8], base: usize) -> [u8; STEP] {
+    let rest = bytes.get(base..).unwrap_or_default();
+    rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut step = [0; STEP];
+        step.iter_mut().zip(rest).for_each(|(into, from)| *into = *from);
+        step
+    })
 }
 
 /// The numbers of the bytes of a step.
@@ -98,20 +161,22 @@ fn compresses<S: Simd>(simd: S) -> bool {
 fn write_together<S: Simd>(simd: S, mask: u64, base: usize, into: &mut [u32; STEP]) {
     let numbers = u8x64::from_slice(simd, &NUMBERS).compress(mask8x64::from_bitmask(simd, mask));
     let (low, high) = numbers.split();
-    let (most, others) = into.split_at_mut(STEP / 2);
-    write_half(low, base, most);
-    // Few steps have more than half of the ends that they could have.
-    if mask.count_ones() as usize > STEP / 2 {
-        write_half(high, base, others);
+    let ((first, second), (third, fourth)) = (low.widen(), high.widen());
+    let (most, others) = into.split_at_mut(STEP / 4);
+    write_quarter(first, base, most);
+    // Few steps have more ends.
+    if mask.count_ones() as usize > STEP / 4 {
+        for (distances, into) in [second, third, fourth].into_iter().zip(others.chunks_exact_mut(STEP / 4)) {
+            write_quarter(distances, base, into);
+        }
     }
 }
 
 /// Writes positions from their distances to `base`.
 #[inline(always)]
-fn write_half<S: Simd>(distances: u8x32<S>, base: usize, into: &mut [u32]) {
+fn write_quarter<S: Simd>(distances: u16x16<S>, base: usize, into: &mut [u32]) {
     let (low, high) = distances.widen();
-    let ((first, second), (third, fourth)) = (low.widen(), high.widen());
-    for (eight, into) in [first, second, third, fourth].into_iter().zip(into.chunks_exact_mut(8)) {
+    for (eight, into) in [low, high].into_iter().zip(into.chunks_exact_mut(8)) {
         (eight + base as u32).store_slice(into);
     }
 }
@@ -157,7 +222,7 @@ mod tests {
         #[test]
         fn positions_are_those_of_the_bits(bits: u64, others: u64, base: u32) {
             // With fewer bits as with many.
-            for mask in [bits, bits & others, bits | others, bits & others & others.rotate_left(9)] {
+            for mask in [bits & others & others.rotate_left(9) & others.rotate_left(21), bits, bits & others, bits | others, bits & others & others.rotate_left(9)] {
                 let positions = (0..64_u32).filter(|at| mask >> at & 1 == 1);
                 let positions: Vec<u32> = positions.map(|at| base.wrapping_add(at)).collect();
                 let (mut written, mut each) = ([0; STEP], [0; STEP]);
@@ -165,6 +230,25 @@ mod tests {
                 write_each(mask, base as usize, &mut each);
                 prop_assert_eq!(&written[..positions.len()], positions.as_slice());
                 prop_assert_eq!(&each[..positions.len()], positions.as_slice());
+            }
+        }
+
+        #[test]
+        fn kept_bytes_move_together(
+            bytes in proptest::collection::vec(any::<u8>(), 0..200), base in 0..150_usize, bits: u64, others: u64, ends: u64,
+        ) {
+            for mask in [bits, bits | others | others.rotate_left(9), u64::MAX] {
+                let kept = Kept { bytes: mask, ends: ends & mask };
+                let chosen: Vec<usize> = (0..STEP).filter(|at| mask >> at & 1 == 1).collect();
+                let expected: Vec<u8> =
+                    chosen.iter().map(|at| bytes.get(base + at).copied().unwrap_or_default()).collect();
+                let expected_ends =
+                    chosen.iter().enumerate().fold(0, |all, (to, at)| all | (kept.ends >> at & 1) << to);
+                let (mut text, mut each) = ([0; 2 * STEP], [0; 2 * STEP]);
+                let found = dispatch!(Level::new(), simd => keep(simd, (&bytes, base), kept, &mut text));
+                let found_each = keep_each(&bytes, base, kept, &mut each);
+                prop_assert_eq!((&text[..chosen.len()], found), (&expected[..], expected_ends));
+                prop_assert_eq!((&each[..chosen.len()], found_each), (&expected[..], expected_ends));
             }
         }
 

@@ -1,0 +1,111 @@
+//! Tells what is between quotes, 64 bytes at a time.
+
+use super::scan::{Marks, up_to_lowest};
+
+/// The state of quotes between two steps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quotes {
+    /// All bits if the step before ends within quotes, otherwise none.
+    inside: u64,
+    /// The lowest bit if a field or a quote ended with the last byte.
+    field: u64,
+    closed: u64,
+}
+
+/// What is between quotes in one step. Bit `i` of each mask stands for byte `i`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// The bytes between quotes, with the quote before them.
+    pub(super) inside: u64,
+    /// The quotes that open and close fields.
+    pub(super) around: u64,
+    /// The delimiters and line feeds that end fields.
+    pub(super) ends: u64,
+}
+
+impl Quotes {
+    /// The state at the first byte of a field.
+    pub(super) const FIELD: Self = Self { inside: 0, field: 1, closed: 0 };
+
+    /// The state before a byte that continues a field without quotes.
+    pub(super) const TEXT: Self = Self { inside: 0, field: 0, closed: 0 };
+
+    /// Returns true within quotes.
+    pub(super) fn are_open(self) -> bool {
+        self.inside != 0
+    }
+
+    /// Takes the next step. A quote opens only at the beginning of a field. Two of them within a field are text, and one of
+    /// the two counts as one that closes it. Outside quotes, any other quote is text.
+    #[inline(always)]
+    pub(super) fn take(&mut self, marks: Marks) -> Step {
+        let mut quotes = marks.quotes;
+        loop {
+            let inside = up_to_each(quotes) ^ self.inside;
+            let (opening, closing) = (quotes & inside, quotes & !inside);
+            let ends = (marks.delimiters | marks.feeds) & !inside;
+            let again = opening & (closing << 1 | self.closed);
+            let stray = opening & !again & !(ends << 1 | self.field);
+            if stray == 0 {
+                self.inside = (inside as i64 >> 63) as u64;
+                (self.field, self.closed) = (ends >> 63, closing >> 63);
+                return Step { inside, around: quotes & !again, ends };
+            }
+            // What follows a quote that is text was told wrong.
+            quotes &= !(stray & up_to_lowest(stray));
+        }
+    }
+}
+
+/// The bits of which an odd number of bits, up to and including themselves, are in the mask.
+#[inline(always)]
+fn up_to_each(mut mask: u64) -> u64 {
+    let mut distance = 1;
+    while distance < u64::BITS {
+        mask ^= mask << distance;
+        distance *= 2;
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+    use proptest::prelude::*;
+
+    use super::super::scan::STEP;
+    use super::*;
+
+    /// Tells, byte by byte, which are between quotes, which quotes are around fields, and what ends fields.
+    fn expected(bytes: &[u8]) -> Vec<(bool, bool, bool)> {
+        let (mut inside, mut start, mut closed) = (false, true, false);
+        let told = bytes.iter().map(|byte| {
+            let is_quote = *byte == b'"';
+            let again = is_quote && closed;
+            let opens = is_quote && !inside && (start || again);
+            let closes = is_quote && inside;
+            inside = opens || (inside && !closes);
+            let ends = !inside && matches!(byte, b',' | b'\n');
+            (start, closed) = (ends, closes);
+            (inside, (opens && !again) || closes, ends)
+        });
+        told.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn steps_tell_what_single_bytes_do(log in "([ab,]|\"\"|,\"|\n\"|\",|\"\n|\n|[a-z]{60,70}){0,60}|[a,\"\n]{0,300}") {
+            let mut quotes = Quotes::FIELD;
+            let mut found = Vec::new();
+            for base in (0..log.len()).step_by(STEP) {
+                let marks = dispatch!(Level::new(), simd => Marks::find(simd, log.as_bytes(), base, b','));
+                let step = quotes.take(marks);
+                let is = |mask: u64, at: usize| mask >> at & 1 == 1;
+                found.extend((0..STEP).map(|at| (is(step.inside, at), is(step.around, at), is(step.ends, at))));
+                prop_assert_eq!(quotes.are_open(), is(step.inside, STEP - 1));
+            }
+            found.truncate(log.len());
+            prop_assert_eq!(found, expected(log.as_bytes()));
+        }
+    }
+}
