@@ -253,7 +253,12 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
         assert_eq!(cells.insert(key, (cell, loads)), None, "each key once");
     }
     let sums = [totals.successes, totals.failures, totals.transactions];
-    Gathered { cells, errors: totals.errors().unwrap(), labels: totals.label_counts(), sums }
+    Gathered {
+        cells,
+        errors: totals.errors().collect::<crate::Result<_>>().unwrap(),
+        labels: totals.label_counts(),
+        sums,
+    }
 }
 
 /// Checks that the elapsed times in the cells are those of the rows.

@@ -221,7 +221,7 @@ async fn write_into<S: RunStore>(
             cells: &mut run.cells.packed_between(0, u32::MAX),
             cpu: &run.cpu,
             series: &run.series,
-            errors: &run.errors,
+            errors: Box::new(run.errors.iter().cloned().map(Ok)),
             label_counts: &run.labels,
             rejects: &mut rejects,
             replace,

@@ -55,7 +55,7 @@ pub struct FinishedRun<'a> {
     /// Other series of the server, ascending by name.
     pub series: &'a [ServerSeries],
     /// Failures, ascending.
-    pub errors: &'a [ErrorCount],
+    pub errors: Box<dyn Iterator<Item = Result<ErrorCount>> + Send + 'a>,
     /// Whole-run counts by label, ascending by label.
     pub label_counts: &'a [LabelCount],
     /// The rejected records.
@@ -84,7 +84,7 @@ impl<'a> FinishedRun<'a> {
             cells,
             cpu,
             series: &[],
-            errors: &[],
+            errors: Box::new(std::iter::empty()),
             label_counts: &[],
             rejects,
             replace: Replace::SameKey,
@@ -105,7 +105,7 @@ impl FinishedRun<'_> {
             cells: &mut *self.cells,
             cpu: self.cpu,
             series: self.series,
-            errors: self.errors,
+            errors: Box::new(&mut *self.errors),
             label_counts: self.label_counts,
             rejects: &mut *self.rejects,
             replace: self.replace,

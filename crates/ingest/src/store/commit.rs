@@ -44,9 +44,9 @@ pub(crate) struct Committed {
 /// If the counts differ, when a temporary file can't be read, and as for [`RunWriter::commit`].
 pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<Committed> {
     let Counted { info, totals, samples, rejects, cpu: (cpu, join), series, replace, stage, part } = run;
-    let (errors, label_counts) = (totals.errors()?, totals.label_counts());
+    let label_counts = totals.label_counts();
     let (labels, injectors) = (totals.labels(), totals.injectors());
-    counted::check(info, samples, &label_counts, &errors)?;
+    counted::check(info, samples, &label_counts, totals.failures_by_kind())?;
     let (mut coverage, mut elapsed) = (Coverage::new(info.t0_ms, cpu, join), SuccessTimes::default());
     // The counts of several logs are added up as they pass, which is best done once.
     let mut cells = totals.cells().inspect(|cell| {
@@ -61,7 +61,7 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
             cells: &mut cells,
             cpu,
             series,
-            errors: &errors,
+            errors: Box::new(totals.errors()),
             label_counts: &label_counts,
             rejects,
             replace,

@@ -2,7 +2,7 @@
 
 use super::held::{Counted, unequal};
 use crate::counts::packed::CellResult;
-use crate::counts::{ErrorCount, LabelCount};
+use crate::counts::LabelCount;
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 
@@ -43,12 +43,11 @@ impl Iterator for CountedCells<'_> {
 ///
 /// # Errors
 /// If they differ.
-pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], errors: &[ErrorCount]) -> Result<()> {
+pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], failures: u64) -> Result<()> {
     let samples = info.requests().saturating_add(info.transactions);
-    let failures = errors.iter().filter(|error| !error.transaction).map(|error| error.count);
     let labels = Counted::by_label(labels).faults(info, "counts by label");
     let parsed = unequal("samples that were parsed", parsed, samples);
-    let failures = unequal("failures by message", failures.fold(0, u64::saturating_add), info.failures);
+    let failures = unequal("failures by message", failures, info.failures);
     refuse(labels.chain(parsed).chain(failures))
 }
 

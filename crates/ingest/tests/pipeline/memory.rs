@@ -85,7 +85,8 @@ impl RunWriter for Writer {
         let mut stored =
             StoredRun::new(info, CellTable::new(run.labels.to_vec(), run.injectors.to_vec(), cells));
         stored.cpu = run.cpu.clone();
-        (stored.errors, stored.labels) = (run.errors.to_vec(), run.label_counts.to_vec());
+        stored.errors = run.errors.collect::<perfpipe_ingest::Result<_>>()?;
+        stored.labels = run.label_counts.to_vec();
         *self.memory.stored.lock().unwrap() = Some(Stored {
             run: stored,
             rejects: run.rejects.iter()?.collect::<Result<_>>()?,

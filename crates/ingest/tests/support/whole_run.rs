@@ -31,7 +31,8 @@ pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: R
     );
     let mut run = FinishedRun::new(&example.info, &mut cells, &example.cpu, &mut rejects, &stage);
     (run.labels, run.injectors) = (&example.labels, &example.injectors);
-    (run.errors, run.label_counts) = (&example.errors, &example.label_counts);
+    run.errors = Box::new(example.errors.iter().cloned().map(Ok));
+    run.label_counts = &example.label_counts;
     run.replace = replace;
     writer.commit(run).await
 }

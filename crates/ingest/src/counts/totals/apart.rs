@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
+    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
     part::{translate_loads, translated},
     short,
 };
@@ -108,17 +108,17 @@ impl Totals {
     fn absorb_errors(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
         let codes = self.response_codes.indexes(&later.response_codes, self.limits.texts);
         let messages = self.messages.indexes(&later.messages, self.limits.texts);
-        for (key, count) in &later.errors {
-            let key = ErrorKey {
+        for (key, count) in later.errors.between(0, u32::MAX) {
+            let key = FailureKey {
                 label: translated(labels, key.label)?,
                 response_code: translated(&codes, key.response_code)?,
                 message: translated(&messages, key.message)?,
-                ..*key
+                ..key
             };
-            self.add_error(key, *count);
+            self.errors.add(key, count);
         }
-        for (kind, count) in &later.other_errors {
-            *self.other_errors.entry(*kind).or_default() += count;
+        for (second, transaction, count) in later.errors.others_between(0, u32::MAX) {
+            self.errors.add_other((second, transaction), count);
         }
         Ok(())
     }
@@ -197,7 +197,13 @@ mod tests {
 
     fn told(totals: &Totals) -> Result<Told> {
         let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>()?;
-        Ok((totals.labels(), totals.injectors(), cells, totals.errors()?, totals.label_counts()))
+        Ok((
+            totals.labels(),
+            totals.injectors(),
+            cells,
+            totals.errors().collect::<Result<Vec<_>>>()?,
+            totals.label_counts(),
+        ))
     }
 
     fn some() -> impl Strategy<Value = Vec<Made>> {

@@ -59,6 +59,7 @@ impl Totals {
 
     /// Packs past seconds. If the open cells exceed their budget, packs the oldest of them too.
     pub(super) fn pack_past(&mut self) -> Result<()> {
+        self.errors.end_before(self.newest.saturating_sub(OPEN_SECONDS));
         while let Some((key, _)) = self.open.first_key_value()
             && (self.is_past(*key) || self.open_bytes > self.open_room)
         {

@@ -2,6 +2,7 @@
 
 mod apart;
 mod cells;
+mod failures;
 mod names;
 pub(crate) mod part;
 mod spare;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::failures::{FailureKey, Failures};
 use self::names::{
     INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
 };
@@ -23,36 +25,8 @@ use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
 use crate::sample::texts::Texts;
 
-/// The number of distinct kinds of failure that are kept, summed over all seconds.
-const ERROR_LIMIT: usize = 500_000;
-
 /// The default of `PipelineOptions::memory`, in bytes.
 pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
-
-/// One kind of failure in one second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct ErrorKey {
-    second: u32,
-    label: u32,
-    response_code: u32,
-    message: u32,
-    transaction: bool,
-}
-
-impl ErrorKey {
-    /// The range of all keys of the seconds from `first` to `last`, which is not before `first`.
-    fn of_seconds(first: u32, last: u32) -> std::ops::RangeInclusive<Self> {
-        let least = Self { second: first, label: 0, response_code: 0, message: 0, transaction: false };
-        let greatest = Self {
-            second: last,
-            label: u32::MAX,
-            response_code: u32::MAX,
-            message: u32::MAX,
-            transaction: true,
-        };
-        least..=greatest
-    }
-}
 
 /// The counts of a run, merged block by block in the order of the log.
 ///
@@ -72,10 +46,7 @@ pub(crate) struct Totals {
     packing: CellPacker,
     spare: Spare,
     newest: u32,
-    /// The failures with the smallest keys, up to [`ERROR_LIMIT`] of them.
-    errors: BTreeMap<ErrorKey, u64>,
-    /// All other failures, by second and whether they are transactions.
-    other_errors: BTreeMap<(u32, bool), u64>,
+    errors: Failures,
     label_counts: LabelCounts,
     /// The number of successful requests.
     pub(crate) successes: u64,
@@ -111,8 +82,7 @@ impl Totals {
             packing: CellPacker::default(),
             spare: Spare::default(),
             newest: 0,
-            errors: BTreeMap::new(),
-            other_errors: BTreeMap::new(),
+            errors: Failures::default(),
             label_counts: LabelCounts::default(),
             successes: 0,
             failures: 0,
@@ -212,27 +182,16 @@ impl Totals {
             .collect();
         let response_codes = self.response_codes(tally).ok_or_else(lost)?;
         for (local, count) in &tally.errors {
-            let key = ErrorKey {
+            let key = FailureKey {
                 second: local.second,
                 label: self.translate_label(local.label, labels),
                 response_code: *response_codes.get(&local.response_code).ok_or_else(lost)?,
                 message: *messages.get(local.message as usize).ok_or_else(lost)?,
                 transaction: local.transaction,
             };
-            self.add_error(key, *count);
+            self.errors.add(key, *count);
         }
         Ok(())
-    }
-
-    fn add_error(&mut self, key: ErrorKey, count: u64) {
-        *self.errors.entry(key).or_default() += count;
-        // A dropped key is larger than all kept ones and can't return. So the result does not depend on the order in
-        // which the failures came.
-        if self.errors.len() > ERROR_LIMIT
-            && let Some((key, count)) = self.errors.pop_last()
-        {
-            *self.other_errors.entry((key.second, key.transaction)).or_default() += count;
-        }
     }
 
     /// The indexes of the response codes of a block's failures, by the block's own codes; `None` if one has no text.
@@ -270,49 +229,47 @@ impl Totals {
         }
     }
 
+    /// The number of failed requests, counted by their kinds.
+    pub(crate) fn failures_by_kind(&self) -> u64 {
+        let told =
+            self.errors.between(0, u32::MAX).filter(|(key, _)| !key.transaction).map(|(_, count)| count);
+        let others = self.errors.others_between(0, u32::MAX).filter(|(_, transaction, _)| !transaction);
+        told.chain(others.map(|(.., count)| count)).fold(0, u64::saturating_add)
+    }
+
     /// The failures, ascending.
-    ///
-    /// # Errors
-    /// Only for a bug in perfpipe.
-    pub(crate) fn errors(&self) -> Result<Vec<ErrorCount>> {
+    pub(crate) fn errors(&self) -> impl Iterator<Item = Result<ErrorCount>> + Send + '_ {
         self.errors_between(0, u32::MAX)
     }
 
-    /// The failures of the seconds from `first` to `last`, both inclusive, ascending.
-    ///
-    /// # Errors
-    /// Only for a bug in perfpipe.
-    pub(crate) fn errors_between(&self, first: u32, last: u32) -> Result<Vec<ErrorCount>> {
+    /// The failures of the seconds from `first` to `last`, both inclusive, ascending. Fails only for a bug in perfpipe.
+    pub(crate) fn errors_between(
+        &self,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = Result<ErrorCount>> + Send + '_ {
         let (labels, codes, messages) =
             (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
-        let lost = || Error::bug("naming failures", "a name was not kept");
-        let name = |names: &[Arc<str>], index: u32| names.get(index as usize).cloned().ok_or_else(lost);
-        let told = self.errors.range(ErrorKey::of_seconds(first, last)).map(|(key, count)| {
+        let name = |names: &[Arc<str>], index: u32| {
+            let name = names.get(index as usize).cloned();
+            name.ok_or_else(|| Error::bug("naming failures", "a name was not kept"))
+        };
+        let told = self.errors.between(first, last).map(move |(key, count)| {
             Ok(ErrorCount {
                 second: key.second,
                 label: name(&labels, key.label)?,
                 response_code: name(&codes, key.response_code)?,
                 message: name(&messages, key.message)?,
                 transaction: key.transaction,
-                count: *count,
+                count,
             })
         });
         let other: Arc<str> = OTHER.into();
-        let others = self.other_errors.range((first, false)..=(last, true));
-        let others = others.map(|((second, transaction), count)| {
-            Ok(ErrorCount {
-                second: *second,
-                label: Arc::clone(&other),
-                response_code: Arc::clone(&other),
-                message: Arc::clone(&other),
-                transaction: *transaction,
-                count: *count,
-            })
+        let others = self.errors.others_between(first, last).map(move |(second, transaction, count)| {
+            let [label, response_code, message] = [&other; 3].map(Arc::clone);
+            Ok(ErrorCount { second, label, response_code, message, transaction, count })
         });
-        let mut errors: Vec<ErrorCount> = told.chain(others).collect::<Result<_>>()?;
-        errors.sort_unstable();
-        join_errors(&mut errors);
-        Ok(errors)
+        by_second(told, others)
     }
 
     /// Whole-run counts by label, ascending by label.
@@ -335,6 +292,33 @@ fn join_loads(loads: &mut Vec<InjectorLoad>) {
         }
         same
     });
+}
+
+/// Joins two lists of failures whose seconds ascend, and sorts those of each second by their names.
+fn by_second(
+    told: impl Iterator<Item = Result<ErrorCount>> + Send,
+    others: impl Iterator<Item = Result<ErrorCount>> + Send,
+) -> impl Iterator<Item = Result<ErrorCount>> + Send {
+    let (mut told, mut others) = (told.peekable(), others.peekable());
+    let second_of = |next: Option<&Result<ErrorCount>>| match next {
+        Some(Ok(error)) => Some(error.second),
+        _ => None,
+    };
+    let seconds = std::iter::from_fn(move || {
+        let (first, other) = (second_of(told.peek()), second_of(others.peek()));
+        let Some(second) = first.into_iter().chain(other).min() else {
+            // Nothing is left, or only a fault.
+            return told.next().or_else(|| others.next()).map(|fault| vec![fault]);
+        };
+        let is_of = |next: &Result<ErrorCount>| second_of(Some(next)) == Some(second);
+        let own = std::iter::from_fn(|| told.next_if(is_of));
+        let others = std::iter::from_fn(|| others.next_if(is_of));
+        let mut errors: Vec<ErrorCount> = own.chain(others).flatten().collect();
+        errors.sort_unstable();
+        join_errors(&mut errors);
+        Some(errors.into_iter().map(Ok).collect())
+    });
+    seconds.flatten()
 }
 
 /// Adds up equal failures in a sorted list. Texts beyond the limits share a name.
@@ -366,6 +350,10 @@ mod tests {
     use crate::sample::text_list::TextList;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
+
+    fn all_errors(totals: &Totals) -> Vec<ErrorCount> {
+        totals.errors().collect::<Result<_>>().unwrap()
+    }
 
     /// A cell with two samples of the first label.
     fn cell(second: u32, elapsed: i32) -> (LocalKey, Cell) {
@@ -471,8 +459,8 @@ mod tests {
             let local: Vec<(u32, u32)> = (0..).zip(kinds).map(|(n, (second, _))| (*second, n)).collect();
             pieces.add(&failures(&local, messages)).unwrap();
         }
-        let errors = whole.errors().unwrap();
-        assert_eq!(errors, pieces.errors().unwrap());
+        let errors = all_errors(&whole);
+        assert_eq!(errors, all_errors(&pieces));
         assert_eq!(errors.iter().map(|error| error.count).sum::<u64>(), messages.len() as u64);
         let others: u64 = errors.iter().filter(|e| *e.message == *OTHER).map(|e| e.count).sum();
         assert_eq!((others, errors.len()), (300, TEXT_LIMIT + 10));
@@ -490,22 +478,22 @@ mod tests {
     fn long_messages_are_cut_between_characters() {
         let mut totals = Totals::default();
         totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)])).unwrap();
-        assert_eq!(*totals.errors().unwrap()[0].message, "é".repeat(MESSAGE_LIMIT));
+        assert_eq!(*all_errors(&totals)[0].message, "é".repeat(MESSAGE_LIMIT));
     }
 
     #[test]
     fn kinds_of_failures_are_bounded_whatever_their_order_and_none_is_lost() {
         let messages: Vec<String> = (0..TEXT_LIMIT).map(|n| n.to_string()).collect();
-        let seconds = ERROR_LIMIT as u32 / TEXT_LIMIT as u32 + 20;
+        let seconds = failures::LIMIT as u32 / TEXT_LIMIT as u32 + 20;
         let of_second = |second| (0..TEXT_LIMIT as u32).map(move |n| (second, n)).collect::<Vec<_>>();
         let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
         for second in 0..seconds {
             forwards.add(&failures(&of_second(second), &messages)).unwrap();
             backwards.add(&failures(&of_second(seconds - 1 - second), &messages)).unwrap();
         }
-        let errors = forwards.errors().unwrap();
-        assert!(errors == backwards.errors().unwrap(), "the same failures, the same counts");
-        assert_eq!(errors.len(), ERROR_LIMIT + 20);
+        let errors = all_errors(&forwards);
+        assert!(errors == all_errors(&backwards), "the same failures, the same counts");
+        assert_eq!(errors.len(), failures::LIMIT + 20);
         let counted: u64 = errors.iter().map(|error| error.count).sum();
         assert_eq!(counted, u64::from(seconds) * TEXT_LIMIT as u64);
     }

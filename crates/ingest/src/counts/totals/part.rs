@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ErrorKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals, join_loads};
+use super::{FailureKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals, join_loads};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::{Cell, CellKey, InjectorLoad, LabelCount};
 use crate::error::{Error, ErrorKind, Result};
@@ -70,7 +70,7 @@ impl Totals {
         if let Some(sort) = shared.or(self.label_counts.shares.then_some("labels")) {
             return Err(too_varied(&format!("100,000 {sort}, or 8 MiB of them")));
         }
-        if !self.other_errors.is_empty() {
+        if self.errors.has_others() {
             return Err(too_varied("500,000 kinds of failures by second"));
         }
         Ok(PartNamesRef {
@@ -105,14 +105,14 @@ impl Totals {
             self.absorb_cell(cell?, &labels, &injectors)?;
         }
         for error in &part.errors {
-            let key = ErrorKey {
+            let key = FailureKey {
                 second: error.second,
                 label: self.labels.index(&error.label, self.limits.labels),
                 response_code: self.response_codes.index(&error.response_code, self.limits.texts),
                 message: self.messages.index(&error.message, self.limits.texts),
                 transaction: error.transaction,
             };
-            self.add_error(key, error.count);
+            self.errors.add(key, error.count);
         }
         Ok(())
     }

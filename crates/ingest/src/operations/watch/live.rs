@@ -217,7 +217,7 @@ impl Live {
         run.cpu = cpu.series.since(from - i64::from(cpu.join.lookback));
         run.info.options.note_scale(cpu.scale);
         (run.info.cpu_offset, run.info.cpu_lookback) = (cpu.join.offset, cpu.join.lookback);
-        run.errors = totals.errors_between(first.min(last), last)?;
+        run.errors = totals.errors_between(first.min(last), last).collect::<Result<_>>()?;
         run.labels = totals.label_counts();
         Ok(Some(run))
     }

@@ -180,7 +180,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
         cells: &mut std::iter::empty(),
         cpu: &TimeSeries::default(),
         series: &[],
-        errors: &[],
+        errors: Box::new(std::iter::empty()),
         label_counts: &[],
         rejects: &mut RejectSpool::default(),
         replace,

@@ -175,10 +175,16 @@ pub(super) fn read_series(file: CheckedFile) -> Result<Vec<ServerSeries>> {
 }
 
 /// Writes the failures.
-pub(super) fn write_errors(out: SummedFile, errors: &[ErrorCount]) -> Result<Sums> {
-    let (first, rest) = errors.split_at(errors.len().min(FAILURES));
+pub(super) fn write_errors(
+    out: SummedFile,
+    mut errors: impl Iterator<Item = Result<ErrorCount>>,
+) -> Result<Sums> {
+    let mut next = move || errors.by_ref().take(FAILURES).collect::<Result<Vec<_>>>();
     // A run without failures still has a file.
-    write(out, properties(), std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
+    let first = next();
+    let others =
+        std::iter::from_fn(|| Some(next()).filter(|piece| !matches!(piece, Ok(piece) if piece.is_empty())));
+    write(out, properties(), std::iter::once(first).chain(others).map(|piece| failures(&piece?)))
 }
 
 fn failures(errors: &[ErrorCount]) -> Result<RecordBatch> {

@@ -91,7 +91,7 @@ impl RunWriter for ParquetWriter {
                 move |out| seconds::write_seconds(out, unit, names, cells)
             }),
             table(place, tables::CPU, |out| tables::write_cpu(out, run.cpu)),
-            table(place, tables::ERRORS, |out| tables::write_errors(out, run.errors)),
+            table(place, tables::ERRORS, move |out| tables::write_errors(out, run.errors)),
             table(place, tables::LABELS, |out| tables::write_labels(out, run.label_counts)),
             rejects(place, run.rejects),
         ];

@@ -243,7 +243,7 @@ async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -
         .await?;
     }
     copy_rows(session, rows_of, "errors", facts::ERRORS, run.errors, |rows, error| {
-        facts::put_error(rows, rows_of, error)
+        facts::put_error(rows, rows_of, &error?)
     })
     .await?;
     copy_rows(session, rows_of, "labels", facts::LABELS, run.label_counts, |rows, label| {
