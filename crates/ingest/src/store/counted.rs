@@ -1,8 +1,8 @@
 //! Checks that the counts of a run, taken in several ways, agree before it is committed.
 
 use super::held::{Counted, unequal};
-use crate::counts::packed::CellResult;
 use crate::counts::LabelCount;
+use crate::counts::packed::CellResult;
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 

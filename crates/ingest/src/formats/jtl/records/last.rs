@@ -3,7 +3,7 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::quotes::Quotes;
-use super::scan::{Marks, STEP};
+use super::scan::{Marks, STEP, Scan, go_through};
 
 /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
 pub(in crate::formats::jtl) fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
@@ -42,19 +42,13 @@ impl Search<'_> {
     /// Takes steps from a quote on. Returns the position of one outside quotes behind some that have none.
     #[inline(always)]
     fn take_quotes<S: Simd>(&mut self, simd: S, from: usize) -> usize {
-        let (mut quotes, mut quiet) = (self.state_before(from), 0);
-        for base in (from..self.bytes.len()).step_by(STEP) {
-            let marks = Marks::find(simd, self.bytes, base, self.delimiter);
-            quiet = if marks.quotes == 0 { quiet + 1 } else { 0 };
-            if quiet > QUIET && !quotes.are_open() {
-                return base;
-            }
-            let step = quotes.take(marks);
-            if let Some(last) = (marks.feeds & step.ends).checked_ilog2() {
-                self.end = Some(base + last as usize + 1);
-            }
+        let end = self.bytes.len();
+        let mut among = AmongQuotes { quotes: self.state_before(from), quiet: 0, feeds: 0, at: 0, end };
+        go_through(simd, (self.bytes, self.delimiter), from, &mut among);
+        if let Some(last) = among.feeds.checked_ilog2() {
+            self.end = Some(among.at + last as usize + 1);
         }
-        self.bytes.len()
+        among.end
     }
 
     /// The state before a quote outside quotes, before which there is none in the field.
@@ -64,6 +58,32 @@ impl Search<'_> {
             true => Quotes::FIELD,
             false => Quotes::TEXT,
         }
+    }
+}
+
+/// A search where quotes are close together.
+struct AmongQuotes {
+    quotes: Quotes,
+    /// The number of steps without quotes since the last one that has some.
+    quiet: usize,
+    /// The line feeds outside quotes in the last step that has some, and its position.
+    feeds: u64,
+    at: usize,
+    /// The position at which the search ended.
+    end: usize,
+}
+
+impl Scan for AmongQuotes {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, _: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+        self.quiet = if marks.quotes == 0 { self.quiet + 1 } else { 0 };
+        if self.quiet > QUIET && !self.quotes.are_open() {
+            self.end = at;
+            return false;
+        }
+        let feeds = marks.feeds & self.quotes.take(marks).ends;
+        (self.feeds, self.at) = if feeds == 0 { (self.feeds, self.at) } else { (feeds, at) };
+        true
     }
 }
 

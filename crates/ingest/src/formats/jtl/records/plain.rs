@@ -5,7 +5,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
 use super::record::{Record, Records};
-use super::scan::{Marks, STEP, below_lowest, write};
+use super::scan::{Marks, STEP, Scan, below_lowest, go_through, write};
 use super::whole::Found;
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
@@ -23,6 +23,33 @@ pub(crate) struct Plain {
     lines: Vec<u64>,
 }
 
+/// A search for fields without quotes.
+struct Search<'a> {
+    ends: &'a mut [u32],
+    width: usize,
+    /// The numbers of fields and of line feeds.
+    fields: usize,
+    feeds: usize,
+}
+
+impl Scan for Search<'_> {
+    /// Writes positions without a branch for each field or record. Whether they are those of whole records is told by
+    /// their number in each step, and by the ends of all records once they are found.
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+        let plain = below_lowest(marks.quotes);
+        let ends = (marks.delimiters | marks.feeds) & plain;
+        let room = self.ends.get_mut(self.fields + 1..).and_then(|room| room.first_chunk_mut());
+        let Some(room) = room else { return false };
+        write(simd, ends, at, room);
+        self.fields += ends.count_ones() as usize;
+        self.feeds += (marks.feeds & plain).count_ones() as usize;
+        // A record has fewer or more fields than it should have.
+        let differs = self.fields.wrapping_sub(self.feeds.wrapping_mul(self.width)) >= self.width;
+        !differs && marks.quotes == 0 && self.fields < Plain::MOST * self.width
+    }
+}
+
 impl Plain {
     /// The largest number of records.
     const MOST: usize = 64;
@@ -31,8 +58,8 @@ impl Plain {
     /// a line end that is. There may be none.
     pub(crate) fn read(&mut self, records: &mut Records<'_>, width: usize) {
         let (start, line) = records.position();
-        let (bytes, delimiter) = records.block();
-        dispatch!(Level::new(), simd => self.find(simd, (bytes, delimiter), start, width));
+        let block = records.block();
+        dispatch!(Level::new(), simd => self.find(simd, block, start, width));
         let end = line + self.rows as u64;
         self.lines.clear();
         self.lines.extend(line..end);
@@ -40,34 +67,17 @@ impl Plain {
     }
 
     /// Finds the records that begin at `start` in a block of at most 4 GiB.
-    ///
-    /// Positions are written without a branch for each field or record. Whether they are those of whole records is told
-    /// by their number in each step, and by the ends of all records once they are found.
     #[inline(always)]
-    fn find<S: Simd>(&mut self, simd: S, (bytes, delimiter): (&[u8], u8), start: usize, width: usize) {
+    fn find<S: Simd>(&mut self, simd: S, block: (&[u8], u8), start: usize, width: usize) {
         self.ends.resize(Self::MOST * width + 1 + STEP, 0);
         self.width = width;
         if let Some(first) = self.ends.first_mut() {
             *first = (start as u32).wrapping_sub(1);
         }
-        // The numbers of fields and of line feeds.
-        let (mut fields, mut feeds) = (0, 0);
-        for base in (start..bytes.len()).step_by(STEP) {
-            let marks = Marks::find(simd, bytes, base, delimiter);
-            let plain = below_lowest(marks.quotes);
-            let ends = (marks.delimiters | marks.feeds) & plain;
-            let room = self.ends.get_mut(fields + 1..).and_then(|room| room.first_chunk_mut());
-            let Some(room) = room else { break };
-            write(simd, ends, base, room);
-            fields += ends.count_ones() as usize;
-            feeds += (marks.feeds & plain).count_ones() as usize;
-            // A record has fewer or more fields than it should have.
-            let differs = fields.wrapping_sub(feeds.wrapping_mul(width)) >= width;
-            if differs || marks.quotes != 0 || fields >= Self::MOST * width {
-                break;
-            }
-        }
-        self.count_rows(bytes, fields, feeds);
+        let mut search = Search { ends: &mut self.ends, width, fields: 0, feeds: 0 };
+        go_through(simd, block, start, &mut search);
+        let Search { fields, feeds, .. } = search;
+        self.count_rows(block.0, fields, feeds);
     }
 
     /// Counts the records up to the first one that is different, where so many fields and line feeds were found.

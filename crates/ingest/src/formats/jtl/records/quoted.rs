@@ -6,7 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::fields::Rows;
 use super::quotes::Quotes;
 use super::record::Records;
-use super::scan::{Kept, Marks, STEP, keep, positions, write};
+use super::scan::{Kept, Marks, STEP, Scan, go_through, keep, positions, write};
 use super::whole;
 
 /// Consecutive records of one block that have as many fields as the log has columns, without their quotes.
@@ -45,6 +45,51 @@ struct Found {
     quotes: u64,
 }
 
+/// A search for fields, whose text it copies without their quotes.
+struct Search<'a> {
+    text: &'a mut [u8],
+    ends: &'a mut [u32],
+    feeds: &'a mut [u32],
+    folds: &'a mut Vec<u32>,
+    width: usize,
+    quotes: Quotes,
+    found: Found,
+}
+
+impl Scan for Search<'_> {
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, simd: S, (bytes, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+        let found = &mut self.found;
+        let text = self.text.get_mut(found.text..).and_then(|room| room.first_chunk_mut());
+        let ends = self.ends.get_mut(found.fields + 1..).and_then(|room| room.first_chunk_mut());
+        let (Some(text), Some(ends)) = (text, ends) else { return false };
+        let step = self.quotes.take(marks);
+        let kept = Kept { bytes: !step.around, ends: step.ends };
+        write(simd, keep(simd, bytes, kept, text), found.text, ends);
+        let feeds = marks.feeds & step.ends;
+        note(self.feeds.get_mut(found.records + 1..).unwrap_or_default(), feeds, at);
+        self.folds.extend(positions(marks.feeds & step.inside, at));
+        found.text += kept.bytes.count_ones() as usize;
+        found.fields += step.ends.count_ones() as usize;
+        found.records += feeds.count_ones() as usize;
+        found.quotes |= marks.quotes;
+        // A record has fewer or more fields than it should have.
+        let differs = found.fields.wrapping_sub(found.records.wrapping_mul(self.width)) >= self.width;
+        !differs && found.fields < Quoted::MOST * self.width
+    }
+}
+
+/// Notes the line feeds of a step that end records.
+#[inline(always)]
+fn note(room: &mut [u32], feeds: u64, at: usize) {
+    // There is mostly one or none, for which there is room too.
+    if let Some((first, others)) = room.split_first_mut() {
+        *first = (at as u32).wrapping_add(feeds.trailing_zeros());
+        let behind = positions(feeds & feeds.wrapping_sub(1), at);
+        others.iter_mut().zip(behind).for_each(|(into, feed)| *into = feed);
+    }
+}
+
 impl Quoted {
     /// The largest number of records.
     const MOST: usize = 64;
@@ -65,53 +110,21 @@ impl Quoted {
         }
         self.width = width;
         let block = records.block();
-        let found = dispatch!(Level::new(), simd => self.find(simd, block, start));
+        let mut search = Search {
+            text: &mut self.text,
+            ends: &mut self.ends,
+            feeds: &mut self.feeds,
+            folds: &mut self.folds,
+            width,
+            quotes: Quotes::FIELD,
+            found: Found::default(),
+        };
+        dispatch!(Level::new(), simd => go_through(simd, block, start, &mut search));
+        let found = search.found;
         self.has_quotes = found.quotes != 0;
         self.count_rows(block, found);
         let line = self.count_lines(line);
         records.continue_at((self.place(self.rows).0, line));
-    }
-
-    /// Finds the records that begin at `start`.
-    #[inline(always)]
-    fn find<S: Simd>(&mut self, simd: S, (bytes, delimiter): (&[u8], u8), start: usize) -> Found {
-        let (mut quotes, mut found) = (Quotes::FIELD, Found::default());
-        for base in (start..bytes.len()).step_by(STEP) {
-            let text = self.text.get_mut(found.text..).and_then(|room| room.first_chunk_mut());
-            let ends = self.ends.get_mut(found.fields + 1..).and_then(|room| room.first_chunk_mut());
-            let (Some(text), Some(ends)) = (text, ends) else { break };
-            let marks = Marks::find(simd, bytes, base, delimiter);
-            let step = quotes.take(marks);
-            let kept = Kept { bytes: !step.around, ends: step.ends };
-            let at = found.text;
-            write(simd, keep(simd, (bytes, base), kept, text), at, ends);
-            let ended = marks.feeds & step.ends;
-            self.note_records(ended, base, found.records);
-            let folds = positions(marks.feeds & step.inside, base);
-            self.folds.extend(folds);
-            found.text += kept.bytes.count_ones() as usize;
-            found.fields += step.ends.count_ones() as usize;
-            found.records += ended.count_ones() as usize;
-            found.quotes |= marks.quotes;
-            // A record has fewer or more fields than it should have.
-            let differs = found.fields.wrapping_sub(found.records.wrapping_mul(self.width)) >= self.width;
-            if differs || found.fields >= Self::MOST * self.width {
-                break;
-            }
-        }
-        found
-    }
-
-    /// Notes the line feeds that end records, before which there are some already.
-    #[inline(always)]
-    fn note_records(&mut self, feeds: u64, base: usize, before: usize) {
-        let room = self.feeds.get_mut(before + 1..).unwrap_or_default();
-        // There is mostly one or none, for which there is room too.
-        if let Some((first, others)) = room.split_first_mut() {
-            *first = (base as u32).wrapping_add(feeds.trailing_zeros());
-            let behind = positions(feeds & feeds.wrapping_sub(1), base);
-            others.iter_mut().zip(behind).for_each(|(into, feed)| *into = feed);
-        }
     }
 
     /// Counts the records up to the first one that is different.

@@ -15,6 +15,33 @@ pub(super) struct Marks {
     pub(super) feeds: u64,
 }
 
+/// What is done with one step after the other.
+pub(super) trait Scan {
+    /// Takes the step that begins at a position. Returns false if no more are wanted.
+    fn take<S: Simd>(&mut self, simd: S, step: (&[u8; STEP], usize), marks: Marks) -> bool;
+}
+
+/// Goes through the steps from a position on. What is behind the last byte are zeros.
+#[inline(always)]
+pub(super) fn go_through<S: Simd>(
+    simd: S,
+    (bytes, delimiter): (&[u8], u8),
+    start: usize,
+    scan: &mut impl Scan,
+) {
+    let (whole, rest) = bytes.get(start..).unwrap_or_default().as_chunks();
+    let mut at = start;
+    for step in whole {
+        if !scan.take(simd, (step, at), Marks::of(simd, step, delimiter)) {
+            return;
+        }
+        at += STEP;
+    }
+    if !rest.is_empty() {
+        scan.take(simd, (&step(bytes, at), at), Marks::find(simd, bytes, at, delimiter));
+    }
+}
+
 impl Marks {
     /// Finds those of the step that begins at `base`. There are none beyond the end of the bytes.
     #[inline(always)]
@@ -73,15 +100,10 @@ pub(super) struct Kept {
 /// Moves the kept bytes of the step that begins at `base` together, and returns which of them end fields. What is behind
 /// them in `into` is overwritten too.
 #[inline(always)]
-pub(super) fn keep<S: Simd>(
-    simd: S,
-    (bytes, base): (&[u8], usize),
-    kept: Kept,
-    into: &mut [u8; 2 * STEP],
-) -> u64 {
+pub(super) fn keep<S: Simd>(simd: S, step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
     match compresses(simd) {
-        true => keep_together(simd, &step(bytes, base), kept, into),
-        false => keep_each(bytes, base, kept, into),
+        true => keep_together(simd, step, kept, into),
+        false => keep_each(step, kept, into),
     }
 }
 
@@ -98,14 +120,23 @@ fn keep_together<S: Simd>(simd: S, step: &[u8; STEP], kept: Kept, into: &mut [u8
 
 /// Moves bytes run by run.
 #[inline(always)]
-fn keep_each(bytes: &[u8], base: usize, kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+fn keep_each(step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+    if kept.bytes == u64::MAX {
+        into.split_at_mut(STEP).0.copy_from_slice(step);
+        return kept.ends;
+    }
+    // So that any run can be copied with as many bytes behind it as a step has.
+    let mut padded = [0; 2 * STEP];
+    padded.split_at_mut(STEP).0.copy_from_slice(step);
     let (mut rest, mut to, mut ends) = (kept.bytes, 0, 0);
     while rest != 0 {
         let from = rest.trailing_zeros();
         let length = (rest >> from).trailing_ones();
         let run = u64::MAX >> (u64::BITS - length) << from;
-        if let Some(into) = into.get_mut(to as usize..).and_then(|into| into.first_chunk_mut()) {
-            *into = step(bytes, base + from as usize);
+        let source = padded.get(from as usize..).and_then(|rest| rest.first_chunk::<STEP>());
+        let target = into.get_mut(to as usize..).and_then(|into| into.first_chunk_mut());
+        if let (Some(source), Some(target)) = (source, target) {
+            *target = *source;
         }
         ends |= (kept.ends & run) >> (from - to);
         to += length;
@@ -245,8 +276,8 @@ mod tests {
                 let expected_ends =
                     chosen.iter().enumerate().fold(0, |all, (to, at)| all | (kept.ends >> at & 1) << to);
                 let (mut text, mut each) = ([0; 2 * STEP], [0; 2 * STEP]);
-                let found = dispatch!(Level::new(), simd => keep(simd, (&bytes, base), kept, &mut text));
-                let found_each = keep_each(&bytes, base, kept, &mut each);
+                let found = dispatch!(Level::new(), simd => keep(simd, &step(&bytes, base), kept, &mut text));
+                let found_each = keep_each(&step(&bytes, base), kept, &mut each);
                 prop_assert_eq!((&text[..chosen.len()], found), (&expected[..], expected_ends));
                 prop_assert_eq!((&each[..chosen.len()], found_each), (&expected[..], expected_ends));
             }
