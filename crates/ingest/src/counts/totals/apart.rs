@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
+    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals, failures,
     part::{translate_loads, translated},
     short,
 };
@@ -12,8 +12,18 @@ use crate::counts::block::Tally;
 use crate::counts::packed::{CellResult, opened};
 use crate::error::Result;
 
-/// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn.
+/// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn, however little memory
+/// there is.
 const FAILURES_APART: usize = 100_000;
+
+/// The size of a kind of failure in memory, in bytes.
+const FAILURE: usize = size_of::<(FailureKey, u64)>();
+
+/// The number of kinds of failure that may be kept apart with this memory budget in bytes, of which they take up to a
+/// quarter. None is left out.
+pub(super) fn failures_apart(memory: usize) -> usize {
+    (memory / 4 / FAILURE).clamp(FAILURES_APART, failures::LIMIT)
+}
 
 /// The number and size of names that would be new.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +59,7 @@ impl Totals {
             && self.injectors.has_room(tally.injectors.iter(), INJECTOR_LIMIT)
             && self.response_codes.has_room(tally.response_codes.iter().map(short), TEXT_LIMIT)
             && self.messages.has_room(tally.messages.iter().map(short), TEXT_LIMIT)
-            && self.errors.len() + tally.errors.len() <= FAILURES_APART
+            && self.errors.len() + tally.errors.len() <= self.failures_apart
     }
 
     /// Returns true if counts that were kept apart can be added without reaching such a limit.
@@ -59,7 +69,7 @@ impl Totals {
             && fits(&self.injectors, &later.injectors, INJECTOR_LIMIT)
             && fits(&self.response_codes, &later.response_codes, TEXT_LIMIT)
             && fits(&self.messages, &later.messages, TEXT_LIMIT)
-            && self.errors.len() + later.errors.len() <= FAILURES_APART
+            && self.errors.len() + later.errors.len() <= self.failures_apart
     }
 
     /// Adds the counts of blocks that come after all blocks so far. They must have been kept below the limits, see
@@ -108,15 +118,18 @@ impl Totals {
     fn absorb_errors(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
         let codes = self.response_codes.indexes(&later.response_codes, self.limits.texts);
         let messages = self.messages.indexes(&later.messages, self.limits.texts);
-        for (key, count) in later.errors.between(0, u32::MAX) {
+        let translate = |(key, count): (FailureKey, u64)| {
             let key = FailureKey {
                 label: translated(labels, key.label)?,
                 response_code: translated(&codes, key.response_code)?,
                 message: translated(&messages, key.message)?,
                 ..key
             };
-            self.errors.add(key, count);
-        }
+            Ok((key, count))
+        };
+        let mut kinds = later.errors.between(0, u32::MAX).map(translate).collect::<Result<Vec<_>>>()?;
+        kinds.sort_unstable();
+        self.errors.absorb(kinds.into_iter());
         for (second, transaction, count) in later.errors.others_between(0, u32::MAX) {
             self.errors.add_other((second, transaction), count);
         }

@@ -69,6 +69,33 @@ impl Failures {
         }
     }
 
+    /// Adds those of other samples, ascending by key.
+    pub(super) fn absorb(&mut self, others: impl Iterator<Item = (FailureKey, u64)>) {
+        let own = std::mem::take(self);
+        let (mut own_kinds, mut others) = (own.between(0, u32::MAX).peekable(), others.peekable());
+        self.other = own.other.clone();
+        while let Some((key, mut count)) = next_of(&mut own_kinds, &mut others) {
+            while let Some((_, more)) = others.next_if(|(other, _)| *other == key) {
+                count += more;
+            }
+            self.push(key, count);
+        }
+        while self.len() > LIMIT
+            && let Some((key, count)) = self.pop_last()
+        {
+            self.add_other((key.second, key.transaction), count);
+        }
+    }
+
+    /// Appends a failure to the lists, whose keys are all smaller.
+    fn push(&mut self, key: FailureKey, count: u64) {
+        if self.past.last().is_none_or(|list| list.len() >= LIST) {
+            self.past.push(Vec::with_capacity(LIST));
+        }
+        self.past.last_mut().into_iter().for_each(|list| list.push((key, count)));
+        self.past_kinds += 1;
+    }
+
     /// Adds occurrences of failures beyond the limit.
     pub(super) fn add_other(&mut self, kind: (u32, bool), count: u64) {
         *self.other.entry(kind).or_default() += count;
@@ -112,11 +139,7 @@ impl Failures {
         {
             let key = *key;
             let Some(count) = self.recent.remove(&key) else { return };
-            if self.past.last().is_none_or(|list| list.len() >= LIST) {
-                self.past.push(Vec::with_capacity(LIST));
-            }
-            self.past.last_mut().into_iter().for_each(|list| list.push((key, count)));
-            self.past_kinds += 1;
+            self.push(key, count);
         }
     }
 
@@ -193,6 +216,12 @@ mod tests {
             let inside: Vec<_> = failures.between(first, last).collect();
             let is_inside = |(key, _): &(FailureKey, u64)| (first..=last).contains(&key.second);
             prop_assert_eq!(inside, expected.clone().into_iter().filter(is_inside).collect::<Vec<_>>());
+            let mut twice = Failures::default();
+            failures.between(0, window.0).for_each(|(key, count)| twice.add(key, count));
+            twice.absorb(failures.between(0, u32::MAX));
+            let mut told: BTreeMap<_, _> = failures.between(0, u32::MAX).collect();
+            told.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 2);
+            prop_assert_eq!(twice.between(0, u32::MAX).collect::<BTreeMap<_, _>>(), told);
             // The largest are removed first, wherever they are.
             while let Some(last) = failures.pop_last() {
                 prop_assert_eq!(Some(last), expected.pop_last());

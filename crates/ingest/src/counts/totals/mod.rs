@@ -47,6 +47,8 @@ pub(crate) struct Totals {
     spare: Spare,
     newest: u32,
     errors: Failures,
+    /// The number of kinds of failure up to which counts can be kept apart.
+    failures_apart: usize,
     label_counts: LabelCounts,
     /// The number of successful requests.
     pub(crate) successes: u64,
@@ -83,6 +85,7 @@ impl Totals {
             spare: Spare::default(),
             newest: 0,
             errors: Failures::default(),
+            failures_apart: apart::failures_apart(memory),
             label_counts: LabelCounts::default(),
             successes: 0,
             failures: 0,

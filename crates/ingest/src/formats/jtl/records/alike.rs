@@ -1,13 +1,13 @@
 //! Tells columns whose fields are all alike, as most texts of a test are, without a look at what they are.
 
-use super::fields::{Row, Rows};
+use super::fields::Rows;
 
 impl<'a> Rows<'a> {
     /// The field that all rows have in a column; `None` if they differ, or if there are no rows.
     #[inline]
     pub(crate) fn alike(self, column: usize) -> Option<&'a [u8]> {
         let first = self.iter().next()?.field(column);
-        self.have(move |row| Some(row.field(column)), first).then_some(first)
+        self.have(column, first, |length| length == first.len()).then_some(first)
     }
 
     /// Returns true if all fields of a column have the same first bytes, and that many of them. False if there are no rows.
@@ -20,40 +20,34 @@ impl<'a> Rows<'a> {
     /// Returns true if all fields of a column begin with this text.
     #[inline]
     pub(crate) fn begin_with(self, column: usize, text: &[u8]) -> bool {
-        self.have(move |row| row.field(column).get(..text.len()), text)
+        self.have(column, text, |length| length >= text.len())
     }
 
-    /// Returns true if the part of each row is this text. One of up to 32 bytes is compared by two loads each that may
-    /// overlap, whose size is chosen once for all rows.
+    /// Returns true if the fields of a column begin with this text, and their lengths fit. A text of up to 32 bytes is
+    /// compared by two loads each that may overlap, whose size is chosen once for all rows.
     #[inline(always)]
-    fn have(self, part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy, text: &[u8]) -> bool {
+    fn have(self, column: usize, text: &[u8], fits: impl Fn(usize) -> bool) -> bool {
         match text.len() {
-            0 => self.iter().all(|row| part(row).is_some_and(<[u8]>::is_empty)),
-            1 => self.have_ends::<1>(part, text),
-            2..=3 => self.have_ends::<2>(part, text),
-            4..=7 => self.have_ends::<4>(part, text),
-            8..=16 => self.have_ends::<8>(part, text),
-            17..=32 => self.have_ends::<16>(part, text),
-            _ => self.iter().all(|row| part(row) == Some(text)),
+            0 => self.bounds(column).all(|(start, end)| fits(end.wrapping_sub(start))),
+            1 => self.have_ends::<1>(column, text, fits),
+            2..=3 => self.have_ends::<2>(column, text, fits),
+            4..=7 => self.have_ends::<4>(column, text, fits),
+            8..=16 => self.have_ends::<8>(column, text, fits),
+            17..=32 => self.have_ends::<16>(column, text, fits),
+            length => self.bounds(column).all(|(start, end)| {
+                fits(end.wrapping_sub(start)) && self.text().get(start..start + length) == Some(text)
+            }),
         }
     }
 
-    /// Returns true if the part of each row is as long as `text`, and has its first and last `N` bytes.
+    /// Returns true if the fields have the first and the last `N` bytes of a text that is not shorter than that.
     #[inline(always)]
-    fn have_ends<const N: usize>(
-        self,
-        part: impl Fn(Row<'a>) -> Option<&'a [u8]> + Copy,
-        text: &[u8],
-    ) -> bool {
-        let (Some(head), Some(tail)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
-            return false;
-        };
-        self.iter().all(|row| {
-            part(row).is_some_and(|part| {
-                part.len() == text.len()
-                    && part.first_chunk() == Some(head)
-                    && part.last_chunk() == Some(tail)
-            })
+    fn have_ends<const N: usize>(self, column: usize, text: &[u8], fits: impl Fn(usize) -> bool) -> bool {
+        let (head, tail) = (text.first_chunk::<N>(), text.last_chunk::<N>());
+        let to_tail = text.len() - N;
+        let at = |position: usize| self.text().get(position..).and_then(|rest| rest.first_chunk::<N>());
+        self.bounds(column).all(|(start, end)| {
+            fits(end.wrapping_sub(start)) && at(start) == head && at(start + to_tail) == tail
         })
     }
 }

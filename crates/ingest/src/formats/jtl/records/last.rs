@@ -75,13 +75,13 @@ struct AmongQuotes {
 
 impl Scan for AmongQuotes {
     #[inline(always)]
-    fn take<S: Simd>(&mut self, _: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+    fn take<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
         self.quiet = if marks.quotes == 0 { self.quiet + 1 } else { 0 };
         if self.quiet > QUIET && !self.quotes.are_open() {
             self.end = at;
             return false;
         }
-        let feeds = marks.feeds & self.quotes.take(marks).ends;
+        let feeds = marks.feeds & self.quotes.take(simd, marks).ends;
         (self.feeds, self.at) = if feeds == 0 { (self.feeds, self.at) } else { (feeds, at) };
         true
     }

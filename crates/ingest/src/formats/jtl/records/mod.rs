@@ -1,6 +1,7 @@
 //! Finds the records of a block and their fields: one by one, or many together.
 
 mod alike;
+mod bits;
 pub(crate) mod fields;
 pub(super) mod last;
 pub(super) mod numbers;

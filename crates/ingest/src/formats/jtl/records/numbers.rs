@@ -24,11 +24,6 @@ impl Numbers {
     /// rows have, if they do. `None` if a field is something else.
     #[inline]
     pub(crate) fn read(&mut self, rows: Rows<'_>, column: usize) -> Option<(&[u64], Option<u64>)> {
-        // Some columns have one number throughout a test.
-        if let Some(same) = rows.alike(column) {
-            let number = Digits::of(same, 0, same.len())?.number()? as u64;
-            return Some((self.low.repeat(number, rows.len()), Some(number)));
-        }
         self.low.fill(rows, column, |start, end| Digits::of(rows.text(), start, end));
         let is_same = self.low.convert()?;
         let numbers = self.low.numbers(rows.len());
@@ -102,13 +97,6 @@ impl Column {
         let (digits, numbers) = (self.digits.as_slice(), self.numbers.as_mut_slice());
         let (others, differences) = dispatch!(Level::new(), simd => convert(simd, digits, numbers));
         (others == 0).then_some(differences == 0)
-    }
-
-    /// One number for each of the rows.
-    fn repeat(&mut self, number: u64, rows: usize) -> &[u64] {
-        self.numbers.clear();
-        self.numbers.resize(rows, number);
-        &self.numbers
     }
 
     /// The numbers of the first rows.

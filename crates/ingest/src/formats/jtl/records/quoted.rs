@@ -63,7 +63,7 @@ impl Scan for Search<'_> {
         let text = self.text.get_mut(found.text..).and_then(|room| room.first_chunk_mut());
         let ends = self.ends.get_mut(found.fields + 1..).and_then(|room| room.first_chunk_mut());
         let (Some(text), Some(ends)) = (text, ends) else { return false };
-        let step = self.quotes.take(marks);
+        let step = self.quotes.take(simd, marks);
         let kept = Kept { bytes: !step.around, ends: step.ends };
         write(simd, keep(simd, bytes, kept, text), found.text, ends);
         let feeds = marks.feeds & step.ends;

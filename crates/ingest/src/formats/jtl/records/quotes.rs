@@ -1,5 +1,8 @@
 //! Tells what is between quotes, 64 bytes at a time.
 
+use fearless_simd::Simd;
+
+use super::bits::up_to_each;
 use super::scan::{Marks, up_to_lowest};
 
 /// The state of quotes between two steps.
@@ -38,10 +41,10 @@ impl Quotes {
     /// Takes the next step. A quote opens only at the beginning of a field. Two of them within a field are text, and one of
     /// the two counts as one that closes it. Outside quotes, any other quote is text.
     #[inline(always)]
-    pub(super) fn take(&mut self, marks: Marks) -> Step {
+    pub(super) fn take<S: Simd>(&mut self, simd: S, marks: Marks) -> Step {
         let mut quotes = marks.quotes;
         loop {
-            let inside = up_to_each(quotes) ^ self.inside;
+            let inside = up_to_each(simd, quotes) ^ self.inside;
             let (opening, closing) = (quotes & inside, quotes & !inside);
             let ends = (marks.delimiters | marks.feeds) & !inside;
             let again = opening & (closing << 1 | self.closed);
@@ -55,17 +58,6 @@ impl Quotes {
             quotes &= !(stray & up_to_lowest(stray));
         }
     }
-}
-
-/// The bits of which an odd number of bits, up to and including themselves, are in the mask.
-#[inline(always)]
-fn up_to_each(mut mask: u64) -> u64 {
-    let mut distance = 1;
-    while distance < u64::BITS {
-        mask ^= mask << distance;
-        distance *= 2;
-    }
-    mask
 }
 
 #[cfg(test)]
@@ -99,7 +91,7 @@ mod tests {
             let mut found = Vec::new();
             for base in (0..log.len()).step_by(STEP) {
                 let marks = dispatch!(Level::new(), simd => Marks::find(simd, log.as_bytes(), base, b','));
-                let step = quotes.take(marks);
+                let step = dispatch!(Level::new(), simd => quotes.take(simd, marks));
                 let is = |mask: u64, at: usize| mask >> at & 1 == 1;
                 found.extend((0..STEP).map(|at| (is(step.inside, at), is(step.around, at), is(step.ends, at))));
                 prop_assert_eq!(quotes.are_open(), is(step.inside, STEP - 1));

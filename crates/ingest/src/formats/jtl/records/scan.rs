@@ -4,6 +4,8 @@ use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 use fearless_simd::{mask8x64, u8x64, u16x16};
 
+use super::bits::chosen_of;
+
 /// The number of bytes in one step.
 pub(super) const STEP: usize = 64;
 
@@ -113,9 +115,7 @@ fn keep_together<S: Simd>(simd: S, step: &[u8; STEP], kept: Kept, into: &mut [u8
     let chosen = mask8x64::from_bitmask(simd, kept.bytes);
     let (first, _) = into.split_at_mut(STEP);
     u8x64::from_slice(simd, step).compress(chosen).store_slice(first);
-    let (zero, one) = (u8x64::splat(simd, 0), u8x64::splat(simd, 1));
-    let ends = mask8x64::from_bitmask(simd, kept.ends).select(one, zero);
-    ends.compress(chosen).simd_eq(one).to_bitmask()
+    chosen_of(simd, kept.ends, kept.bytes)
 }
 
 /// Moves bytes run by run.
