@@ -69,7 +69,7 @@ pub struct PipelineOptions {
     /// record before t0 comes within this many bytes, the pass restarts after them, otherwise after the end of the
     /// file.
     pub look_ahead: usize,
-    /// The memory budget in bytes for what is collected of a run. Counts beyond a third of it go to a temporary file.
+    /// The memory budget in bytes for what is collected of a run. Counts beyond a fifth of it go to a temporary file.
     pub memory: usize,
 }
 

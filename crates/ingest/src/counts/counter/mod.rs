@@ -1,11 +1,13 @@
 //! Counts the samples of a block by second, label and outcome.
 
+mod mixed;
 mod open;
 
 use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use mixed::{Keys, Mixed};
 use open::{Load, NONE, Open, of};
 
 use super::block::{LocalError, LocalKey, Tally};
@@ -33,6 +35,7 @@ pub(crate) struct Counter {
     elapsed: Vec<i32>,
     sorter: Sorter,
     histogram: Vec<u32>,
+    by_place: Mixed,
 }
 
 /// The number of keys that are found again without their hash: those of 64 labels of a second, with all outcomes.
@@ -50,11 +53,13 @@ const DENSE: i32 = 8192;
 impl Counter {
     /// Counts a parsed block. The distinct texts move from the block to the tally, so that the rows keep only codes.
     pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> Tally {
-        let mut tally = if parsed.histograms.is_empty() {
+        let mut tally = if !parsed.histograms.is_empty() {
+            histograms::tally(&parsed.batch, &parsed.histograms, clock)
+        } else if let Some(keys) = self.by_place.group(&parsed.batch) {
+            self.count_by_place(keys, &parsed.batch, clock)
+        } else {
             self.count(&parsed.batch, clock);
             self.close(&parsed.batch.elapsed)
-        } else {
-            histograms::tally(&parsed.batch, &parsed.histograms, clock)
         };
         tally.errors = errors(parsed);
         tally.labels = parsed.batch.label.take_values();
@@ -64,10 +69,29 @@ impl Counter {
         tally
     }
 
+    /// Counts rows that are grouped by cell.
+    fn count_by_place(&mut self, keys: Keys, batch: &SampleBatch, clock: &Clock) -> Tally {
+        let mut tally = Tally::default();
+        let (mut counted, mut loads) = (Vec::new(), Vec::new());
+        let boundary = boundary(clock);
+        self.by_place.for_each(keys, |key, rows, elapsed| {
+            let mut open = Open::new(key);
+            self.loads.clear();
+            open.add_apart(batch, rows, boundary, &mut self.loads);
+            counted.clear();
+            runs(elapsed, &mut self.histogram, &mut self.sorter, &mut counted);
+            loads.clear();
+            loads.extend(open.loads(&self.loads));
+            loads.sort_unstable_by_key(|load: &InjectorLoad| load.injector);
+            tally.push(key, open.sums, &counted, &loads);
+        });
+        self.loads.clear();
+        tally
+    }
+
     /// Finds the cell of each row, and counts everything except the elapsed times.
     fn count(&mut self, batch: &SampleBatch, clock: &Clock) {
-        // The number of milliseconds of each second that lie in the epoch second in which it begins.
-        let boundary = 1000 - clock.origin.rem_euclid(1000);
+        let boundary = boundary(clock);
         let mut row = 0;
         while row < batch.len() {
             let Some(key) = LocalKey::of(batch, row) else {
@@ -194,6 +218,11 @@ impl Counter {
     }
 }
 
+/// The number of milliseconds of each second that lie in the epoch second in which it begins.
+fn boundary(clock: &Clock) -> i64 {
+    1000 - clock.origin.rem_euclid(1000)
+}
+
 /// Returns the end of the rows from `row` on that have the same key as this one.
 #[inline]
 fn end_of_run(batch: &SampleBatch, key: LocalKey, row: usize) -> usize {
@@ -316,7 +345,10 @@ mod tests {
         for (t_ms, label, narrow, wide, [success, transaction], injector) in rows {
             let present = |number: Option<i32>| if all_present { Some(number.unwrap_or(3)) } else { number };
             batch.t_ms.push(*t_ms);
-            batch.label.push(&[b'a' + label]);
+            match label {
+                4 => batch.label.push_null(),
+                label => batch.label.push(&[b'a' + label]),
+            }
             batch.elapsed.push(5);
             batch.success.push(*success);
             batch.latency.push(present(narrow[0]));
@@ -365,6 +397,30 @@ mod tests {
                 tally.cells().map(cell).collect::<Vec<_>>()
             };
             prop_assert_eq!(format!("{:?}", cells(&mut counter)), format!("{:?}", cells(&mut plain)));
+        }
+
+        #[test]
+        fn rows_whose_labels_take_turns_are_added_like_others(rows in rows(), all_present: bool, origin in 0..2000i64) {
+            let others = |(row, at): (Row, u8)| [(row.0, 2 + at % 3, row.2, row.3, row.4, row.5), row];
+            let rows: Vec<Row> = rows.into_iter().zip(0..).flat_map(others).collect();
+            // Often enough that they are known as such.
+            let rows: Vec<Row> = rows.iter().cycle().take(if rows.is_empty() { 0 } else { 600 }).copied().collect();
+            let batch = batch(&rows, all_present);
+            let clock = Clock { origin, head: None, max_span_ms: 0 };
+            let told = |tally: Tally| {
+                let cell = |(key, cell): (LocalKey, super::super::CellRef<'_>)| {
+                    format!("{:?}", (key, cell.sums, cell.elapsed, cell.injectors))
+                };
+                tally.cells().map(cell).collect::<Vec<_>>()
+            };
+            let mut counter = Counter::default();
+            let keys = counter.by_place.group(&batch);
+            prop_assert_eq!(keys.is_some(), !rows.is_empty());
+            if let Some(keys) = keys {
+                let by_place = told(counter.count_by_place(keys, &batch, &clock));
+                counter.count(&batch, &clock);
+                prop_assert_eq!(by_place, told(counter.close(&batch.elapsed)));
+            }
         }
     }
 

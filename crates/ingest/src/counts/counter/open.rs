@@ -84,10 +84,18 @@ impl Open {
         boundary: i64,
         loads: &mut Vec<Load>,
     ) {
-        let sums = &mut self.sums;
+        let mut sums = self.sums;
         self.samples += rows.len() as u32;
         let boundary = i64::from(self.key.second) * 1000 + boundary;
-        sums.before_boundary += at(&batch.t_ms, rows).map(|ms| u64::from(ms < boundary)).sum::<u64>();
+        // They are few, so that one pass for each column would take longer.
+        for row in rows.iter().map(|row| *row as usize) {
+            let of = |column: &[i64]| column.get(row).copied().unwrap_or_default();
+            sums.before_boundary += u64::from(of(&batch.t_ms) < boundary);
+            // What is absent is 0 among the values.
+            sums.connect += i64::from(batch.connect.values().get(row).copied().unwrap_or_default());
+            sums.bytes = sums.bytes.saturating_add(of(batch.bytes.values()));
+            sums.sent_bytes = sums.sent_bytes.saturating_add(of(batch.sent_bytes.values()));
+        }
         match batch.latency.valid() {
             None => at(batch.latency.values(), rows).for_each(|latency| sums.latency.add(latency)),
             Some(_) => {
@@ -95,11 +103,24 @@ impl Open {
                 present.for_each(|latency| sums.latency.add(latency));
             }
         }
-        // What is absent is 0 among the values.
-        sums.connect += at(batch.connect.values(), rows).map(i64::from).sum::<i64>();
-        sums.bytes = at(batch.bytes.values(), rows).fold(sums.bytes, i64::saturating_add);
-        sums.sent_bytes = at(batch.sent_bytes.values(), rows).fold(sums.sent_bytes, i64::saturating_add);
-        rows.iter().for_each(|row| self.add_threads(batch, *row as usize, loads));
+        self.sums = sums;
+        self.add_threads_apart(batch, rows, loads);
+    }
+
+    /// Adds the threads of rows, of which most have the injector of the one before.
+    fn add_threads_apart(&mut self, batch: &SampleBatch, rows: &[u32], loads: &mut Vec<Load>) {
+        let mut last = InjectorLoad { injector: Texts::NULL, samples: 0, threads: 0 };
+        for row in rows.iter().map(|row| *row as usize) {
+            let Some(threads) = batch.all_threads.get(row) else { continue };
+            let injector = batch.injector.codes().get(row).copied().unwrap_or(Texts::NULL);
+            if injector != last.injector {
+                self.add_load(last.injector, last.samples, last.threads, loads);
+                last = InjectorLoad { injector, samples: 0, threads: 0 };
+            }
+            last.samples += 1;
+            last.threads += i64::from(threads);
+        }
+        self.add_load(last.injector, last.samples, last.threads, loads);
     }
 
     /// Adds the threads of rows whose injectors take turns.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::ops::Bound;
 
+use crate::sample::varint::{read_unsigned, unsigned};
+
 /// The number of distinct kinds of failure that are kept, summed over all seconds.
 pub(super) const LIMIT: usize = 500_000;
 
@@ -29,23 +31,71 @@ impl FailureKey {
 
 /// The number of times that each kind of failure occurred in each second.
 ///
-/// Past seconds are kept in lists, which take less than half of the memory of a map.
+/// Past seconds are kept in packed lists, which take a tenth of the memory of a map.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     /// Those of past seconds, ascending.
-    past: Vec<Vec<(FailureKey, u64)>>,
-    /// The number of them.
-    past_kinds: usize,
+    past: Vec<List>,
+    /// Those behind them, ascending.
+    tail: Vec<(FailureKey, u64)>,
+    /// The list that was opened last, and its content.
+    open: Option<(usize, Vec<(FailureKey, u64)>)>,
+    /// The number of failures in the lists.
+    packed: usize,
     /// The others with the smallest keys, up to [`LIMIT`] of all.
     recent: BTreeMap<FailureKey, u64>,
     /// All others, by second and whether they are transactions.
     other: BTreeMap<(u32, bool), u64>,
 }
 
+/// Failures that ascend by key, packed.
+#[derive(Debug)]
+struct List {
+    first: FailureKey,
+    last: FailureKey,
+    bytes: Box<[u8]>,
+}
+
+impl List {
+    /// Packs failures; `None` if there are none.
+    fn pack(failures: &[(FailureKey, u64)]) -> Option<Self> {
+        let ((first, _), (last, _)) = failures.first().zip(failures.last())?;
+        let (mut bytes, mut second) = (Vec::new(), first.second);
+        for (key, count) in failures {
+            unsigned(&mut bytes, u64::from(key.second - second));
+            unsigned(&mut bytes, u64::from(key.label));
+            unsigned(&mut bytes, u64::from(key.response_code));
+            unsigned(&mut bytes, u64::from(key.message) << 1 | u64::from(key.transaction));
+            unsigned(&mut bytes, *count);
+            second = key.second;
+        }
+        Some(Self { first: *first, last: *last, bytes: bytes.into() })
+    }
+
+    /// The failures.
+    fn iter(&self) -> impl Iterator<Item = (FailureKey, u64)> + Send + '_ {
+        let (mut rest, mut second) = (&*self.bytes, self.first.second);
+        let mut next = move || read_unsigned(&mut rest);
+        std::iter::from_fn(move || {
+            second += next()? as u32;
+            let [label, response_code] = [next()? as u32, next()? as u32];
+            let message = next()?;
+            let key = FailureKey {
+                second,
+                label,
+                response_code,
+                message: (message >> 1) as u32,
+                transaction: message & 1 != 0,
+            };
+            Some((key, next()?))
+        })
+    }
+}
+
 impl Failures {
     /// The number of kinds by second, without those beyond the limit.
     pub(super) fn len(&self) -> usize {
-        self.past_kinds + self.recent.len()
+        self.packed + self.tail.len() + self.recent.len()
     }
 
     /// Returns true if there were more than [`LIMIT`].
@@ -55,14 +105,17 @@ impl Failures {
 
     /// Adds occurrences of a failure.
     pub(super) fn add(&mut self, key: FailureKey, count: u64) {
-        if let Some(past) = self.past_count(key) {
-            *past += count;
+        if self.add_to_past(key, count) {
             return;
         }
         *self.recent.entry(key).or_default() += count;
-        // A dropped key is larger than all kept ones and can't return. So the result does not depend on the order in
-        // which the failures came.
-        if self.len() > LIMIT
+        self.keep_to_limit();
+    }
+
+    /// Drops failures beyond the limit. A dropped key is larger than all kept ones and can't return. So the result does not
+    /// depend on the order in which the failures came.
+    fn keep_to_limit(&mut self) {
+        while self.len() > LIMIT
             && let Some((key, count)) = self.pop_last()
         {
             self.add_other((key.second, key.transaction), count);
@@ -71,29 +124,27 @@ impl Failures {
 
     /// Adds those of other samples, ascending by key.
     pub(super) fn absorb(&mut self, others: impl Iterator<Item = (FailureKey, u64)>) {
-        let own = std::mem::take(self);
+        let mut own = std::mem::take(self);
+        self.other = std::mem::take(&mut own.other);
+        own.close();
         let (mut own_kinds, mut others) = (own.between(0, u32::MAX).peekable(), others.peekable());
-        self.other = own.other.clone();
         while let Some((key, mut count)) = next_of(&mut own_kinds, &mut others) {
             while let Some((_, more)) = others.next_if(|(other, _)| *other == key) {
                 count += more;
             }
             self.push(key, count);
         }
-        while self.len() > LIMIT
-            && let Some((key, count)) = self.pop_last()
-        {
-            self.add_other((key.second, key.transaction), count);
-        }
+        self.keep_to_limit();
     }
 
-    /// Appends a failure to the lists, whose keys are all smaller.
+    /// Appends a failure, whose key is larger than all in the lists.
     fn push(&mut self, key: FailureKey, count: u64) {
-        if self.past.last().is_none_or(|list| list.len() >= LIST) {
-            self.past.push(Vec::with_capacity(LIST));
+        if self.tail.len() >= LIST {
+            self.packed += self.tail.len();
+            self.past.extend(List::pack(&self.tail));
+            self.tail.clear();
         }
-        self.past.last_mut().into_iter().for_each(|list| list.push((key, count)));
-        self.past_kinds += 1;
+        self.tail.push((key, count));
     }
 
     /// Adds occurrences of failures beyond the limit.
@@ -101,20 +152,42 @@ impl Failures {
         *self.other.entry(kind).or_default() += count;
     }
 
-    /// The count of a failure that is in a list.
-    fn past_count(&mut self, key: FailureKey) -> Option<&mut u64> {
+    /// Adds occurrences of a failure that is in a list. Returns false if it is in none.
+    fn add_to_past(&mut self, key: FailureKey, count: u64) -> bool {
         if self.last_past().is_none_or(|last| last < key) {
-            return None;
+            return false;
         }
-        let first_of = |list: &[(FailureKey, u64)]| list.first().map(|(key, _)| *key);
-        let behind = self.past.partition_point(|list| first_of(list).is_some_and(|first| first <= key));
-        let list = self.past.get_mut(behind.checked_sub(1)?)?;
-        let at = list.binary_search_by_key(&key, |(key, _)| *key).ok()?;
-        list.get_mut(at).map(|(_, count)| count)
+        let list = match self.past.partition_point(|list| list.last < key) {
+            // Records that come late are mostly late together.
+            at if at < self.past.len() => self.open(at),
+            _ => &mut self.tail,
+        };
+        let found = list.binary_search_by_key(&key, |(key, _)| *key);
+        let known = found.ok().and_then(|at| list.get_mut(at));
+        known.map(|(_, known)| *known += count).is_some()
+    }
+
+    /// Opens a list.
+    fn open(&mut self, at: usize) -> &mut Vec<(FailureKey, u64)> {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != at) {
+            self.close();
+        }
+        let list = || self.past.get(at).map(|list| list.iter().collect()).unwrap_or_default();
+        &mut self.open.get_or_insert_with(|| (at, list())).1
+    }
+
+    /// Packs the list that is open.
+    fn close(&mut self) {
+        if let Some((at, open)) = self.open.take()
+            && let Some(list) = self.past.get_mut(at)
+            && let Some(packed) = List::pack(&open)
+        {
+            *list = packed;
+        }
     }
 
     fn last_past(&self) -> Option<FailureKey> {
-        self.past.last()?.last().map(|(key, _)| *key)
+        self.tail.last().map(|(key, _)| *key).or_else(|| self.past.last().map(|list| list.last))
     }
 
     /// Removes the failure with the largest key.
@@ -122,13 +195,12 @@ impl Failures {
         if self.last_past() < self.recent.last_key_value().map(|(key, _)| *key) {
             return self.recent.pop_last();
         }
-        let list = self.past.last_mut()?;
-        let last = list.pop();
-        if list.is_empty() {
-            self.past.pop();
+        if self.tail.is_empty() {
+            self.close();
+            self.tail = self.past.pop()?.iter().collect();
+            self.packed -= self.tail.len();
         }
-        self.past_kinds -= 1;
-        last
+        self.tail.pop()
     }
 
     /// Moves those of the seconds before this one to lists. What comes later is added all the same.
@@ -149,18 +221,19 @@ impl Failures {
         first: u32,
         last: u32,
     ) -> impl Iterator<Item = (FailureKey, u64)> + Send + '_ {
-        let (first, last) = (first.min(last), last);
-        let is_before =
-            move |list: &Vec<(FailureKey, u64)>| list.last().is_none_or(|(key, _)| key.second < first);
-        let lists = self.past.get(self.past.partition_point(is_before)..).unwrap_or_default();
-        let past = lists.iter().flatten().copied();
-        let past = past
-            .skip_while(move |(key, _)| key.second < first)
-            .take_while(move |(key, _)| key.second <= last);
-        let recent = self.recent.range(FailureKey::first_of(first)..);
-        let recent = recent.map(|(key, count)| (*key, *count)).take_while(move |(key, _)| key.second <= last);
+        let first = first.min(last);
+        let from = self.past.partition_point(|list| list.last.second < first);
+        let lists = self.past.iter().enumerate().skip(from).flat_map(move |(at, list)| {
+            let open =
+                self.open.as_ref().filter(|(open, _)| *open == at).map(|(_, open)| open.iter().copied());
+            let packed = if open.is_none() { Some(list.iter()) } else { None };
+            open.into_iter().flatten().chain(packed.into_iter().flatten())
+        });
+        let past = lists.chain(self.tail.iter().copied()).skip_while(move |(key, _)| key.second < first);
+        let recent = self.recent.range(FailureKey::first_of(first)..).map(|(key, count)| (*key, *count));
         let (mut past, mut recent) = (past.peekable(), recent.peekable());
         std::iter::from_fn(move || next_of(&mut past, &mut recent))
+            .take_while(move |(key, _)| key.second <= last)
     }
 
     /// Those beyond the limit of the seconds from `first` to `last`, both inclusive: second, whether they are transactions,

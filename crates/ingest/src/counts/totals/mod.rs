@@ -65,7 +65,7 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Creates empty counts. A third of `memory` (bytes) is for cells. The rest of the cells go to a temporary file in
+    /// Creates empty counts. A fifth of `memory` (bytes) is for cells. The rest of the cells go to a temporary file in
     /// `folder`, or in the system's temporary folder if `None`.
     pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Totals {
             open_bytes: 0,
             open_room: memory / 12,
             packed: Ordered::new(
-                Spill::new(memory / 6, folder.clone()),
+                Spill::new(memory / 32, folder.clone()),
                 Gatherer::new(memory / 12, Spill::new(0, folder)),
             ),
             packing: CellPacker::default(),

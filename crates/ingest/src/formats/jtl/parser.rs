@@ -215,12 +215,15 @@ impl Parser {
     /// Looks for records in the lines of a quoted field. The last line may contain the closing quote. The record is given
     /// by its position, the line feeds before it and its bytes.
     fn look_within(&mut self, (start, line, raw): (usize, u64, &[u8]), layout: &Layout, out: &mut Parsed) {
-        let feeds = memchr::memchr_iter(b'\n', raw);
-        let ends = feeds.clone().skip(1).chain([raw.len()]);
-        let lines = feeds.zip(ends).filter_map(|(feed, end)| raw.get(feed + 1..end));
-        // What has too few delimiters is no record, with its quotes or without.
-        let is_wide = |line: &&[u8]| memchr::memchr_iter(layout.delimiter, line).count() + 1 >= layout.width;
-        let records = lines.filter(is_wide).filter(|line| self.reads_as_record(line, layout)).count() as u64;
+        let first = memchr::memchr(b'\n', raw).map_or(raw.len(), |feed| feed + 1);
+        let others = raw.get(first..).unwrap_or_default();
+        // What has too few delimiters is no record, with its quotes or without: mostly all of the lines together.
+        let is_wide = |lines: &[u8]| memchr::memchr_iter(layout.delimiter, lines).count() + 1 >= layout.width;
+        if !is_wide(others) {
+            return;
+        }
+        let lines = others.split(|byte| *byte == b'\n').filter(|line| is_wide(line));
+        let records = lines.filter(|line| self.reads_as_record(line, layout)).count() as u64;
         if records > 0 {
             out.swallowed.push(Swallowed { line, byte: start as u64, records });
         }
