@@ -14,7 +14,7 @@
 //! # Memory
 //!
 //! Memory use does not grow with the log: buffers are reused, the counts of past seconds are packed, and counts beyond
-//! a third of [`PipelineOptions::memory`] go to a temporary file.
+//! a fifth of [`PipelineOptions::memory`] go to a temporary file.
 //!
 //! # Threads and blocking
 //!

@@ -50,7 +50,7 @@ pub(crate) struct LogArgs {
     /// Logs of a run to read side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) readers: Option<u16>,
-    /// Memory for a run's counts; above a third of it, counts go to a temporary file
+    /// Memory for a run's counts; above a fifth of it, counts go to a temporary file
     #[arg(long, value_name = "SIZE", default_value = "128MB", value_parser = size::bytes)]
     pub(crate) memory: usize,
 }

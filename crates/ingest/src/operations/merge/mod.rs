@@ -44,7 +44,7 @@ pub struct MergeOptions {
     pub max_rejects: u64,
     /// True if any run of the same key may be replaced, even a whole one by a partial one.
     pub replace: bool,
-    /// The memory budget in bytes for the counts. Those beyond a third of it go to a temporary file.
+    /// The memory budget in bytes for the counts. Those beyond a fifth of it go to a temporary file.
     pub memory: usize,
     /// The handle by which the merge can be followed.
     pub progress: Progress,
