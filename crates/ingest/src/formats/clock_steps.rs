@@ -2,6 +2,7 @@
 //! the log shows it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::RangeInclusive;
 
 use hashbrown::HashMap;
 
@@ -143,6 +144,8 @@ impl Hand {
 pub(crate) struct Times<'a> {
     /// The start of each record, epoch ms.
     pub(crate) starts: &'a [i64],
+    /// The earliest and the latest of them.
+    pub(crate) span: &'a RangeInclusive<i64>,
     /// The elapsed time of each record, in this unit.
     pub(crate) elapsed: &'a [i32],
     pub(crate) unit: Resolution,
@@ -150,6 +153,13 @@ pub(crate) struct Times<'a> {
     pub(crate) injectors: &'a [u32],
     /// The number of line feeds in the block before each record.
     pub(crate) lines: &'a [u64],
+}
+
+/// The smallest and the largest of some times; `None` if there are none.
+pub(crate) fn span_of(times: &[i64]) -> Option<RangeInclusive<i64>> {
+    let first = *times.first()?;
+    let ends = times.iter().fold((first, first), |(least, most), ms| (least.min(*ms), most.max(*ms)));
+    Some(ends.0..=ends.1)
 }
 
 /// The clocks of a block.
@@ -178,14 +188,13 @@ impl Clocks {
     #[inline]
     pub(crate) fn add(&mut self, times: &Times<'_>, nameless: u32) {
         let Some(first) = times.injectors.first() else { return };
-        let same = times.injectors.iter().all(|injector| injector == first);
-        let (earliest, latest) = (times.starts.iter().min(), times.starts.iter().max());
+        // All are compared, since most are the same and many are compared at once.
+        let same = times.injectors.iter().fold(true, |same, injector| same & (injector == first));
         if same
             && let Some(Some(hand)) = self.hands.get_mut(first.wrapping_add(1) as usize)
-            && let (Some(earliest), Some(latest)) = (earliest, latest)
-            && hand.is_usual(*earliest, *latest)
+            && hand.is_usual(*times.span.start(), *times.span.end())
         {
-            hand.advance(*latest);
+            hand.advance(*times.span.end());
             return;
         }
         self.add_each(times, nameless);
@@ -308,7 +317,14 @@ mod tests {
             let elapsed = vec![200 * unit.per_ms() as i32; starts.len()];
             let mut clocks = Clocks::default();
             clocks.add(
-                &Times { starts: &starts, elapsed: &elapsed, unit, injectors: &[7; 200], lines: &lines },
+                &Times {
+                    starts: &starts,
+                    span: &span_of(&starts).unwrap(),
+                    elapsed: &elapsed,
+                    unit,
+                    injectors: &[7; 200],
+                    lines: &lines,
+                },
                 7,
             );
             let mut log = LogClocks::default();

@@ -7,6 +7,7 @@ use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
 use super::records::fields::{Row, Rows};
 use super::records::numbers::Numbers;
+use crate::formats::clock_steps::span_of;
 use crate::formats::date::DateParser;
 use crate::formats::injector::{Injectors, Name};
 use crate::formats::number::parse_bool;
@@ -70,21 +71,22 @@ impl Columns {
         }
     }
 
-    /// Appends rows as samples. If one of them is invalid, appends none and returns the reason.
+    /// Appends rows as samples. Returns the smallest and the largest of their times, epoch ms. If a row is invalid, appends
+    /// none and returns the reason.
     pub(crate) fn take(
         &mut self,
         rows: Rows<'_>,
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
-    ) -> Result<(), Reason> {
+    ) -> Result<RangeInclusive<i64>, Reason> {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
         let taken = times_of(rows, layout, self.unit, (&mut self.dates, &mut self.room), &mut times)
-            .and_then(|()| numbers(rows, layout, &mut self.room, &mut out.batch))
-            .and_then(|()| within_span(&times, clock));
-        match taken {
-            Ok(()) => self.rest(rows, layout, clock, &times, out),
+            .and_then(|span| numbers(rows, layout, &mut self.room, &mut out.batch).map(|()| span))
+            .and_then(|span| within_span(span, clock));
+        match &taken {
+            Ok(span) => self.rest(rows, layout, clock, (&times, span), out),
             Err(_) => forget_numbers(&mut out.batch, before),
         }
         self.times = times;
@@ -92,7 +94,14 @@ impl Columns {
     }
 
     /// Appends the columns that can't be invalid.
-    fn rest(&mut self, rows: Rows<'_>, layout: &Layout, clock: &Clock, times: &[i64], out: &mut Parsed) {
+    fn rest(
+        &mut self,
+        rows: Rows<'_>,
+        layout: &Layout,
+        clock: &Clock,
+        times: (&[i64], &RangeInclusive<i64>),
+        out: &mut Parsed,
+    ) {
         let columns = &layout.columns;
         let first = out.batch.len();
         let cut = &mut out.cut;
@@ -148,30 +157,32 @@ impl Columns {
         rows.begin_alike(thread, length).then_some(name)
     }
 
-    /// Appends what follows from the times (epoch ms) of samples whose other columns are there.
+    /// Appends what follows from the times (epoch ms) of samples whose other columns are there, and from their span.
     pub(in crate::formats) fn follow(
         &mut self,
-        times: &[i64],
+        (times, span): (&[i64], &RangeInclusive<i64>),
         clock: &Clock,
         resolution: Resolution,
         out: &mut Parsed,
     ) {
         let Some(first_ms) = times.first() else { return };
-        let (earliest, latest) =
-            times.iter().fold((*first_ms, *first_ms), |(least, most), ms| (least.min(*ms), most.max(*ms)));
+        let (earliest, latest) = (*span.start(), *span.end());
         out.first_ms = out.first_ms.or(Some(*first_ms));
         out.earliest_ms = Some(out.earliest_ms.map_or(earliest, |known| known.min(earliest)));
         out.latest_ms = out.latest_ms.max(Some(latest));
         let first = out.batch.len();
-        out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
-        self.join_cpu(times, earliest..=latest, &mut out.batch.cpu);
+        match [earliest, latest].iter().all(|end| end.checked_sub(clock.origin).is_some()) {
+            true => out.batch.t_ms.extend(times.iter().map(|ms| ms.wrapping_sub(clock.origin))),
+            false => out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin))),
+        }
+        self.join_cpu(times, span, &mut out.batch.cpu);
         let elapsed = out.batch.elapsed.get(first..).unwrap_or_default();
         let transactions = out.batch.transaction.get(first..).unwrap_or_default();
         out.ends.add(times, elapsed, resolution, transactions);
     }
 
     /// Appends the CPU reading of each sample, of which all are within `span`.
-    fn join_cpu(&mut self, times: &[i64], span: RangeInclusive<i64>, into: &mut Nullable<f64>) {
+    fn join_cpu(&mut self, times: &[i64], span: &RangeInclusive<i64>, into: &mut Nullable<f64>) {
         let second = |ms: &i64| ms.div_euclid(1000);
         if second(span.start()) == second(span.end()) {
             return into.push_run(self.cpu_at(second(span.start())), times.len());
@@ -194,28 +205,31 @@ impl Columns {
 pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
     let (mut room, mut times, mut batch) = (Numbers::default(), Vec::new(), SampleBatch::default());
     times_of(rows, layout, TimeUnit::default(), (dates, &mut room), &mut times)
-        .and_then(|()| numbers(rows, layout, &mut room, &mut batch))
+        .and_then(|_| numbers(rows, layout, &mut room, &mut batch))
         .is_ok()
 }
 
-/// Parses the timeStamps of the rows, in epoch ms. They replace the content of `times`.
+/// Parses the timeStamps of the rows, in epoch ms. They replace the content of `times`. Returns the smallest and the largest.
 fn times_of(
     rows: Rows<'_>,
     layout: &Layout,
     unit: TimeUnit,
     (dates, room): (&mut DateParser, &mut Numbers),
     times: &mut Vec<i64>,
-) -> Result<(), Reason> {
+) -> Result<RangeInclusive<i64>, Reason> {
     let time = layout.columns.time_stamp;
-    if unit == TimeUnit::Milliseconds && room.read_long(rows, time, times).is_some() {
-        return Ok(());
+    if unit == TimeUnit::Milliseconds
+        && let Some(span) = room.read_long(rows, time, times)
+    {
+        return Ok(span);
     }
     let read = |row: Row<'_>| match row.number(time) {
         Some(number) => unit.to_ms(number),
         None => dates.parse(row.field(time)),
     };
     times.clear();
-    fill(times, rows.iter().map(read)).ok_or(Reason::Field("timeStamp", time))
+    let filled = fill(times, rows.iter().map(read));
+    filled.and_then(|()| span_of(times)).ok_or(Reason::Field("timeStamp", time))
 }
 
 /// Parses all numbers of the rows, except their times.
@@ -328,10 +342,11 @@ fn fitted<T: TryFrom<i64>>(number: &u64) -> Option<T> {
 }
 
 /// Fails if one of the times is too far from the run's first.
-fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
+fn within_span(span: RangeInclusive<i64>, clock: &Clock) -> Result<RangeInclusive<i64>, Reason> {
+    let is_far = |head: i64| span.start().abs_diff(head).max(span.end().abs_diff(head)) > clock.max_span_ms;
     match clock.head {
-        Some(head) if times.iter().any(|ms| ms.abs_diff(head) > clock.max_span_ms) => Err(Reason::Span(head)),
-        _ => Ok(()),
+        Some(head) if is_far(head) => Err(Reason::Span(head)),
+        _ => Ok(span),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Parses the records of a block into a batch of samples, rejects and failures.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::blocks::Block;
@@ -164,8 +165,8 @@ impl Parser {
             return;
         }
         let first = out.batch.len();
-        if self.columns.take(plain.rows(bytes), layout, clock, out).is_ok() {
-            return self.check_times((first, plain.lines()), layout.resolution, out);
+        if let Ok(span) = self.columns.take(plain.rows(bytes), layout, clock, out) {
+            return self.check_times((first, plain.lines()), &span, layout.resolution, out);
         }
         for record in plain.records(bytes) {
             if let Err(reason) = self.take_alone(&record, layout, clock, out) {
@@ -186,8 +187,8 @@ impl Parser {
     ) {
         quoted.folded(block).for_each(|record| self.look_within(record, layout, out));
         let first = out.batch.len();
-        if self.columns.take(quoted.rows(), layout, clock, out).is_ok() {
-            return self.check_times((first, quoted.lines()), layout.resolution, out);
+        if let Ok(span) = self.columns.take(quoted.rows(), layout, clock, out) {
+            return self.check_times((first, quoted.lines()), &span, layout.resolution, out);
         }
         let mut records = Records::new(block, layout.delimiter);
         records.continue_at(position);
@@ -199,11 +200,18 @@ impl Parser {
         }
     }
 
-    /// Checks the times of the samples from row `first` on, which are on these lines, for clock steps.
+    /// Checks the times of the samples from row `first` on, which are on these lines and of this span, for clock steps.
     #[inline]
-    fn check_times(&mut self, (first, lines): (usize, &[u64]), unit: Resolution, out: &mut Parsed) {
+    fn check_times(
+        &mut self,
+        (first, lines): (usize, &[u64]),
+        span: &RangeInclusive<i64>,
+        unit: Resolution,
+        out: &mut Parsed,
+    ) {
         let times = Times {
             starts: &self.columns.times,
+            span,
             elapsed: out.batch.elapsed.get(first..).unwrap_or_default(),
             unit,
             injectors: out.batch.injector.codes().get(first..).unwrap_or_default(),
@@ -253,8 +261,8 @@ impl Parser {
             return Err(Reason::Shape);
         }
         let first = out.batch.len();
-        self.columns.take(record.rows(), layout, clock, out)?;
-        self.check_times((first, &[record.line]), layout.resolution, out);
+        let span = self.columns.take(record.rows(), layout, clock, out)?;
+        self.check_times((first, &[record.line]), &span, layout.resolution, out);
         Ok(())
     }
 

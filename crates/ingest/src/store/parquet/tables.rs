@@ -94,12 +94,11 @@ pub(super) fn compression(is_little: bool) -> Compression {
 
 /// How a table is written, but for its compression.
 pub(super) fn properties() -> WriterPropertiesBuilder {
-    // The lists of elapsed times ascend: their differences take half the space of dictionary indices.
-    by_differences(
-        WriterProperties::builder()
-            .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned()),
-        items_of("elapsed"),
-    )
+    let builder = WriterProperties::builder()
+        .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned());
+    // Seconds and the lists of elapsed times ascend: their differences take half the space of dictionary indices, and no
+    // memory for a dictionary.
+    by_differences(by_differences(builder, "second".into()), items_of("elapsed"))
 }
 
 /// The items of a column of lists.

@@ -1,9 +1,12 @@
 //! Reads the numbers of a column side by side.
 
+use std::ops::RangeInclusive;
+
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd, dispatch, u16x32, u64x8};
+use fearless_simd::{Level, Simd, dispatch, u16x32, u32x16, u64x8};
 
 use super::fields::Rows;
+use crate::formats::clock_steps::span_of;
 use crate::formats::number::Digits;
 
 /// The number of numbers that are converted together.
@@ -25,15 +28,20 @@ impl Numbers {
     #[inline]
     pub(crate) fn read(&mut self, rows: Rows<'_>, column: usize) -> Option<(&[u64], Option<u64>)> {
         self.low.fill(rows, column, |start, end| Digits::of(rows.text(), start, end));
-        let is_same = self.low.convert()?;
+        let (least, greatest) = self.low.convert()?.ends;
         let numbers = self.low.numbers(rows.len());
-        Some((numbers, numbers.first().copied().filter(|_| is_same)))
+        Some((numbers, numbers.first().copied().filter(|_| least == greatest)))
     }
 
-    /// Reads a column of numbers of 9 to 16 digits each, and replaces the content of `into` by them. Returns `None` if a
-    /// field is something else.
+    /// Reads a column of numbers of 9 to 16 digits each, and replaces the content of `into` by them. Returns the smallest and
+    /// the largest of them, and `None` if a field is something else.
     #[inline]
-    pub(crate) fn read_long(&mut self, rows: Rows<'_>, column: usize, into: &mut Vec<i64>) -> Option<()> {
+    pub(crate) fn read_long(
+        &mut self,
+        rows: Rows<'_>,
+        column: usize,
+        into: &mut Vec<i64>,
+    ) -> Option<RangeInclusive<i64>> {
         let is_long = |start: usize, end: usize| (9..=16).contains(&end.wrapping_sub(start));
         let high = |start, end: usize| Digits::of(rows.text(), start, end.wrapping_sub(8));
         let (start, end) = rows.bounds(column).next()?;
@@ -46,20 +54,20 @@ impl Numbers {
             }
             false => None,
         });
-        self.low.convert()?;
+        let (least, greatest) = self.low.convert()?.ends;
         let low = self.low.numbers(rows.len());
         into.clear();
         // The times of neighbours begin alike.
         if is_same {
             let high = first.number()? * BEYOND as i64;
             into.extend(low.iter().map(|low| high + *low as i64));
-            return Some(());
+            return Some(high + i64::from(least)..=high + i64::from(greatest));
         }
         self.high.fill(rows, column, high);
         self.high.convert()?;
         let pairs = self.high.numbers(rows.len()).iter().zip(low);
         into.extend(pairs.map(|(high, low)| (high * BEYOND + low) as i64));
-        Some(())
+        span_of(into)
     }
 }
 
@@ -90,13 +98,13 @@ impl Column {
         }
     }
 
-    /// Converts the digits to numbers. Returns true if all are the same, and `None` if some are no digits.
+    /// Converts the digits to numbers. Returns `None` if some are no digits.
     #[inline]
-    fn convert(&mut self) -> Option<bool> {
+    fn convert(&mut self) -> Option<Converted> {
         self.numbers.resize(self.digits.len(), 0);
         let (digits, numbers) = (self.digits.as_slice(), self.numbers.as_mut_slice());
-        let (others, differences) = dispatch!(Level::new(), simd => convert(simd, digits, numbers));
-        (others == 0).then_some(differences == 0)
+        let converted = dispatch!(Level::new(), simd => convert(simd, digits, numbers));
+        (converted.others == 0).then_some(converted)
     }
 
     /// The numbers of the first rows.
@@ -105,29 +113,43 @@ impl Column {
     }
 }
 
-/// Converts digits to numbers. Returns bits of what is no digit, and of what differs from the first; 0 if there is none.
+/// What was found in numbers.
+struct Converted {
+    /// Bits of what is no digit; 0 if there is none.
+    others: u64,
+    /// The smallest and the largest number.
+    ends: (u32, u32),
+}
+
+/// Converts digits to numbers.
 ///
 /// Neighbours are combined: digits to numbers below 100, these to numbers below 10,000, and these to the whole.
 #[inline(always)]
-fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> (u64, u64) {
+fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> Converted {
     let splat = |bits: u64| u64x8::splat(simd, bits);
-    let first = splat(digits.first().copied().unwrap_or_default());
-    let (mut others, mut differences) = (splat(0), splat(0));
+    let (mut others, mut least, mut greatest) =
+        (splat(0), u32x16::splat(simd, u32::MAX), u32x16::splat(simd, 0));
     while let (Some((from, digits_behind)), Some((into, numbers_behind))) =
         (digits.split_first_chunk::<TOGETHER>(), numbers.split_first_chunk_mut::<TOGETHER>())
     {
         let eight = u64x8::from_slice(simd, from);
-        differences |= eight ^ first;
         others |= eight | (eight + splat(0x7676_7676_7676_7676));
         // Short factors take less time, and what they cut off is not needed.
         let pairs = (times(eight, 10) + (eight >> 8)) & splat(0x00FF_00FF_00FF_00FF);
         let fours = (times(pairs, 100) + (pairs >> 16)) & splat(0x0000_FFFF_0000_FFFF);
         let whole = (fours & splat(0xFFFF)) * 10_000 + (fours >> 32);
         whole.store_slice(into);
+        // The upper halves are 0, and those of `least` are not looked at.
+        let halves = whole.bitcast::<u32x16<S>>();
+        (least, greatest) = (least.min(halves), greatest.max(halves));
         (digits, numbers) = (digits_behind, numbers_behind);
     }
-    let all = |bits: u64x8<S>| bits.as_slice().iter().fold(0, |all, bits| all | bits);
-    (all(others & splat(0x8080_8080_8080_8080)), all(differences))
+    let others = others & splat(0x8080_8080_8080_8080);
+    let others = others.as_slice().iter().fold(0, |all, bits| all | bits);
+    let low = |halves: u32x16<S>| halves.bitcast::<u64x8<S>>();
+    let least = low(least).as_slice().iter().map(|number| *number as u32).min().unwrap_or_default();
+    let greatest = low(greatest).as_slice().iter().map(|number| *number as u32).max().unwrap_or_default();
+    Converted { others, ends: (least, greatest) }
 }
 
 /// Multiplies each two bytes as a number of their own.
@@ -157,10 +179,11 @@ mod tests {
             let expected: Option<Vec<_>> = all.iter().map(|digits| digits.number()).collect();
             for level in [Level::new(), Level::baseline()] {
                 let mut numbers = vec![0; bits.len()];
-                let (others, differences) = dispatch!(level, simd => convert(simd, &bits, &mut numbers));
+                let Converted { others, ends } = dispatch!(level, simd => convert(simd, &bits, &mut numbers));
                 prop_assert_eq!(others != 0, expected.is_none());
-                prop_assert_eq!(differences != 0, bits.iter().any(|other| *other != bits[0]));
                 if let Some(expected) = &expected {
+                    let least_and_greatest = expected.iter().min().zip(expected.iter().max());
+                    prop_assert_eq!(Some((&i64::from(ends.0), &i64::from(ends.1))), least_and_greatest);
                     prop_assert!(expected.iter().map(|number| *number as u64).eq(numbers));
                 }
             }
@@ -197,7 +220,9 @@ mod tests {
                 None => prop_assert_eq!(short, None),
             }
             let mut long = Vec::new();
-            let found = numbers.read_long(rows, 0, &mut long).map(|()| long);
+            let span = numbers.read_long(rows, 0, &mut long);
+            prop_assert_eq!(span.clone(), span.as_ref().and_then(|_| span_of(&long)));
+            let found = span.map(|_| long);
             prop_assert_eq!(found, of_length(9, 16));
         }
     }

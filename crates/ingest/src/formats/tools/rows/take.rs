@@ -3,7 +3,7 @@
 use super::Rows;
 use super::form::TRANSACTION;
 use super::frame::{Content, Frame, Header, Lines, Request};
-use crate::formats::clock_steps::Times;
+use crate::formats::clock_steps::{Times, span_of};
 use crate::formats::histogram::{self, Histogram};
 use crate::formats::jtl::columns::{Columns, MESSAGE_BYTES, MOST_BYTES};
 use crate::formats::jtl::layout::Layout;
@@ -267,14 +267,16 @@ impl Taker<'_> {
 
     /// Works on the times of the last requests.
     fn work_on_times(&mut self) {
+        let Some(span) = span_of(&self.starts) else { return };
         let first = self.out.batch.t_ms.len();
-        self.columns.follow(&self.starts, self.clock, self.layout.resolution, self.out);
+        self.columns.follow((&self.starts, &span), self.clock, self.layout.resolution, self.out);
         let injector = &mut self.out.batch.injector;
         if self.columns.injectors.push_nameless(self.starts.len(), injector) {
             self.out.cut.extend((first..self.out.batch.t_ms.len()).map(|row| row as u32));
         }
         let times = Times {
             starts: &self.starts,
+            span: &span,
             elapsed: self.out.batch.elapsed.get(first..).unwrap_or_default(),
             unit: self.layout.resolution,
             injectors: self.out.batch.injector.codes().get(first..).unwrap_or_default(),
