@@ -12,19 +12,6 @@ use crate::counts::block::Tally;
 use crate::counts::packed::{CellResult, opened};
 use crate::error::Result;
 
-/// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn, however little memory
-/// there is.
-const FAILURES_APART: usize = 100_000;
-
-/// The size of a kind of failure in memory, in bytes.
-const FAILURE: usize = size_of::<(FailureKey, u64)>();
-
-/// The number of kinds of failure that may be kept apart with this memory budget in bytes, of which they take up to a
-/// quarter. None is left out.
-pub(super) fn failures_apart(memory: usize) -> usize {
-    (memory / 4 / FAILURE).clamp(FAILURES_APART, failures::LIMIT)
-}
-
 /// The number and size of names that would be new.
 #[derive(Debug, Clone, Copy, Default)]
 struct News {
@@ -59,7 +46,7 @@ impl Totals {
             && self.injectors.has_room(tally.injectors.iter(), INJECTOR_LIMIT)
             && self.response_codes.has_room(tally.response_codes.iter().map(short), TEXT_LIMIT)
             && self.messages.has_room(tally.messages.iter().map(short), TEXT_LIMIT)
-            && self.errors.len() + tally.errors.len() <= self.failures_apart
+            && self.errors.len() + tally.errors.len() <= self.errors_apart
     }
 
     /// Returns true if counts that were kept apart can be added without reaching such a limit.
@@ -69,7 +56,7 @@ impl Totals {
             && fits(&self.injectors, &later.injectors, INJECTOR_LIMIT)
             && fits(&self.response_codes, &later.response_codes, TEXT_LIMIT)
             && fits(&self.messages, &later.messages, TEXT_LIMIT)
-            && self.errors.len() + later.errors.len() <= self.failures_apart
+            && self.errors.len() + later.errors.len() <= self.errors_apart
     }
 
     /// Adds the counts of blocks that come after all blocks so far. They must have been kept below the limits, see

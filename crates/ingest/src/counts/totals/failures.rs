@@ -9,8 +9,17 @@ use crate::sample::varint::{read_unsigned, unsigned};
 /// The number of distinct kinds of failure that are kept, summed over all seconds.
 pub(super) const LIMIT: usize = 500_000;
 
+/// The number of them that are kept of logs that are read ahead of their turn, however little memory there is.
+const LEAST_APART: usize = 100_000;
+
 /// The number of failures in a list.
 const LIST: usize = 1024;
+
+/// The number of kinds that may be kept apart with this memory budget in bytes, of which they take up to a quarter. None is
+/// left out.
+pub(super) fn apart(memory: usize) -> usize {
+    (memory / 4 / size_of::<(FailureKey, u64)>()).clamp(LEAST_APART, LIMIT)
+}
 
 /// One kind of failure in one second, told by indexes of its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -48,7 +48,7 @@ pub(crate) struct Totals {
     newest: u32,
     errors: Failures,
     /// The number of kinds of failure up to which counts can be kept apart.
-    failures_apart: usize,
+    errors_apart: usize,
     label_counts: LabelCounts,
     /// The number of successful requests.
     pub(crate) successes: u64,
@@ -85,7 +85,7 @@ impl Totals {
             spare: Spare::default(),
             newest: 0,
             errors: Failures::default(),
-            failures_apart: apart::failures_apart(memory),
+            errors_apart: failures::apart(memory),
             label_counts: LabelCounts::default(),
             successes: 0,
             failures: 0,
