@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals, failures,
+    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
     part::{translate_loads, translated},
     short,
 };
