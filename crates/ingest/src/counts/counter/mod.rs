@@ -71,19 +71,15 @@ impl Counter {
 
     /// Counts rows that are grouped by cell.
     fn count_by_place(&mut self, keys: Keys, batch: &SampleBatch, clock: &Clock) -> Tally {
-        let mut tally = Tally::default();
-        let (mut counted, mut loads) = (Vec::new(), Vec::new());
+        let (mut tally, mut closing) = (Tally::default(), Closing::default());
         let boundary = boundary(clock);
         self.by_place.for_each(keys, |key, rows, elapsed| {
             let mut open = Open::new(key);
             self.loads.clear();
             open.add_apart(batch, rows, boundary, &mut self.loads);
-            counted.clear();
-            runs(elapsed, &mut self.histogram, &mut self.sorter, &mut counted);
-            loads.clear();
-            loads.extend(open.loads(&self.loads));
-            loads.sort_unstable_by_key(|load: &InjectorLoad| load.injector);
-            tally.push(key, open.sums, &counted, &loads);
+            closing.counted.clear();
+            runs(elapsed, &mut self.histogram, &mut self.sorter, &mut closing.counted);
+            closing.push(&open, &self.loads, &mut tally);
         });
         self.loads.clear();
         tally
@@ -171,7 +167,7 @@ impl Counter {
         order.sort_unstable_by_key(|cell| self.open.get(*cell as usize).map(|open| open.key));
         self.sort_elapsed(&order, elapsed);
         let mut tally = Tally::with_capacity(order.len());
-        let (mut counted, mut loads) = (Vec::new(), Vec::new());
+        let mut closing = Closing::default();
         let mut rest = self.elapsed.as_mut_slice();
         for open in order.iter().filter_map(|cell| self.open.get(*cell as usize)) {
             let Some((own, others)) = std::mem::take(&mut rest).split_at_mut_checked(open.samples as usize)
@@ -179,12 +175,9 @@ impl Counter {
                 break;
             };
             rest = others;
-            counted.clear();
-            runs(own, &mut self.histogram, &mut self.sorter, &mut counted);
-            loads.clear();
-            loads.extend(open.loads(&self.loads));
-            loads.sort_unstable_by_key(|load: &InjectorLoad| load.injector);
-            tally.push(open.key, open.sums, &counted, &loads);
+            closing.counted.clear();
+            runs(own, &mut self.histogram, &mut self.sorter, &mut closing.counted);
+            closing.push(open, &self.loads, &mut tally);
         }
         self.open.clear();
         self.by_key.clear();
@@ -215,6 +208,24 @@ impl Counter {
             }
             *next += 1;
         }
+    }
+}
+
+/// Room for the lists of a cell that is complete.
+#[derive(Default)]
+struct Closing {
+    /// Its elapsed times, ascending, with their numbers.
+    counted: Vec<(i32, u64)>,
+    loads: Vec<InjectorLoad>,
+}
+
+impl Closing {
+    /// Appends the cell, whose times were counted.
+    fn push(&mut self, open: &Open, loads: &[Load], tally: &mut Tally) {
+        self.loads.clear();
+        self.loads.extend(open.loads(loads));
+        self.loads.sort_unstable_by_key(|load| load.injector);
+        tally.push(open.key, open.sums, &self.counted, &self.loads);
     }
 }
 

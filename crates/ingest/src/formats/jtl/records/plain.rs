@@ -6,7 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::fields::Rows;
 use super::record::{Record, Records};
 use super::scan::{Marks, STEP, Scan, below_lowest, go_through, write};
-use super::whole::Found;
+use super::whole::{Found, differ};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///
@@ -44,9 +44,9 @@ impl Scan for Search<'_> {
         write(simd, ends, at, room);
         self.fields += ends.count_ones() as usize;
         self.feeds += (marks.feeds & plain).count_ones() as usize;
-        // A record has fewer or more fields than it should have.
-        let differs = self.fields.wrapping_sub(self.feeds.wrapping_mul(self.width)) >= self.width;
-        !differs && marks.quotes == 0 && self.fields < Plain::MOST * self.width
+        !differ(self.fields, self.feeds, self.width)
+            && marks.quotes == 0
+            && self.fields < Plain::MOST * self.width
     }
 }
 

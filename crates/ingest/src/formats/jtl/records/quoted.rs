@@ -73,9 +73,7 @@ impl Scan for Search<'_> {
         found.fields += step.ends.count_ones() as usize;
         found.records += feeds.count_ones() as usize;
         found.quotes |= marks.quotes;
-        // A record has fewer or more fields than it should have.
-        let differs = found.fields.wrapping_sub(found.records.wrapping_mul(self.width)) >= self.width;
-        !differs && found.fields < Quoted::MOST * self.width
+        !whole::differ(found.fields, found.records, self.width) && found.fields < Quoted::MOST * self.width
     }
 }
 

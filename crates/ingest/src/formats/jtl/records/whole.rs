@@ -13,6 +13,13 @@ pub(super) struct Found<'a> {
     pub(super) feeds: usize,
 }
 
+/// Returns true if one of the records that were found, or the one that goes on, has fewer or more fields than `width`.
+/// One more field is told only once all records have as many more as one has.
+#[inline(always)]
+pub(super) fn differ(fields: usize, records: usize, width: usize) -> bool {
+    fields.wrapping_sub(records.wrapping_mul(width)) >= width
+}
+
 impl Found<'_> {
     /// Counts the records of `width` fields up to the first one that has another number of them, or that is not
     /// `alike`, but at most `most`.
