@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The size of the buffer between the file and the unpacker, in bytes.
-const BUFFER: usize = 512 << 10;
+const BUFFER: usize = 128 << 10;
 
 /// A buffered reader of packed bytes.
 pub(crate) type Packed = BufReader<Box<dyn Read + Send>>;

@@ -23,6 +23,9 @@ use crate::sample::batch::SampleBatch;
 /// memory flat.
 const ROW_GROUP: usize = 256 << 10;
 
+/// The number of files written side by side up to which row groups become smaller.
+const MOST_PARTED: usize = 8;
+
 /// The approximate maximum size in bytes of the texts in a row group, which is held in memory until it ends.
 const GROUP_TEXTS: usize = 8 << 20;
 
@@ -139,8 +142,8 @@ impl<W: Write + Send> SampleFile<W> {
         Self { begun, empty, open: 0, span: NO_SPAN, texts: 0, rows: 0, longest: 0, what }
     }
 
-    /// Appends rows.
-    pub(super) fn append(&mut self, rows: SampleColumns) -> Result<()> {
+    /// Appends rows. `files` is the number of files that are written side by side, whose row groups are all in memory.
+    pub(super) fn append(&mut self, rows: SampleColumns, files: usize) -> Result<()> {
         let columns = self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain(error)))?;
         for (chunk, part) in columns.chunks.iter_mut().zip(rows.parts) {
             chunk.add(part).map_err(failed)?;
@@ -149,7 +152,11 @@ impl<W: Write + Send> SampleFile<W> {
         self.span = (self.span.0.min(rows.span.0), self.span.1.max(rows.span.1));
         self.texts += rows.texts;
         self.longest = self.longest.max(rows.longest);
-        if self.open >= ROW_GROUP || self.texts >= GROUP_TEXTS { self.end_group() } else { Ok(()) }
+        if self.open >= ROW_GROUP / files.clamp(1, MOST_PARTED) || self.texts >= GROUP_TEXTS {
+            self.end_group()
+        } else {
+            Ok(())
+        }
     }
 
     fn end_group(&mut self) -> Result<()> {
@@ -197,7 +204,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// If the file can't be written.
     pub fn write(&mut self, batch: &SampleBatch) -> Result<()> {
         match self.encoder.encode(batch)? {
-            Some(rows) => self.file.append(rows),
+            Some(rows) => self.file.append(rows, 1),
             None => Ok(()),
         }
     }

@@ -80,6 +80,8 @@ impl Levels {
         let Self { bytes: mut buffer, rows, nulls } = self;
         let levels = buffer.len();
         let is_compressed = lz4::append(values, &mut buffer)?;
+        // Pages wait for the end of their row group.
+        buffer.shrink_to_fit();
         let page = Page::DataPageV2 {
             buf: Bytes::from(buffer),
             num_values: rows as u32,

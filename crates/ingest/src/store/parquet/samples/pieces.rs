@@ -48,11 +48,12 @@ impl SamplePieces {
 
     /// Appends rows to a piece.
     pub(in super::super) fn append(&mut self, piece: usize, rows: SampleColumns) -> Result<()> {
+        let files = self.open.len();
         if let Some(file) = self.open.get_mut(&piece) {
-            return file.append(rows);
+            return file.append(rows, files);
         }
         let mut file = SampleFile::begin(self.place.create(&file_name(piece))?, times(&self.place));
-        file.append(rows)?;
+        file.append(rows, files + 1)?;
         self.open.insert(piece, file);
         Ok(())
     }
