@@ -53,6 +53,10 @@ pub(super) struct Failures {
     packed: usize,
     /// The others with the smallest keys, up to [`LIMIT`] of all.
     recent: BTreeMap<FailureKey, u64>,
+    /// Those of logs that were counted apart, each ascending. A failure may be in several of them, and among the others.
+    apart: Vec<Vec<List>>,
+    /// The number of failures in them.
+    apart_len: usize,
     /// All others, by second and whether they are transactions.
     other: BTreeMap<(u32, bool), u64>,
 }
@@ -102,9 +106,9 @@ impl List {
 }
 
 impl Failures {
-    /// The number of kinds by second, without those beyond the limit.
+    /// The number of kinds by second, or more: those of logs that were counted apart count for each log.
     pub(super) fn len(&self) -> usize {
-        self.packed + self.tail.len() + self.recent.len()
+        self.packed + self.tail.len() + self.recent.len() + self.apart_len
     }
 
     /// Returns true if there were more than [`LIMIT`].
@@ -124,6 +128,9 @@ impl Failures {
     /// Drops failures beyond the limit. A dropped key is larger than all kept ones and can't return. So the result does not
     /// depend on the order in which the failures came.
     fn keep_to_limit(&mut self) {
+        if self.len() > LIMIT && !self.apart.is_empty() {
+            self.gather();
+        }
         while self.len() > LIMIT
             && let Some((key, count)) = self.pop_last()
         {
@@ -131,19 +138,22 @@ impl Failures {
         }
     }
 
-    /// Adds those of other samples, ascending by key.
+    /// Adds those of a log that was counted apart, ascending by key.
     pub(super) fn absorb(&mut self, others: impl Iterator<Item = (FailureKey, u64)>) {
+        let mut lists = Self::default();
+        others.for_each(|(key, count)| lists.push(key, count));
+        self.apart_len += lists.len();
+        lists.past.extend(List::pack(&lists.tail));
+        self.apart.push(lists.past);
+        self.keep_to_limit();
+    }
+
+    /// Adds up those of logs that were counted apart.
+    fn gather(&mut self) {
         let mut own = std::mem::take(self);
         self.other = std::mem::take(&mut own.other);
         own.close();
-        let (mut own_kinds, mut others) = (own.between(0, u32::MAX).peekable(), others.peekable());
-        while let Some((key, mut count)) = next_of(&mut own_kinds, &mut others) {
-            while let Some((_, more)) = others.next_if(|(other, _)| *other == key) {
-                count += more;
-            }
-            self.push(key, count);
-        }
-        self.keep_to_limit();
+        own.between(0, u32::MAX).for_each(|(key, count)| self.push(key, count));
     }
 
     /// Appends a failure, whose key is larger than all in the lists.
@@ -241,8 +251,10 @@ impl Failures {
         let past = lists.chain(self.tail.iter().copied()).skip_while(move |(key, _)| key.second < first);
         let recent = self.recent.range(FailureKey::first_of(first)..).map(|(key, count)| (*key, *count));
         let (mut past, mut recent) = (past.peekable(), recent.peekable());
-        std::iter::from_fn(move || next_of(&mut past, &mut recent))
-            .take_while(move |(key, _)| key.second <= last)
+        let own = std::iter::from_fn(move || next_of(&mut past, &mut recent));
+        let own: Kinds<'_> = Box::new(own);
+        let all = merged(self.apart.iter().map(|lists| of_log(lists, first)).chain([own]).collect());
+        all.take_while(move |(key, _)| key.second <= last)
     }
 
     /// Those beyond the limit of the seconds from `first` to `last`, both inclusive: second, whether they are transactions,
@@ -255,6 +267,35 @@ impl Failures {
         let others = self.other.range((first.min(last), false)..=(last, true));
         others.map(|((second, transaction), count)| (*second, *transaction, *count))
     }
+}
+
+/// Failures that ascend by key.
+type Kinds<'a> = Box<dyn Iterator<Item = (FailureKey, u64)> + Send + 'a>;
+
+/// The failures of lists from a second on.
+fn of_log(lists: &[List], first: u32) -> Kinds<'_> {
+    Box::new(lists.iter().flat_map(List::iter).skip_while(move |(key, _)| key.second < first))
+}
+
+/// Merges failures, and adds up those of one key.
+fn merged(mut all: Vec<Kinds<'_>>) -> Kinds<'_> {
+    while all.len() > 1 {
+        let mut pairs = all.into_iter();
+        all = std::iter::from_fn(|| Some(both(pairs.next()?, pairs.next()))).collect();
+    }
+    all.pop().unwrap_or_else(|| Box::new(std::iter::empty()))
+}
+
+fn both<'a>(one: Kinds<'a>, other: Option<Kinds<'a>>) -> Kinds<'a> {
+    let Some(other) = other else { return one };
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    Box::new(std::iter::from_fn(move || {
+        let (key, mut count) = next_of(&mut one, &mut other)?;
+        // The other side may have the same key.
+        let rest = one.next_if(|(next, _)| *next == key).or_else(|| other.next_if(|(next, _)| *next == key));
+        count += rest.map_or(0, |(_, more)| more);
+        Some((key, count))
+    }))
 }
 
 /// The smaller one of the next items of two lists that ascend.
@@ -298,12 +339,18 @@ mod tests {
             let inside: Vec<_> = failures.between(first, last).collect();
             let is_inside = |(key, _): &(FailureKey, u64)| (first..=last).contains(&key.second);
             prop_assert_eq!(inside, expected.clone().into_iter().filter(is_inside).collect::<Vec<_>>());
-            let mut twice = Failures::default();
-            failures.between(0, window.0).for_each(|(key, count)| twice.add(key, count));
-            twice.absorb(failures.between(0, u32::MAX));
+            let mut thrice = Failures::default();
+            failures.between(0, window.0).for_each(|(key, count)| thrice.add(key, count));
+            thrice.absorb(failures.between(0, u32::MAX));
+            thrice.absorb(failures.between(0, window.0));
             let mut told: BTreeMap<_, _> = failures.between(0, u32::MAX).collect();
-            told.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 2);
-            prop_assert_eq!(twice.between(0, u32::MAX).collect::<BTreeMap<_, _>>(), told);
+            told.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 3);
+            for _ in 0..2 {
+                let found: Vec<_> = thrice.between(first, last).collect();
+                let inside = told.iter().filter(|(key, _)| (first..=last).contains(&key.second));
+                prop_assert_eq!(found, inside.map(|(key, count)| (*key, *count)).collect::<Vec<_>>());
+                thrice.gather();
+            }
             // The largest are removed first, wherever they are.
             while let Some(last) = failures.pop_last() {
                 prop_assert_eq!(Some(last), expected.pop_last());
