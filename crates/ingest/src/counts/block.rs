@@ -1,6 +1,6 @@
 //! The exact counts of one block, keyed by the block's own text codes.
 
-use super::{CellRef, InjectorLoad, Sums};
+use super::{CellRef, InjectorLoad, LabelCount, Sums};
 use crate::sample::batch::SampleBatch;
 use crate::sample::text_list::TextList;
 
@@ -48,6 +48,8 @@ pub(crate) struct Tally {
     elapsed: Vec<(i32, u64)>,
     /// The injectors of all cells, cell after cell.
     loads: Vec<InjectorLoad>,
+    /// What is known of the block's cells, if they are counted together with those of other blocks.
+    elsewhere: Option<Elsewhere>,
     /// Failures, ascending.
     pub(crate) errors: Vec<(LocalError, u64)>,
     /// The texts that the codes stand for.
@@ -55,6 +57,33 @@ pub(crate) struct Tally {
     pub(crate) injectors: TextList,
     pub(crate) response_codes: TextList,
     pub(crate) messages: TextList,
+}
+
+/// What a block adds to the figures of its log, if its cells are counted together with those of other blocks.
+#[derive(Debug)]
+struct Elsewhere {
+    /// As [`Tally::of_labels`] returns them.
+    of_labels: Vec<LabelCount>,
+    bytes: u64,
+    latest: Option<u32>,
+}
+
+impl Elsewhere {
+    fn of(batch: &SampleBatch) -> Self {
+        let mut of_labels = vec![LabelCount::default(); batch.label.values().len() + 1];
+        let last = of_labels.len() - 1;
+        for ((label, success), transaction) in
+            batch.label.codes().iter().zip(&batch.success).zip(&batch.transaction)
+        {
+            if let Some(count) = of_labels.get_mut((*label as usize).min(last)) {
+                *count.of(*success, *transaction) += 1;
+            }
+        }
+        let sizes = batch.bytes.values().iter().chain(batch.sent_bytes.values());
+        let bytes = sizes.map(|bytes| bytes.unsigned_abs()).fold(0, u64::saturating_add);
+        let latest = batch.t_ms.iter().max().and_then(|ms| u32::try_from(ms.div_euclid(1000)).ok());
+        Self { of_labels, bytes, latest }
+    }
 }
 
 /// A cell, and the ends of its parts in the lists of the block.
@@ -83,6 +112,40 @@ impl Tally {
         self.loads.extend_from_slice(loads);
         let (elapsed_end, loads_end) = (self.elapsed.len(), self.loads.len());
         self.cells.push(LocalCell { key, sums, elapsed_end, loads_end });
+    }
+
+    /// Creates a tally of a block whose cells are counted together with those of other blocks.
+    pub(crate) fn without_cells(batch: &SampleBatch) -> Self {
+        Self { elsewhere: Some(Elsewhere::of(batch)), ..Self::default() }
+    }
+
+    /// The numbers of samples by the code of their label, at last those of samples without one. The counts have no names.
+    pub(crate) fn of_labels(&self) -> Vec<LabelCount> {
+        if let Some(elsewhere) = &self.elsewhere {
+            return elsewhere.of_labels.clone();
+        }
+        let mut of_labels = vec![LabelCount::default(); self.labels.len() + 1];
+        for (key, cell) in self.cells() {
+            if let Some(count) = of_labels.get_mut((key.label as usize).min(self.labels.len())) {
+                *count.of(key.success, key.transaction) += cell.samples();
+            }
+        }
+        of_labels
+    }
+
+    /// The sum of the bytes received and sent.
+    pub(crate) fn bytes(&self) -> u64 {
+        if let Some(elsewhere) = &self.elsewhere {
+            return elsewhere.bytes;
+        }
+        let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
+        self.cells().flat_map(|(_, cell)| of_cell(&cell.sums)).fold(0, u64::saturating_add)
+    }
+
+    /// The latest second.
+    pub(crate) fn latest(&self) -> Option<u32> {
+        let of_cells = self.cells.last().map(|cell| cell.key.second);
+        of_cells.or(self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.latest))
     }
 
     /// The cells, ascending by key.

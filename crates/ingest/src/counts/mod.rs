@@ -248,6 +248,15 @@ impl LabelCount {
         self.successes + self.failures + self.transactions
     }
 
+    /// The number of those of an outcome.
+    fn of(&mut self, success: bool, transaction: bool) -> &mut u64 {
+        match (transaction, success) {
+            (true, _) => &mut self.transactions,
+            (false, true) => &mut self.successes,
+            (false, false) => &mut self.failures,
+        }
+    }
+
     /// Adds the counts of the same label elsewhere.
     pub(crate) fn add(&mut self, other: &Self) {
         self.successes += other.successes;

@@ -1,10 +1,12 @@
 //! The messages between the pipeline's threads, and the state that the workers share.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::collector::collected::BlockCounts;
 use super::progress::Progress;
+use crate::counts::block::Tally;
 use crate::error::{Error, Place};
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
@@ -25,12 +27,19 @@ pub(crate) struct Work {
     pub(crate) file: Option<Arc<str>>,
 }
 
+/// Blocks of lanes that are read side by side, one of each.
+pub(crate) struct Step {
+    pub(crate) number: u64,
+    /// Ascending by lane.
+    pub(crate) blocks: Vec<Work>,
+}
+
 /// A message to the collecting task.
 pub(crate) enum Message<C> {
     /// A reader found something in the lane with this number.
     Read(usize, Read),
-    /// A block was parsed and counted.
-    Block(Box<Done<C>>),
+    /// The blocks of a step were parsed and counted.
+    Step(Box<Counted<C>>),
     /// A thread failed and sends nothing more.
     Failed(Error),
 }
@@ -51,12 +60,22 @@ pub(crate) enum Read {
     Failed(Error),
 }
 
+/// The results of a step.
+pub(crate) struct Counted<C> {
+    pub(super) number: u64,
+    pub(super) blocks: Vec<Box<Done<C>>>,
+    /// The cells of blocks that were counted together, if any were.
+    pub(super) together: Option<Tally>,
+}
+
 /// The result of a block.
 pub(crate) struct Done<C> {
     pub(super) lane: usize,
     /// The number of the block in its lane.
     pub(super) sequence: u64,
     pub(super) counts: BlockCounts,
+    /// False if only the times of its records are of interest, or if it has none.
+    pub(super) is_counted: bool,
     /// The encoded samples for the writer, if any.
     pub(super) chunk: Option<C>,
     /// The block's buffer, kept until the block is counted.
@@ -71,4 +90,28 @@ pub(super) struct Shared {
     /// The number of rejects of a block to keep: never fewer than are still allowed.
     pub(super) reject_room: AtomicU64,
     pub(super) progress: Progress,
+    /// The labels that blocks of several logs may be counted together with: they have cells of their own, whatever comes.
+    pub(super) labels: Mutex<Arc<BTreeSet<String>>>,
+}
+
+impl Shared {
+    pub(super) fn new(progress: Progress, reject_room: u64) -> Self {
+        Self {
+            clock: OnceLock::new(),
+            times_only: AtomicBool::new(false),
+            reject_room: AtomicU64::new(reject_room),
+            progress,
+            labels: Mutex::default(),
+        }
+    }
+
+    /// The labels that blocks of several logs may be counted together with.
+    pub(super) fn labels(&self) -> Arc<BTreeSet<String>> {
+        Arc::clone(&self.labels.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes labels known to the workers.
+    pub(super) fn set_labels(&self, labels: BTreeSet<String>) {
+        *self.labels.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(labels);
+    }
 }

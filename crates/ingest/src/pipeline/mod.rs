@@ -1,21 +1,23 @@
 //! The threads and channels of an ingest: reading, parsing and storing in parallel.
 //!
 //! ```text
-//!              blocks                      blocks, parsed, counted, encoded
-//!  readers ──────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
-//!  (feed.rs, reader.rs)    (worker.rs)     in any order                    (collector/)  (sink.rs)
-//!     ▲                                                                      │ in the order of the log
-//!     └──────────────────────────── buffers (sample/pool/) ──────────────────┘
+//!              blocks                steps                       steps, parsed, counted, encoded
+//!  readers ──────────────▶ Steps ─────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
+//!  (feed/, reader.rs)       (feed/steps.rs)      (worker.rs)     in any order                    (collector/)  (sink.rs)
+//!     ▲                                                                                            │ in the order of the log
+//!     └───────────────────────────── buffers (sample/pool/) ───────────────────────────────────────┘
 //! ```
 //!
-//! Several logs are read side by side, in lanes (lanes.rs), and cut into blocks. Workers parse, count and encode them.
-//! The calling task merges the counts in the order of the logs, and passes the encoded chunks to the writer. The number
-//! of buffers is fixed: each reader has its own, and a block's buffer returns when the block is counted. So memory stays
-//! flat and the queues stay short, however fast or slow one stage is.
+//! Several logs are read side by side, in lanes (lanes.rs), and cut into blocks. One block of each makes a step, which a
+//! worker parses, counts and encodes: what logs tell of the same time is counted together. The calling task merges the
+//! counts in the order of the logs, and passes the encoded chunks to the writer. The number of buffers is fixed: each
+//! reader has its own, and a block's buffer returns when the block is counted. So memory stays flat and the queues stay
+//! short, however fast or slow one stage is.
 //!
 //! No reader waits for another for ever. The blocks of the first lane that has not ended are always counted. Its reader
 //! has come to it, since readers take the lanes in order. So its buffers return, also those of earlier lanes, and
-//! parsing waits for no buffer. When the lane ends, the next one is the first.
+//! parsing waits for no buffer. When the lane ends, the next one is the first. A step does without a reader that waits for
+//! a buffer.
 
 pub(crate) mod collector;
 mod feed;
@@ -30,8 +32,7 @@ pub(crate) mod survey;
 mod threads;
 mod worker;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
@@ -41,7 +42,7 @@ pub(crate) use self::threads::{Job, side_by_side};
 
 use self::collector::collected::Collected;
 use self::collector::{Apart, Collector};
-use self::feed::Feed;
+use self::feed::{Feed, Pace, Steps};
 use self::messages::{Message, Shared};
 use self::plan::ReadPlan;
 use self::sink::RunWriter;
@@ -52,14 +53,19 @@ use crate::error::{Error, Result};
 use crate::formats::jtl::parser::Parser;
 use crate::sample::pool::Pool;
 
+/// The number of logs that are read side by side even where there are fewer cores: requests that several logs tell of the
+/// same second are then counted together.
+const SIDE_BY_SIDE: usize = 8;
+
 /// The sizes of the pipeline's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PipelineOptions {
     /// The number of threads that parse, count and encode.
     pub workers: usize,
-    /// The maximum number of threads that read logs of the same run side by side. Logs from pipes are always read one
-    /// after another, and so are all logs if their samples are kept in a store that takes them only in order.
+    /// The maximum number of logs of the same run that are read side by side, each by a thread of its own. Logs from pipes
+    /// are always read one after another, and so are all logs if their samples are kept in a store that takes them only in
+    /// order.
     pub readers: usize,
     /// The number of bytes of unpacked logs that are worth a reader. Smaller logs next to each other share one.
     pub reader_bytes: usize,
@@ -78,7 +84,7 @@ impl Default for PipelineOptions {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             workers: cores,
-            readers: cores,
+            readers: cores.max(SIDE_BY_SIDE),
             reader_bytes: 16 << 20,
             block_size: 1 << 20,
             look_ahead: 32 << 20,
@@ -95,7 +101,7 @@ impl PipelineOptions {
         self
     }
 
-    /// Sets the maximum number of threads that read logs of the same run side by side.
+    /// Sets the maximum number of logs of the same run that are read side by side.
     #[must_use]
     pub fn with_readers(mut self, readers: usize) -> Self {
         self.readers = readers;
@@ -149,7 +155,7 @@ pub(crate) struct Earlier {
 
 /// Reads the logs once and writes their samples.
 pub(crate) async fn run<W: RunWriter>(
-    plan: ReadPlan,
+    mut plan: ReadPlan,
     parser: Parser,
     mut writer: W,
     max_rejects: u64,
@@ -164,19 +170,18 @@ pub(crate) async fn run<W: RunWriter>(
     let memory = Budget::new(sizes.memory, readers);
     let totals = Totals::new(memory.first, writer.scratch());
     let collected = Collected::new(max_rejects, if plan.part { totals.of_part() } else { totals });
-    let apart = Apart { max_rejects, memory: memory.apart, scratch: writer.scratch() };
-    let shared = Arc::new(Shared {
-        clock: OnceLock::new(),
-        times_only: AtomicBool::new(false),
-        reject_room: AtomicU64::new(collected.reject_room()),
-        progress,
-    });
-    let (messages, mut inbox) = mpsc::channel(workers * 4);
-    // Of each reader one that is being filled, some for the workers, and a few that wait for a worker or for their turn
-    // to be counted.
-    let blocks = workers.div_ceil(readers) + 4;
-    let (work, queue) = crossbeam_channel::bounded(blocks * readers);
-    let pools: Vec<Pool> = (0..readers).map(|_| Pool::new(blocks)).collect();
+    let apart = Apart {
+        max_rejects,
+        memory: memory.apart,
+        memory_together: memory.together,
+        scratch: writer.scratch(),
+    };
+    let shared = Arc::new(Shared::new(progress, collected.reject_room()));
+    plan.block_size = block_size(plan.block_size, readers);
+    let sizes = Queues::of(readers, workers, plan.block_size);
+    let (messages, mut inbox) = mpsc::channel(sizes.results);
+    let (work, queue) = crossbeam_channel::bounded(sizes.steps);
+    let pools: Vec<Pool> = (0..readers).map(|_| Pool::new(sizes.buffers)).collect();
     let mut threads = Vec::new();
     for _ in 0..workers {
         let worker = Worker {
@@ -189,9 +194,13 @@ pub(crate) async fn run<W: RunWriter>(
         threads.push(spawn("parse", messages.clone(), move || worker.run())?);
     }
     drop(queue);
-    let feed = |pool: &Pool| Feed::new(work.clone(), pool.turn(), messages.clone(), Arc::clone(&shared));
-    let feeds = pools.iter().map(feed).collect();
-    drop(work);
+    let steps = Arc::new(Steps::new(work, pools.iter().map(Pool::gauge)));
+    let feed = |(reader, pool): (usize, &Pool)| {
+        let pace = Pace::new(Arc::clone(&steps), reader, pool.turn(), sizes.ordinary);
+        Feed::new(pace, messages.clone(), Arc::clone(&shared))
+    };
+    let feeds = pools.iter().enumerate().map(feed).collect();
+    drop(steps);
     threads.extend(read(plan, parser, groups, feeds, &messages)?);
     drop(messages);
     let collector = Collector::new(collected, &mut writer, &shared, window, apart);
@@ -245,17 +254,49 @@ fn read<C: Send + 'static>(
     Ok(threads)
 }
 
-/// The memory budgets of a run's results, and of those of each lane that is read ahead of its turn.
+/// The lengths of the queues, and the number and size of the buffers of a reader.
+struct Queues {
+    /// The number of steps that wait for a worker, beside one that is passed on.
+    steps: usize,
+    /// The number of messages that wait to be collected.
+    results: usize,
+    buffers: usize,
+    /// The size in bytes up to which a block is an ordinary one.
+    ordinary: usize,
+}
+
+impl Queues {
+    fn of(readers: usize, workers: usize, block_size: usize) -> Self {
+        if readers == 1 {
+            let (results, buffers) = (workers * 4, workers + 4);
+            return Self { steps: 2, results, buffers, ordinary: usize::MAX };
+        }
+        // One block that is being filled, one in a step that is passed on, one for each worker, one that is collected, and
+        // one that waits for it. So unless blocks have to wait for their turn, no reader with a block waits for one without
+        // a buffer.
+        Self { steps: 0, results: 1, buffers: workers + 4, ordinary: 4 * block_size }
+    }
+}
+
+/// The size of the blocks of readers that read side by side, in bytes: those of a step have about as many bytes as two
+/// blocks of a single reader.
+fn block_size(size: usize, readers: usize) -> usize {
+    (2 * size / readers.max(1)).max(plan::LEAST).min(size)
+}
+
+/// The memory budgets of a run's results, of what is counted together, and of the results of each lane that is read ahead
+/// of its turn.
 struct Budget {
     first: usize,
+    together: Option<usize>,
     apart: usize,
 }
 
 impl Budget {
     fn new(memory: usize, readers: usize) -> Self {
         match readers.saturating_sub(1) {
-            0 => Self { first: memory, apart: 0 },
-            others => Self { first: memory / 2, apart: memory / 2 / others },
+            0 => Self { first: memory, together: None, apart: 0 },
+            others => Self { first: memory / 3, together: Some(memory / 3), apart: memory / 3 / others },
         }
     }
 }

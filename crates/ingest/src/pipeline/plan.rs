@@ -22,7 +22,7 @@ const RECORDS: usize = 8 << 10;
 const CONVERTED: usize = 64 * RECORDS;
 
 /// The minimum size of a block, in bytes.
-const LEAST: usize = 64 << 10;
+pub(super) const LEAST: usize = 64 << 10;
 
 /// Receives the blocks of the logs. Methods that return `bool` return false to stop the reader.
 pub(crate) trait LogFeed {

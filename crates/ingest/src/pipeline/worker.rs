@@ -1,4 +1,4 @@
-//! A worker thread: parses, counts and encodes one block after another.
+//! A worker thread: parses, counts and encodes the blocks of one step after another.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,11 +7,12 @@ use crossbeam_channel::Receiver;
 use tokio::sync::mpsc;
 
 use super::collector::collected::BlockCounts;
-use super::messages::{Done, Message, Shared, Work};
+use super::messages::{Counted, Done, Message, Shared, Step, Work};
 use super::sink::BatchEncoder;
-use crate::counts::counter::Counter;
+use crate::counts::block::Tally;
+use crate::counts::counter::step::StepCounter;
 use crate::error::{Error, Result};
-use crate::formats::jtl::parsed::Parsed;
+use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 
 /// The state of a worker thread.
@@ -19,18 +20,18 @@ pub(super) struct Worker<E: BatchEncoder> {
     pub(super) parser: Parser,
     pub(super) encoder: E,
     pub(super) shared: Arc<Shared>,
-    pub(super) queue: Receiver<Work>,
+    pub(super) queue: Receiver<Step>,
     pub(super) messages: mpsc::Sender<Message<E::Chunk>>,
 }
 
 impl<E: BatchEncoder> Worker<E> {
     pub(super) fn run(mut self) {
-        let mut parsed = Parsed::default();
-        let mut counter = Counter::default();
-        while let Ok(work) = self.queue.recv() {
-            let done = self.block(work, &mut parsed, &mut counter);
-            let failed = done.is_err();
-            let message = done.map_or_else(Message::Failed, |done| Message::Block(Box::new(done)));
+        let mut parsed = Vec::new();
+        let mut counter = StepCounter::default();
+        while let Ok(step) = self.queue.recv() {
+            let counted = self.step(step, &mut parsed, &mut counter);
+            let failed = counted.is_err();
+            let message = counted.map_or_else(Message::Failed, |counted| Message::Step(Box::new(counted)));
             // If nobody receives, the ingest is over.
             if self.messages.blocking_send(message).is_err() || failed {
                 return;
@@ -38,24 +39,42 @@ impl<E: BatchEncoder> Worker<E> {
         }
     }
 
-    fn block(&mut self, work: Work, parsed: &mut Parsed, counter: &mut Counter) -> Result<Done<E::Chunk>> {
-        let Work { lane, sequence, log, block, layout, file } = work;
+    fn step(
+        &mut self,
+        step: Step,
+        parsed: &mut Vec<Parsed>,
+        counter: &mut StepCounter,
+    ) -> Result<Counted<E::Chunk>> {
         let clock =
-            self.shared.clock.get().ok_or_else(|| Error::bug("parsing the log", "t0 is not known"))?;
+            *self.shared.clock.get().ok_or_else(|| Error::bug("parsing the log", "t0 is not known"))?;
+        parsed.resize_with(parsed.len().max(step.blocks.len()), Parsed::default);
+        let mut blocks = Vec::with_capacity(step.blocks.len());
+        for (work, parsed) in step.blocks.into_iter().zip(&mut *parsed) {
+            blocks.push(Box::new(self.block(work, &clock, parsed)?));
+        }
+        let mut counted: Vec<(&mut Parsed, &mut Tally)> = parsed
+            .iter_mut()
+            .zip(&mut blocks)
+            .filter(|(_, done)| done.is_counted)
+            .map(|(parsed, done)| (parsed, &mut done.counts.tally))
+            .collect();
+        let together = counter.count(&mut counted, &self.shared.labels(), &clock);
+        Ok(Counted { number: step.number, blocks, together })
+    }
+
+    /// Parses and encodes a block. Its tally is still empty.
+    fn block(&mut self, work: Work, clock: &Clock, parsed: &mut Parsed) -> Result<Done<E::Chunk>> {
+        let Work { lane, sequence, log, block, layout, file } = work;
         if let Some(reason) = block.oversized {
             let counts = BlockCounts::oversized(log, &block, reason);
-            return Ok(Done { lane, sequence, counts, chunk: None, buffer: block.bytes });
+            return Ok(Done { lane, sequence, counts, is_counted: false, chunk: None, buffer: block.bytes });
         }
         parsed.rejects.restart(Some(self.shared.reject_room.load(Ordering::Relaxed)));
         self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
-        let times_only = early || self.shared.times_only.load(Ordering::Acquire);
-        let mut counts = BlockCounts::new(log, block.first_byte, parsed);
-        let mut chunk = None;
-        if !times_only {
-            chunk = self.encoder.encode(&parsed.batch)?;
-            counts.tally = counter.tally(parsed, clock);
-        }
-        Ok(Done { lane, sequence, counts, chunk, buffer: block.bytes })
+        let is_counted = !(early || self.shared.times_only.load(Ordering::Acquire));
+        let counts = BlockCounts::new(log, block.first_byte, parsed);
+        let chunk = if is_counted { self.encoder.encode(&parsed.batch)? } else { None };
+        Ok(Done { lane, sequence, counts, is_counted, chunk, buffer: block.bytes })
     }
 }

@@ -63,6 +63,18 @@ impl<T: Copy + Default> Nullable<T> {
         Some(())
     }
 
+    /// Appends the rows of another column.
+    fn append(&mut self, other: &Self) {
+        if self.valid.is_empty() && !other.valid.is_empty() {
+            self.valid.resize(self.values.len(), true);
+        }
+        self.values.extend_from_slice(&other.values);
+        self.valid.extend_from_slice(&other.valid);
+        if !self.valid.is_empty() {
+            self.valid.resize(self.values.len(), true);
+        }
+    }
+
     /// Keeps only the first `rows` rows.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.values.truncate(rows);
@@ -212,6 +224,22 @@ impl SampleBatch {
         }
     }
 
+    /// Appends of the rows of another batch what is counted by second: all but the codes of responses, idle times and CPU
+    /// readings.
+    pub(crate) fn append_counted(&mut self, other: &Self) {
+        self.t_ms.extend_from_slice(&other.t_ms);
+        self.label.append(&other.label);
+        self.elapsed.extend_from_slice(&other.elapsed);
+        self.success.extend_from_slice(&other.success);
+        self.bytes.append(&other.bytes);
+        self.sent_bytes.append(&other.sent_bytes);
+        self.all_threads.append(&other.all_threads);
+        self.latency.append(&other.latency);
+        self.connect.append(&other.connect);
+        self.injector.append(&other.injector);
+        self.transaction.extend_from_slice(&other.transaction);
+    }
+
     /// The number of samples.
     pub fn len(&self) -> usize {
         self.t_ms.len()
@@ -275,6 +303,18 @@ mod tests {
             [Some(3), None, Some(0), None]
         );
         assert_eq!(column.valid(), Some(&[true, false, true][..]));
+    }
+
+    #[test]
+    fn columns_are_appended_with_their_absences() {
+        let [full, some]: [Nullable<i32>; 2] =
+            [[Some(3), Some(4)], [None, Some(5)]].map(|values| values.into_iter().collect());
+        for (first, second) in [(&full, &some), (&some, &full), (&full, &full), (&some, &some)] {
+            let mut both = first.clone();
+            both.append(second);
+            let expected = [first, second].into_iter().flat_map(|column| [column.get(0), column.get(1)]);
+            assert_eq!(both, expected.collect());
+        }
     }
 
     #[test]

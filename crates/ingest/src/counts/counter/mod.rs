@@ -2,6 +2,7 @@
 
 mod mixed;
 mod open;
+pub(crate) mod step;
 
 use std::ops::Range;
 
@@ -53,20 +54,30 @@ const DENSE: i32 = 8192;
 impl Counter {
     /// Counts a parsed block. The distinct texts move from the block to the tally, so that the rows keep only codes.
     pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> Tally {
-        let mut tally = if !parsed.histograms.is_empty() {
-            histograms::tally(&parsed.batch, &parsed.histograms, clock)
-        } else if let Some(keys) = self.by_place.group(&parsed.batch) {
-            self.count_by_place(keys, &parsed.batch, clock)
-        } else {
-            self.count(&parsed.batch, clock);
-            self.close(&parsed.batch.elapsed)
+        let tally = match parsed.histograms.is_empty() {
+            true => self.cells(&parsed.batch, clock),
+            false => histograms::tally(&parsed.batch, &parsed.histograms, clock),
         };
-        tally.errors = errors(parsed);
-        tally.labels = parsed.batch.label.take_values();
-        tally.injectors = parsed.batch.injector.take_values();
-        tally.response_codes = parsed.batch.response_code.take_values();
-        tally.messages = parsed.messages.take_values();
+        named(tally, parsed)
+    }
+
+    /// Counts samples of several blocks that were put together, whose distinct texts move to the tally.
+    pub(crate) fn tally_together(&mut self, batch: &mut SampleBatch, clock: &Clock) -> Tally {
+        let mut tally = self.cells(batch, clock);
+        tally.labels = batch.label.take_values();
+        tally.injectors = batch.injector.take_values();
         tally
+    }
+
+    /// Counts samples by second, label and outcome.
+    fn cells(&mut self, batch: &SampleBatch, clock: &Clock) -> Tally {
+        match self.by_place.group(batch) {
+            Some(keys) => self.count_by_place(keys, batch, clock),
+            None => {
+                self.count(batch, clock);
+                self.close(&batch.elapsed)
+            }
+        }
     }
 
     /// Counts rows that are grouped by cell.
@@ -293,6 +304,22 @@ fn runs(values: &mut [i32], histogram: &mut Vec<u32>, sorter: &mut Sorter, into:
             into.push((value as i32, u64::from(std::mem::take(count))));
         }
     }
+}
+
+/// Tallies a parsed block whose cells are counted together with those of other blocks. Its distinct texts move to the
+/// tally.
+pub(crate) fn tally_without_cells(parsed: &mut Parsed) -> Tally {
+    named(Tally::without_cells(&parsed.batch), parsed)
+}
+
+/// Moves the distinct texts of a block to its tally, and counts its failures.
+fn named(mut tally: Tally, parsed: &mut Parsed) -> Tally {
+    tally.errors = errors(parsed);
+    tally.labels = parsed.batch.label.take_values();
+    tally.injectors = parsed.batch.injector.take_values();
+    tally.response_codes = parsed.batch.response_code.take_values();
+    tally.messages = parsed.messages.take_values();
+    tally
 }
 
 fn errors(parsed: &Parsed) -> Vec<(LocalError, u64)> {

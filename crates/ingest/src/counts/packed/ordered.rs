@@ -70,6 +70,14 @@ impl Ordered {
         self.late.add_run(run)
     }
 
+    /// Adds the cells of a run, beside those so far.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub(crate) fn add_run(&mut self, run: Run) -> Result<()> {
+        self.late.add_run(run)
+    }
+
     /// Returns the cells as runs, each of them ascending by key, which may have parts of the same cells.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ impl Names {
     }
 
     /// The indexes of another's names here, by their indexes there.
-    fn indexes(&mut self, other: &Self, limit: Limit) -> Vec<u32> {
+    pub(super) fn indexes(&mut self, other: &Self, limit: Limit) -> Vec<u32> {
         other.names.texts().iter().map(|name| self.index(name, limit)).collect()
     }
 }
@@ -80,7 +80,7 @@ impl Totals {
         self.absorb_cells(later, &labels)
     }
 
-    fn absorb_cells(&mut self, mut later: Self, labels: &[u32]) -> Result<()> {
+    fn absorb_cells(&mut self, later: Self, labels: &[u32]) -> Result<()> {
         let injectors = self.injectors.indexes(&later.injectors, self.limits.injectors);
         self.begin_log()?;
         if !(are_distinct(labels) && are_distinct(&injectors)) {
@@ -90,14 +90,13 @@ impl Totals {
             return self.begin_log();
         }
         // No two cells become one, so none need be opened.
-        later.begin_log()?;
-        for run in later.packed.into_runs()? {
+        for run in later.cells.into_runs()? {
             let cells = run.packed_between(0, u32::MAX).map(|cell| {
                 let (key, mut cell) = cell?;
                 translate_loads(cell.loads_mut(), &injectors)?;
                 Ok((CellKey { label: translated(labels, key.label)?, ..key }, cell))
             });
-            self.packed.add_cells(sorted_within_seconds(cells))?;
+            self.cells.add_ascending(sorted_within_seconds(cells))?;
         }
         Ok(())
     }

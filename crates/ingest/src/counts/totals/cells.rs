@@ -1,16 +1,111 @@
 //! The cells of a run: those of recent seconds are open, so that more blocks can be added to them; the others are packed.
 
-use super::Totals;
-use crate::counts::packed::{CellResult, Merged, Source};
-use crate::counts::{Cell, CellKey, CellRef, PackedCell};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::spare::Spare;
+use crate::counts::block::{LocalKey, Tally};
+use crate::counts::pack::CellPacker;
+use crate::counts::packed::{CellResult, Gatherer, Merged, Ordered, Run, Source, Spill};
+use crate::counts::{Cell, CellKey, CellRef, InjectorLoad, PackedCell};
 use crate::error::Result;
 
 /// A second is packed when it is this many seconds older than the newest one. What comes later is added as a further part.
 const OPEN_SECONDS: u32 = 60;
 
-impl Totals {
+/// Cells whose keys and loads hold indexes of names.
+#[derive(Debug)]
+pub(super) struct Cells {
+    open: BTreeMap<CellKey, Cell>,
+    /// The approximate size of the open cells, and its limit, both in bytes.
+    open_bytes: usize,
+    open_room: usize,
+    packed: Ordered,
+    packing: CellPacker,
+    spare: Spare,
+    /// The newest second.
+    newest: u32,
+}
+
+/// The indexes that the names of a block have among those of the cells.
+pub(super) struct Indexes {
+    pub(super) labels: Vec<u32>,
+    /// The index of the label that samples without one have.
+    pub(super) no_label: u32,
+    pub(super) injectors: Vec<u32>,
+    /// The index of the unknown injector.
+    pub(super) untold: u32,
+}
+
+impl Indexes {
+    /// The index of a label, given as a code of the block.
+    pub(super) fn label(&self, local: u32) -> u32 {
+        self.labels.get(local as usize).copied().unwrap_or(self.no_label)
+    }
+
+    fn key(&self, local: LocalKey) -> CellKey {
+        let LocalKey { second, label, success, transaction } = local;
+        CellKey { second, label: self.label(label), success, transaction }
+    }
+}
+
+impl Cells {
+    /// Creates an empty collection. A fifth of `memory` (bytes) is for cells, the others go to a temporary file in
+    /// `folder`, or in the system's temporary folder if `None`.
+    pub(super) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            open_bytes: 0,
+            open_room: memory / 12,
+            packed: Ordered::new(
+                Spill::new(memory / 32, folder.clone()),
+                Gatherer::new(memory / 12, Spill::new(0, folder)),
+            ),
+            packing: CellPacker::default(),
+            spare: Spare::default(),
+            newest: 0,
+        }
+    }
+
+    /// Returns true if the open cells have no more than the memory that is meant for them and for one more cell.
+    #[cfg(test)]
+    pub(super) fn is_within(&self, one: &Cell) -> bool {
+        self.open_bytes <= self.open_room.max(open_bytes(one))
+    }
+
+    /// Adds the cells of a block.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(super) fn add(&mut self, tally: &Tally, indexes: &Indexes) -> Result<()> {
+        let mut cells: Vec<(CellKey, CellRef<'_>)> =
+            tally.cells().map(|(local, cell)| (indexes.key(local), cell)).collect();
+        cells.sort_by_key(|(key, _)| *key);
+        self.newest = self.newest.max(tally.latest().unwrap_or_default());
+        let mut loads = Vec::new();
+        // Labels beyond the limit share a cell.
+        for parts in cells.chunk_by(|(key, _), (next, _)| key == next) {
+            for (key, cell) in parts {
+                loads.clear();
+                loads.extend(cell.injectors.iter().map(|load| {
+                    let injector = indexes.injectors.get(load.injector as usize);
+                    load.of(*injector.unwrap_or(&indexes.untold))
+                }));
+                join_loads(&mut loads);
+                let cell = CellRef { injectors: &loads, ..*cell };
+                if parts.len() > 1 { self.merge(*key, cell) } else { self.add_cell(*key, cell) }?;
+            }
+        }
+        self.pack_past()
+    }
+
+    /// The second before which everything is past.
+    pub(super) fn past(&self) -> u32 {
+        self.newest.saturating_sub(OPEN_SECONDS)
+    }
+
     /// Adds a cell of a block, whose other cells have other keys.
-    pub(super) fn add_cell(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
+    fn add_cell(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
         if self.is_past(key) {
             while self.open.first_key_value().is_some_and(|(first, _)| *first < key) {
                 self.pack_first()?;
@@ -28,8 +123,18 @@ impl Totals {
         key.second.saturating_add(OPEN_SECONDS) < self.newest
     }
 
+    /// Adds a part of a cell.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(super) fn add_part(&mut self, key: CellKey, cell: &Cell) -> Result<()> {
+        self.newest = self.newest.max(key.second);
+        self.merge(key, cell.as_ref())?;
+        self.pack_past()
+    }
+
     /// Adds a cell, of which other blocks may have a part.
-    pub(super) fn merge(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
+    fn merge(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
         if let Some(open) = self.open.get_mut(&key) {
             self.open_bytes -= open_bytes(open);
             open.add(cell);
@@ -43,12 +148,11 @@ impl Totals {
         Ok(())
     }
 
-    /// Goes on to another log, whose seconds may be those of the logs before once more. Its counts are packed by
-    /// themselves, and added to the others when they are read.
+    /// Packs all cells, and expects those of any second.
     ///
     /// # Errors
     /// When the temporary file can't be written.
-    pub(crate) fn begin_log(&mut self) -> Result<()> {
+    pub(super) fn begin_anew(&mut self) -> Result<()> {
         while !self.open.is_empty() {
             self.pack_first()?;
         }
@@ -58,8 +162,7 @@ impl Totals {
     }
 
     /// Packs past seconds. If the open cells exceed their budget, packs the oldest of them too.
-    pub(super) fn pack_past(&mut self) -> Result<()> {
-        self.errors.end_before(self.newest.saturating_sub(OPEN_SECONDS));
+    fn pack_past(&mut self) -> Result<()> {
         while let Some((key, _)) = self.open.first_key_value()
             && (self.is_past(*key) || self.open_bytes > self.open_room)
         {
@@ -77,17 +180,33 @@ impl Totals {
         Ok(())
     }
 
-    /// The cells, ascending by key, with their counts packed.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
-        self.cells_between(0, u32::MAX)
+    /// Adds cells that ascend by key, beside those so far.
+    ///
+    /// # Errors
+    /// Returns the first error among the cells, and fails when the temporary file can't be written or read.
+    pub(super) fn add_ascending(&mut self, cells: impl Iterator<Item = CellResult>) -> Result<()> {
+        self.packed.add_cells(cells)
     }
 
-    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key.
-    pub(crate) fn cells_between(
-        &self,
-        first: u32,
-        last: u32,
-    ) -> impl Iterator<Item = CellResult> + Send + '_ {
+    /// Adds a run as it is, beside the cells so far.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(super) fn add_run(&mut self, run: Run) -> Result<()> {
+        self.packed.add_run(run)
+    }
+
+    /// Returns all cells as runs, each of them ascending by key, which may have parts of the same cells.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(super) fn into_runs(mut self) -> Result<impl Iterator<Item = Run>> {
+        self.begin_anew()?;
+        self.packed.into_runs()
+    }
+
+    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key, with their counts packed.
+    pub(super) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
         let open = self.open.range(CellKey::of_seconds(first, last));
         let open = open.map(|(key, cell)| Ok((*key, PackedCell::of(cell.clone()))));
         let open: Source<'_> = Box::new(open);
@@ -95,8 +214,21 @@ impl Totals {
     }
 }
 
+/// Adds up the loads with the same injector index, and sorts them. Injectors beyond the limit share an index.
+pub(super) fn join_loads(loads: &mut Vec<InjectorLoad>) {
+    loads.sort_by_key(|load| load.injector);
+    loads.dedup_by(|from, into| {
+        let same = from.injector == into.injector;
+        if same {
+            into.samples += from.samples;
+            into.threads += from.threads;
+        }
+        same
+    });
+}
+
 /// The approximate size of an open cell, in bytes.
-pub(super) fn open_bytes(cell: &Cell) -> usize {
+fn open_bytes(cell: &Cell) -> usize {
     let lists = size_of_val(cell.elapsed.as_slice()) + size_of_val(cell.injectors.as_slice());
     size_of::<(CellKey, Cell)>() + 2 * lists
 }

@@ -6,20 +6,21 @@ mod failures;
 mod names;
 pub(crate) mod part;
 mod spare;
+mod together;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::cells::{Cells, Indexes};
 use self::failures::{FailureKey, Failures};
 use self::names::{
     INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
 };
-use self::spare::Spare;
-use super::block::{LocalKey, Tally};
-use super::pack::CellPacker;
-use super::packed::{Gatherer, Ordered, Spill};
-use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
+pub(crate) use self::together::Together;
+use super::block::Tally;
+use super::packed::CellResult;
+use super::{ErrorCount, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
@@ -38,14 +39,7 @@ pub(crate) struct Totals {
     injectors: Names,
     response_codes: Names,
     messages: Names,
-    open: BTreeMap<CellKey, Cell>,
-    /// The approximate size of the open cells, and its limit, both in bytes.
-    open_bytes: usize,
-    open_room: usize,
-    packed: Ordered,
-    packing: CellPacker,
-    spare: Spare,
-    newest: u32,
+    cells: Cells,
     errors: Failures,
     /// The number of kinds of failure up to which counts can be kept apart.
     errors_apart: usize,
@@ -74,16 +68,7 @@ impl Totals {
             injectors: Names::default(),
             response_codes: Names::default(),
             messages: Names::default(),
-            open: BTreeMap::new(),
-            open_bytes: 0,
-            open_room: memory / 12,
-            packed: Ordered::new(
-                Spill::new(memory / 32, folder.clone()),
-                Gatherer::new(memory / 12, Spill::new(0, folder)),
-            ),
-            packing: CellPacker::default(),
-            spare: Spare::default(),
-            newest: 0,
+            cells: Cells::new(memory, folder),
             errors: Failures::default(),
             errors_apart: failures::apart(memory),
             label_counts: LabelCounts::default(),
@@ -117,55 +102,17 @@ impl Totals {
         let untold = self.injectors.index("", self.limits.injectors);
         let injectors: Vec<u32> =
             tally.injectors.iter().map(|name| self.injectors.index(name, self.limits.injectors)).collect();
-        self.count(tally);
-        let cells = tally.cells().map(|(local, cell)| {
-            let LocalKey { second, success, transaction, .. } = local;
-            let label = self.translate_label(local.label, &labels);
-            (CellKey { second, label, success, transaction }, cell)
-        });
-        let mut cells: Vec<(CellKey, CellRef<'_>)> = cells.collect();
-        cells.sort_by_key(|(key, _)| *key);
-        let latest = cells.last().map(|(key, _)| key.second);
-        self.newest = self.newest.max(latest.unwrap_or_default());
-        let mut loads = Vec::new();
-        // Labels beyond the limit share a cell.
-        for parts in cells.chunk_by(|(key, _), (next, _)| key == next) {
-            for (key, cell) in parts {
-                loads.clear();
-                loads.extend(cell.injectors.iter().map(|load| {
-                    let injector = injectors.get(load.injector as usize).unwrap_or(&untold);
-                    load.of(*injector)
-                }));
-                join_loads(&mut loads);
-                let cell = CellRef { injectors: &loads, ..*cell };
-                if parts.len() > 1 { self.merge(*key, cell) } else { self.add_cell(*key, cell) }?;
-            }
-        }
-        self.add_errors(tally, &labels)?;
-        self.pack_past()
+        let no_label = if self.count(tally) { self.labels.index("", self.limits.labels) } else { 0 };
+        let indexes = Indexes { labels, no_label, injectors, untold };
+        self.cells.add(tally, &indexes)?;
+        self.add_errors(tally, &indexes)?;
+        self.errors.end_before(self.cells.past());
+        Ok(())
     }
 
-    fn translate_label(&mut self, local: u32, labels: &[u32]) -> u32 {
-        match labels.get(local as usize) {
-            Some(label) => *label,
-            None => self.labels.index("", self.limits.labels),
-        }
-    }
-
-    /// Adds the samples of a block to the whole-run figures.
-    fn count(&mut self, tally: &Tally) {
-        // The last one is that of samples without a label.
-        let mut of_labels = vec![LabelCount::default(); tally.labels.len() + 1];
-        for (local, cell) in tally.cells() {
-            let at = (local.label as usize).min(tally.labels.len());
-            let Some(count) = of_labels.get_mut(at) else { continue };
-            let counter = match (local.transaction, local.success) {
-                (true, _) => &mut count.transactions,
-                (false, true) => &mut count.successes,
-                (false, false) => &mut count.failures,
-            };
-            *counter += cell.samples();
-        }
+    /// Adds the samples of a block to the whole-run figures. Returns true if some have no label.
+    fn count(&mut self, tally: &Tally) -> bool {
+        let of_labels = tally.of_labels();
         for (at, count) in of_labels.iter().enumerate() {
             self.transactions += count.transactions;
             self.successes += count.successes;
@@ -174,9 +121,10 @@ impl Totals {
                 self.label_counts.of(tally.labels.get(at).unwrap_or_default()).add(count);
             }
         }
+        of_labels.last().is_some_and(|without| without.samples() > 0)
     }
 
-    fn add_errors(&mut self, tally: &Tally, labels: &[u32]) -> Result<()> {
+    fn add_errors(&mut self, tally: &Tally, indexes: &Indexes) -> Result<()> {
         let lost = || Error::bug("counting failures", "a text of theirs was not kept");
         let messages: Vec<u32> = tally
             .messages
@@ -187,7 +135,7 @@ impl Totals {
         for (local, count) in &tally.errors {
             let key = FailureKey {
                 second: local.second,
-                label: self.translate_label(local.label, labels),
+                label: indexes.label(local.label),
                 response_code: *response_codes.get(&local.response_code).ok_or_else(lost)?,
                 message: *messages.get(local.message as usize).ok_or_else(lost)?,
                 transaction: local.transaction,
@@ -275,6 +223,29 @@ impl Totals {
         by_second(told, others)
     }
 
+    /// Goes on to another log, whose seconds may be those of the logs before once more. Its counts are packed by
+    /// themselves, and added to the others when they are read.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written.
+    pub(crate) fn begin_log(&mut self) -> Result<()> {
+        self.cells.begin_anew()
+    }
+
+    /// The cells, ascending by key, with their counts packed.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
+        self.cells_between(0, u32::MAX)
+    }
+
+    /// The cells of the seconds from `first` to `last`, both inclusive, ascending by key.
+    pub(crate) fn cells_between(
+        &self,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = CellResult> + Send + '_ {
+        self.cells.between(first, last)
+    }
+
     /// Whole-run counts by label, ascending by label.
     pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
         let mut counts: Vec<LabelCount> =
@@ -282,19 +253,6 @@ impl Totals {
         counts.sort_unstable_by(|a, b| a.label.cmp(&b.label));
         counts
     }
-}
-
-/// Adds up the loads with the same injector index, and sorts them. Injectors beyond the limit share an index.
-fn join_loads(loads: &mut Vec<InjectorLoad>) {
-    loads.sort_by_key(|load| load.injector);
-    loads.dedup_by(|from, into| {
-        let same = from.injector == into.injector;
-        if same {
-            into.samples += from.samples;
-            into.threads += from.threads;
-        }
-        same
-    });
 }
 
 /// Joins two lists of failures whose seconds ascend, and sorts those of each second by their names.
@@ -346,10 +304,11 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::LocalError;
+    use super::super::block::{LocalError, LocalKey};
     use super::super::table::CellTable;
     use super::*;
     use crate::counts::packed::opened;
+    use crate::counts::{Cell, InjectorLoad};
     use crate::sample::text_list::TextList;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
@@ -404,7 +363,7 @@ mod tests {
                 cell.injectors[0].injector = 0;
                 expected.entry((second, label)).or_default().merge(&cell);
                 totals.add(&tally(second, label, elapsed))?;
-                prop_assert!(totals.open_bytes <= totals.open_room.max(super::cells::open_bytes(&cell)));
+                prop_assert!(totals.cells.is_within(&cell));
             }
             let mut found = BTreeMap::new();
             let labels = totals.labels();

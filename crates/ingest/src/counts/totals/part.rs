@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{FailureKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals, join_loads};
+use super::cells::join_loads;
+use super::{FailureKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::{Cell, CellKey, InjectorLoad, LabelCount};
 use crate::error::{Error, ErrorKind, Result};
@@ -135,9 +136,9 @@ impl Totals {
     ) -> Result<()> {
         key.label = translated(labels, key.label)?;
         translate_loads(&mut cell.injectors, injectors)?;
-        self.newest = self.newest.max(key.second);
-        self.merge(key, cell.as_ref())?;
-        self.pack_past()
+        self.cells.add_part(key, &cell)?;
+        self.errors.end_before(self.cells.past());
+        Ok(())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::counts::Sums;
 use crate::counts::block::Tally;
 use crate::counts::totals::Totals;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -219,7 +218,7 @@ impl Collected {
         self.intervals = self.intervals.into_iter().chain(block.intervals).reduce(Intervals::merged);
         self.cut += block.cut;
         self.endpoints.merge(&block.endpoints);
-        self.add_bytes(at, bytes_of(&block.tally))?;
+        self.add_bytes(at, block.tally.bytes())?;
         self.totals.add(&block.tally)
     }
 
@@ -366,12 +365,6 @@ impl Collected {
         }
         Ok(())
     }
-}
-
-/// The sum of the bytes received and sent of a block.
-pub(super) fn bytes_of(tally: &Tally) -> u64 {
-    let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
-    tally.cells().flat_map(|(_, cell)| of_cell(&cell.sums)).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

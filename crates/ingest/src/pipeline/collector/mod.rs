@@ -8,6 +8,7 @@
 mod apart;
 pub(crate) mod collected;
 mod segment;
+mod together;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -16,9 +17,10 @@ use tokio::sync::mpsc;
 
 use self::collected::Collected;
 use self::segment::Segment;
-use super::messages::{Done, Message, Shared};
+use self::together::StepCells;
+use super::messages::{Counted, Done, Message, Shared};
 use super::sink::{BatchEncoder, RunWriter};
-use crate::counts::totals::Totals;
+use crate::counts::totals::{Together, Totals};
 use crate::error::{Error, Result};
 
 /// The chunks of a writer's encoder.
@@ -29,6 +31,8 @@ pub(super) struct Apart {
     pub(super) max_rejects: u64,
     /// The memory budget of each in bytes, and the folder for what exceeds it.
     pub(super) memory: usize,
+    /// The memory budget of what is counted together, in bytes, if several lanes are read side by side.
+    pub(super) memory_together: Option<usize>,
     pub(super) scratch: Option<PathBuf>,
 }
 
@@ -41,6 +45,7 @@ pub(super) struct Collector<'a, W: RunWriter> {
     /// If a record before t0 is found within this many bytes, reading stops after them. `None` to read to the end.
     window: Option<u64>,
     apart: Apart,
+    together: Option<StepCells>,
 }
 
 impl<'a, W: RunWriter> Collector<'a, W> {
@@ -52,7 +57,9 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         window: Option<u64>,
         apart: Apart,
     ) -> Self {
-        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, apart }
+        let together = |memory| StepCells::new(Together::new(memory, apart.scratch.clone()));
+        let together = apart.memory_together.map(together);
+        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, apart, together }
     }
 
     /// Runs until all threads have ended or the pass has to restart. Returns the results, and if a record before t0 was
@@ -62,24 +69,17 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>,
     ) -> Result<(Collected, Option<bool>)> {
         while let Some(message) = inbox.recv().await {
-            let at = match message {
+            match message {
                 Message::Failed(error) => return Err(error),
                 Message::Read(lane, read) => {
                     let at = self.segment(lane);
                     if let Some(segment) = self.segments.get_mut(at) {
                         segment.read(read);
                     }
-                    at
+                    self.settle(at).await?;
                 }
-                Message::Block(done) => {
-                    let at = self.segment(done.lane);
-                    if let Some(segment) = self.segments.get_mut(at) {
-                        segment.keep(done);
-                    }
-                    at
-                }
-            };
-            self.settle(at).await?;
+                Message::Step(counted) => self.take(*counted).await?,
+            }
             if self.must_restart() {
                 return self.end();
             }
@@ -89,6 +89,22 @@ impl<'a, W: RunWriter> Collector<'a, W> {
             _ => return Err(Error::bug("reading the logs", "some of them were read and never collected")),
         }
         self.end()
+    }
+
+    /// Takes the results of a step.
+    async fn take(&mut self, counted: Counted<ChunkOf<W>>) -> Result<()> {
+        let Counted { number, blocks, together: cells } = counted;
+        for done in blocks {
+            let at = self.segment(done.lane);
+            if let Some(segment) = self.segments.get_mut(at) {
+                segment.keep(done);
+            }
+            self.settle(at).await?;
+        }
+        if let (Some(together), Some(first)) = (&mut self.together, self.segments.first()) {
+            together.take(number, cells, &first.collected.totals, self.shared)?;
+        }
+        Ok(())
     }
 
     /// The index of the segment of a lane, which is begun if there is none.
@@ -101,7 +117,7 @@ impl<'a, W: RunWriter> Collector<'a, W> {
                 at
             }
             _ => {
-                let Apart { max_rejects, memory, scratch } = &self.apart;
+                let Apart { max_rejects, memory, scratch, .. } = &self.apart;
                 let totals = Totals::new(*memory, scratch.clone());
                 let collected = Collected::apart(*max_rejects, totals);
                 self.segments.insert(at + 1, Segment::new(lane, collected));
@@ -173,7 +189,13 @@ impl<'a, W: RunWriter> Collector<'a, W> {
     fn end(mut self) -> Result<(Collected, Option<bool>)> {
         let late = self.late();
         match self.segments.is_empty() {
-            false => Ok((self.segments.swap_remove(0).collected, late)),
+            false => {
+                let mut collected = self.segments.swap_remove(0).collected;
+                if let Some(together) = self.together.filter(|_| late.is_none()) {
+                    together.end(&mut collected.totals)?;
+                }
+                Ok((collected, late))
+            }
             true => Err(Error::bug("reading the logs", "nothing was collected")),
         }
     }

@@ -43,6 +43,8 @@ impl Buffers for NewBuffers {
 pub(crate) struct Pool(Arc<Shared>);
 
 struct Shared {
+    /// The number of buffers.
+    buffers: usize,
     state: Mutex<State>,
     /// Signalled when a buffer returns, a turn ends, or the work is given up.
     changed: Condvar,
@@ -66,9 +68,15 @@ fn may_take(free: usize, is_first: bool) -> bool {
 impl Pool {
     /// Creates a pool of `buffers` buffers (at least one). They take memory once they are filled.
     pub(crate) fn new(buffers: usize) -> Self {
-        let free = (0..buffers.max(1)).map(|_| Vec::new()).collect();
+        let buffers = buffers.max(1);
+        let free = (0..buffers).map(|_| Vec::new()).collect();
         let state = Mutex::new(State { free, begun: 0, turns: BTreeSet::new(), closed: false });
-        Self(Arc::new(Shared { state, changed: Condvar::new() }))
+        Self(Arc::new(Shared { buffers, state, changed: Condvar::new() }))
+    }
+
+    /// A view of the pool's free buffers.
+    pub(crate) fn gauge(&self) -> Gauge {
+        Gauge(Arc::clone(&self.0))
     }
 
     /// Begins the next turn.
@@ -78,6 +86,16 @@ impl Pool {
         state.begun += 1;
         state.turns.insert(number);
         Turn { pool: Arc::clone(&self.0), number }
+    }
+}
+
+/// Tells whether buffers of a pool are free.
+pub(crate) struct Gauge(Arc<Shared>);
+
+impl Gauge {
+    /// Returns true if no buffer is free.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().free.is_empty()
     }
 }
 
@@ -101,18 +119,40 @@ pub(crate) struct Turn {
     number: u64,
 }
 
+impl Turn {
+    /// Returns a buffer if it need not be waited for.
+    pub(crate) fn take_free(&self) -> Option<PooledBuffer> {
+        self.take_of(&mut self.pool.lock())
+    }
+
+    /// Waits until all buffers are free, and returns the one that came back last. `None` if the work was given up.
+    pub(crate) fn take_of_all(&self) -> Option<PooledBuffer> {
+        let mut state = self.pool.lock();
+        while state.free.len() < self.pool.buffers && !state.closed {
+            state = self.pool.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.take_of(&mut state)
+    }
+
+    fn take_of(&self, state: &mut State) -> Option<PooledBuffer> {
+        let is_first = state.turns.first() == Some(&self.number);
+        if state.closed || !may_take(state.free.len(), is_first) {
+            return None;
+        }
+        let bytes = state.free.pop()?;
+        Some(PooledBuffer { bytes, home: Some(Arc::clone(&self.pool)) })
+    }
+}
+
 impl Buffers for Turn {
     fn take(&mut self) -> Option<PooledBuffer> {
         let mut state = self.pool.lock();
         loop {
+            if let Some(buffer) = self.take_of(&mut state) {
+                return Some(buffer);
+            }
             if state.closed {
                 return None;
-            }
-            let is_first = state.turns.first() == Some(&self.number);
-            if may_take(state.free.len(), is_first)
-                && let Some(bytes) = state.free.pop()
-            {
-                return Some(PooledBuffer { bytes, home: Some(Arc::clone(&self.pool)) });
             }
             state = self.pool.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

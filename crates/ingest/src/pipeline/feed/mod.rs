@@ -1,10 +1,13 @@
 //! A reading thread: sends blocks to the workers and messages to the collecting task.
 
+mod steps;
+
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::mpsc;
 
+pub(super) use self::steps::{Pace, Steps};
 use super::lanes::Lane;
 use super::messages::{Message, Read, Shared, Work};
 use super::plan::{LogFeed, ReadPlan};
@@ -15,12 +18,10 @@ use crate::formats::jtl::parsed::Clock;
 use crate::formats::jtl::parser::Parser;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
-use crate::sample::pool::Turn;
 
 /// A reading thread's end of the channels.
 pub(super) struct Feed<C> {
-    work: Sender<Work>,
-    buffers: Turn,
+    pace: Pace,
     messages: mpsc::Sender<Message<C>>,
     shared: Arc<Shared>,
     /// The lane that is read.
@@ -32,13 +33,8 @@ pub(super) struct Feed<C> {
 }
 
 impl<C> Feed<C> {
-    pub(super) fn new(
-        work: Sender<Work>,
-        buffers: Turn,
-        messages: mpsc::Sender<Message<C>>,
-        shared: Arc<Shared>,
-    ) -> Self {
-        Self { work, buffers, messages, shared, lane: 0, blocks: 0, logs: 0 }
+    pub(super) fn new(pace: Pace, messages: mpsc::Sender<Message<C>>, shared: Arc<Shared>) -> Self {
+        Self { pace, messages, shared, lane: 0, blocks: 0, logs: 0 }
     }
 
     /// Reads all logs of a run as its only reader.
@@ -93,14 +89,14 @@ impl<C> Feed<C> {
 }
 
 impl<C> LogFeed for Feed<C> {
-    type Buffers = Turn;
+    type Buffers = Pace;
 
     fn start(&mut self, clock: Clock) {
         let _ = self.shared.clock.set(clock);
     }
 
     fn buffers(&mut self) -> &mut Self::Buffers {
-        &mut self.buffers
+        &mut self.pace
     }
 
     fn begin_log(&mut self, place: Place) -> bool {
@@ -112,7 +108,7 @@ impl<C> LogFeed for Feed<C> {
         let (lane, sequence, log) = (self.lane, self.blocks, self.logs.saturating_sub(1));
         self.blocks += 1;
         let (layout, file) = (Arc::clone(layout), file.cloned());
-        self.work.send(Work { lane, sequence, log, block, layout, file }).is_ok()
+        self.pace.bring(Work { lane, sequence, log, block, layout, file })
     }
 
     fn end_log(&mut self, source: SourceFile) -> bool {

@@ -1,0 +1,92 @@
+//! Counts the blocks of a step, those of the same time together.
+
+use std::collections::BTreeSet;
+
+use super::{Counter, tally_without_cells};
+use crate::counts::block::Tally;
+use crate::formats::jtl::parsed::{Clock, Parsed};
+use crate::sample::batch::SampleBatch;
+use crate::sample::texts::Texts;
+
+/// Blocks that are further apart than this are counted each by itself, in ms.
+const NEAR_MS: i64 = 60_000;
+
+/// The maximum number of injectors of a block that is counted together with others.
+const INJECTORS: usize = 64;
+
+/// Counts steps. Each worker has one and reuses its memory.
+#[derive(Default)]
+pub(crate) struct StepCounter {
+    counter: Counter,
+    /// The samples of several blocks.
+    batch: SampleBatch,
+}
+
+/// The earliest and latest time of a block, in epoch ms.
+type Span = (i64, i64);
+
+impl StepCounter {
+    /// Counts the blocks of a step, and sets their tallies. Returns the cells of those that were counted together, if any
+    /// were: their labels are all among `known`.
+    pub(crate) fn count(
+        &mut self,
+        blocks: &mut [(&mut Parsed, &mut Tally)],
+        known: &BTreeSet<String>,
+        clock: &Clock,
+    ) -> Option<Tally> {
+        let spans: Vec<Option<Span>> = blocks.iter().map(|(parsed, _)| span(parsed, known)).collect();
+        let near = near(&spans);
+        self.batch.clear();
+        for ((parsed, tally), near) in blocks.iter_mut().zip(&near) {
+            **tally = if *near {
+                self.batch.append_counted(&parsed.batch);
+                tally_without_cells(parsed)
+            } else {
+                self.counter.tally(parsed, clock)
+            };
+        }
+        near.contains(&true).then(|| self.counter.tally_together(&mut self.batch, clock))
+    }
+}
+
+/// The span of a block that can be counted together with others.
+fn span(parsed: &Parsed, known: &BTreeSet<String>) -> Option<Span> {
+    let batch = &parsed.batch;
+    let is_known = batch.label.values().iter().all(|label| known.contains(label));
+    let are_few = batch.injector.values().len() <= INJECTORS;
+    let has_labels = known.contains("") || !batch.label.codes().contains(&Texts::NULL);
+    let may = !known.is_empty() && parsed.histograms.is_empty() && is_known && are_few && has_labels;
+    may.then_some(())?;
+    parsed.earliest_ms.zip(parsed.latest_ms)
+}
+
+/// Returns which blocks to count together: those near the one in the middle, if there are several.
+fn near(spans: &[Option<Span>]) -> Vec<bool> {
+    let mut sorted: Vec<Span> = spans.iter().copied().flatten().collect();
+    sorted.sort_unstable();
+    let middle = sorted.get(sorted.len() / 2).copied();
+    let is_near = |span: &Option<Span>| {
+        span.zip(middle).is_some_and(|((first, last), middle)| {
+            first <= middle.1.saturating_add(NEAR_MS) && middle.0 <= last.saturating_add(NEAR_MS)
+        })
+    };
+    let near: Vec<bool> = spans.iter().map(is_near).collect();
+    if near.iter().filter(|near| **near).count() > 1 { near } else { vec![false; spans.len()] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_about_the_same_time_are_counted_together() {
+        let hour = 3_600_000;
+        assert_eq!(near(&[]), [false; 0]);
+        assert_eq!(near(&[Some((0, 9))]), [false]);
+        assert_eq!(near(&[Some((0, 9)), None, Some((60_009, 60_010))]), [true, false, true]);
+        assert_eq!(near(&[Some((0, 9)), Some((60_010, 60_011))]), [false, false]);
+        let warm_up = Some((0, 9));
+        assert_eq!(near(&[warm_up, Some((hour, hour + 9)), Some((hour + 3, hour + 5))]), [false, true, true]);
+        assert_eq!(near(&[Some((i64::MIN, i64::MAX)), Some((i64::MAX, i64::MAX))]), [true, true]);
+    }
+}

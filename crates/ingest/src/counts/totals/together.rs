@@ -1,0 +1,192 @@
+//! Cells of blocks of several logs that were read at about the same time. They are counted together, ahead of the turns of
+//! the logs.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::cells::{Cells, Indexes};
+use super::part::translate_loads;
+use super::{Limit, Names, Totals};
+use crate::counts::block::Tally;
+use crate::error::{Error, Result};
+use crate::sample::reserved::OTHER;
+
+/// No limit: whoever adds cells sees to it that injectors are few.
+const ANY: Limit = Limit { names: usize::MAX, bytes: usize::MAX };
+
+/// Cells of which only the labels have the indexes that they have in the run: an injector has its index once all logs
+/// before were read.
+#[derive(Debug)]
+pub(crate) struct Together {
+    cells: Cells,
+    injectors: Names,
+}
+
+impl Together {
+    /// Creates an empty collection, see [`Totals::new`].
+    pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
+        let mut injectors = Names::default();
+        // The run, too, indexes the unknown injector first.
+        injectors.index("", ANY);
+        Self { cells: Cells::new(memory, folder), injectors }
+    }
+
+    /// The number of injectors.
+    pub(crate) fn injectors(&self) -> usize {
+        self.injectors.names.texts().len()
+    }
+
+    /// Adds cells whose labels the run has.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(crate) fn add(&mut self, tally: &Tally, run: &Totals) -> Result<()> {
+        let known = |label: &str| {
+            let index = run.labels.names.find(label.as_bytes());
+            index.ok_or_else(|| Error::bug("counting logs together", "a label is not known"))
+        };
+        let indexes = Indexes {
+            labels: tally.labels.iter().map(known).collect::<Result<_>>()?,
+            // If the run has no such label, nor has any of these samples.
+            no_label: known("").unwrap_or_default(),
+            injectors: tally.injectors.iter().map(|name| self.injectors.index(name, ANY)).collect(),
+            untold: self.injectors.index("", ANY),
+        };
+        if tally.latest().is_some_and(|latest| latest < self.cells.past()) {
+            // Other logs, of the same seconds once more.
+            self.cells.begin_anew()?;
+        }
+        self.cells.add(tally, &indexes)
+    }
+}
+
+impl Totals {
+    /// The number of labels that have cells of their own.
+    pub(crate) fn distinct_labels(&self) -> usize {
+        self.labels.names.texts().len()
+    }
+
+    /// The labels that are told apart.
+    pub(crate) fn told_apart(&self) -> BTreeSet<String> {
+        self.labels.names.texts().iter().filter(|label| *label != OTHER).map(str::to_owned).collect()
+    }
+
+    /// Adds the cells that were counted together, once their logs were all added.
+    ///
+    /// # Errors
+    /// When a temporary file can't be written or read.
+    pub(crate) fn absorb_together(&mut self, together: Together) -> Result<()> {
+        let injectors = self.injectors.indexes(&together.injectors, self.limits.injectors);
+        let as_they_are = (0..).zip(&injectors).all(|(before, now)| before == *now);
+        self.begin_log()?;
+        for run in together.cells.into_runs()? {
+            if as_they_are {
+                self.cells.add_run(run)?;
+                continue;
+            }
+            let cells = run.packed_between(0, u32::MAX).map(|cell| {
+                let (key, mut cell) = cell?;
+                translate_loads(cell.loads_mut(), &injectors)?;
+                Ok((key, cell))
+            });
+            self.cells.add_ascending(cells)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::counts::counter::step::StepCounter;
+    use crate::counts::packed::opened;
+    use crate::counts::{Cell, CellKey, LabelCount};
+    use crate::formats::jtl::parsed::{Clock, Parsed};
+
+    const CLOCK: Clock = Clock { origin: 0, head: None, max_span_ms: u64::MAX };
+
+    /// A request: its second, its label, whether it has one, and its elapsed time and threads.
+    type Row = (u32, u8, bool, u8);
+
+    fn parsed(rows: &[Row], injector: &str) -> Parsed {
+        let mut parsed = Parsed::default();
+        for (second, label, has_label, size) in rows {
+            let batch = &mut parsed.batch;
+            batch.t_ms.push(i64::from(*second) * 1000 + i64::from(*size));
+            match has_label {
+                true => batch.label.push(&[b'a' + label]),
+                false => batch.label.push_null(),
+            }
+            batch.elapsed.push((*size).into());
+            batch.success.push(size % 5 > 0);
+            batch.bytes.push((size % 3 > 0).then_some((*size).into()));
+            batch.sent_bytes.push(Some(1));
+            batch.all_threads.push((size % 7 > 0).then_some((*size).into()));
+            batch.latency.push((label % 2 > 0).then_some((*size).into()));
+            batch.connect.push(None);
+            batch.injector.push(injector.as_bytes());
+            batch.transaction.push(size % 11 == 0);
+        }
+        parsed.earliest_ms = parsed.batch.t_ms.iter().copied().min();
+        parsed.latest_ms = parsed.batch.t_ms.iter().copied().max();
+        parsed
+    }
+
+    type Told = (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<LabelCount>, [u64; 3]);
+
+    fn told(totals: &Totals) -> Result<Told> {
+        let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>()?;
+        let sums = [totals.successes, totals.failures, totals.transactions];
+        Ok((totals.labels(), totals.injectors(), cells, totals.label_counts(), sums))
+    }
+
+    fn logs() -> impl Strategy<Value = Vec<Vec<Vec<Row>>>> {
+        let row = |from: u32| (from..from + 90, 0..4u8, prop::bool::weighted(0.95), any::<u8>());
+        let block = prop_oneof![5 => Just(0), 1 => Just(5000)]
+            .prop_flat_map(move |from| prop::collection::vec(row(from), 1..30));
+        prop::collection::vec(prop::collection::vec(block, 3), 1..5)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn logs_counted_together_are_counted_as_one_after_another(
+            logs in logs(), memory in prop_oneof![Just(0), Just(1 << 20)], first in any::<bool>(),
+        ) {
+            let injector = |log: usize| format!("host {}", if first { log } else { log / 2 });
+            let mut expected = Totals::new(memory, None);
+            let mut counter = StepCounter::default();
+            for (log, blocks) in logs.iter().enumerate() {
+                for rows in blocks {
+                    let (mut parsed, mut tally) = (parsed(rows, &injector(log)), Tally::default());
+                    prop_assert!(counter.count(&mut [(&mut parsed, &mut tally)], &BTreeSet::new(), &CLOCK).is_none());
+                    expected.add(&tally)?;
+                }
+            }
+            // What the first log tells is known while the others are read.
+            let (mut found, mut together) = (Totals::new(memory, None), Together::new(memory, None));
+            let mut later: Vec<Vec<Tally>> = logs.iter().map(|_| Vec::new()).collect();
+            for step in 0..3 {
+                let mut parsed: Vec<_> =
+                    logs.iter().enumerate().map(|(log, blocks)| parsed(&blocks[step], &injector(log))).collect();
+                let mut tallies: Vec<_> = logs.iter().map(|_| Tally::default()).collect();
+                let mut blocks: Vec<_> = parsed.iter_mut().zip(&mut tallies).collect();
+                let cells = counter.count(&mut blocks, &found.told_apart(), &CLOCK);
+                let mut tallies = tallies.into_iter();
+                found.add(&tallies.next().unwrap())?;
+                tallies.zip(&mut later).for_each(|(tally, later)| later.push(tally));
+                if let Some(cells) = cells {
+                    together.add(&cells, &found)?;
+                }
+            }
+            for tally in later.into_iter().flatten() {
+                found.add(&tally)?;
+            }
+            found.absorb_together(together)?;
+            prop_assert_eq!(told(&found)?, told(&expected)?);
+        }
+    }
+}
