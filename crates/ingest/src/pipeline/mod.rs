@@ -53,7 +53,7 @@ use crate::error::{Error, Result};
 use crate::formats::jtl::parser::Parser;
 use crate::sample::pool::Pool;
 
-/// The number of logs that are read side by side even where there are fewer cores: requests that several logs tell of the
+/// The number of logs that are read side by side even where there are fewer cores, but more than one: requests that several logs tell of the
 /// same second are then counted together.
 const SIDE_BY_SIDE: usize = 8;
 
@@ -84,7 +84,8 @@ impl Default for PipelineOptions {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             workers: cores,
-            readers: cores.max(SIDE_BY_SIDE),
+            // On a single core, blocks of the usual size matter more.
+            readers: if cores > 1 { cores.max(SIDE_BY_SIDE) } else { 1 },
             reader_bytes: 16 << 20,
             block_size: 1 << 20,
             look_ahead: 32 << 20,
