@@ -28,38 +28,42 @@ struct State {
 struct Place {
     blocks: VecDeque<Work>,
     buffers: Gauge,
-    /// True while the reader waits for a buffer, or for all of them to be free.
-    waits: bool,
-    waits_for_all: bool,
-    ended: bool,
+    reader: Reader,
+}
+
+/// What a reader does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Reads,
+    /// It waits for a buffer.
+    Waits,
+    /// It waits for all of its buffers to be free.
+    WaitsForAll,
+    Ended,
 }
 
 impl Place {
     /// Returns true if the next block need not be waited for.
     fn is_settled(&self) -> bool {
-        !self.blocks.is_empty()
-            || self.ended
-            || (self.waits && (self.waits_for_all || self.buffers.is_empty()))
+        let without = match self.reader {
+            Reader::Reads => false,
+            // It may be about to take one that came back.
+            Reader::Waits => self.buffers.is_empty(),
+            Reader::WaitsForAll | Reader::Ended => true,
+        };
+        without || !self.blocks.is_empty()
     }
 }
 
 impl Steps {
     /// Creates the places of readers, whose buffers these are.
     pub(crate) fn new(work: Sender<Step>, buffers: impl Iterator<Item = Gauge>) -> Self {
-        let place = |buffers| {
-            let blocks = VecDeque::new();
-            Place { blocks, buffers, waits: false, waits_for_all: false, ended: false }
-        };
+        let place = |buffers| Place { blocks: VecDeque::new(), buffers, reader: Reader::Reads };
         let state = State { places: buffers.map(place).collect(), steps: 0 };
         Self { work, state: Mutex::new(state) }
     }
 
-    /// Takes a block of a reader. Returns false if nobody works any more.
-    pub(crate) fn bring(&self, reader: usize, work: Work) -> bool {
-        self.change(reader, |place| place.blocks.push_back(work))
-    }
-
-    /// Changes the place of a reader, and passes on the steps that are complete.
+    /// Changes the place of a reader, and passes on the steps that are complete. Returns false if nobody works any more.
     fn change(&self, reader: usize, change: impl FnOnce(&mut Place)) -> bool {
         let mut state = self.lock();
         if let Some(place) = state.places.get_mut(reader) {
@@ -106,17 +110,19 @@ impl Pace {
     /// Takes a block for the workers. Returns false if nobody works any more.
     pub(crate) fn bring(&mut self, work: Work) -> bool {
         self.is_large = work.block.bytes.len() > self.ordinary;
-        self.steps.bring(self.reader, work)
+        self.steps.change(self.reader, |place| place.blocks.push_back(work))
     }
 
     /// Waits for a buffer, or for all of them to be free.
     fn wait(&mut self, for_all: bool) -> Option<PooledBuffer> {
-        let waits = |place: &mut Place| (place.waits, place.waits_for_all) = (true, for_all);
-        if !self.steps.change(self.reader, waits) {
+        let waits = if for_all { Reader::WaitsForAll } else { Reader::Waits };
+        if !self.steps.change(self.reader, |place| place.reader = waits) {
             return None;
         }
         let buffer = if for_all { self.turn.take_of_all() } else { self.turn.take() };
-        self.steps.lock().places.get_mut(self.reader).into_iter().for_each(|place| place.waits = false);
+        if let Some(place) = self.steps.lock().places.get_mut(self.reader) {
+            place.reader = Reader::Reads;
+        }
         buffer
     }
 }
@@ -133,6 +139,57 @@ impl Buffers for Pace {
 
 impl Drop for Pace {
     fn drop(&mut self) {
-        self.steps.change(self.reader, |place| place.ended = true);
+        self.steps.change(self.reader, |place| place.reader = Reader::Ended);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::error::Place;
+    use crate::formats::jtl::blocks::Block;
+    use crate::formats::jtl::layout::{Layout, LayoutOptions};
+    use crate::sample::pool::Pool;
+
+    fn work(lane: usize, bytes: PooledBuffer) -> Work {
+        let head = b"timeStamp,elapsed,label,success\n";
+        let layout = Layout::detect(head, &LayoutOptions::default(), &Place::default()).unwrap();
+        let block = Block { bytes, first_byte: 0, oversized: None, skipped_lines: 0, cut: false };
+        Work { lane, sequence: 0, log: 0, block, layout: Arc::new(layout), file: None }
+    }
+
+    fn lanes(step: Step) -> Vec<usize> {
+        step.blocks.iter().map(|work| work.lane).collect()
+    }
+
+    #[test]
+    fn step_does_without_readers_that_wait_or_have_ended() {
+        let (sender, steps) = crossbeam_channel::unbounded();
+        let pools = [Pool::new(1), Pool::new(1), Pool::new(1)];
+        let places = Arc::new(Steps::new(sender, pools.iter().map(Pool::gauge)));
+        let pace = |reader: usize| Pace::new(Arc::clone(&places), reader, pools[reader].turn(), 9);
+        let [mut first, mut second, mut third] = [pace(0), pace(1), pace(2)];
+        for (pace, lane) in [(&mut second, 1), (&mut first, 0), (&mut third, 2)] {
+            assert!(steps.is_empty(), "a reader has brought nothing yet");
+            let buffer = pace.take().unwrap();
+            assert!(pace.bring(work(lane, buffer)));
+        }
+        let step = steps.try_recv().unwrap();
+        // The first reader waits for the buffer of its only block, which is in the step.
+        let (took, taken) = channel();
+        let waiting = std::thread::spawn(move || took.send(first.take().is_some()).map(|()| first));
+        drop(third);
+        assert!(second.bring(work(1, PooledBuffer::from(vec![0; 10]))));
+        let without = steps.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!((without.number, lanes(without)), (1, vec![1]));
+        assert!(taken.try_recv().is_err());
+        assert_eq!(lanes(step), [0, 1, 2]);
+        assert_eq!(taken.recv_timeout(Duration::from_secs(60)), Ok(true));
+        drop(waiting.join().unwrap().unwrap());
+        // After a large block all buffers have to be free.
+        assert!(second.take().is_some());
     }
 }
