@@ -1,6 +1,7 @@
 //! Shortens texts that are too long to keep: the log decides how many distinct texts there are, so their length needs a
 //! limit.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
@@ -24,6 +25,12 @@ const HASH: usize = 16;
 
 /// The number of bytes that follow the beginning of a shortened text.
 const TAIL: usize = ELLIPSIS.len_utf8() + 2 * HASH;
+
+/// Cuts a message or a response code to the length that is kept with failures.
+pub(crate) fn short(text: &str) -> Cow<'_, str> {
+    // No character takes less than a byte.
+    if text.len() <= MESSAGE_LIMIT { text.into() } else { text.chars().take(MESSAGE_LIMIT).collect() }
+}
 
 /// Shortens a text that takes more than `limit` bytes: its beginning, `…` and a hash of the whole text. Returns `None`
 /// if the text is kept as it is.

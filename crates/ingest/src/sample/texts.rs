@@ -13,7 +13,9 @@ pub struct Texts {
     /// The distinct texts, indexed by code.
     values: Interner,
     /// Recent lookups, by [`Ends::slot`]; empty before the first one.
-    recent: Vec<Option<Known>>,
+    recent: Vec<Known>,
+    /// The number of times that they were forgotten.
+    epoch: u32,
 }
 
 /// A text that was looked up, and its code.
@@ -21,6 +23,8 @@ pub struct Texts {
 struct Known {
     ends: Ends,
     code: u32,
+    /// The epoch of the lookup. Those of other epochs are forgotten.
+    epoch: u32,
 }
 
 /// The length of a text and its ends, 8 bytes each or less where it is shorter.
@@ -106,7 +110,7 @@ impl Texts {
     pub fn code(&mut self, text: &[u8]) -> u32 {
         let ends = Ends::of(text);
         match self.recent.get(ends.slot()) {
-            Some(Some(known)) if self.is(*known, ends, text) => known.code,
+            Some(known) if self.is(*known, ends, text) => known.code,
             _ => self.search(ends, text),
         }
     }
@@ -114,16 +118,20 @@ impl Texts {
     /// Returns true if `known` is `text`, which has these ends.
     #[inline]
     fn is(&self, known: Known, ends: Ends, text: &[u8]) -> bool {
-        known.ends == ends && (text.len() <= Ends::WHOLE || self.values.is(known.code, text))
+        (known.ends == ends) & (known.epoch == self.epoch)
+            && (text.len() <= Ends::WHOLE || self.values.is(known.code, text))
     }
 
     /// Looks a text up among all, and keeps it among the recent ones.
     fn search(&mut self, ends: Ends, text: &[u8]) -> u32 {
         // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
-        self.recent.resize(RECENT, None);
+        let known = Known { ends, code, epoch: self.epoch };
+        if self.recent.is_empty() {
+            self.recent.resize(RECENT, Known { epoch: self.epoch.wrapping_sub(1), ..known });
+        }
         if let Some(recent) = self.recent.get_mut(ends.slot()) {
-            *recent = Some(Known { ends, code });
+            *recent = known;
         }
         code
     }
@@ -137,7 +145,11 @@ impl Texts {
 
     /// Forgets the recent lookups, since their codes may be those of other texts.
     fn forget(&mut self) {
-        self.recent.clear();
+        self.epoch = self.epoch.wrapping_add(1);
+        // What was looked up as many epochs ago must not be found.
+        if self.epoch == 0 {
+            self.recent.clear();
+        }
     }
 
     /// The number of bytes of the distinct texts.
@@ -247,6 +259,16 @@ mod tests {
         both.append(&other);
         assert_eq!(both, column(&[Some("a"), Some("b"), Some("c"), None, Some("b")]));
         assert_eq!(both.values().len(), 3);
+    }
+
+    #[test]
+    fn texts_that_were_taken_have_new_codes() {
+        // The last epoch before the number of epochs begins anew.
+        let mut texts = Texts { epoch: u32::MAX - 1, ..Texts::default() };
+        for order in [["a", "b"], ["b", "a"], ["a", "b"], ["b", "a"]] {
+            assert_eq!(order.map(|text| texts.code(text.as_bytes())), [0, 1]);
+            texts.clear();
+        }
     }
 
     proptest! {

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::{
     FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
     part::{translate_loads, translated},
-    short,
 };
 use crate::counts::CellKey;
 use crate::counts::block::Tally;
 use crate::counts::packed::{CellResult, opened};
 use crate::error::Result;
+use crate::sample::long_text::short;
 
 /// The number and size of names that would be new.
 #[derive(Debug, Clone, Copy, Default)]

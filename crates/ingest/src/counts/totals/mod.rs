@@ -22,7 +22,7 @@ use super::block::Tally;
 use super::packed::CellResult;
 use super::{ErrorCount, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
-use crate::sample::long_text::MESSAGE_LIMIT;
+use crate::sample::long_text::short;
 use crate::sample::reserved::OTHER;
 use crate::sample::texts::Texts;
 
@@ -297,11 +297,6 @@ fn join_errors(errors: &mut Vec<ErrorCount>) {
     });
 }
 
-/// Cuts a text to the length that is kept.
-fn short(text: &str) -> String {
-    text.chars().take(MESSAGE_LIMIT).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::block::{LocalError, LocalKey};
@@ -309,6 +304,7 @@ mod tests {
     use super::*;
     use crate::counts::packed::opened;
     use crate::counts::{Cell, InjectorLoad};
+    use crate::sample::long_text::MESSAGE_LIMIT;
     use crate::sample::text_list::TextList;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
