@@ -47,7 +47,7 @@ pub(crate) struct LogArgs {
     /// Threads that parse and encode [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
-    /// Logs of a run to read side by side [default: one per core, at least 8; 1 on a single core]
+    /// Most logs of a run that are read side by side [default: one per core, at least 8; 1 on a single core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) readers: Option<u16>,
     /// Memory for a run's counts; above a fifth of it, counts go to a temporary file

@@ -4,6 +4,7 @@ pub(crate) mod block;
 pub(crate) mod counter;
 pub(crate) mod coverage;
 mod histograms;
+pub(crate) mod known_names;
 pub(crate) mod pack;
 pub(crate) mod packed;
 mod packed_cell;

@@ -1,7 +1,7 @@
 //! Ingests one run, from its files to the commit.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
@@ -10,7 +10,7 @@ use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::since_begin::begin;
 use crate::pipeline::collector::collected::Collected;
-use crate::pipeline::plan::ReadPlan;
+use crate::pipeline::plan::{ReadPlan, RestartWindow};
 use crate::pipeline::sink::{RunStore, RunWriter};
 use crate::pipeline::stage::Stage;
 use crate::pipeline::{Outcome, run};
@@ -146,10 +146,15 @@ pub(crate) async fn ingest_as<S: RunStore>(
     prepared.check_part(terms.part)?;
     let mut origin = prepared.t0(options);
     let mut restart_window = (S::CAN_RESTART && prepared.can_restart && origin.is_none())
-        .then_some(options.sizes.look_ahead as u64);
-    let mut read_twice = false;
+        .then(|| RestartWindow::of(prepared.log_count(), options.sizes.look_ahead));
+    let (mut read_twice, mut earliest) = (false, None);
     loop {
-        let plan = ReadPlan { restart_window, part: terms.part.is_some(), ..prepared.plan(options, origin) };
+        let plan = ReadPlan {
+            restart_window,
+            earliest,
+            part: terms.part.is_some(),
+            ..prepared.plan(options, origin)
+        };
         let parser = prepared.parser(options)?;
         let writer = store.begin(options.given_key().as_ref(), prepared.keeps_samples(options)).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
@@ -158,7 +163,9 @@ pub(crate) async fn ingest_as<S: RunStore>(
             }
             Outcome::Earlier(earlier) => {
                 prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
-                origin = Some(earlier.t0_ms);
+                let looks_ahead = !earlier.late && restart_window.is_some_and(|window| window.at_once);
+                origin = (!looks_ahead).then_some(earlier.t0_ms);
+                earliest = Some(earlier.t0_ms);
                 restart_window = None;
                 read_twice = earlier.late;
                 progress.begin();
@@ -323,6 +330,7 @@ impl Prepared {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
+            earliest: None,
             given: self.t0(options),
             injector: options.injector.clone(),
             part: false,
@@ -369,6 +377,11 @@ impl Prepared {
             return Err(Error::input(ErrorKind::ReadOnce, self.place.clone(), problem, "Give it as a file."));
         }
         Err(self.other_origin(told, earliest))
+    }
+
+    /// The number of files and pipes with logs.
+    fn log_count(&self) -> usize {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Returns t0: the given origin, or else the smallest timeStamp of the logs.

@@ -105,6 +105,7 @@ pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
         sources: Arc::new(Mutex::new(sources)),
         layout: LayoutOptions::default(),
         origin: None,
+        earliest: None,
         given: None,
         injector: None,
         part: false,
@@ -125,12 +126,12 @@ pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
         plan.run(parser, Arc::default(), &mut cut)?;
         return Ok(cut.bytes);
     }
-    let lanes = Mutex::new(plan.lanes(parser, groups, readers, &mut Cut::default())?.into_iter());
+    let lanes = Mutex::new(plan.lanes(parser, groups, readers)?.lanes.into_iter());
     let next = || lanes.lock().ok().and_then(|mut lanes| lanes.next());
     let read = || {
         let mut cut = Cut::default();
         while let Some(lane) = next() {
-            plan.read_lane(lane, &Arc::default(), &mut cut)?;
+            plan.read_lane(lane, BLOCK, &Arc::default(), &mut cut)?;
         }
         Ok(cut.bytes)
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::formats::jtl::parsed::Clock;
 use crate::source::LogSource;
 
 /// The maximum number of lanes of a run: the samples of each are a file of their own in a folder.
@@ -12,6 +13,14 @@ pub(crate) struct Lane {
     pub(super) number: usize,
     /// The logs with their names, if the run has several.
     pub(super) logs: Vec<(LogSource, Option<Arc<str>>)>,
+}
+
+/// The lanes of a run, and what was found when looking ahead in their logs.
+pub(crate) struct Lanes {
+    pub(crate) lanes: Vec<Lane>,
+    pub(super) clock: Clock,
+    /// True if what the lanes tell is worth being counted together.
+    pub(super) together: bool,
 }
 
 /// Divides logs into lanes of at least `least` unpacked bytes, as far as these are known. Returns the number of logs of

@@ -1,12 +1,12 @@
 //! The messages between the pipeline's threads, and the state that the workers share.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::collector::collected::BlockCounts;
 use super::progress::Progress;
 use crate::counts::block::Tally;
+use crate::counts::known_names::KnownNames;
 use crate::error::{Error, Place};
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
@@ -25,6 +25,8 @@ pub(crate) struct Work {
     pub(crate) block: Block,
     pub(crate) layout: Arc<Layout>,
     pub(crate) file: Option<Arc<str>>,
+    /// When the block begins, if its first field tells: in any unit, from any moment.
+    pub(crate) time: Option<u64>,
 }
 
 /// Blocks of lanes that are read side by side, one of each.
@@ -90,8 +92,8 @@ pub(super) struct Shared {
     /// The number of rejects of a block to keep: never fewer than are still allowed.
     pub(super) reject_room: AtomicU64,
     pub(super) progress: Progress,
-    /// The labels that blocks of several logs may be counted together with: they have cells of their own, whatever comes.
-    pub(super) labels: Mutex<Arc<BTreeSet<String>>>,
+    /// The names that blocks of several logs may be counted together with.
+    pub(super) names: Mutex<Arc<KnownNames>>,
 }
 
 impl Shared {
@@ -101,17 +103,17 @@ impl Shared {
             times_only: AtomicBool::new(false),
             reject_room: AtomicU64::new(reject_room),
             progress,
-            labels: Mutex::default(),
+            names: Mutex::default(),
         }
     }
 
-    /// The labels that blocks of several logs may be counted together with.
-    pub(super) fn labels(&self) -> Arc<BTreeSet<String>> {
-        Arc::clone(&self.labels.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The names that blocks of several logs may be counted together with.
+    pub(super) fn names(&self) -> Arc<KnownNames> {
+        Arc::clone(&self.names.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes labels known to the workers.
-    pub(super) fn set_labels(&self, labels: BTreeSet<String>) {
-        *self.labels.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(labels);
+    /// Makes names known to the workers.
+    pub(super) fn set_names(&self, names: KnownNames) {
+        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(names);
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct ReadPlan {
     pub(crate) layout: LayoutOptions,
     /// t0 in epoch ms, if known.
     pub(crate) origin: Option<i64>,
+    /// The smallest timeStamp that an earlier pass has found, epoch ms, if there was one. Others may be smaller.
+    pub(crate) earliest: Option<i64>,
     /// t0 in epoch ms, if the user gave it.
     pub(crate) given: Option<i64>,
     /// The name of the injector of all logs, if the user gave it.
@@ -73,16 +75,37 @@ pub(crate) struct ReadPlan {
     pub(crate) max_span_ms: u64,
     pub(crate) block_size: usize,
     pub(crate) look_ahead: usize,
-    /// If a record before t0 is found within this many bytes, the pass stops after them, since a restart is cheap
-    /// there. `None` if the pass can't restart.
-    pub(crate) restart_window: Option<u64>,
+    /// Where a record before t0 ends the pass early. `None` if the pass can't restart, or should read to the end.
+    pub(crate) restart_window: Option<RestartWindow>,
     /// The maximum number of unpacked bytes to read of each log. A log that is longer does not end for the feed.
     pub(crate) limit: Option<u64>,
 }
 
+/// The beginnings of logs, where a record before t0 ends the pass: a restart is cheap there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RestartWindow {
+    /// The number of bytes of each log.
+    pub(crate) bytes: u64,
+    /// True if the pass ends at once, and not when all of them were read and t0 is likely known.
+    pub(crate) at_once: bool,
+}
+
+impl RestartWindow {
+    /// The window of so many logs, over which `bytes` are spread. Other logs may begin earlier still than the one that
+    /// ends the pass, so the next pass looks ahead in all of them.
+    pub(crate) fn of(logs: usize, bytes: usize) -> Self {
+        Self { bytes: (bytes / logs.max(1)) as u64, at_once: logs > 1 }
+    }
+}
+
 impl ReadPlan {
-    pub(super) fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
-        open_log(log.limited(self.limit), &self.layout, self.begin, self.block_size)
+    /// Opens a log that is read in blocks of about `block_size` bytes.
+    pub(super) fn open_log<'a>(
+        &self,
+        log: LogReader<'a>,
+        block_size: usize,
+    ) -> Result<(Layout, Cutter<LogReader<'a>>)> {
+        open_log(log.limited(self.limit), &self.layout, self.begin, block_size)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
 
-use super::lanes::{Lane, groups};
+use super::lanes::{Lane, Lanes, groups};
 use super::plan::{LogFeed, ReadPlan};
-use super::survey::Survey;
+use super::survey::{Survey, belong_together};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter};
 use crate::formats::jtl::layout::Layout;
@@ -23,11 +23,17 @@ impl ReadPlan {
     /// When a file can't be read or is not what it was recognised as.
     pub(crate) fn run(&self, parser: Parser, packed: Arc<AtomicU64>, feed: &mut impl LogFeed) -> Result<()> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        let (window, mut survey) = self.begin(&mut sources, parser, 1, feed)?;
+        let (window, survey) = self.survey(&mut sources, parser, 1)?;
+        let mut survey = Some(survey);
+        if let [first, _, ..] = sources.as_slice()
+            && first.can_restart()
+        {
+            self.start(&mut survey, first.place(), feed)?;
+        }
         let mut names = LogNames::new(&sources, self.injector.as_deref());
         for source in sources.iter_mut() {
             let mut name = |place: &Place| names.next(place);
-            if !self.read(source, &mut name, window, &packed, &mut survey, feed)? {
+            if !self.read(source, &mut name, (window, self.block_size), &packed, &mut survey, feed)? {
                 break;
             }
         }
@@ -44,39 +50,39 @@ impl ReadPlan {
         }
     }
 
-    /// Looks ahead in the files, which are then read side by side, and starts the feed. Returns the lanes.
+    /// Looks ahead in the files, which are then read side by side. Returns the lanes.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
-    pub(crate) fn lanes(
-        &self,
-        parser: Parser,
-        groups: Vec<usize>,
-        readers: usize,
-        feed: &mut impl LogFeed,
-    ) -> Result<Vec<Lane>> {
+    pub(crate) fn lanes(&self, parser: Parser, groups: Vec<usize>, threads: usize) -> Result<Lanes> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begin(&mut sources, parser, readers, feed)?;
+        let (_, survey) = self.survey(&mut sources, parser, threads)?;
+        let place = sources.first().map(|first| first.place().clone()).unwrap_or_default();
         let mut names = LogNames::new(&sources, self.injector.as_deref());
         let mut files =
             sources.iter().filter_map(|source| Some((source.again()?, names.next(source.place()))));
         let lane = |(number, logs)| Lane { number, logs: files.by_ref().take(logs).collect() };
-        Ok(groups.into_iter().enumerate().map(lane).collect())
+        Ok(Lanes {
+            lanes: groups.into_iter().enumerate().map(lane).collect(),
+            clock: self.clock(&survey, &place)?,
+            together: belong_together(&survey.beginnings),
+        })
     }
 
-    /// Reads the logs of a lane into the feed. Returns false when the feed asks to stop.
+    /// Reads the logs of a lane into the feed, in blocks of about `block_size` bytes. Returns false when the feed asks to stop.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
     pub(crate) fn read_lane(
         &self,
         lane: Lane,
+        block_size: usize,
         packed: &Arc<AtomicU64>,
         feed: &mut impl LogFeed,
     ) -> Result<bool> {
         for (mut source, name) in lane.logs {
             let mut name = |_: &Place| name.clone();
-            if !self.read(&mut source, &mut name, 0, packed, &mut None, feed)? {
+            if !self.read(&mut source, &mut name, (0, block_size), packed, &mut None, feed)? {
                 return Ok(false);
             }
         }
@@ -88,7 +94,7 @@ impl ReadPlan {
         &self,
         source: &mut LogSource,
         name: &mut dyn FnMut(&Place) -> Option<Arc<str>>,
-        window: usize,
+        (window, block_size): (usize, usize),
         packed: &Arc<AtomicU64>,
         survey: &mut Option<Survey>,
         feed: &mut impl LogFeed,
@@ -98,7 +104,7 @@ impl ReadPlan {
             let Some(log) = stream.next_log()? else { break };
             let place = log.place().clone();
             let file = name(&place);
-            let (layout, mut cutter) = self.open_log(log)?;
+            let (layout, mut cutter) = self.open_log(log, block_size)?;
             if self.samples && !layout.form.has_requests() {
                 return Err(late(place));
             }

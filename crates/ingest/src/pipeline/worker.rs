@@ -58,13 +58,13 @@ impl<E: BatchEncoder> Worker<E> {
             .filter(|(_, done)| done.is_counted)
             .map(|(parsed, done)| (parsed, &mut done.counts.tally))
             .collect();
-        let together = counter.count(&mut counted, &self.shared.labels(), &clock);
+        let together = counter.count(&mut counted, &self.shared.names(), &clock);
         Ok(Counted { number: step.number, blocks, together })
     }
 
     /// Parses and encodes a block. Its tally is still empty.
     fn block(&mut self, work: Work, clock: &Clock, parsed: &mut Parsed) -> Result<Done<E::Chunk>> {
-        let Work { lane, sequence, log, block, layout, file } = work;
+        let Work { lane, sequence, log, block, layout, file, time: _ } = work;
         if let Some(reason) = block.oversized {
             let counts = BlockCounts::oversized(log, &block, reason);
             return Ok(Done { lane, sequence, counts, is_counted: false, chunk: None, buffer: block.bytes });

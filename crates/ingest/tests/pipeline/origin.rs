@@ -114,6 +114,23 @@ fn earliest_record_may_be_in_any_log_of_several() {
 }
 
 #[test]
+fn reading_of_several_logs_begins_anew_at_once_and_looks_ahead_in_all_of_them() {
+    let desk = Desk::new();
+    // The second log tells of an earlier time than the first one's earliest, which is found first.
+    let other = early(false).replace(&(T0 + 500).to_string(), &(T0 + 400).to_string());
+    let files =
+        [desk.file("a.csv", early(false)), desk.file("b.csv", &other), desk.file("c.csv", early(false))];
+    let window = options(2, 100, 60_000);
+    let (stored, read_twice, passes_begun) = passes(&files, &window);
+    assert_eq!((stored.run.info.t0_ms, read_twice, passes_begun), (T0 + 400, false, 2));
+    assert_eq!(stored, passes(&files, &options(1, 1 << 20, 3 << 20)).0);
+    // A record that comes late in its log is only found by reading all of it.
+    let files = [desk.file("a.csv", early(false)), desk.file("b.csv", early(true))];
+    let (stored, read_twice, passes_begun) = passes(&files, &window);
+    assert_eq!((stored.run.info.t0_ms, read_twice, passes_begun), (T0, true, 3));
+}
+
+#[test]
 fn told_origin_that_is_wrong_is_refused_with_the_right_one() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];

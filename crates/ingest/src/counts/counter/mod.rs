@@ -1,5 +1,6 @@
 //! Counts the samples of a block by second, label and outcome.
 
+mod failures;
 mod mixed;
 mod open;
 pub(crate) mod step;
@@ -11,12 +12,11 @@ use hashbrown::HashMap;
 use mixed::{Keys, Mixed};
 use open::{Load, NONE, Open, of};
 
-use super::block::{LocalError, LocalKey, Tally};
+use super::block::{LocalKey, Tally};
 use super::sort::Sorter;
 use super::{InjectorLoad, histograms};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
-use crate::sample::texts::Texts;
 
 /// Counts blocks. Each worker has one and reuses its memory. It is empty between blocks.
 #[derive(Default)]
@@ -306,15 +306,9 @@ fn runs(values: &mut [i32], histogram: &mut Vec<u32>, sorter: &mut Sorter, into:
     }
 }
 
-/// Tallies a parsed block whose cells are counted together with those of other blocks. Its distinct texts move to the
-/// tally.
-pub(crate) fn tally_without_cells(parsed: &mut Parsed) -> Tally {
-    named(Tally::without_cells(&parsed.batch), parsed)
-}
-
 /// Moves the distinct texts of a block to its tally, and counts its failures.
 fn named(mut tally: Tally, parsed: &mut Parsed) -> Tally {
-    tally.errors = errors(parsed);
+    tally.errors = failures::of_block(parsed);
     tally.labels = parsed.batch.label.take_values();
     tally.injectors = parsed.batch.injector.take_values();
     tally.response_codes = parsed.batch.response_code.take_values();
@@ -322,26 +316,12 @@ fn named(mut tally: Tally, parsed: &mut Parsed) -> Tally {
     tally
 }
 
-fn errors(parsed: &Parsed) -> Vec<(LocalError, u64)> {
-    let batch = &parsed.batch;
-    let mut counts: HashMap<LocalError, u64> = HashMap::new();
-    for (row, message) in &parsed.failures {
-        let row = *row as usize;
-        let Some(LocalKey { second, label, transaction, .. }) = LocalKey::of(batch, row) else { continue };
-        let response_code = batch.response_code.codes().get(row).copied().unwrap_or(Texts::NULL);
-        let error = LocalError { second, label, response_code, message: *message, transaction };
-        *counts.entry(error).or_default() += 1;
-    }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_unstable();
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Spread;
     use super::*;
     use crate::formats::jtl::columns::MOST_BYTES;
+    use crate::sample::texts::Texts;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

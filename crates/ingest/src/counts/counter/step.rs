@@ -1,9 +1,8 @@
 //! Counts the blocks of a step, those of the same time together.
 
-use std::collections::BTreeSet;
-
-use super::{Counter, tally_without_cells};
+use super::{Counter, failures, named};
 use crate::counts::block::Tally;
+use crate::counts::known_names::KnownNames;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
@@ -21,38 +20,52 @@ pub(crate) struct StepCounter {
     counter: Counter,
     /// The samples of several blocks.
     batch: SampleBatch,
+    failures: failures::OfBlocks,
 }
 
 /// The earliest and latest time of a block, in epoch ms.
-type Span = (i64, i64);
+pub(crate) type Span = (i64, i64);
 
 impl StepCounter {
-    /// Counts the blocks of a step, and sets their tallies. Returns the cells of those that were counted together, if any
-    /// were: their labels are all among `known`.
+    /// Counts the blocks of a step, and sets their tallies. Returns the cells and failures of those that were counted
+    /// together, if any were: all their names but those of injectors are among `known`.
     pub(crate) fn count(
         &mut self,
         blocks: &mut [(&mut Parsed, &mut Tally)],
-        known: &BTreeSet<String>,
+        known: &KnownNames,
         clock: &Clock,
     ) -> Option<Tally> {
         let spans: Vec<Option<Span>> = blocks.iter().map(|(parsed, _)| span(parsed, known)).collect();
         let near = near(&spans);
         self.batch.clear();
         for ((parsed, tally), near) in blocks.iter_mut().zip(&near) {
-            **tally = if *near {
-                self.batch.append_counted(&parsed.batch);
-                tally_without_cells(parsed)
-            } else {
-                self.counter.tally(parsed, clock)
-            };
+            **tally = if *near { self.append(parsed, known) } else { self.counter.tally(parsed, clock) };
         }
-        near.contains(&true).then(|| self.counter.tally_together(&mut self.batch, clock))
+        near.contains(&true).then(|| {
+            let mut together = self.counter.tally_together(&mut self.batch, clock);
+            self.failures.end(&mut together);
+            together
+        })
+    }
+
+    /// Appends a block to those that are counted together. Returns what is left to tell of it.
+    fn append(&mut self, parsed: &mut Parsed, known: &KnownNames) -> Tally {
+        self.batch.append_counted(&parsed.batch);
+        let mut code = |label: &str| self.batch.label.code(label.as_bytes());
+        let labels: Vec<u32> = parsed.batch.label.values().iter().map(&mut code).collect();
+        let mut tally = Tally::without_cells(&parsed.batch);
+        if !self.failures.add(parsed, &labels, known) {
+            return named(tally, parsed);
+        }
+        tally.labels = parsed.batch.label.take_values();
+        tally.injectors = parsed.batch.injector.take_values();
+        tally
     }
 }
 
 /// The span of a block that can be counted together with others.
-fn span(parsed: &Parsed, known: &BTreeSet<String>) -> Option<Span> {
-    let batch = &parsed.batch;
+fn span(parsed: &Parsed, known: &KnownNames) -> Option<Span> {
+    let (batch, known) = (&parsed.batch, &known.labels);
     let is_known = batch.label.values().iter().all(|label| known.contains(label));
     let are_few = batch.injector.values().len() <= INJECTORS;
     let has_labels = known.contains("") || !batch.label.codes().contains(&Texts::NULL);
@@ -62,7 +75,7 @@ fn span(parsed: &Parsed, known: &BTreeSet<String>) -> Option<Span> {
 }
 
 /// Returns which blocks to count together: those near the one in the middle, if there are several.
-fn near(spans: &[Option<Span>]) -> Vec<bool> {
+pub(crate) fn near(spans: &[Option<Span>]) -> Vec<bool> {
     let mut sorted: Vec<Span> = spans.iter().copied().flatten().collect();
     sorted.sort_unstable();
     let middle = sorted.get(sorted.len() / 2).copied();

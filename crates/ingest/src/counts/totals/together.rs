@@ -1,25 +1,30 @@
 //! Cells of blocks of several logs that were read at about the same time. They are counted together, ahead of the turns of
 //! the logs.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::cells::{Cells, Indexes};
+use super::failures::Failures;
 use super::part::translate_loads;
-use super::{Limit, Names, Totals};
-use crate::counts::block::Tally;
+use super::{FailureKey, Limit, Names, Totals};
+use crate::counts::block::{LocalError, Tally};
+use crate::counts::known_names::KnownNames;
 use crate::error::{Error, Result};
+use crate::sample::long_text::short;
 use crate::sample::reserved::OTHER;
+use crate::sample::text_list::TextList;
+use crate::sample::texts::Texts;
 
 /// No limit: whoever adds cells sees to it that injectors are few.
 const ANY: Limit = Limit { names: usize::MAX, bytes: usize::MAX };
 
-/// Cells of which only the labels have the indexes that they have in the run: an injector has its index once all logs
-/// before were read.
+/// Cells and failures, whose names have the indexes that they have in the run. Only an injector has its own index: it has that of
+/// the run once all logs before were read.
 #[derive(Debug)]
 pub(crate) struct Together {
     cells: Cells,
     injectors: Names,
+    failures: Failures,
 }
 
 impl Together {
@@ -28,7 +33,7 @@ impl Together {
         let mut injectors = Names::default();
         // The run, too, indexes the unknown injector first.
         injectors.index("", ANY);
-        Self { cells: Cells::new(memory, folder), injectors }
+        Self { cells: Cells::new(memory, folder), injectors, failures: Failures::default() }
     }
 
     /// The number of injectors.
@@ -36,19 +41,15 @@ impl Together {
         self.injectors.names.texts().len()
     }
 
-    /// Adds cells whose labels the run has.
+    /// Adds cells and failures whose names the run has.
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
     pub(crate) fn add(&mut self, tally: &Tally, run: &Totals) -> Result<()> {
-        let known = |label: &str| {
-            let index = run.labels.names.find(label.as_bytes());
-            index.ok_or_else(|| Error::bug("counting logs together", "a label is not known"))
-        };
         let indexes = Indexes {
-            labels: tally.labels.iter().map(known).collect::<Result<_>>()?,
+            labels: tally.labels.iter().map(|label| known(&run.labels, label)).collect::<Result<_>>()?,
             // If the run has no such label, nor has any of these samples.
-            no_label: known("").unwrap_or_default(),
+            no_label: known(&run.labels, "").unwrap_or_default(),
             injectors: tally.injectors.iter().map(|name| self.injectors.index(name, ANY)).collect(),
             untold: self.injectors.index("", ANY),
         };
@@ -56,28 +57,70 @@ impl Together {
             // Other logs, of the same seconds once more.
             self.cells.begin_anew()?;
         }
-        self.cells.add(tally, &indexes)
+        self.cells.add(tally, &indexes)?;
+        self.add_failures(tally, run, &indexes)?;
+        self.failures.end_before(self.cells.past());
+        Ok(())
+    }
+
+    fn add_failures(&mut self, tally: &Tally, run: &Totals, indexes: &Indexes) -> Result<()> {
+        let of = |texts: &TextList, code: u32, names: &Names| match code {
+            // The log has no such column.
+            Texts::NULL => known(names, ""),
+            code => known(names, &short(texts.get(code as usize).unwrap_or_default())),
+        };
+        for (local, count) in &tally.errors {
+            let LocalError { second, transaction, .. } = *local;
+            let key = FailureKey {
+                second,
+                label: indexes.label(local.label),
+                response_code: of(&tally.response_codes, local.response_code, &run.response_codes)?,
+                message: of(&tally.messages, local.message, &run.messages)?,
+                transaction,
+            };
+            self.failures.add(key, *count);
+        }
+        Ok(())
     }
 }
 
+/// The index of a name that the run has.
+fn known(names: &Names, name: &str) -> Result<u32> {
+    let index = names.names.find(name.as_bytes());
+    index.ok_or_else(|| Error::bug("counting logs together", "a name is not known"))
+}
+
 impl Totals {
-    /// The number of labels that have cells of their own.
-    pub(crate) fn distinct_labels(&self) -> usize {
-        self.labels.names.texts().len()
+    /// The numbers of the names that are told apart: labels, and those of failures.
+    pub(crate) fn distinct_names(&self) -> (usize, usize) {
+        let [labels, codes, messages] =
+            [&self.labels, &self.response_codes, &self.messages].map(|names| names.names.texts().len());
+        (labels, codes + messages)
     }
 
-    /// The labels that are told apart.
-    pub(crate) fn told_apart(&self) -> BTreeSet<String> {
-        self.labels.names.texts().iter().filter(|label| *label != OTHER).map(str::to_owned).collect()
+    /// The names that are told apart.
+    pub(crate) fn told_apart(&self) -> KnownNames {
+        let told = |names: &Names| {
+            names.names.texts().iter().filter(|name| *name != OTHER).map(str::to_owned).collect()
+        };
+        KnownNames {
+            labels: told(&self.labels),
+            response_codes: told(&self.response_codes),
+            messages: told(&self.messages),
+        }
     }
 
-    /// Adds the cells that were counted together, once their logs were all added.
+    /// Adds what was counted together, once all its logs were added.
     ///
     /// # Errors
     /// When a temporary file can't be written or read.
     pub(crate) fn absorb_together(&mut self, together: Together) -> Result<()> {
         let injectors = self.injectors.indexes(&together.injectors, self.limits.injectors);
         let as_they_are = (0..).zip(&injectors).all(|(before, now)| before == *now);
+        self.errors.absorb(together.failures.between(0, u32::MAX));
+        for (second, transaction, count) in together.failures.others_between(0, u32::MAX) {
+            self.errors.add_other((second, transaction), count);
+        }
         self.begin_log()?;
         for run in together.cells.into_runs()? {
             if as_they_are {
@@ -102,7 +145,7 @@ mod tests {
     use super::*;
     use crate::counts::counter::step::StepCounter;
     use crate::counts::packed::opened;
-    use crate::counts::{Cell, CellKey, LabelCount};
+    use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
     use crate::formats::jtl::parsed::{Clock, Parsed};
 
     const CLOCK: Clock = Clock { origin: 0, head: None, max_span_ms: u64::MAX };
@@ -128,18 +171,28 @@ mod tests {
             batch.connect.push(None);
             batch.injector.push(injector.as_bytes());
             batch.transaction.push(size % 11 == 0);
+            match size % 13 > 0 {
+                true => batch.response_code.push(if size % 5 > 0 { b"200" } else { b"503" }),
+                false => batch.response_code.push_null(),
+            }
+            if size % 5 == 0 {
+                // Longer than messages are kept.
+                let message = format!("{}{}", "long ".repeat((size % 2) as usize * 101), size % 3 + label);
+                parsed.failures.push((batch.t_ms.len() as u32 - 1, parsed.messages.code(message.as_bytes())));
+            }
         }
         parsed.earliest_ms = parsed.batch.t_ms.iter().copied().min();
         parsed.latest_ms = parsed.batch.t_ms.iter().copied().max();
         parsed
     }
 
-    type Told = (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<LabelCount>, [u64; 3]);
+    type Told = (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<ErrorCount>, Vec<LabelCount>, [u64; 3]);
 
     fn told(totals: &Totals) -> Result<Told> {
         let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>()?;
         let sums = [totals.successes, totals.failures, totals.transactions];
-        Ok((totals.labels(), totals.injectors(), cells, totals.label_counts(), sums))
+        let errors = totals.errors().collect::<Result<_>>()?;
+        Ok((totals.labels(), totals.injectors(), cells, errors, totals.label_counts(), sums))
     }
 
     fn logs() -> impl Strategy<Value = Vec<Vec<Vec<Row>>>> {
@@ -162,7 +215,7 @@ mod tests {
             for (log, blocks) in logs.iter().enumerate() {
                 for rows in blocks {
                     let (mut parsed, mut tally) = (parsed(rows, &injector(log)), Tally::default());
-                    prop_assert!(counter.count(&mut [(&mut parsed, &mut tally)], &BTreeSet::new(), &CLOCK).is_none());
+                    prop_assert!(counter.count(&mut [(&mut parsed, &mut tally)], &KnownNames::default(), &CLOCK).is_none());
                     expected.add(&tally)?;
                 }
             }

@@ -26,11 +26,11 @@ use crate::source::log::last_part;
 #[derive(Debug)]
 pub(crate) struct BlockCounts {
     log: usize,
-    first_byte: u64,
+    pub(super) first_byte: u64,
     lines: u64,
     pub(super) rejects: Refused,
     other_header: Option<(u64, u64)>,
-    earliest_ms: Option<i64>,
+    pub(super) earliest_ms: Option<i64>,
     latest_ms: Option<i64>,
     ends: Ends,
     resolution: Resolution,

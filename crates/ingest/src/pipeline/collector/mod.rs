@@ -19,6 +19,7 @@ use self::collected::Collected;
 use self::segment::Segment;
 use self::together::StepCells;
 use super::messages::{Counted, Done, Message, Shared};
+use super::plan::RestartWindow;
 use super::sink::{BatchEncoder, RunWriter};
 use crate::counts::totals::{Together, Totals};
 use crate::error::{Error, Result};
@@ -42,8 +43,8 @@ pub(super) struct Collector<'a, W: RunWriter> {
     segments: Vec<Segment<ChunkOf<W>>>,
     writer: &'a mut W,
     shared: &'a Shared,
-    /// If a record before t0 is found within this many bytes, reading stops after them. `None` to read to the end.
-    window: Option<u64>,
+    /// `None` if reading never stops early.
+    window: Option<RestartWindow>,
     apart: Apart,
     together: Option<StepCells>,
 }
@@ -54,7 +55,7 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         collected: Collected,
         writer: &'a mut W,
         shared: &'a Shared,
-        window: Option<u64>,
+        window: Option<RestartWindow>,
         apart: Apart,
     ) -> Self {
         let together = |memory| StepCells::new(Together::new(memory, apart.scratch.clone()));
@@ -174,23 +175,26 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         }
     }
 
-    /// Returns `None` without a record before t0 so far; otherwise whether it came late.
+    /// Returns `None` without a record before t0 so far; otherwise whether all of them came late.
     fn late(&self) -> Option<bool> {
-        let early = self.segments.first()?.early?;
-        Some(self.window.is_none_or(|window| early >= window))
+        let early = self.segments.iter().filter_map(|segment| segment.early).min()?;
+        Some(self.window.is_none_or(|window| early >= window.bytes))
     }
 
-    /// Returns true if a record before t0 was found within the window and the whole window was read.
+    /// Returns true if a record before t0 was found within the window and what is needed of it was read.
     fn must_restart(&self) -> bool {
         let bytes = self.segments.first().map_or(0, |segment| segment.bytes);
-        self.late() == Some(false) && self.window.is_some_and(|window| bytes >= window)
+        self.late() == Some(false)
+            && self.window.is_some_and(|window| window.at_once || bytes >= window.bytes)
     }
 
     fn end(mut self) -> Result<(Collected, Option<bool>)> {
         let late = self.late();
+        let earliest = self.segments.iter().filter_map(|segment| segment.collected.earliest_ms).min();
         match self.segments.is_empty() {
             false => {
                 let mut collected = self.segments.swap_remove(0).collected;
+                collected.earliest_ms = earliest;
                 if let Some(together) = self.together.filter(|_| late.is_none()) {
                     together.end(&mut collected.totals)?;
                 }

@@ -23,7 +23,7 @@ pub(super) struct Segment<C> {
     waiting: BTreeMap<u64, Box<Done<C>>>,
     /// The number of bytes of the logs in the blocks so far.
     pub(super) bytes: u64,
-    /// The number of bytes in the blocks before the first one that has a record before t0, if there is one.
+    /// The first byte, in its log, of a block that has a record before t0, if there is one: the smallest.
     pub(super) early: Option<u64>,
     /// Why no further block is collected. It is told in its turn.
     pub(super) failed: Option<Error>,
@@ -101,11 +101,10 @@ impl<C> Segment<C> {
 
     /// Adds the results of a block with these bytes.
     pub(super) fn add(&mut self, counts: BlockCounts, bytes: &[u8], origin: Option<i64>) -> Result<()> {
+        let early = counts.earliest_ms.is_some_and(|earliest| origin.is_some_and(|origin| earliest < origin));
+        let early = early.then_some(counts.first_byte);
         self.collected.add(counts, bytes)?;
-        let earliest = self.collected.earliest_ms;
-        if self.early.is_none() && earliest.is_some() && earliest < origin {
-            self.early = Some(self.bytes);
-        }
+        self.early = [self.early, early].into_iter().flatten().min();
         self.bytes += bytes.len() as u64;
         Ok(())
     }
@@ -113,7 +112,7 @@ impl<C> Segment<C> {
     /// Goes on as the segment of the next lanes, whose results are added.
     pub(super) fn absorb(&mut self, later: Self) -> Result<()> {
         self.collected.absorb(later.collected)?;
-        self.early = self.early.or(later.early.map(|early| self.bytes + early));
+        self.early = [self.early, later.early].into_iter().flatten().min();
         self.bytes += later.bytes;
         let Self { lane, next, blocks, waiting, failed, closed, .. } = later;
         (self.lane, self.next, self.blocks, self.closed) = (lane, next, blocks, closed);

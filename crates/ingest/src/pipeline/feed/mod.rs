@@ -1,13 +1,17 @@
 //! A reading thread: sends blocks to the workers and messages to the collecting task.
 
+mod pace;
+mod place;
 mod steps;
 
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Receiver;
 use tokio::sync::mpsc;
 
-pub(super) use self::steps::{Pace, Steps};
+pub(super) use self::pace::Pace;
+use self::place::time_of;
+pub(super) use self::steps::Steps;
 use super::lanes::Lane;
 use super::messages::{Message, Read, Shared, Work};
 use super::plan::{LogFeed, ReadPlan};
@@ -44,31 +48,12 @@ impl<C> Feed<C> {
         self.end_lane(read.map(|()| true));
     }
 
-    /// Looks ahead in all logs, passes their lanes on to all readers, and reads some of them.
-    pub(super) fn lead(
-        mut self,
-        plan: &ReadPlan,
-        parser: Parser,
-        (groups, readers): (Vec<usize>, usize),
-        (lanes, queue): (Sender<Lane>, Receiver<Lane>),
-    ) {
-        match plan.lanes(parser, groups, readers, &mut self) {
-            Ok(found) => {
-                // The channel is not bounded, and this thread receives from it.
-                found.into_iter().for_each(|lane| _ = lanes.send(lane));
-                drop(lanes);
-                self.follow(plan, &queue);
-            }
-            Err(error) => _ = self.end_lane(Err(error)),
-        }
-    }
-
-    /// Reads lanes as long as there are any.
-    pub(super) fn follow(mut self, plan: &ReadPlan, queue: &Receiver<Lane>) {
+    /// Reads lanes as long as there are any, in blocks of about this size.
+    pub(super) fn follow(mut self, plan: &ReadPlan, queue: &Receiver<Lane>, block_size: usize) {
         let packed = self.shared.progress.packed();
-        while let Ok(lane) = queue.recv() {
+        while let Ok(lane) = queue.try_recv() {
             (self.lane, self.blocks, self.logs) = (lane.number, 0, 0);
-            let read = plan.read_lane(lane, &packed, &mut self);
+            let read = plan.read_lane(lane, block_size, &packed, &mut self);
             if !self.end_lane(read) {
                 return;
             }
@@ -107,8 +92,8 @@ impl<C> LogFeed for Feed<C> {
     fn block(&mut self, block: Block, layout: &Arc<Layout>, file: Option<&Arc<str>>) -> bool {
         let (lane, sequence, log) = (self.lane, self.blocks, self.logs.saturating_sub(1));
         self.blocks += 1;
-        let (layout, file) = (Arc::clone(layout), file.cloned());
-        self.pace.bring(Work { lane, sequence, log, block, layout, file })
+        let (layout, file, time) = (Arc::clone(layout), file.cloned(), time_of(&block.bytes));
+        self.pace.bring(Work { lane, sequence, log, block, layout, file, time })
     }
 
     fn end_log(&mut self, source: SourceFile) -> bool {

@@ -1,5 +1,7 @@
 //! Looks ahead in the logs of a run for t0, and starts the feed.
 
+mod beginnings;
+
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::layout::Layout;
@@ -8,6 +10,8 @@ use crate::formats::jtl::parser::Parser;
 use crate::run::options::time_unit::TimeUnit;
 use crate::source::LogSource;
 
+use self::beginnings::Beginning;
+pub(super) use self::beginnings::belong_together;
 use super::plan::{LogFeed, ReadPlan};
 use super::threads::{Job, side_by_side};
 
@@ -21,6 +25,9 @@ fn worth_a_look(source: &LogSource) -> usize {
     usize::try_from(quarter).unwrap_or(usize::MAX).max(4 << 20)
 }
 
+/// Several logs of more than this many times the bytes to look ahead are long ones.
+const LONG: u64 = 128;
+
 /// The years 1 to 9999 in epoch ms, without their last days: the range that calendars and databases support.
 const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
 
@@ -33,16 +40,19 @@ pub(crate) struct Survey {
     given: Option<i64>,
     head: Option<i64>,
     earliest: Option<i64>,
+    /// What the last blocks that were looked at tell of logs that will be opened again, in any order.
+    pub(super) beginnings: Vec<Beginning>,
 }
 
 impl Survey {
     pub(crate) fn new(parser: Parser, max_span_ms: u64, given: Option<i64>) -> Self {
-        Self { parser, parsed: Parsed::default(), max_span_ms, given, head: None, earliest: None }
+        let (parsed, beginnings) = (Parsed::default(), Vec::new());
+        Self { parser, parsed, max_span_ms, given, head: None, earliest: None, beginnings }
     }
 
     /// Begins to look ahead in other logs, which are judged by the same first record.
     fn again(&self) -> Self {
-        Self { parser: self.parser.clone(), parsed: Parsed::default(), earliest: None, ..*self }
+        Self { head: self.head, ..Self::new(self.parser.clone(), self.max_span_ms, self.given) }
     }
 
     /// The time by which records are judged, once it is known.
@@ -109,18 +119,17 @@ impl Survey {
 }
 
 impl ReadPlan {
-    /// Looks ahead in the files if there are several logs, and then starts the feed. Returns the number of bytes to look
-    /// ahead in the others, and what was found if the feed could not be started.
-    pub(super) fn begin(
+    /// Looks ahead in the files if there are several logs, by up to `threads` threads. Returns the number of bytes to look
+    /// ahead in the others, and what was found.
+    pub(super) fn survey(
         &self,
         sources: &mut [LogSource],
         parser: Parser,
-        readers: usize,
-        feed: &mut impl LogFeed,
-    ) -> Result<(usize, Option<Survey>)> {
+        threads: usize,
+    ) -> Result<(usize, Survey)> {
         // Inputs that can be read only once come first, since looking ahead in one starts reading it.
         sources.sort_by_key(LogSource::can_restart);
-        let window = self.window(sources.len());
+        let window = self.window(sources);
         let mut survey = Survey::new(parser, self.max_span_ms, self.given);
         let several = sources.len() > 1;
         let mut files = sources.iter_mut().filter(|source| several && source.can_restart());
@@ -129,31 +138,39 @@ impl ReadPlan {
         {
             self.peek(source, window, &mut survey)?;
         }
-        self.peek_side_by_side(files.collect(), readers, window, &mut survey)?;
-        let mut survey = Some(survey);
-        if let Some(first) = sources.first().filter(|first| several && first.can_restart()) {
-            self.start(&mut survey, first.place(), feed)?;
-        }
+        self.peek_side_by_side(files.collect(), threads, window, &mut survey)?;
+        survey.earliest = [survey.earliest, self.earliest].into_iter().flatten().min();
         Ok((window, survey))
     }
 
-    /// The number of bytes to look ahead in each of `logs` logs, beyond its first block.
-    fn window(&self, logs: usize) -> usize {
-        // The pass itself finds early records of a single log and then restarts. That is rare, whereas looking ahead
-        // always takes time.
-        match self.origin.is_some() || (logs == 1 && self.restart_window.is_some()) {
+    /// The number of bytes to look ahead in each log, beyond its first block.
+    fn window(&self, sources: &[LogSource]) -> usize {
+        let logs = sources.len().max(1);
+        let unpacked = sources.iter().map(LogSource::about_unpacked).fold(0, u64::saturating_add);
+        let is_quickly_read = logs == 1 || unpacked / LONG <= self.look_ahead as u64;
+        // The pass itself finds early records and then restarts. That is rare, whereas looking ahead always takes time: a few
+        // percent of that of a short pass. But a long one may have read for long before it comes to another log's beginning.
+        match self.origin.is_some() || (self.restart_window.is_some() && is_quickly_read) {
             true => 1,
-            false => self.look_ahead / logs.max(1),
+            false => self.look_ahead / logs,
         }
     }
 
+    /// Starts the feed, unless it was started before.
     pub(super) fn start(
         &self,
         survey: &mut Option<Survey>,
         place: &Place,
         feed: &mut impl LogFeed,
     ) -> Result<()> {
-        let Some(survey) = survey.take() else { return Ok(()) };
+        if let Some(survey) = survey.take() {
+            feed.start(self.clock(&survey, place)?);
+        }
+        Ok(())
+    }
+
+    /// The clock that was found. `place` is the first log.
+    pub(super) fn clock(&self, survey: &Survey, place: &Place) -> Result<Clock> {
         if let Some(unit) = survey.head.filter(|_| self.time_unit.is_none()).and_then(TimeUnit::of) {
             return Err(in_other_unit(place, survey.head.unwrap_or_default(), unit));
         }
@@ -180,8 +197,7 @@ impl ReadPlan {
                 "Correct the origin, or leave it out: if one is needed, an error states it.",
             ));
         }
-        feed.start(survey.clock(self.origin));
-        Ok(())
+        Ok(survey.clock(self.origin))
     }
 
     /// Looks ahead in files by several threads. The first record of the run is known already, so that no file depends on
@@ -189,21 +205,22 @@ impl ReadPlan {
     fn peek_side_by_side<'a>(
         &'a self,
         files: Vec<&'a mut LogSource>,
-        readers: usize,
+        threads: usize,
         window: usize,
         survey: &mut Survey,
     ) -> Result<()> {
-        let job = |files: Vec<&'a mut LogSource>| -> Job<'a, Option<i64>> {
+        let job = |files: Vec<&'a mut LogSource>| -> Job<'a, Survey> {
             let mut other = survey.again();
             let look = move || {
                 files.into_iter().try_for_each(|file| self.peek(file, window, &mut other))?;
-                Ok(other.earliest)
+                Ok(other)
             };
             ("the beginnings of the logs", Box::new(look))
         };
-        let looked = side_by_side(shares(files, readers).into_iter().map(job).collect())?;
-        survey.earliest =
-            looked.into_iter().filter_map(|(_, earliest)| earliest).chain(survey.earliest).min();
+        for (_, other) in side_by_side(shares(files, threads).into_iter().map(job).collect())? {
+            survey.earliest = [survey.earliest, other.earliest].into_iter().flatten().min();
+            survey.beginnings.extend(other.beginnings);
+        }
         Ok(())
     }
 
@@ -212,8 +229,11 @@ impl ReadPlan {
         let window = window.min(worth_a_look(source));
         let mut stream = source.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
-        let (layout, mut cutter) = self.open_log(log)?;
-        survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))
+        let (layout, mut cutter) = self.open_log(log, self.block_size)?;
+        survey.parsed = Parsed::default();
+        survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))?;
+        survey.beginnings.extend(Beginning::of(&survey.parsed));
+        Ok(())
     }
 }
 
