@@ -116,9 +116,7 @@ impl Totals {
         let mut kinds = later.errors.between(0, u32::MAX).map(translate).collect::<Result<Vec<_>>>()?;
         kinds.sort_unstable();
         self.errors.absorb(kinds.into_iter());
-        for (second, transaction, count) in later.errors.others_between(0, u32::MAX) {
-            self.errors.add_other((second, transaction), count);
-        }
+        self.errors.absorb_others(&later.errors);
         Ok(())
     }
 }

@@ -171,6 +171,13 @@ impl Failures {
         *self.other.entry(kind).or_default() += count;
     }
 
+    /// Adds those beyond the limit of logs that were counted apart.
+    pub(super) fn absorb_others(&mut self, later: &Self) {
+        for (kind, count) in &later.other {
+            self.add_other(*kind, *count);
+        }
+    }
+
     /// Adds occurrences of a failure that is in a list. Returns false if it is in none.
     fn add_to_past(&mut self, key: FailureKey, count: u64) -> bool {
         if self.last_past().is_none_or(|last| last < key) {

@@ -118,9 +118,7 @@ impl Totals {
         let injectors = self.injectors.indexes(&together.injectors, self.limits.injectors);
         let as_they_are = (0..).zip(&injectors).all(|(before, now)| before == *now);
         self.errors.absorb(together.failures.between(0, u32::MAX));
-        for (second, transaction, count) in together.failures.others_between(0, u32::MAX) {
-            self.errors.add_other((second, transaction), count);
-        }
+        self.errors.absorb_others(&together.failures);
         self.begin_log()?;
         for run in together.cells.into_runs()? {
             if as_they_are {
