@@ -16,7 +16,7 @@ pub(in crate::formats::jtl) fn last_record_end(bytes: &[u8], delimiter: u8) -> O
     search.end
 }
 
-/// The number of steps without quotes from which on the next one is searched faster.
+/// The number of steps after which, if none of them has quotes, the search goes on faster, with the last of them.
 const QUIET: usize = 8;
 
 /// A search for the last line feed outside quotes.
@@ -43,7 +43,8 @@ impl Search<'_> {
     #[inline(always)]
     fn take_quotes<S: Simd>(&mut self, simd: S, from: usize) -> usize {
         let end = self.bytes.len();
-        let mut among = AmongQuotes { quotes: self.state_before(from), quiet: 0, feeds: 0, at: 0, end };
+        let mut among =
+            AmongQuotes { quotes: self.state_before(from), steps: 0, found: 0, feeds: 0, at: 0, end };
         go_through(simd, (self.bytes, self.delimiter), from, &mut among);
         if let Some(last) = among.feeds.checked_ilog2() {
             self.end = Some(among.at + last as usize + 1);
@@ -64,8 +65,9 @@ impl Search<'_> {
 /// A search where quotes are close together.
 struct AmongQuotes {
     quotes: Quotes,
-    /// The number of steps without quotes since the last one that has some.
-    quiet: usize,
+    /// The number of steps, and the bits of quotes since it was last a multiple of [`QUIET`].
+    steps: usize,
+    found: u64,
     /// The line feeds outside quotes in the last step that has some, and its position.
     feeds: u64,
     at: usize,
@@ -76,13 +78,18 @@ struct AmongQuotes {
 impl Scan for AmongQuotes {
     #[inline(always)]
     fn take<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
-        self.quiet = if marks.quotes == 0 { self.quiet + 1 } else { 0 };
-        if self.quiet > QUIET && !self.quotes.are_open() {
-            self.end = at;
-            return false;
-        }
         let feeds = marks.feeds & self.quotes.take(simd, marks).ends;
         (self.feeds, self.at) = if feeds == 0 { (self.feeds, self.at) } else { (feeds, at) };
+        // Whether a single step has quotes, no processor can foresee.
+        self.found |= marks.quotes;
+        self.steps += 1;
+        if self.steps.is_multiple_of(QUIET) {
+            if self.found == 0 && !self.quotes.are_open() {
+                self.end = at;
+                return false;
+            }
+            self.found = 0;
+        }
         true
     }
 }

@@ -108,6 +108,17 @@ impl Quoted {
         }
         self.width = width;
         let block = records.block();
+        let found = dispatch!(Level::new(), simd => self.find(simd, block, start, width));
+        self.has_quotes = found.quotes != 0;
+        self.count_rows(block, found);
+        let line = self.count_lines(line);
+        records.continue_at((self.place(self.rows).0, line));
+    }
+
+    /// Finds the fields of the records that begin at `start`.
+    #[inline(always)]
+    fn find<S: Simd>(&mut self, simd: S, block: (&[u8], u8), start: usize, width: usize) -> Found {
+        // A local one stays in registers.
         let mut search = Search {
             text: &mut self.text,
             ends: &mut self.ends,
@@ -117,12 +128,8 @@ impl Quoted {
             quotes: Quotes::FIELD,
             found: Found::default(),
         };
-        dispatch!(Level::new(), simd => go_through(simd, block, start, &mut search));
-        let found = search.found;
-        self.has_quotes = found.quotes != 0;
-        self.count_rows(block, found);
-        let line = self.count_lines(line);
-        records.continue_at((self.place(self.rows).0, line));
+        go_through(simd, block, start, &mut search);
+        search.found
     }
 
     /// Counts the records up to the first one that is different.
