@@ -58,6 +58,17 @@ pub(crate) struct Endpoints {
     last: Last,
 }
 
+/// What may follow the known beginning of a URL that tells nothing new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follows {
+    Anything,
+    /// Nothing, or one of [`PATH_ENDS`].
+    Query,
+}
+
+/// What begins the query and the fragment, behind a path.
+pub(crate) const PATH_ENDS: [u8; 2] = *b"?#";
+
 /// The URL that was looked at last, so that one that tells nothing else is known by how it begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Last {
@@ -73,7 +84,9 @@ impl Last {
     #[inline]
     fn has_path_of(&self, url: &[u8]) -> bool {
         let path = self.url.get(..self.path).unwrap_or_default();
-        !path.is_empty() && begins(url, path) && matches!(url.get(path.len()), None | Some(b'?' | b'#'))
+        !path.is_empty()
+            && begins(url, path)
+            && url.get(path.len()).is_none_or(|next| PATH_ENDS.contains(next))
     }
 
     /// Returns true if a URL has the same host.
@@ -99,12 +112,13 @@ impl Endpoints {
         }
     }
 
-    /// How URLs begin that tell nothing new, whatever follows; `None` if each has to be added.
-    pub(crate) fn known(&self) -> Option<&[u8]> {
+    /// How URLs begin that tell nothing new, and what may follow; `None` if each has to be added.
+    pub(crate) fn known(&self) -> Option<(&[u8], Follows)> {
+        let head = |length: usize| self.last.url.get(..length).filter(|head| !head.is_empty());
         match (&self.host, &self.path) {
-            (Agreed::Many, Agreed::Many) => Some(&[]),
-            (_, Agreed::Many) if self.last.host > 0 => self.last.url.get(..self.last.host),
-            _ => None,
+            (Agreed::Many, Agreed::Many) => Some((&[], Follows::Anything)),
+            (_, Agreed::Many) => Some((head(self.last.host)?, Follows::Anything)),
+            _ => Some((head(self.last.path)?, Follows::Query)),
         }
     }
 
@@ -130,7 +144,8 @@ fn split(url: &[u8]) -> (Range<usize>, Range<usize>) {
     let Some(scheme) = memchr::memmem::find(url, b"://") else { return (0..0, 0..0) };
     let start = scheme + 3;
     let rest = url.get(start..).unwrap_or_default();
-    let end = memchr::memchr2(b'?', b'#', rest).unwrap_or(rest.len());
+    let [query, fragment] = PATH_ENDS;
+    let end = memchr::memchr2(query, fragment, rest).unwrap_or(rest.len());
     let rest = rest.get(..end).unwrap_or_default();
     let slash = memchr::memchr(b'/', rest).unwrap_or(end);
     // A user and a password are not part of the host and must not be stored.
@@ -168,7 +183,16 @@ mod tests {
         ) {
             let (mut together, mut merged) = (Endpoints::default(), Endpoints::default());
             for url in &urls {
+                let before = together.clone();
                 together.add(url.as_bytes());
+                let rest = before.known().and_then(|(begin, follows)| {
+                    Some((url.as_bytes().strip_prefix(begin)?.first(), follows))
+                });
+                if rest.is_some_and(|(next, follows)| {
+                    follows == Follows::Anything || next.is_none_or(|next| PATH_ENDS.contains(next))
+                }) {
+                    prop_assert_eq!((&together.host, &together.path), (&before.host, &before.path));
+                }
                 let mut alone = Endpoints::default();
                 alone.add(url.as_bytes());
                 merged.merge(&alone);

@@ -140,6 +140,16 @@ fn begun(text: &[u8]) -> [u8; 8] {
     eight
 }
 
+/// Parses `true` or `false` as JMeter writes them. There is no branch between the two: where requests fail at random, no
+/// processor can foresee it.
+#[inline]
+pub(crate) fn plain_bool(text: &[u8]) -> Option<bool> {
+    let first = text.first_chunk::<4>()?;
+    let is_true = (text.len() == 4) & (first == b"true");
+    let is_false = (text.len() == 5) & (first == b"fals") & (text.last() == Some(&b'e'));
+    (is_true | is_false).then_some(is_true)
+}
+
 /// Parses `true` or `false` in any case.
 #[inline]
 pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
@@ -190,6 +200,12 @@ mod tests {
             // i64::MIN is excluded: its 19 digits without the sign do not fit.
             prop_assume!(number != i64::MIN);
             prop_assert_eq!(parse_i64(number.to_string().as_bytes()), Some(number));
+        }
+
+        #[test]
+        fn plain_verdicts_are_those_that_are_written_so(text in "true|false|[tT][a-u]{2,4}[eE]|[a-u]{0,6}") {
+            let expected = parse_bool(text.as_bytes()).filter(|_| text == "true" || text == "false");
+            prop_assert_eq!(plain_bool(text.as_bytes()), expected);
         }
 
         #[test]

@@ -36,8 +36,14 @@ pub(crate) fn short(text: &str) -> Cow<'_, str> {
 /// if the text is kept as it is.
 #[inline]
 pub(crate) fn shortened(text: &[u8], limit: usize) -> Option<String> {
+    if may_be_cut(text, limit) { cut(text, limit) } else { None }
+}
+
+/// Returns false if a text surely takes no more than `limit` bytes.
+#[inline]
+pub(crate) fn may_be_cut(text: &[u8], limit: usize) -> bool {
     // An invalid byte becomes U+FFFD, which takes three bytes.
-    if text.len() * 3 <= limit { None } else { cut(text, limit) }
+    text.len() * 3 > limit
 }
 
 #[cold]

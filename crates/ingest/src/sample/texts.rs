@@ -1,9 +1,11 @@
 //! Dictionary columns of texts.
 
 use std::borrow::Cow;
+use std::hint::select_unpredictable;
 
 use super::intern::Interner;
 use super::reserved::set_apart;
+use super::same::same;
 use super::text_list::TextList;
 
 /// A dictionary column of texts: each distinct text is stored once, and each row holds its code.
@@ -55,7 +57,12 @@ impl Ends {
             (Some(first), Some(last)) => {
                 (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into())
             }
-            _ => (text.iter().fold(0, |ends, byte| (ends << 8) | u64::from(*byte)), 0),
+            _ => {
+                // Of up to three bytes, each is one of these.
+                let at = |at: usize| text.get(at).copied().unwrap_or_default();
+                let all = [at(0), at(text.len() / 2), at(text.len().saturating_sub(1)), 0];
+                (u32::from_le_bytes(all).into(), 0)
+            }
         }
     }
 
@@ -65,6 +72,60 @@ impl Ends {
         let mixed =
             (self.first ^ self.last.rotate_left(13) ^ self.length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 55) as usize % RECENT
+    }
+}
+
+/// The first two of some texts, which are not looked up again: often there are no others.
+#[derive(Default)]
+pub(crate) struct Turns<'a> {
+    first: Turn<'a>,
+    second: Turn<'a>,
+    /// True if there are others, or if the two have the same ends.
+    are_many: bool,
+}
+
+/// A text with its ends and its code.
+#[derive(Clone, Copy)]
+struct Turn<'a> {
+    ends: Ends,
+    text: &'a [u8],
+    code: u32,
+}
+
+impl Default for Turn<'_> {
+    /// What no text is.
+    fn default() -> Self {
+        Self { ends: Ends { length: usize::MAX, first: 0, last: 0 }, text: &[], code: Texts::NULL }
+    }
+}
+
+impl<'a> Turns<'a> {
+    /// Does what [`Texts::code`] does. All texts must be of one column, which keeps its distinct texts meanwhile.
+    #[inline]
+    pub(crate) fn code(&mut self, texts: &mut Texts, text: &'a [u8]) -> u32 {
+        if self.are_many {
+            return texts.code(text);
+        }
+        let ends = Ends::of(text);
+        let is_first = ends == self.first.ends;
+        // Which of the two it is, no processor can foresee.
+        let code = select_unpredictable(is_first, self.first.code, self.second.code);
+        let known = select_unpredictable(is_first, self.first.text, self.second.text);
+        if (is_first | (ends == self.second.ends)) && (text.len() <= Ends::WHOLE || same(known, text)) {
+            return code;
+        }
+        let code = texts.code(text);
+        self.keep(Turn { ends, text, code });
+        code
+    }
+
+    #[cold]
+    fn keep(&mut self, turn: Turn<'a>) {
+        match (self.first.code, self.second.code) {
+            (Texts::NULL, _) => self.first = turn,
+            (_, Texts::NULL) => self.second = turn,
+            _ => self.are_many = true,
+        }
     }
 }
 
@@ -105,6 +166,15 @@ impl Texts {
         self.codes.resize(self.codes.len() + n, code);
     }
 
+    /// Appends texts as logged.
+    pub(crate) fn extend<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) {
+        let mut turns = Turns::default();
+        texts.for_each(|text| {
+            let code = turns.code(self, text);
+            self.codes.push(code);
+        });
+    }
+
     /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
@@ -123,6 +193,7 @@ impl Texts {
     }
 
     /// Looks a text up among all, and keeps it among the recent ones.
+    #[inline(never)]
     fn search(&mut self, ends: Ends, text: &[u8]) -> u32 {
         // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
@@ -275,14 +346,20 @@ mod tests {
         #[test]
         fn texts_have_the_codes_of_a_map(
             pushed in proptest::collection::vec("[ab]{0,10}|a{7}[ab]{0,4}a{7}|\\PC{0,3}", 0..100),
+            kinds in 1..100_usize,
         ) {
+            let pushed: Vec<&String> = pushed.iter().take(kinds).cycle().take(pushed.len()).collect();
             let mut known = Vec::new();
             let mut texts = Texts::default();
             for text in &pushed {
-                let code = known.iter().position(|other| other == text).unwrap_or(known.len());
-                known.extend((code == known.len()).then(|| text.clone()));
+                let code = known.iter().position(|other| other == *text).unwrap_or(known.len());
+                known.extend((code == known.len()).then(|| (*text).clone()));
                 prop_assert_eq!(texts.code(text.as_bytes()), code as u32, "{}", text);
             }
+            let mut extended = Texts::default();
+            extended.extend(pushed.iter().map(|text| text.as_bytes()));
+            prop_assert_eq!(extended.codes(), pushed.iter().map(|text| texts.code(text.as_bytes())).collect::<Vec<_>>());
+            prop_assert_eq!(extended.values(), texts.values());
             prop_assert!(texts.values().iter().eq(known.iter().map(String::as_str)));
         }
     }

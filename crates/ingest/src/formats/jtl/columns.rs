@@ -9,13 +9,14 @@ use super::records::fields::{Row, Rows};
 use super::records::numbers::Numbers;
 use crate::formats::clock_steps::span_of;
 use crate::formats::date::DateParser;
+use crate::formats::endpoint::{Follows, PATH_ENDS};
 use crate::formats::injector::{Injectors, Name};
-use crate::formats::number::parse_bool;
+use crate::formats::number::{parse_bool, plain_bool};
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
-use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
+use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, may_be_cut, shortened};
 use crate::sample::resolution::Resolution;
-use crate::sample::texts::Texts;
+use crate::sample::texts::{Texts, Turns};
 use crate::series::cpu::{CpuJoin, TimeSeries};
 
 /// The beginning of the responseMessage that JMeter's transaction controllers write.
@@ -115,9 +116,10 @@ impl Columns {
         if verdicts.iter().fold(true, |all, success| all & success) {
             return;
         }
+        let mut turns = Turns::default();
         for (number, (row, _)) in rows.iter().zip(verdicts).enumerate().filter(|(_, (_, success))| !**success)
         {
-            let code = out.messages.code(failure_message(row, layout));
+            let code = turns.code(&mut out.messages, failure_message(row, layout));
             out.failures.push(((first + number) as u32, code));
         }
     }
@@ -266,7 +268,10 @@ fn verdicts(rows: Rows<'_>, column: usize, into: &mut Vec<bool>) -> Option<()> {
         into.resize(into.len() + rows.len(), parse_bool(verdict)?);
         return Some(());
     }
-    fill(into, rows.iter().map(|row| parse_bool(row.field(column))))
+    if fill(into, rows.fields(column).map(plain_bool)).is_some() {
+        return Some(());
+    }
+    fill(into, rows.fields(column).map(parse_bool))
 }
 
 /// Appends a column of sizes, which must be below [`MOST_BYTES`].
@@ -370,7 +375,10 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
         let code = into.code(text);
         return into.push_run(code, rows.len());
     }
-    for (number, text) in rows.iter().map(|row| row.field(column)).enumerate() {
+    if rows.fields(column).all(|text| !may_be_cut(text, limit)) {
+        return into.extend(rows.fields(column));
+    }
+    for (number, text) in rows.fields(column).enumerate() {
         match shortened(text, limit) {
             None => into.push(text),
             Some(short) => {
@@ -390,7 +398,11 @@ fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
         _ => transactions.extend(rows.iter().map(|row| is_transaction(row, layout))),
     }
     let Some(url) = columns.url else { return };
-    if out.endpoints.known().is_some_and(|known| rows.begin_with(url, known)) {
+    let tell_nothing = |(begin, follows): (&[u8], Follows)| match follows {
+        Follows::Anything => rows.begin_with(url, begin),
+        Follows::Query => rows.begin_before(url, begin, PATH_ENDS),
+    };
+    if out.endpoints.known().is_some_and(tell_nothing) {
         return;
     }
     let transactions = transactions.get(first..).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Tells columns whose fields are all alike, as most texts of a test are, without a look at what they are.
 
+use std::hint::select_unpredictable;
+
 use super::fields::Rows;
 
 impl<'a> Rows<'a> {
@@ -7,7 +9,7 @@ impl<'a> Rows<'a> {
     #[inline]
     pub(crate) fn alike(self, column: usize) -> Option<&'a [u8]> {
         let first = self.iter().next()?.field(column);
-        self.have(column, first, |length| length == first.len()).then_some(first)
+        self.have(column, first, |start, end| end.wrapping_sub(start) == first.len()).then_some(first)
     }
 
     /// Returns true if all fields of a column have the same first bytes, and that many of them. False if there are no rows.
@@ -20,35 +22,62 @@ impl<'a> Rows<'a> {
     /// Returns true if all fields of a column begin with this text.
     #[inline]
     pub(crate) fn begin_with(self, column: usize, text: &[u8]) -> bool {
-        self.have(column, text, |length| length >= text.len())
+        self.have(column, text, |start, end| end.wrapping_sub(start) >= text.len())
     }
 
-    /// Returns true if the fields of a column begin with this text, and their lengths fit. A text of up to 32 bytes is
+    /// Returns true if all fields of a column begin with this text, and each either ends there or goes on with one of these
+    /// bytes.
+    #[inline]
+    pub(crate) fn begin_before(self, column: usize, text: &[u8], next: [u8; 2]) -> bool {
+        let (bytes, own, [one, other]) = (self.text(), text.len(), next);
+        self.have(column, text, move |start, end| {
+            let behind = bytes.get(start.wrapping_add(own)).copied().unwrap_or_default();
+            let goes_on = (behind == one) | (behind == other);
+            let length = end.wrapping_sub(start);
+            // Which of the two is true, no processor can foresee.
+            length >= own && select_unpredictable(length == own, true, goes_on)
+        })
+    }
+
+    /// Returns true if the fields of a column begin with this text, and their starts and ends fit. A text of up to 32 bytes is
     /// compared by two loads each that may overlap, whose size is chosen once for all rows.
     #[inline(always)]
-    fn have(self, column: usize, text: &[u8], fits: impl Fn(usize) -> bool) -> bool {
+    fn have(self, column: usize, text: &[u8], fits: impl Fn(usize, usize) -> bool) -> bool {
         match text.len() {
-            0 => self.bounds(column).all(|(start, end)| fits(end.wrapping_sub(start))),
+            0 => self.bounds(column).all(|(start, end)| fits(start, end)),
             1 => self.have_ends::<1>(column, text, fits),
             2..=3 => self.have_ends::<2>(column, text, fits),
             4..=7 => self.have_ends::<4>(column, text, fits),
             8..=16 => self.have_ends::<8>(column, text, fits),
             17..=32 => self.have_ends::<16>(column, text, fits),
-            length => self.bounds(column).all(|(start, end)| {
-                fits(end.wrapping_sub(start)) && self.text().get(start..start + length) == Some(text)
-            }),
+            length => self
+                .bounds(column)
+                .all(|(start, end)| fits(start, end) && self.text().get(start..start + length) == Some(text)),
         }
     }
 
     /// Returns true if the fields have the first and the last `N` bytes of a text that is not shorter than that.
     #[inline(always)]
-    fn have_ends<const N: usize>(self, column: usize, text: &[u8], fits: impl Fn(usize) -> bool) -> bool {
-        let (head, tail) = (text.first_chunk::<N>(), text.last_chunk::<N>());
-        let to_tail = text.len() - N;
-        let at = |position: usize| self.text().get(position..).and_then(|rest| rest.first_chunk::<N>());
-        self.bounds(column).all(|(start, end)| {
-            fits(end.wrapping_sub(start)) && at(start) == head && at(start + to_tail) == tail
-        })
+    fn have_ends<const N: usize>(
+        self,
+        column: usize,
+        text: &[u8],
+        fits: impl Fn(usize, usize) -> bool,
+    ) -> bool {
+        let (Some(head), Some(tail)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
+            return false;
+        };
+        let (head, tail, to_tail, bytes) = (*head, *tail, text.len() - N, self.text());
+        let has = |position: usize, wanted: [u8; N]| {
+            let found = bytes.get(position..).and_then(|rest| rest.first_chunk::<N>());
+            found.is_some_and(|found| *found == wanted)
+        };
+        for (start, end) in self.bounds(column) {
+            if !(fits(start, end) && has(start, head) && has(start + to_tail, tail)) {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -82,6 +111,11 @@ mod tests {
             let heads: Vec<_> = fields.iter().map(|field| field.get(..length)).collect();
             let expected = heads[0].is_some() && heads.iter().all(|head| head == &heads[0]);
             prop_assert_eq!(rows.begin_alike(1, length), expected);
+            let Some(head) = heads[0] else { return Ok(()) };
+            let goes_on = |field: &&String| {
+                field.strip_prefix(head).is_some_and(|rest| rest.is_empty() || rest.starts_with(['b', '?']))
+            };
+            prop_assert_eq!(rows.begin_before(1, head.as_bytes(), *b"?b"), fields.iter().all(goes_on));
         }
     }
 }

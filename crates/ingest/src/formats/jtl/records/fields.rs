@@ -35,6 +35,12 @@ impl<'a> Rows<'a> {
         starts.zip(ends).map(move |(before, ends)| Row { text, before, ends, behind })
     }
 
+    /// The fields of a column, from the first row to the last.
+    #[inline(always)]
+    pub(crate) fn fields(self, column: usize) -> impl ExactSizeIterator<Item = &'a [u8]> {
+        self.iter().map(move |row| row.field(column))
+    }
+
     /// The start and the end of each field of a column. What does not change from row to row is computed once.
     #[inline(always)]
     pub(super) fn bounds(self, column: usize) -> Bounds<'a> {
