@@ -28,13 +28,15 @@ pub(crate) struct Merged<'a> {
     begun: bool,
     /// The counts of the parts of a cell.
     counts: Vec<(i32, u64)>,
+    /// Room to add them up, all zero.
+    room: Vec<u64>,
 }
 
 impl<'a> Merged<'a> {
     /// Merges the cells of the given sources.
     pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
-        Self { sources, next: BinaryHeap::new(), begun: false, counts: Vec::new() }
+        Self { sources, next: BinaryHeap::new(), begun: false, counts: Vec::new(), room: Vec::new() }
     }
 
     /// Fetches the next cell of a source.
@@ -68,21 +70,54 @@ impl<'a> Merged<'a> {
         let cell = self.take(at)?;
         let Some(mut other) = self.next_of(key) else { return Ok(Some((key, cell))) };
         self.counts.clear();
-        let mut sums = cell.into_sums(&mut self.counts)?;
+        let (mut sums, mut most) = (cell.into_sums(&mut self.counts)?, MOST);
         loop {
             sums.merge(&self.take(other)?.into_sums(&mut self.counts)?);
+            if self.counts.len() > most {
+                add_up(&mut self.counts, &mut self.room);
+                most = MOST.max(2 * self.counts.len());
+            }
             match self.next_of(key) {
                 Some(at) => other = at,
                 None => break,
             }
         }
-        add_up(&mut self.counts);
+        add_up(&mut self.counts, &mut self.room);
         Ok(Some((key, PackedCell::of_parts(sums, &self.counts))))
     }
 }
 
-/// Sorts counts, and adds up those of the same time.
-fn add_up(counts: &mut Vec<(i32, u64)>) {
+/// The number of counts from which on those of a cell are added up before all of its parts are there: 1 MiB of them. So what
+/// is held are not many times as many as the cell has in the end.
+const MOST: usize = 64 << 10;
+
+/// The number of neighbouring times whose counts are added up in an array, which then fits a common L1 cache.
+const DENSE: usize = 4096;
+
+/// Sorts counts, none of which is zero, and adds up those of the same time. The room is all zero before and after the call.
+fn add_up(counts: &mut Vec<(i32, u64)>, room: &mut Vec<u64>) {
+    let (least, largest) =
+        counts.iter().fold((i32::MAX, i32::MIN), |(a, b), (time, _)| (a.min(*time), b.max(*time)));
+    let span = i64::from(largest) - i64::from(least);
+    match usize::try_from(span).ok().filter(|span| *span < DENSE.min(counts.len() * 8)) {
+        Some(span) => add_up_dense(counts, least, room, span + 1),
+        None => add_up_sorted(counts),
+    }
+}
+
+/// Adds up counts whose times are the `times` ones from `least` on.
+fn add_up_dense(counts: &mut Vec<(i32, u64)>, least: i32, room: &mut Vec<u64>, times: usize) {
+    room.resize(room.len().max(times), 0);
+    for (time, count) in counts.drain(..) {
+        if let Some(sum) = room.get_mut(time.wrapping_sub(least) as usize) {
+            *sum = sum.saturating_add(count);
+        }
+    }
+    let summed = room.iter_mut().take(times).enumerate().filter(|(_, sum)| **sum > 0);
+    counts.extend(summed.map(|(at, sum)| (least.wrapping_add(at as i32), std::mem::take(sum))));
+}
+
+fn add_up_sorted(counts: &mut Vec<(i32, u64)>) {
     // This sort makes use of parts that ascend.
     counts.sort_by_key(|(time, _)| *time);
     counts.dedup_by(|from, into| {
@@ -103,5 +138,45 @@ impl Iterator for Merged<'_> {
             self.next.clear();
         }
         read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn counts_add_up_as_they_do_sorted(
+            cells in prop::collection::vec(prop::collection::vec((
+                prop_oneof![8 => 0..9i32, 4 => -90..900i32, 1 => i32::MAX - 90..=i32::MAX, 1 => any::<i32>()], prop_oneof![9 => 1..9u64, 1 => Just(u64::MAX)],
+            ), 0..60), 1..4),
+        ) {
+            let mut room = Vec::new();
+            for mut counts in cells {
+                let mut expected = counts.clone();
+                add_up_sorted(&mut expected);
+                add_up(&mut counts, &mut room);
+                prop_assert_eq!(counts, expected);
+                prop_assert!(room.iter().all(|sum| *sum == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_many_times_are_added_up_on_the_way() {
+        let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+        let times = |from: i32| (from..).step_by(7).take(MOST * 2 / 3).map(|time| (time, 1)).collect();
+        let parts: Vec<Cell> =
+            [0, 7, 1, 0].map(|from| Cell { elapsed: times(from), ..Cell::default() }).into();
+        let mut expected = Cell::default();
+        parts.iter().for_each(|part| expected.merge(part));
+        let source =
+            |part: Cell| -> Source<'_> { Box::new(std::iter::once(Ok((key, PackedCell::of(part))))) };
+        let merged: Vec<_> =
+            Merged::new(parts.into_iter().map(source)).map(|cell| opened(cell).unwrap()).collect();
+        assert_eq!(merged, [(key, expected)]);
     }
 }
