@@ -153,13 +153,8 @@ pub(crate) fn plain_bool(text: &[u8]) -> Option<bool> {
 /// Parses `true` or `false` in any case.
 #[inline]
 pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
-    match text {
-        b"true" => Some(true),
-        b"false" => Some(false),
-        _ if text.eq_ignore_ascii_case(b"true") => Some(true),
-        _ if text.eq_ignore_ascii_case(b"false") => Some(false),
-        _ => None,
-    }
+    let (is_true, is_false) = (text.eq_ignore_ascii_case(b"true"), text.eq_ignore_ascii_case(b"false"));
+    (is_true | is_false).then_some(is_true)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Tells columns whose fields are all alike, as most texts of a test are, without a look at what they are.
+//! Tells columns whose fields are all alike, as most texts of a test are, or begin alike, without a look at what they are.
 
 use std::hint::select_unpredictable;
 
