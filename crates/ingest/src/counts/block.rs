@@ -65,7 +65,8 @@ struct Elsewhere {
     /// As [`Tally::of_labels`] returns them.
     of_labels: Vec<LabelCount>,
     bytes: u64,
-    latest: Option<u32>,
+    /// The earliest and the latest second.
+    seconds: Option<(u32, u32)>,
 }
 
 impl Elsewhere {
@@ -81,8 +82,9 @@ impl Elsewhere {
         }
         let sizes = batch.bytes.values().iter().chain(batch.sent_bytes.values());
         let bytes = sizes.map(|bytes| bytes.unsigned_abs()).fold(0, u64::saturating_add);
-        let latest = batch.t_ms.iter().max().and_then(|ms| u32::try_from(ms.div_euclid(1000)).ok());
-        Self { of_labels, bytes, latest }
+        let second = |ms: &i64| u32::try_from(ms.div_euclid(1000)).ok();
+        let seconds = batch.t_ms.iter().min().and_then(second).zip(batch.t_ms.iter().max().and_then(second));
+        Self { of_labels, bytes, seconds }
     }
 }
 
@@ -142,10 +144,11 @@ impl Tally {
         self.cells().flat_map(|(_, cell)| of_cell(&cell.sums)).fold(0, u64::saturating_add)
     }
 
-    /// The latest second.
-    pub(crate) fn latest(&self) -> Option<u32> {
-        let of_cells = self.cells.last().map(|cell| cell.key.second);
-        of_cells.or(self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.latest))
+    /// The earliest and the latest second.
+    pub(crate) fn seconds(&self) -> Option<(u32, u32)> {
+        let of_cells = self.cells.first().zip(self.cells.last());
+        let of_cells = of_cells.map(|(first, last)| (first.key.second, last.key.second));
+        of_cells.or(self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.seconds))
     }
 
     /// The cells, ascending by key.

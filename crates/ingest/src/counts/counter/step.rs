@@ -7,8 +7,8 @@ use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
 
-/// Blocks that are further apart than this are counted each by itself, in ms. It is as long as seconds stay open, so that
-/// cells of a step are seldom too late.
+/// Blocks that are further apart than this are counted each by itself, in ms. Seconds stay open
+/// as long at most, so cells of a step are seldom too late.
 const NEAR_MS: i64 = 60_000;
 
 /// The maximum number of injectors of a block that is counted together with others.

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::lateness::{Lateness, MOST};
 use super::spare::Spare;
 use crate::counts::block::{LocalKey, Tally};
 use crate::counts::pack::CellPacker;
 use crate::counts::packed::{CellResult, Gatherer, Merged, Ordered, Run, Source, Spill};
 use crate::counts::{Cell, CellKey, CellRef, InjectorLoad, PackedCell};
 use crate::error::Result;
-
-/// A second is packed when it is this many seconds older than the newest one. What comes later is added as a further part.
-const OPEN_SECONDS: u32 = 60;
 
 /// Cells whose keys and loads hold indexes of names.
 #[derive(Debug)]
@@ -25,6 +23,8 @@ pub(super) struct Cells {
     spare: Spare,
     /// The newest second.
     newest: u32,
+    /// A second is packed when it is over. What comes later is added as a further part.
+    lateness: Lateness,
 }
 
 /// The indexes that the names of a block have among those of the cells.
@@ -64,6 +64,7 @@ impl Cells {
             packing: CellPacker::default(),
             spare: Spare::default(),
             newest: 0,
+            lateness: Lateness::default(),
         }
     }
 
@@ -71,6 +72,12 @@ impl Cells {
     #[cfg(test)]
     pub(super) fn is_within(&self, one: &Cell) -> bool {
         self.open_bytes <= self.open_room.max(open_bytes(one))
+    }
+
+    /// The number of open cells.
+    #[cfg(test)]
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
     }
 
     /// Adds the cells of a block.
@@ -81,7 +88,13 @@ impl Cells {
         let mut cells: Vec<(CellKey, CellRef<'_>)> =
             tally.cells().map(|(local, cell)| (indexes.key(local), cell)).collect();
         cells.sort_by_key(|(key, _)| *key);
-        self.newest = self.newest.max(tally.latest().unwrap_or_default());
+        if let Some((earliest, latest)) = tally.seconds() {
+            // Before the second block of a log, there is none to be late behind.
+            if self.newest > 0 {
+                self.lateness.learn(earliest, self.newest);
+            }
+            self.newest = self.newest.max(latest);
+        }
         let mut loads = Vec::new();
         // Labels beyond the limit share a cell.
         for parts in cells.chunk_by(|(key, _), (next, _)| key == next) {
@@ -101,7 +114,12 @@ impl Cells {
 
     /// The second before which everything is past.
     pub(super) fn past(&self) -> u32 {
-        self.newest.saturating_sub(OPEN_SECONDS)
+        self.newest.saturating_sub(self.lateness.expected())
+    }
+
+    /// Returns true if a block whose latest second is this one is far too late for a log that ascends by time.
+    pub(super) fn is_of_another_log(&self, latest: u32) -> bool {
+        latest.saturating_add(MOST) < self.newest
     }
 
     /// Adds a cell of a block, whose other cells have other keys.
@@ -120,7 +138,7 @@ impl Cells {
 
     /// Returns true if the cell of a key is packed, because no more of it is expected.
     fn is_past(&self, key: CellKey) -> bool {
-        key.second.saturating_add(OPEN_SECONDS) < self.newest
+        key.second < self.past()
     }
 
     /// Adds a part of a cell.

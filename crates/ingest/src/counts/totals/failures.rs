@@ -125,6 +125,31 @@ impl Failures {
         self.keep_to_limit();
     }
 
+    /// Adds occurrences of the failures of a block, in any order. Of the seconds before `past`, no more is expected.
+    pub(super) fn add_all(&mut self, mut failures: Vec<(FailureKey, u64)>, past: u32) {
+        failures.sort_unstable();
+        for (key, count) in failures {
+            if key.second >= past || !self.add_last(key, count) {
+                self.add(key, count);
+            }
+        }
+        self.end_before(past);
+        self.keep_to_limit();
+    }
+
+    /// Appends a failure of a past second to the lists, behind those of the recent ones that have smaller keys. Returns false
+    /// if it may be in the lists, or is among the recent ones.
+    fn add_last(&mut self, key: FailureKey, count: u64) -> bool {
+        if self.recent.first_key_value().is_some_and(|(first, _)| *first < key) {
+            self.end_before_key(key);
+        }
+        let is_last = self.last_past() < Some(key) && !self.recent.contains_key(&key);
+        if is_last {
+            self.push(key, count);
+        }
+        is_last
+    }
+
     /// Drops failures beyond the limit. A dropped key is larger than all kept ones and can't return. So the result does not
     /// depend on the order in which the failures came.
     fn keep_to_limit(&mut self) {
@@ -231,9 +256,14 @@ impl Failures {
 
     /// Moves those of the seconds before this one to lists. What comes later is added all the same.
     pub(super) fn end_before(&mut self, second: u32) {
+        self.end_before_key(FailureKey::first_of(second));
+    }
+
+    /// Moves those with smaller keys than this one to lists.
+    fn end_before_key(&mut self, end: FailureKey) {
         let behind = |last: Option<FailureKey>| last.map_or(Bound::Unbounded, Bound::Excluded);
         while let Some((key, _)) = self.recent.range((behind(self.last_past()), Bound::Unbounded)).next()
-            && key.second < second
+            && *key < end
         {
             let key = *key;
             let Some(count) = self.recent.remove(&key) else { return };
@@ -326,19 +356,19 @@ mod tests {
     proptest! {
         #[test]
         fn failures_are_those_of_a_map(
-            added in prop::collection::vec((0..40u32, 0..9u32, 0..60u32), 0..200), lists in 1..4usize, window in (0..50u32, 0..50u32),
+            added in prop::collection::vec((0..40u32, 0..9u32, 0..60u32), 0..200), lists in 1..4usize, blocks in 1..9usize, window in (0..50u32, 0..50u32),
         ) {
             let (mut failures, mut expected) = (Failures::default(), BTreeMap::new());
             // Enough of them that there are several lists.
             for copy in 0..lists as u32 {
-                for (second, message, before) in &added {
-                    let second = second + 40 * copy;
-                    for label in 0..10 {
-                        let key = FailureKey { label, message: *message, ..FailureKey::first_of(second) };
-                        failures.add(key, 2);
-                        *expected.entry(key).or_insert(0) += 2;
+                for block in added.chunks(blocks) {
+                    let mut kinds = Vec::new();
+                    for (second, message, _) in block {
+                        let first = FailureKey::first_of(second + 40 * copy);
+                        kinds.extend((0..10).rev().map(|label| (FailureKey { label, message: *message, ..first }, 2)));
                     }
-                    failures.end_before(before + 40 * copy);
+                    kinds.iter().for_each(|(key, count)| *expected.entry(*key).or_insert(0) += count);
+                    failures.add_all(kinds, block.first().map_or(0, |(.., before)| before + 40 * copy));
                 }
             }
             prop_assert_eq!(failures.len(), expected.len());

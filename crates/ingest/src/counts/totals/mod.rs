@@ -3,6 +3,8 @@
 mod apart;
 mod cells;
 mod failures;
+mod lateness;
+mod named;
 mod names;
 pub(crate) mod part;
 mod spare;
@@ -10,20 +12,19 @@ mod together;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use self::cells::{Cells, Indexes};
 use self::failures::{FailureKey, Failures};
+use self::named::Named;
 use self::names::{
     INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
 };
 pub(crate) use self::together::Together;
-use super::block::Tally;
+use super::block::{LocalError, Tally};
 use super::packed::CellResult;
 use super::{ErrorCount, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
 use crate::sample::long_text::short;
-use crate::sample::reserved::OTHER;
 use crate::sample::texts::Texts;
 
 /// The default of `PipelineOptions::memory`, in bytes.
@@ -105,8 +106,8 @@ impl Totals {
         let no_label = if self.count(tally) { self.labels.index("", self.limits.labels) } else { 0 };
         let indexes = Indexes { labels, no_label, injectors, untold };
         self.cells.add(tally, &indexes)?;
-        self.add_errors(tally, &indexes)?;
-        self.errors.end_before(self.cells.past());
+        let failures = self.failures_of(tally, &indexes)?;
+        self.errors.add_all(failures, self.cells.past());
         Ok(())
     }
 
@@ -124,7 +125,8 @@ impl Totals {
         of_labels.last().is_some_and(|without| without.samples() > 0)
     }
 
-    fn add_errors(&mut self, tally: &Tally, indexes: &Indexes) -> Result<()> {
+    /// The failures of a block, with the indexes of their names.
+    fn failures_of(&mut self, tally: &Tally, indexes: &Indexes) -> Result<Vec<(FailureKey, u64)>> {
         let lost = || Error::bug("counting failures", "a text of theirs was not kept");
         let messages: Vec<u32> = tally
             .messages
@@ -132,7 +134,7 @@ impl Totals {
             .map(|message| self.messages.index(&short(message), self.limits.texts))
             .collect();
         let response_codes = self.response_codes(tally).ok_or_else(lost)?;
-        for (local, count) in &tally.errors {
+        let failure = |(local, count): &(LocalError, u64)| {
             let key = FailureKey {
                 second: local.second,
                 label: indexes.label(local.label),
@@ -140,9 +142,9 @@ impl Totals {
                 message: *messages.get(local.message as usize).ok_or_else(lost)?,
                 transaction: local.transaction,
             };
-            self.errors.add(key, *count);
-        }
-        Ok(())
+            Ok((key, *count))
+        };
+        tally.errors.iter().map(failure).collect()
     }
 
     /// The indexes of the response codes of a block's failures, by the block's own codes; `None` if one has no text.
@@ -199,28 +201,8 @@ impl Totals {
         first: u32,
         last: u32,
     ) -> impl Iterator<Item = Result<ErrorCount>> + Send + '_ {
-        let (labels, codes, messages) =
-            (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
-        let name = |names: &[Arc<str>], index: u32| {
-            let name = names.get(index as usize).cloned();
-            name.ok_or_else(|| Error::bug("naming failures", "a name was not kept"))
-        };
-        let told = self.errors.between(first, last).map(move |(key, count)| {
-            Ok(ErrorCount {
-                second: key.second,
-                label: name(&labels, key.label)?,
-                response_code: name(&codes, key.response_code)?,
-                message: name(&messages, key.message)?,
-                transaction: key.transaction,
-                count,
-            })
-        });
-        let other: Arc<str> = OTHER.into();
-        let others = self.errors.others_between(first, last).map(move |(second, transaction, count)| {
-            let [label, response_code, message] = [&other; 3].map(Arc::clone);
-            Ok(ErrorCount { second, label, response_code, message, transaction, count })
-        });
-        by_second(told, others)
+        let names = [&self.labels, &self.response_codes, &self.messages];
+        Named::new(self.errors.between(first, last), self.errors.others_between(first, last), names)
     }
 
     /// Goes on to another log, whose seconds may be those of the logs before once more. Its counts are packed by
@@ -255,56 +237,17 @@ impl Totals {
     }
 }
 
-/// Joins two lists of failures whose seconds ascend, and sorts those of each second by their names.
-fn by_second(
-    told: impl Iterator<Item = Result<ErrorCount>> + Send,
-    others: impl Iterator<Item = Result<ErrorCount>> + Send,
-) -> impl Iterator<Item = Result<ErrorCount>> + Send {
-    let (mut told, mut others) = (told.peekable(), others.peekable());
-    let second_of = |next: Option<&Result<ErrorCount>>| match next {
-        Some(Ok(error)) => Some(error.second),
-        _ => None,
-    };
-    let seconds = std::iter::from_fn(move || {
-        let (first, other) = (second_of(told.peek()), second_of(others.peek()));
-        let Some(second) = first.into_iter().chain(other).min() else {
-            // Nothing is left, or only a fault.
-            return told.next().or_else(|| others.next()).map(|fault| vec![fault]);
-        };
-        let is_of = |next: &Result<ErrorCount>| second_of(Some(next)) == Some(second);
-        let own = std::iter::from_fn(|| told.next_if(is_of));
-        let others = std::iter::from_fn(|| others.next_if(is_of));
-        let mut errors: Vec<ErrorCount> = own.chain(others).flatten().collect();
-        errors.sort_unstable();
-        join_errors(&mut errors);
-        Some(errors.into_iter().map(Ok).collect())
-    });
-    seconds.flatten()
-}
-
-/// Adds up equal failures in a sorted list. Texts beyond the limits share a name.
-fn join_errors(errors: &mut Vec<ErrorCount>) {
-    let kind = |e: &ErrorCount| (e.second, e.transaction);
-    errors.dedup_by(|from, into| {
-        let texts = from.label == into.label
-            && from.response_code == into.response_code
-            && from.message == into.message;
-        let same = texts && kind(from) == kind(into);
-        if same {
-            into.count += from.count;
-        }
-        same
-    });
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::block::{LocalError, LocalKey};
+    use std::collections::BTreeSet;
+
+    use super::super::block::LocalKey;
     use super::super::table::CellTable;
     use super::*;
     use crate::counts::packed::opened;
     use crate::counts::{Cell, InjectorLoad};
     use crate::sample::long_text::MESSAGE_LIMIT;
+    use crate::sample::reserved::OTHER;
     use crate::sample::text_list::TextList;
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
@@ -373,6 +316,22 @@ mod tests {
     }
 
     #[test]
+    fn seconds_are_packed_soon_where_none_come_late_and_those_that_do_are_added_all_the_same() {
+        let mut totals = Totals::default();
+        let seconds = |from: u32| (from..from + 10).map(|second| cell(second, second as i32)).collect();
+        for block in 0..20 {
+            totals.add(&Tally::of(seconds(10 * block), ["a"])).unwrap();
+        }
+        assert_eq!(totals.cells.open(), 3, "the newest second and two before it");
+        totals.add(&Tally::of(seconds(150), ["a"])).unwrap();
+        let counts: Vec<_> =
+            totals.cells().map(opened).map(|cell| cell.map(|(_, cell)| cell.samples()).unwrap()).collect();
+        assert_eq!(counts, [[2; 150].as_slice(), &[4; 10], &[2; 40]].concat());
+        (20..27).for_each(|block| totals.add(&Tally::of(seconds(10 * block), ["a"])).unwrap());
+        assert_eq!(totals.cells.open(), 61, "as many as can be");
+    }
+
+    #[test]
     fn labels_beyond_the_limit_share_a_cell_but_keep_their_counts() {
         let mut totals = Totals::default();
         for label in 0..LABEL_LIMIT + 50 {
@@ -386,7 +345,7 @@ mod tests {
         assert_eq!(totals.successes, 2 * (LABEL_LIMIT as u64 + 50));
     }
 
-    /// A tally of failures with one label and code, given as (second, message).
+    /// A tally of failures with one label and code, given as (second, message), with a cell of each second.
     fn failures(kinds: &[(u32, u32)], messages: &[String]) -> Tally {
         let error = |(second, message): &(u32, u32)| LocalError {
             second: *second,
@@ -397,9 +356,9 @@ mod tests {
         };
         let mut errors: Vec<_> = kinds.iter().map(|kind| (error(kind), 1)).collect();
         errors.sort_unstable();
-        let mut tally = Tally::default();
+        let seconds: BTreeSet<u32> = kinds.iter().map(|(second, _)| *second).collect();
+        let mut tally = Tally::of(seconds.into_iter().map(|second| cell(second, 1)).collect(), ["a"]);
         tally.errors = errors;
-        tally.labels = ["a"].into_iter().collect();
         tally.response_codes = ["500"].into_iter().collect();
         tally.messages = messages.iter().collect();
         tally
@@ -443,13 +402,22 @@ mod tests {
     fn kinds_of_failures_are_bounded_whatever_their_order_and_none_is_lost() {
         let messages: Vec<String> = (0..TEXT_LIMIT).map(|n| n.to_string()).collect();
         let seconds = failures::LIMIT as u32 / TEXT_LIMIT as u32 + 20;
-        let of_second = |second| (0..TEXT_LIMIT as u32).map(move |n| (second, n)).collect::<Vec<_>>();
+        let of_second = |second: u32| (0..TEXT_LIMIT as u32).map(move |n| (second, n));
+        let add = |totals: &mut Totals, seconds: &[u32]| {
+            let kinds: Vec<_> = seconds.iter().flat_map(|second| of_second(*second)).collect();
+            let mut tally = failures(&kinds, &messages);
+            // Sorts before the name of those beyond the limit.
+            tally.response_codes = [""].into_iter().collect();
+            totals.add(&tally).unwrap();
+            assert!(totals.errors.len() <= failures::LIMIT);
+        };
         let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
-        for second in 0..seconds {
-            forwards.add(&failures(&of_second(second), &messages)).unwrap();
-            backwards.add(&failures(&of_second(seconds - 1 - second), &messages)).unwrap();
-        }
+        let all: Vec<u32> = (0..seconds).collect();
+        all.chunks(10).for_each(|seconds| add(&mut forwards, seconds));
+        all.rchunks(10).for_each(|seconds| add(&mut backwards, seconds));
         let errors = all_errors(&forwards);
+        let beyond = errors.iter().filter(|error| *error.response_code == *OTHER);
+        assert_eq!(beyond.count(), 20);
         assert!(errors == all_errors(&backwards), "the same failures, the same counts");
         assert_eq!(errors.len(), failures::LIMIT + 20);
         let counted: u64 = errors.iter().map(|error| error.count).sum();

@@ -53,35 +53,36 @@ impl Together {
             injectors: tally.injectors.iter().map(|name| self.injectors.index(name, ANY)).collect(),
             untold: self.injectors.index("", ANY),
         };
-        if tally.latest().is_some_and(|latest| latest < self.cells.past()) {
+        if tally.seconds().is_some_and(|(_, latest)| self.cells.is_of_another_log(latest)) {
             // Other logs, of the same seconds once more.
             self.cells.begin_anew()?;
         }
         self.cells.add(tally, &indexes)?;
-        self.add_failures(tally, run, &indexes)?;
-        self.failures.end_before(self.cells.past());
+        let failures = failures_of(tally, run, &indexes)?;
+        self.failures.add_all(failures, self.cells.past());
         Ok(())
     }
+}
 
-    fn add_failures(&mut self, tally: &Tally, run: &Totals, indexes: &Indexes) -> Result<()> {
-        let of = |texts: &TextList, code: u32, names: &Names| match code {
-            // The log has no such column.
-            Texts::NULL => known(names, ""),
-            code => known(names, &short(texts.get(code as usize).unwrap_or_default())),
+/// The failures of a block, with the indexes that their names have in the run.
+fn failures_of(tally: &Tally, run: &Totals, indexes: &Indexes) -> Result<Vec<(FailureKey, u64)>> {
+    let of = |texts: &TextList, code: u32, names: &Names| match code {
+        // The log has no such column.
+        Texts::NULL => known(names, ""),
+        code => known(names, &short(texts.get(code as usize).unwrap_or_default())),
+    };
+    let failure = |(local, count): &(LocalError, u64)| {
+        let LocalError { second, transaction, .. } = *local;
+        let key = FailureKey {
+            second,
+            label: indexes.label(local.label),
+            response_code: of(&tally.response_codes, local.response_code, &run.response_codes)?,
+            message: of(&tally.messages, local.message, &run.messages)?,
+            transaction,
         };
-        for (local, count) in &tally.errors {
-            let LocalError { second, transaction, .. } = *local;
-            let key = FailureKey {
-                second,
-                label: indexes.label(local.label),
-                response_code: of(&tally.response_codes, local.response_code, &run.response_codes)?,
-                message: of(&tally.messages, local.message, &run.messages)?,
-                transaction,
-            };
-            self.failures.add(key, *count);
-        }
-        Ok(())
-    }
+        Ok((key, *count))
+    };
+    tally.errors.iter().map(failure).collect()
 }
 
 /// The index of a name that the run has.
