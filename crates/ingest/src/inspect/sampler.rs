@@ -244,7 +244,7 @@ impl Sampler {
         {
             sample.examine_first(&block, layout, first_ms, &mut self.parser, &self.zone);
         }
-        let mut counts = BlockCounts::new(log, block.first_byte, &mut self.parsed);
+        let mut counts = BlockCounts::new(log, &block, &mut self.parsed);
         counts.tally = self.counter.tally(&mut self.parsed, &clock);
         self.collected.add(counts, &block.bytes)
     }

@@ -80,7 +80,7 @@ pub(crate) struct Done<C> {
     pub(super) is_counted: bool,
     /// The encoded samples for the writer, if any.
     pub(super) chunk: Option<C>,
-    /// The block's buffer, kept until the block is counted.
+    /// The block's buffer, kept until the block is counted. Unless there are rejects, it has given its memory back.
     pub(super) buffer: PooledBuffer,
 }
 

@@ -64,7 +64,7 @@ impl<E: BatchEncoder> Worker<E> {
 
     /// Parses and encodes a block. Its tally is still empty.
     fn block(&mut self, work: Work, clock: &Clock, parsed: &mut Parsed) -> Result<Done<E::Chunk>> {
-        let Work { lane, sequence, log, block, layout, file, time: _ } = work;
+        let Work { lane, sequence, log, mut block, layout, file, time: _ } = work;
         if let Some(reason) = block.oversized {
             let counts = BlockCounts::oversized(log, &block, reason);
             return Ok(Done { lane, sequence, counts, is_counted: false, chunk: None, buffer: block.bytes });
@@ -73,8 +73,11 @@ impl<E: BatchEncoder> Worker<E> {
         self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
         let is_counted = !(early || self.shared.times_only.load(Ordering::Acquire));
-        let counts = BlockCounts::new(log, block.first_byte, parsed);
+        let counts = BlockCounts::new(log, &block, parsed);
         let chunk = if is_counted { self.encoder.encode(&parsed.batch)? } else { None };
+        if !counts.has_rejects() {
+            block.bytes.give_memory_back();
+        }
         Ok(Done { lane, sequence, counts, is_counted, chunk, buffer: block.bytes })
     }
 }

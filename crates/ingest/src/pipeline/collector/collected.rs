@@ -27,6 +27,8 @@ use crate::source::log::last_part;
 pub(crate) struct BlockCounts {
     log: usize,
     pub(super) first_byte: u64,
+    /// The number of bytes in the block.
+    pub(super) length: u64,
     lines: u64,
     pub(super) rejects: Refused,
     other_header: Option<(u64, u64)>,
@@ -48,11 +50,12 @@ pub(crate) struct BlockCounts {
 }
 
 impl BlockCounts {
-    /// Takes the results of a parsed block. The tally is still empty.
-    pub(crate) fn new(log: usize, first_byte: u64, parsed: &mut Parsed) -> Self {
+    /// Takes the results of a parsed block of the log with this number. The tally is still empty.
+    pub(crate) fn new(log: usize, block: &Block, parsed: &mut Parsed) -> Self {
         Self {
             log,
-            first_byte,
+            first_byte: block.first_byte,
+            length: block.bytes.len() as u64,
             lines: parsed.lines,
             rejects: std::mem::take(&mut parsed.rejects),
             other_header: parsed.other_header,
@@ -72,11 +75,16 @@ impl BlockCounts {
         }
     }
 
+    /// Returns true if there are rejects, which are told with the bytes of the block.
+    pub(crate) fn has_rejects(&self) -> bool {
+        self.rejects.len() + self.rejects.left_out() > 0
+    }
+
     /// The result of a block that is a single record beyond the maximum length.
     pub(crate) fn oversized(log: usize, block: &Block, reason: RejectReason) -> Self {
         let mut parsed = Parsed { lines: block.skipped_lines, ..Parsed::default() };
         parsed.rejects.push((0, 0), block.bytes.len(), reason, None);
-        Self::new(log, block.first_byte, &mut parsed)
+        Self::new(log, block, &mut parsed)
     }
 }
 
@@ -372,13 +380,16 @@ mod tests {
     use super::*;
     use crate::counts::Cell;
     use crate::counts::block::LocalKey;
+    use crate::sample::pool::PooledBuffer;
 
     /// A block with one cell that has these sums of bytes.
     fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {
         let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { bytes, sent_bytes, ..Cell::default() };
         let tally = Tally::of(vec![(key, cell)], ["a"]);
-        BlockCounts { tally, ..BlockCounts::new(0, 0, &mut Parsed::default()) }
+        let bytes = PooledBuffer::default();
+        let block = Block { bytes, first_byte: 0, oversized: None, skipped_lines: 0, cut: false };
+        BlockCounts { tally, ..BlockCounts::new(0, &block, &mut Parsed::default()) }
     }
 
     #[test]

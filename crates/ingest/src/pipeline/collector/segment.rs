@@ -103,9 +103,9 @@ impl<C> Segment<C> {
     pub(super) fn add(&mut self, counts: BlockCounts, bytes: &[u8], origin: Option<i64>) -> Result<()> {
         let early = counts.earliest_ms.is_some_and(|earliest| origin.is_some_and(|origin| earliest < origin));
         let early = early.then_some(counts.first_byte);
+        self.bytes += counts.length;
         self.collected.add(counts, bytes)?;
         self.early = [self.early, early].into_iter().flatten().min();
-        self.bytes += bytes.len() as u64;
         Ok(())
     }
 

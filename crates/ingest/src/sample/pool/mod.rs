@@ -27,7 +27,7 @@ impl Buffers for NewBuffers {
 ///
 /// Readers take turns. Blocks are stored in the order of the turns and, within a turn, in the order in which they were
 /// read. A block keeps its buffer until it is counted, so blocks that were read early hold their buffers until all
-/// blocks before them are stored. There is no deadlock, for any number of readers, workers and buffers:
+/// blocks before them are stored. The memory of a buffer may be given back earlier, and is then that of the next one. There is no deadlock, for any number of readers, workers and buffers:
 ///
 /// - A buffer returns when it is dropped, so none is lost on any path, including a panic.
 /// - The block that is stored next is either in flight already or the next one that the first turn reads. The first
@@ -51,13 +51,25 @@ struct Shared {
 }
 
 struct State {
-    free: Vec<Vec<u8>>,
+    /// The number of free buffers.
+    free: usize,
+    /// The memory of buffers, for those that are taken next. What was given back last is most likely in the cache.
+    memory: Vec<Vec<u8>>,
     /// The number of turns that have begun.
     begun: u64,
     /// The turns that have not ended.
     turns: BTreeSet<u64>,
     /// True if nobody gets a buffer any more.
     closed: bool,
+}
+
+impl State {
+    /// Keeps memory for other buffers, if there is any.
+    fn keep(&mut self, memory: Vec<u8>) {
+        if memory.capacity() > 0 {
+            self.memory.push(memory);
+        }
+    }
 }
 
 /// Returns true if a turn may take a buffer while `free` buffers are free.
@@ -69,8 +81,8 @@ impl Pool {
     /// Creates a pool of `buffers` buffers (at least one). They take memory once they are filled.
     pub(crate) fn new(buffers: usize) -> Self {
         let buffers = buffers.max(1);
-        let free = (0..buffers).map(|_| Vec::new()).collect();
-        let state = Mutex::new(State { free, begun: 0, turns: BTreeSet::new(), closed: false });
+        let (memory, turns) = (Vec::new(), BTreeSet::new());
+        let state = Mutex::new(State { free: buffers, memory, begun: 0, turns, closed: false });
         Self(Arc::new(Shared { buffers, state, changed: Condvar::new() }))
     }
 
@@ -95,7 +107,7 @@ pub(crate) struct Gauge(Arc<Shared>);
 impl Gauge {
     /// Returns true if no buffer is free.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().free.is_empty()
+        self.0.lock().free == 0
     }
 }
 
@@ -125,10 +137,10 @@ impl Turn {
         self.take_of(&mut self.pool.lock())
     }
 
-    /// Waits until all buffers are free, and returns the one that came back last. `None` if the work was given up.
+    /// Waits until all buffers are free, and returns one with the memory that came back last. `None` if the work was given up.
     pub(crate) fn take_of_all(&self) -> Option<PooledBuffer> {
         let mut state = self.pool.lock();
-        while state.free.len() < self.pool.buffers && !state.closed {
+        while state.free < self.pool.buffers && !state.closed {
             state = self.pool.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.take_of(&mut state)
@@ -136,10 +148,11 @@ impl Turn {
 
     fn take_of(&self, state: &mut State) -> Option<PooledBuffer> {
         let is_first = state.turns.first() == Some(&self.number);
-        if state.closed || !may_take(state.free.len(), is_first) {
+        if state.closed || !may_take(state.free, is_first) {
             return None;
         }
-        let bytes = state.free.pop()?;
+        state.free -= 1;
+        let bytes = state.memory.pop().unwrap_or_default();
         Some(PooledBuffer { bytes, home: Some(Arc::clone(&self.pool)) })
     }
 }
@@ -176,8 +189,20 @@ pub(crate) struct PooledBuffer {
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
         if let Some(home) = &self.home {
-            home.lock().free.push(std::mem::take(&mut self.bytes));
+            let mut state = home.lock();
+            state.free += 1;
+            state.keep(std::mem::take(&mut self.bytes));
+            drop(state);
             home.changed.notify_all();
+        }
+    }
+}
+
+impl PooledBuffer {
+    /// Gives the memory to the pool, for the next buffer that is taken. This one stays taken, and is empty from now on.
+    pub(crate) fn give_memory_back(&mut self) {
+        if let Some(home) = &self.home {
+            home.lock().keep(std::mem::take(&mut self.bytes));
         }
     }
 }
@@ -214,5 +239,31 @@ impl Eq for PooledBuffer {}
 impl fmt::Debug for PooledBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_given_back_is_taken_next_but_its_buffer_counts() {
+        let pool = Pool::new(3);
+        let turn = pool.turn();
+        let take = || turn.take_free().unwrap();
+        let [mut first, mut second] = [take(), take()];
+        first.extend([1; 9]);
+        second.extend([2; 9]);
+        first.give_memory_back();
+        assert!(first.is_empty());
+        let third = take();
+        assert_eq!(*third, [1; 9], "the content is not cleared");
+        assert!(turn.take_free().is_none() && pool.gauge().is_empty());
+        drop(second);
+        drop(first);
+        let last = take();
+        assert_eq!(*last, [2; 9]);
+        drop((third, last));
+        assert_eq!([take(), take(), take()].map(|buffer| buffer.len()), [9, 9, 0]);
     }
 }
