@@ -51,10 +51,9 @@ pub(super) struct Named<T: Iterator, O: Iterator> {
     labels: Ranked,
     response_codes: Ranked,
     messages: Ranked,
-    /// The second whose failures are being told, these, and the number of those that were.
+    /// The second whose failures are being told, and those that are left, descending.
     second: u32,
     kinds: Vec<(Kind, u64)>,
-    at: usize,
 }
 
 impl<T: Iterator<Item = (FailureKey, u64)>, O: Iterator<Item = (u32, bool, u64)>> Named<T, O> {
@@ -68,18 +67,13 @@ impl<T: Iterator<Item = (FailureKey, u64)>, O: Iterator<Item = (u32, bool, u64)>
             messages: Ranked::of(messages),
             second: 0,
             kinds: Vec::new(),
-            at: 0,
         }
     }
 
-    /// Goes on to the next second, which there must be. `None` if a name was not kept.
-    fn next_second(&mut self) -> Option<()> {
-        (self.at, self.second) = (0, self.told.peek().map(|(key, _)| key.second).unwrap_or(u32::MAX));
-        self.kinds.clear();
-        if let Some((second, ..)) = self.others.peek() {
-            self.second = self.second.min(*second);
-        }
-        while let Some((key, count)) = self.told.next_if(|(key, _)| key.second == self.second) {
+    /// Takes the failures of the second with this number. `None` if a name was not kept.
+    fn take_second(&mut self, second: u32) -> Option<()> {
+        self.second = second;
+        while let Some((key, count)) = self.told.next_if(|(key, _)| key.second == second) {
             let ranks = [
                 self.labels.rank(key.label)?,
                 self.response_codes.rank(key.response_code)?,
@@ -88,10 +82,10 @@ impl<T: Iterator<Item = (FailureKey, u64)>, O: Iterator<Item = (u32, bool, u64)>
             self.kinds.push(((ranks, key.transaction), count));
         }
         let other = [self.labels.other, self.response_codes.other, self.messages.other];
-        while let Some((_, transaction, count)) = self.others.next_if(|(second, ..)| *second == self.second) {
+        while let Some((_, transaction, count)) = self.others.next_if(|(other, ..)| *other == second) {
             self.kinds.push(((other, transaction), count));
         }
-        self.kinds.sort_unstable();
+        self.kinds.sort_unstable_by(|a, b| b.cmp(a));
         // Texts beyond the limits share a name.
         self.kinds.dedup_by(|from, into| {
             let same = from.0 == into.0;
@@ -124,17 +118,15 @@ where
 
     fn next(&mut self) -> Option<Self::Item> {
         let lost = || Error::bug("naming failures", "a name was not kept");
-        if self.at == self.kinds.len() {
-            if self.told.peek().is_none() && self.others.peek().is_none() {
-                return None;
-            }
-            if self.next_second().is_none() {
+        if self.kinds.is_empty() {
+            let told = self.told.peek().map(|(key, _)| key.second);
+            let second = told.into_iter().chain(self.others.peek().map(|(second, ..)| *second)).min()?;
+            if self.take_second(second).is_none() {
                 self.kinds.clear();
                 return Some(Err(lost()));
             }
         }
-        let kind = *self.kinds.get(self.at)?;
-        self.at += 1;
+        let kind = self.kinds.pop()?;
         Some(self.named(kind).ok_or_else(lost))
     }
 }
