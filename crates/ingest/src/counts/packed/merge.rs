@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use crate::counts::{Cell, CellKey, PackedCell};
 use crate::error::{Error, Result};
@@ -22,8 +23,10 @@ pub(crate) type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
 pub(crate) struct Merged<'a> {
     /// The sources, each with its next cell.
     sources: Vec<(Source<'a>, Option<PackedCell>)>,
-    /// The keys of the next cells, with their sources.
-    next: BinaryHeap<Reverse<(CellKey, usize)>>,
+    /// The key of the next cell, with its source.
+    first: Option<(CellKey, usize)>,
+    /// The keys of the next cells of the other sources.
+    others: BinaryHeap<Reverse<(CellKey, usize)>>,
     /// True once each source was asked for its first cell.
     begun: bool,
     /// The counts of the parts of a cell.
@@ -36,51 +39,68 @@ impl<'a> Merged<'a> {
     /// Merges the cells of the given sources.
     pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
-        Self { sources, next: BinaryHeap::new(), begun: false, counts: Vec::new(), room: Vec::new() }
+        let (counts, room) = (Vec::new(), Vec::new());
+        Self { sources, first: None, others: BinaryHeap::new(), begun: false, counts, room }
     }
 
-    /// Fetches the next cell of a source.
-    fn ask(&mut self, at: usize) -> Result<()> {
-        let Some((source, cell)) = self.sources.get_mut(at) else { return Ok(()) };
-        if let Some((key, next)) = source.next().transpose()? {
-            *cell = Some(next);
-            self.next.push(Reverse((key, at)));
+    /// Fetches the next cell of a source. Returns its key, with the source.
+    fn ask(&mut self, at: usize) -> Result<Option<(CellKey, usize)>> {
+        let Some((source, cell)) = self.sources.get_mut(at) else { return Ok(None) };
+        let Some((key, next)) = source.next().transpose()? else { return Ok(None) };
+        *cell = Some(next);
+        Ok(Some((key, at)))
+    }
+
+    /// Fetches the first cell of each source.
+    fn begin(&mut self) -> Result<()> {
+        for at in 0..self.sources.len() {
+            let asked = self.ask(at)?;
+            self.others.extend(asked.map(Reverse));
         }
+        self.first = self.others.pop().map(|Reverse(first)| first);
         Ok(())
     }
 
-    /// Returns the pending cell of a source and fetches its next one.
-    fn take(&mut self, at: usize) -> Result<PackedCell> {
+    /// Takes the next cell of all sources.
+    fn take(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
+        let Some((key, at)) = self.first else { return Ok(None) };
         let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take());
-        self.ask(at)?;
-        cell.ok_or_else(|| Error::bug("merging counts", "a source has no cell"))
+        let asked = self.ask(at)?;
+        self.first = match (asked, self.others.peek_mut()) {
+            // Sources often tell of times one after another, so that one stays the first for long.
+            (Some(next), Some(mut other)) if other.0 < next => {
+                Some(std::mem::replace(&mut *other, Reverse(next)).0)
+            }
+            (None, Some(other)) => Some(PeekMut::pop(other).0),
+            (next, _) => next,
+        };
+        cell.map(|cell| Some((key, cell))).ok_or_else(|| Error::bug("merging counts", "a source has no cell"))
     }
 
-    /// Removes the least of the next keys if it is this one. Returns its source.
-    fn next_of(&mut self, key: CellKey) -> Option<usize> {
-        self.next.peek().filter(|Reverse((next, _))| *next == key)?;
-        self.next.pop().map(|Reverse((_, at))| at)
+    /// Takes the next cell if it has this key.
+    fn take_of(&mut self, key: CellKey) -> Result<Option<PackedCell>> {
+        match self.first.is_some_and(|(next, _)| next == key) {
+            true => Ok(self.take()?.map(|(_, cell)| cell)),
+            false => Ok(None),
+        }
     }
 
     fn read(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
         if !std::mem::replace(&mut self.begun, true) {
-            (0..self.sources.len()).try_for_each(|at| self.ask(at))?;
+            self.begin()?;
         }
-        let Some(Reverse((key, at))) = self.next.pop() else { return Ok(None) };
-        let cell = self.take(at)?;
-        let Some(mut other) = self.next_of(key) else { return Ok(Some((key, cell))) };
+        let Some((key, cell)) = self.take()? else { return Ok(None) };
+        let Some(other) = self.take_of(key)? else { return Ok(Some((key, cell))) };
         self.counts.clear();
         let (mut sums, mut most) = (cell.into_sums(&mut self.counts)?, MOST);
-        loop {
-            sums.merge(&self.take(other)?.into_sums(&mut self.counts)?);
+        let mut next = Some(other);
+        while let Some(other) = next {
+            sums.merge(&other.into_sums(&mut self.counts)?);
             if self.counts.len() > most {
                 add_up(&mut self.counts, &mut self.room);
                 most = MOST.max(2 * self.counts.len());
             }
-            match self.next_of(key) {
-                Some(at) => other = at,
-                None => break,
-            }
+            next = self.take_of(key)?;
         }
         add_up(&mut self.counts, &mut self.room);
         Ok(Some((key, PackedCell::of_parts(sums, &self.counts))))
@@ -135,7 +155,8 @@ impl Iterator for Merged<'_> {
     fn next(&mut self) -> Option<CellResult> {
         let read = self.read().transpose();
         if !matches!(read, Some(Ok(_))) {
-            self.next.clear();
+            (self.first, self.sources) = (None, Vec::new());
+            self.others.clear();
         }
         read
     }

@@ -78,6 +78,15 @@ impl Ordered {
         self.late.add_run(run)
     }
 
+    /// Adds the cells of a run of another collection, and keeps them with those so far.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub(crate) fn keep_run(&mut self, run: Run) -> Result<()> {
+        let kept = run.kept_in(&mut self.spill)?;
+        self.late.add_run(kept)
+    }
+
     /// Returns the cells as runs, each of them ascending by key, which may have parts of the same cells.
     ///
     /// # Errors

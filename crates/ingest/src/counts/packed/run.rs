@@ -44,6 +44,18 @@ impl Run {
         self.chunks.extend(other.chunks);
     }
 
+    /// Moves the chunks to where those of another collection are kept.
+    ///
+    /// # Errors
+    /// When a temporary file can't be written or read.
+    pub(super) fn kept_in(self, spill: &mut Spill) -> Result<Self> {
+        let mut keep = |place: &Place| spill.keep(place.bytes()?);
+        let moved = |chunk: Chunk| {
+            Ok(Chunk { first: chunk.first, heads: keep(&chunk.heads)?, counts: keep(&chunk.counts)? })
+        };
+        Ok(Self { chunks: self.chunks.into_iter().map(moved).collect::<Result<_>>()?, cells: self.cells })
+    }
+
     /// Appends a cell, packed in two parts. Its key must be greater than all before.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Counts of logs that are read ahead of their turn: they are counted apart, and added once it is their turn.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::{
     FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
@@ -32,6 +33,15 @@ impl Names {
         known.len() + new.names < limit && known.bytes() + new.bytes <= NAME_BYTES
     }
 
+    /// Takes over another's names with their indexes, unless they are more than a quarter of what there is room for: those of the later
+    /// logs need room as well.
+    fn begin_as(&mut self, other: &Self, limit: usize) {
+        let names = other.names.texts();
+        if names.len() <= limit / 4 && names.bytes() <= NAME_BYTES / 4 {
+            self.indexes(other, Limit::of_run(limit));
+        }
+    }
+
     /// The indexes of another's names here, by their indexes there.
     pub(super) fn indexes(&mut self, other: &Self, limit: Limit) -> Vec<u32> {
         other.names.texts().iter().map(|name| self.index(name, limit)).collect()
@@ -39,6 +49,17 @@ impl Names {
 }
 
 impl Totals {
+    /// Creates empty counts of later logs, see [`new`](Self::new). They know the names so far by the same indexes, unless
+    /// these are many: then their cells can be added as they are, if they have no other names.
+    pub(crate) fn ahead(&self, memory: usize, folder: Option<PathBuf>) -> Self {
+        let mut ahead = Self::new(memory, folder);
+        ahead.labels.begin_as(&self.labels, LABEL_LIMIT);
+        ahead.injectors.begin_as(&self.injectors, INJECTOR_LIMIT);
+        ahead.response_codes.begin_as(&self.response_codes, TEXT_LIMIT);
+        ahead.messages.begin_as(&self.messages, TEXT_LIMIT);
+        ahead
+    }
+
     /// Returns true if a block can be added without reaching a limit of names or failures. Which of them share a name
     /// beyond a limit depends on all blocks before, so counts that are kept apart must stay below.
     pub(crate) fn has_room(&self, tally: &Tally) -> bool {
@@ -83,6 +104,9 @@ impl Totals {
     fn absorb_cells(&mut self, later: Self, labels: &[u32]) -> Result<()> {
         let injectors = self.injectors.indexes(&later.injectors, self.limits.injectors);
         self.begin_log()?;
+        if are_same(labels) && are_same(&injectors) {
+            return later.cells.into_runs()?.try_for_each(|run| self.cells.keep_run(run));
+        }
         if !(are_distinct(labels) && are_distinct(&injectors)) {
             for cell in later.cells() {
                 self.absorb_cell(opened(cell)?, labels, &injectors)?;
@@ -115,10 +139,23 @@ impl Totals {
         };
         let mut kinds = later.errors.between(0, u32::MAX).map(translate).collect::<Result<Vec<_>>>()?;
         kinds.sort_unstable();
+        // Texts beyond the limits share a name.
+        kinds.dedup_by(|from, into| {
+            let same = from.0 == into.0;
+            if same {
+                into.1 += from.1;
+            }
+            same
+        });
         self.errors.absorb(kinds.into_iter());
         self.errors.absorb_others(&later.errors);
         Ok(())
     }
+}
+
+/// Returns true if each index is the one that it was.
+pub(super) fn are_same(indexes: &[u32]) -> bool {
+    (0..).zip(indexes).all(|(before, now)| before == *now)
 }
 
 fn are_distinct(indexes: &[u32]) -> bool {
@@ -209,20 +246,36 @@ mod tests {
         prop::collection::vec((0..200u32, 0..600u32, names), 0..7)
     }
 
+    #[test]
+    fn logs_ahead_have_the_indexes_of_the_names_that_are_known_unless_these_are_many() {
+        let mut run = Totals::default();
+        run.add(&block(&(0, 0, 9))).unwrap();
+        let mut ahead = run.ahead(1 << 20, None);
+        ahead.add(&block(&(7, 3, 5))).unwrap();
+        assert_eq!((ahead.labels(), ahead.injectors()), (run.labels(), run.injectors()));
+        assert!(are_same(&run.labels.indexes(&ahead.labels, run.limits.labels)));
+        let many = LABEL_LIMIT as u32 / 4 + 1;
+        run.add(&block(&(0, 0, many))).unwrap();
+        let ahead = run.ahead(1 << 20, None);
+        assert_eq!((ahead.labels(), ahead.injectors()), (vec![], run.injectors()));
+        assert!(ahead.has_room(&block(&(0, 0, many))));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
         #[test]
         fn logs_counted_apart_are_counted_as_one_after_another(
-            logs in prop::collection::vec(some(), 1..5), memory in prop_oneof![Just(0), Just(1 << 20)],
+            logs in prop::collection::vec((some(), any::<bool>()), 1..5), memory in prop_oneof![Just(0), Just(1 << 20)],
         ) {
             let mut expected = Totals::new(memory, None);
-            for made in logs.iter().flatten() {
+            for made in logs.iter().flat_map(|(made, _)| made) {
                 expected.add(&block(made))?;
             }
             let mut found = Totals::new(memory, None);
-            for log in &logs {
-                let (mut apart, mut rest) = (Totals::new(memory, None), log.iter());
+            for (log, knows) in &logs {
+                let apart = if *knows { found.ahead(memory, None) } else { Totals::new(memory, None) };
+                let (mut apart, mut rest) = (apart, log.iter());
                 let mut first = None;
                 for made in rest.by_ref() {
                     let tally = block(made);
@@ -243,9 +296,10 @@ mod tests {
         }
 
         #[test]
-        fn logs_counted_apart_are_grouped_before_their_turn(logs in prop::collection::vec(some(), 3)) {
-            let apart = |log: &Vec<Made>| {
-                let mut totals = Totals::default();
+        fn logs_counted_apart_are_grouped_before_their_turn(
+            logs in prop::collection::vec(some(), 3), knows in any::<[bool; 2]>(),
+        ) {
+            let apart = |log: &Vec<Made>, mut totals: Totals| {
                 for tally in log.iter().map(block) {
                     if totals.has_room(&tally) {
                         totals.add(&tally)?;
@@ -253,11 +307,14 @@ mod tests {
                 }
                 Ok::<_, Error>(totals)
             };
-            let [first, mut second, third] = [apart(&logs[0])?, apart(&logs[1])?, apart(&logs[2])?];
-            let mut expected = Totals::default();
-            for log in &logs {
-                expected.absorb(apart(log)?)?;
-            }
+            let first = apart(&logs[0], Totals::default())?;
+            let later = |log: &Vec<Made>, knows| {
+                apart(log, if knows { first.ahead(1 << 20, None) } else { Totals::default() })
+            };
+            let (mut second, third) = (later(&logs[1], knows[0])?, later(&logs[2], knows[1])?);
+            let mut expected = apart(&logs[0], Totals::default())?;
+            expected.absorb(later(&logs[1], knows[0])?)?;
+            expected.absorb(later(&logs[2], knows[1])?)?;
             prop_assume!(second.has_room_for(&third));
             let mut found = first;
             second.absorb(third)?;

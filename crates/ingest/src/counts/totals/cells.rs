@@ -214,6 +214,14 @@ impl Cells {
         self.packed.add_run(run)
     }
 
+    /// Adds a run of another collection beside the cells so far, and keeps it with them.
+    ///
+    /// # Errors
+    /// When a temporary file can't be written or read.
+    pub(super) fn keep_run(&mut self, run: Run) -> Result<()> {
+        self.packed.keep_run(run)
+    }
+
     /// Returns all cells as runs, each of them ascending by key, which may have parts of the same cells.
     ///
     /// # Errors

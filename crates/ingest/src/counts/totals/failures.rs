@@ -118,11 +118,15 @@ impl Failures {
 
     /// Adds occurrences of a failure.
     pub(super) fn add(&mut self, key: FailureKey, count: u64) {
-        if self.add_to_past(key, count) {
-            return;
-        }
-        *self.recent.entry(key).or_default() += count;
+        self.insert(key, count);
         self.keep_to_limit();
+    }
+
+    /// Adds occurrences of a failure, however many there are.
+    fn insert(&mut self, key: FailureKey, count: u64) {
+        if !self.add_to_past(key, count) {
+            *self.recent.entry(key).or_default() += count;
+        }
     }
 
     /// Adds occurrences of the failures of a block, in any order. Of the seconds before `past`, no more is expected.
@@ -163,13 +167,27 @@ impl Failures {
         }
     }
 
-    /// Adds those of a log that was counted apart, ascending by key.
+    /// Adds those of a log that was counted apart, ascending by key. Where none is of a second before those so far, they go
+    /// on the same lists.
     pub(super) fn absorb(&mut self, others: impl Iterator<Item = (FailureKey, u64)>) {
-        let mut lists = Self::default();
-        others.for_each(|(key, count)| lists.push(key, count));
-        self.apart_len += lists.len();
-        lists.past.extend(List::pack(&lists.tail));
-        self.apart.push(lists.past);
+        let mut others = others.peekable();
+        let Some((first, _)) = others.peek().copied() else { return };
+        let last = self.last_past().max(self.recent.last_key_value().map(|(key, _)| *key));
+        let last = last.map_or(0, |last| last.second);
+        if last <= first.second {
+            // Logs one after another may share a second.
+            while let Some((key, count)) = others.next_if(|(key, _)| key.second == last) {
+                self.insert(key, count);
+            }
+            self.end_before(u32::MAX);
+            others.for_each(|(key, count)| self.push(key, count));
+        } else {
+            let mut lists = Self::default();
+            others.for_each(|(key, count)| lists.push(key, count));
+            self.apart_len += lists.len();
+            lists.past.extend(List::pack(&lists.tail));
+            self.apart.push(lists.past);
+        }
         self.keep_to_limit();
     }
 
@@ -388,6 +406,13 @@ mod tests {
                 prop_assert_eq!(found, inside.map(|(key, count)| (*key, *count)).collect::<Vec<_>>());
                 thrice.gather();
             }
+            let mut in_turn = Failures::default();
+            let (from, to) = (FailureKey::first_of(window.0), FailureKey { label: window.1, ..FailureKey::first_of(window.0) });
+            in_turn.absorb(failures.between(0, window.0).filter(|(key, _)| *key < to));
+            in_turn.absorb(failures.between(window.0, u32::MAX).filter(|(key, _)| *key >= to || key.label % 2 == 0));
+            prop_assert!(in_turn.apart.is_empty());
+            let again = |(key, count): (FailureKey, u64)| (key, if from <= key && key < to && key.label % 2 == 0 { 2 * count } else { count });
+            prop_assert!(in_turn.between(0, u32::MAX).eq(failures.between(0, u32::MAX).map(again)));
             // The largest are removed first, wherever they are.
             while let Some(last) = failures.pop_last() {
                 prop_assert_eq!(Some(last), expected.pop_last());

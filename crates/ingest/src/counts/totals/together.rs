@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::apart::are_same;
 use super::cells::{Cells, Indexes};
 use super::failures::Failures;
 use super::part::translate_loads;
@@ -117,7 +118,7 @@ impl Totals {
     /// When a temporary file can't be written or read.
     pub(crate) fn absorb_together(&mut self, together: Together) -> Result<()> {
         let injectors = self.injectors.indexes(&together.injectors, self.limits.injectors);
-        let as_they_are = (0..).zip(&injectors).all(|(before, now)| before == *now);
+        let as_they_are = are_same(&injectors);
         self.errors.absorb(together.failures.between(0, u32::MAX));
         self.errors.absorb_others(&together.failures);
         self.begin_log()?;

@@ -230,6 +230,11 @@ impl Collected {
         self.totals.add(&block.tally)
     }
 
+    /// Returns true once a block was added.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.counting.is_some()
+    }
+
     /// The unit of the run's times.
     pub(crate) fn resolution(&self) -> Resolution {
         self.resolution.unwrap_or_default()

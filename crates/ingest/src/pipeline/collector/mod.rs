@@ -27,6 +27,10 @@ use crate::error::{Error, Result};
 /// The chunks of a writer's encoder.
 type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;
 
+/// The number of blocks that a lane ahead of its turn keeps before the run has its first: these would have other indexes of
+/// names than the run's.
+const PATIENCE: usize = 2;
+
 /// How results are begun that are collected apart.
 pub(super) struct Apart {
     pub(super) max_rejects: u64,
@@ -102,6 +106,9 @@ impl<'a, W: RunWriter> Collector<'a, W> {
             }
             self.settle(at).await?;
         }
+        while let Some(at) = self.held() {
+            self.settle(at).await?;
+        }
         if let (Some(together), Some(first)) = (&mut self.together, self.segments.first()) {
             together.take(number, cells, &first.collected.totals, self.shared)?;
         }
@@ -118,13 +125,33 @@ impl<'a, W: RunWriter> Collector<'a, W> {
                 at
             }
             _ => {
-                let Apart { max_rejects, memory, scratch, .. } = &self.apart;
-                let totals = Totals::new(*memory, scratch.clone());
-                let collected = Collected::apart(*max_rejects, totals);
+                // Its totals are begun later.
+                let collected = Collected::apart(self.apart.max_rejects, Totals::default());
                 self.segments.insert(at + 1, Segment::new(lane, collected));
                 at + 1
             }
         }
+    }
+
+    /// Begins the totals of a segment that is ahead of its turn, by the names of the run. Returns false if these will likely be
+    /// known soon.
+    fn begin_totals(&mut self, at: usize) -> bool {
+        let Some((run, later)) = self.segments.split_first_mut() else { return true };
+        let Some(segment) = at.checked_sub(1).and_then(|at| later.get_mut(at)) else { return true };
+        if !segment.begun {
+            segment.begun =
+                run.collected.has_blocks() || segment.has_ended() || segment.waiting() >= PATIENCE;
+            let Apart { memory, scratch, .. } = &self.apart;
+            segment.collected.totals = run.collected.totals.ahead(*memory, scratch.clone());
+        }
+        segment.begun
+    }
+
+    /// The index of a segment whose totals can be begun by now, and that has blocks.
+    fn held(&self) -> Option<usize> {
+        let (run, later) = self.segments.split_first()?;
+        let held = later.iter().position(|segment| !segment.begun && segment.waiting() > 0);
+        held.filter(|_| run.collected.has_blocks()).map(|at| at + 1)
     }
 
     /// Collects the blocks of a segment as far as possible, and the segments behind it once it has ended.
@@ -144,6 +171,9 @@ impl<'a, W: RunWriter> Collector<'a, W> {
 
     /// Collects the blocks of a segment whose turn has come.
     async fn drain(&mut self, at: usize) -> Result<()> {
+        if !self.begin_totals(at) {
+            return Ok(());
+        }
         let Some(segment) = self.segments.get_mut(at) else { return Ok(()) };
         let (is_turn, pieces) = (at == 0, self.writer.takes_pieces());
         let origin = self.shared.clock.get().map(|clock| clock.origin);

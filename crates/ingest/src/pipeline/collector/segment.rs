@@ -13,6 +13,8 @@ pub(super) struct Segment<C> {
     pub(super) collected: Collected,
     /// Its first lane.
     first: usize,
+    /// False as long as its totals are to be begun anew, before its first block is collected.
+    pub(super) begun: bool,
     /// The lane that is being read.
     pub(super) lane: usize,
     /// The number of the lane's blocks that were collected.
@@ -36,6 +38,7 @@ impl<C> Segment<C> {
         Self {
             collected,
             first: lane,
+            begun: false,
             lane,
             next: 0,
             blocks: None,
@@ -45,6 +48,11 @@ impl<C> Segment<C> {
             failed: None,
             closed: false,
         }
+    }
+
+    /// Returns true if its last lane was read.
+    pub(super) fn has_ended(&self) -> bool {
+        self.blocks.is_some()
     }
 
     /// Returns true if its last lane was read and collected.
@@ -87,6 +95,11 @@ impl<C> Segment<C> {
     /// Keeps a block until its turn in the lane.
     pub(super) fn keep(&mut self, done: Box<Done<C>>) {
         self.waiting.insert(done.sequence, done);
+    }
+
+    /// The number of blocks that wait for their turn.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Takes the lane's next block, if it has come and `may` allows it.
