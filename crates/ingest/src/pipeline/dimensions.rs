@@ -35,7 +35,7 @@ impl Dimensions {
             (..=1, _) => (2, workers * 4, workers + 4, usize::MAX),
             (_, false) => {
                 let buffers = workers.div_ceil(readers) + 4;
-                (buffers * readers, workers * 4, buffers, usize::MAX)
+                (2, workers * 4, buffers, usize::MAX)
             }
             // Each step that waits has a block of each reader. So unless blocks have to wait for their turn, no reader with a
             // block for a step waits for one without a buffer.

@@ -21,6 +21,8 @@ pub(crate) struct Lanes {
     pub(super) clock: Clock,
     /// True if what the lanes tell is worth being counted together.
     pub(super) together: bool,
+    /// True if the workers parse the records as they are in the logs, which takes longer than reading them.
+    pub(super) light: bool,
 }
 
 /// Divides logs into lanes of at least `least` unpacked bytes, as far as these are known. Returns the number of logs of

@@ -117,7 +117,10 @@ pub(crate) async fn run<W: RunWriter>(
         threads.push(spawn("parse", messages.clone(), move || worker.run())?);
     }
     drop(queue);
-    let steps = Arc::new(Steps::new(work, together, pools.iter().map(Pool::gauge)));
+    let by_need = !together && !sizes.readers_at_once && lanes.as_ref().is_some_and(|lanes| lanes.light);
+    // Reading, with inflating, is less than half of the work.
+    let begin = if by_need { workers.div_ceil(2) } else { readers };
+    let steps = Arc::new(Steps::new(work, together, begin, pools.iter().map(Pool::gauge)));
     let feed = |(reader, pool): (usize, &Pool)| {
         let pace = Pace::new(Arc::clone(&steps), reader, pool.turn(), dimensions.ordinary);
         Feed::new(pace, messages.clone(), Arc::clone(&shared))

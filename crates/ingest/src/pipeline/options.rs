@@ -16,6 +16,9 @@ pub struct PipelineOptions {
     /// gained by counting them together, there are no more than workers. Logs from pipes are always read one after another,
     /// and so are all logs if their samples are kept in a store that takes them only in order.
     pub readers: usize,
+    /// True if all of them begin at once. Otherwise one for each two workers begins, and others where these don't keep the
+    /// workers busy; all begin where records are converted while they are read, and where logs are counted together.
+    pub readers_at_once: bool,
     /// The number of bytes of unpacked logs that are worth a reader. Smaller logs next to each other share one.
     pub reader_bytes: usize,
     /// The approximate size of a block, in bytes of the unpacked log.
@@ -36,6 +39,7 @@ impl Default for PipelineOptions {
             workers: cores,
             // On a single core, blocks of the usual size matter more.
             readers: if cores > 1 { cores.max(SIDE_BY_SIDE) } else { 1 },
+            readers_at_once: false,
             reader_bytes: 16 << 20,
             block_size: 1 << 20,
             look_ahead: 32 << 20,
@@ -52,10 +56,10 @@ impl PipelineOptions {
         self
     }
 
-    /// Sets the maximum number of logs of the same run that are read side by side.
+    /// Sets the maximum number of logs of the same run that are read side by side, all from the beginning.
     #[must_use]
     pub fn with_readers(mut self, readers: usize) -> Self {
-        self.readers = readers;
+        (self.readers, self.readers_at_once) = (readers, true);
         self
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::lanes::{Lane, Lanes, groups};
 use super::plan::{LogFeed, ReadPlan};
-use super::survey::{Survey, belong_together};
+use super::survey::{Survey, are_light, belong_together};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter};
 use crate::formats::jtl::layout::Layout;
@@ -66,6 +66,7 @@ impl ReadPlan {
             lanes: groups.into_iter().enumerate().map(lane).collect(),
             clock: self.clock(&survey, &place)?,
             together: belong_together(&survey.beginnings),
+            light: are_light(&survey.beginnings),
         })
     }
 

@@ -60,7 +60,9 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
     options.origin = log.origin;
     options.injector_pattern.clone_from(&log.injector_pattern);
     options.sizes.workers = log.workers.map_or(options.sizes.workers, usize::from);
-    options.sizes.readers = log.readers.map_or(options.sizes.readers, usize::from);
+    if let Some(readers) = log.readers {
+        options.sizes = options.sizes.with_readers(readers.into());
+    }
     options.sizes.memory = log.memory;
     options.noted = noted(log, &options.source);
     Ok(options)

@@ -87,7 +87,7 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 32] = [
     ("--cpu-offset -2", |o| o.cpu.offset = -2),
     ("--cpu-lookback 60", |o| o.cpu.lookback = Some(60)),
     ("--workers 5", |o| o.sizes.workers = 5),
-    ("--readers 3", |o| o.sizes.readers = 3),
+    ("--readers 3", |o| o.sizes = o.sizes.with_readers(3)),
     ("--memory 64MB", |o| o.sizes.memory = 64 << 20),
     ("--time-zone UTC", |_| {}),
     ("--max-span 7d --max-rejects 1000 --memory 128MB", |_| {}),

@@ -1,5 +1,6 @@
 //! A reading thread: sends blocks to the workers and messages to the collecting task.
 
+mod gate;
 mod pace;
 mod place;
 mod steps;
@@ -48,8 +49,9 @@ impl<C> Feed<C> {
         self.end_lane(read.map(|()| true));
     }
 
-    /// Reads lanes as long as there are any, in blocks of about this size.
+    /// Reads lanes as long as there are any, in blocks of about this size, once this reader is needed.
     pub(super) fn follow(mut self, plan: &ReadPlan, queue: &Receiver<Lane>, block_size: usize) {
+        self.pace.enter();
         let packed = self.shared.progress.packed();
         while let Ok(lane) = queue.try_recv() {
             (self.lane, self.blocks, self.logs) = (lane.number, 0, 0);

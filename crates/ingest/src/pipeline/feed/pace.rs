@@ -23,14 +23,21 @@ impl Pace {
         Self { steps, reader, turn, ordinary, is_large: false }
     }
 
+    /// Waits until this reader may begin.
+    pub(super) fn enter(&self) {
+        self.steps.gate.enter(self.reader);
+    }
+
     /// Takes a block for the workers. Returns false if nobody works any more.
     pub(crate) fn bring(&mut self, work: Work) -> bool {
         self.is_large = work.block.bytes.len() > self.ordinary;
+        self.steps.gate.brought();
         self.steps.change(self.reader, |place| place.blocks.push_back(work))
     }
 
     /// Waits for a buffer, or for all of them to be free.
     fn wait(&mut self, for_all: bool) -> Option<PooledBuffer> {
+        self.steps.waits_for_buffer();
         let waits = if for_all { Reader::WaitsForAll } else { Reader::Waits };
         if !self.steps.change(self.reader, |place| place.reader = waits) {
             return None;
@@ -56,5 +63,6 @@ impl Buffers for Pace {
 impl Drop for Pace {
     fn drop(&mut self) {
         self.steps.change(self.reader, |place| place.reader = Reader::Ended);
+        self.steps.gate.open();
     }
 }

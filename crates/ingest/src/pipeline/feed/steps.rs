@@ -4,9 +4,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Sender, TrySendError};
 
 use super::super::messages::Step;
+use super::gate::Gate;
 use super::place::{Place, next_of};
 use crate::sample::pool::Gauge;
 
@@ -18,6 +19,7 @@ pub(crate) struct Steps {
     work: Sender<Step>,
     /// True if a step has a block of each lane.
     together: bool,
+    pub(super) gate: Gate,
     state: Mutex<State>,
 }
 
@@ -29,10 +31,33 @@ pub(super) struct State {
 }
 
 impl Steps {
-    /// Creates the places of readers, whose buffers these are.
-    pub(crate) fn new(work: Sender<Step>, together: bool, buffers: impl Iterator<Item = Gauge>) -> Self {
+    /// Creates the places of readers, whose buffers these are, and of which so many begin at once.
+    pub(crate) fn new(
+        work: Sender<Step>,
+        together: bool,
+        begin: usize,
+        buffers: impl Iterator<Item = Gauge>,
+    ) -> Self {
         let state = State { places: buffers.map(Place::new).collect(), steps: 0 };
-        Self { work, together, state: Mutex::new(state) }
+        Self { work, together, gate: Gate::new(begin), state: Mutex::new(state) }
+    }
+
+    /// Notes that a reader waits for a buffer. It is ahead of the workers if they have steps left.
+    pub(super) fn waits_for_buffer(&self) {
+        if !self.work.is_empty() {
+            self.gate.waited();
+        }
+    }
+
+    /// Passes a step on to the workers. Returns false if nobody works any more.
+    fn pass_on(&self, step: Step) -> bool {
+        match self.work.try_send(step) {
+            Err(TrySendError::Full(step)) => {
+                self.gate.waited();
+                self.work.send(step).is_ok()
+            }
+            sent => sent.is_ok(),
+        }
     }
 
     /// Changes the place of a reader, and passes on the steps that are complete. Returns false if nobody works any more.
@@ -50,7 +75,7 @@ impl Steps {
             let number = state.steps;
             state.steps += 1;
             // Whoever brings a block meanwhile waits as well: the workers have enough to do.
-            if self.work.send(Step { number, blocks }).is_err() {
+            if !self.pass_on(Step { number, blocks }) {
                 return false;
             }
         }
@@ -93,7 +118,7 @@ mod tests {
     fn step_does_without_readers_that_wait_or_have_ended() {
         let (sender, steps) = crossbeam_channel::unbounded();
         let pools = [Pool::new(1), Pool::new(1), Pool::new(1)];
-        let places = Arc::new(Steps::new(sender, true, pools.iter().map(Pool::gauge)));
+        let places = Arc::new(Steps::new(sender, true, 3, pools.iter().map(Pool::gauge)));
         let pace = |reader: usize| Pace::new(Arc::clone(&places), reader, pools[reader].turn(), 9);
         let [mut first, mut second, mut third] = [pace(0), pace(1), pace(2)];
         for (pace, lane) in [(&mut second, 1), (&mut first, 0), (&mut third, 2)] {
@@ -116,11 +141,37 @@ mod tests {
         // After a large block all buffers have to be free.
         assert!(second.take().is_some());
     }
+
+    #[test]
+    fn reader_that_waits_for_the_workers_needs_no_other_and_one_that_ends_lets_all_begin() {
+        let (sender, steps) = crossbeam_channel::bounded(1);
+        let pool = Pool::new(9);
+        let places = Arc::new(Steps::new(sender, false, 1, [pool.gauge()].into_iter()));
+        let mut pace = Pace::new(Arc::clone(&places), 0, pool.turn(), 9);
+        std::thread::scope(|scope| {
+            let read = scope.spawn(|| {
+                (0..200).for_each(|_| assert!(pace.bring(work(0, PooledBuffer::default()))));
+                assert!(!places.gate.admits(1), "it waited for most of its steps");
+                drop(pace);
+                assert!(places.gate.admits(1));
+            });
+            // Each step is taken once the next one waits for its place.
+            for _ in 0..200 {
+                while !read.is_finished() && !steps.is_full() {
+                    std::thread::yield_now();
+                }
+                std::thread::sleep(Duration::from_micros(100));
+                drop(steps.recv().unwrap());
+            }
+            read.join().unwrap();
+        });
+    }
+
     #[test]
     fn step_does_without_a_block_that_is_ahead_until_the_others_come_up_with_it() {
         let (sender, steps) = crossbeam_channel::unbounded();
         let pools = [Pool::new(9), Pool::new(9)];
-        let places = Arc::new(Steps::new(sender, true, pools.iter().map(Pool::gauge)));
+        let places = Arc::new(Steps::new(sender, true, 3, pools.iter().map(Pool::gauge)));
         let bring = |lane: usize, time: &str| {
             let block = work(lane, PooledBuffer::from(time.as_bytes().to_vec()));
             assert!(places.change(lane, |place| place.blocks.push_back(block)));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::counts::counter::step::{Span, near};
 use crate::formats::jtl::parsed::Parsed;
+use crate::formats::tools::rows::form::Form;
 
 /// With this many samples of a label in a second, or more, counting blocks together gains less than their smaller size
 /// costs.
@@ -19,6 +20,8 @@ pub(crate) struct Beginning {
     samples: usize,
     /// The number of pairs of a second and a label.
     cells: usize,
+    /// True if the records are parsed as they are in the log, and not converted while it is read.
+    light: bool,
 }
 
 impl Beginning {
@@ -31,7 +34,8 @@ impl Beginning {
         let seconds = batch.t_ms.iter().map(|ms| ms.div_euclid(1000));
         let cells: BTreeSet<(i64, u32)> = seconds.zip(batch.label.codes().iter().copied()).collect();
         let span = parsed.earliest_ms.zip(parsed.latest_ms)?;
-        Some(Self { span, samples: batch.t_ms.len(), cells: cells.len() })
+        let light = parsed.form == Form::Own;
+        Some(Self { span, samples: batch.t_ms.len(), cells: cells.len(), light })
     }
 }
 
@@ -46,12 +50,17 @@ pub(crate) fn belong_together(beginnings: &[Beginning]) -> bool {
     2 * logs > beginnings.len() && (FEW * logs..MANY * cells).contains(&samples)
 }
 
+/// Returns true if the records of all logs are parsed as they are.
+pub(crate) fn are_light(beginnings: &[Beginning]) -> bool {
+    !beginnings.is_empty() && beginnings.iter().all(|beginning| beginning.light)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn beginning(second: i64, samples: usize, cells: usize) -> Beginning {
-        Beginning { span: (second * 1000, second * 1000 + 9000), samples, cells }
+        Beginning { span: (second * 1000, second * 1000 + 9000), samples, cells, light: true }
     }
 
     #[test]
@@ -76,7 +85,11 @@ mod tests {
         }
         assert!(Beginning::of(&parsed).is_none(), "no time was accepted");
         (parsed.earliest_ms, parsed.latest_ms) = (Some(0), Some(1000));
-        let Beginning { span, samples, cells } = Beginning::of(&parsed).unwrap();
-        assert_eq!((span, samples, cells), ((0, 1000), 4, 3));
+        let Beginning { span, samples, cells, light } = Beginning::of(&parsed).unwrap();
+        assert_eq!((span, samples, cells, light), ((0, 1000), 4, 3, true));
+        let other = Beginning { light: false, ..beginning(0, 1, 1) };
+        assert!(
+            are_light(&[beginning(0, 1, 1)]) && !are_light(&[beginning(0, 1, 1), other]) && !are_light(&[])
+        );
     }
 }

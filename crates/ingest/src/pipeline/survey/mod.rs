@@ -11,7 +11,7 @@ use crate::run::options::time_unit::TimeUnit;
 use crate::source::LogSource;
 
 use self::beginnings::Beginning;
-pub(super) use self::beginnings::belong_together;
+pub(super) use self::beginnings::{are_light, belong_together};
 use super::plan::{LogFeed, ReadPlan};
 use super::threads::{Job, side_by_side};
 
