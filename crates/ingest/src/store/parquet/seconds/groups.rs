@@ -22,7 +22,7 @@ use crate::store::parquet::panics::plain;
 const THREADS: usize = 4;
 
 /// The number of pieces in a row group.
-const PIECES: usize = 8;
+const PIECES: usize = 6;
 
 /// The columns of a row group, encoded.
 type Encoded = Result<Vec<ArrowColumnChunk>>;
@@ -48,12 +48,13 @@ pub(super) fn write_groups<P: Send>(
     std::thread::scope(|scope| {
         let mut encodings: VecDeque<Encoding<'_>> = VecDeque::new();
         loop {
+            // Before the pieces of the next row group are taken, which have to be held as well.
+            if encodings.len() >= threads {
+                encodings.pop_front().map_or(Ok(()), &mut write)?;
+            }
             let group = pieces.by_ref().take(PIECES).collect::<Result<Vec<P>>>()?;
             if group.is_empty() {
                 break;
-            }
-            if encodings.len() >= threads {
-                encodings.pop_front().map_or(Ok(()), &mut write)?;
             }
             // Linux lets a thread that begins with work run on an idle core, but one that is woken often wait.
             let encode = || encode(&what, &factory, &mut group.into_iter().map(batch));
