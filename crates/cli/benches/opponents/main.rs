@@ -36,6 +36,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::{Parser, ValueEnum};
+use deal::Order;
 use measure::{BEST, Contender, print, race};
 
 /// The rows that are ready to be copied, in the folder of the benchmark.
@@ -49,7 +50,7 @@ const HELP: &str = "\
 --runs N          rounds [default: 5]
 --shape NAME      shape of the log, or `all` for perfpipe and `unzip -p` on each [default: one]
 --log FILE        real log, zipped or plain, that is repeated with its times shifted until it is as long
---logs N          the same records in that many logs [default: 8]
+--logs N          the same records in that many logs, dealt out and cut [default: 8]
 --only WORD,WORD  contenders with such a word in their name
 --against FILE    another build of perfpipe
 --jmeter JAR      JMeter's own report
@@ -162,20 +163,27 @@ impl Inputs {
     }
 
     /// The same records in several logs, samples kept and only counted.
-    fn dealt(&self, logs: usize, folder: &Path) -> [Contender; 2] {
-        let logs = deal::deal(&self.log, logs, folder);
-        let ingest = |store: &str| {
+    fn dealt(&self, logs: usize, folder: &Path) -> Vec<Contender> {
+        let ways = [
+            ("perfpipe, several logs, samples kept", Order::InTurn, None),
+            ("perfpipe, several logs, counts only", Order::InTurn, Some("--no-samples")),
+            ("perfpipe, cut into several logs, samples kept", Order::OneAfterAnother, None),
+            ("perfpipe, cut into several logs, counts only", Order::OneAfterAnother, Some("--no-samples")),
+        ];
+        let made =
+            [Order::InTurn, Order::OneAfterAnother].map(|order| deal::deal(&self.log, logs, order, folder));
+        let [in_turn, cut] = &made;
+        let ingest = |(name, order, flag): (&'static str, Order, Option<&str>)| {
+            let logs = match order {
+                Order::InTurn => in_turn,
+                Order::OneAfterAnother => cut,
+            };
             let mut command = Command::new(env!("CARGO_BIN_EXE_perfpipe"));
-            command.arg("ingest").args(&logs).arg(&self.cpu).args(["--framework", "perfectnio"]);
-            command.args(["--test", "2048", "--store"]).arg(folder.join(store));
-            command
+            command.arg("ingest").args(logs).arg(&self.cpu).args(flag).args(["--framework", "perfectnio"]);
+            command.args(["--test", "2048", "--store"]).arg(folder.join(name));
+            Contender::new(name, command)
         };
-        let mut counted = ingest("dealt-counted");
-        counted.arg("--no-samples");
-        [
-            Contender::new("perfpipe, several logs, samples kept", ingest("dealt-kept")),
-            Contender::new("perfpipe, several logs, counts only", counted),
-        ]
+        ways.map(ingest).into()
     }
 
     fn unzip_to(&self, plain: &Path) {
