@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::failures::join_equal;
 use super::{
     FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
     part::{translate_loads, translated},
@@ -33,8 +34,8 @@ impl Names {
         known.len() + new.names < limit && known.bytes() + new.bytes <= NAME_BYTES
     }
 
-    /// Takes over another's names with their indexes, unless they are more than a quarter of what there is room for: those of the later
-    /// logs need room as well.
+    /// Takes over another's names with their indexes, unless they are more than a quarter of what there is room for: those
+    /// of the later logs need room as well.
     fn begin_as(&mut self, other: &Self, limit: usize) {
         let names = other.names.texts();
         if names.len() <= limit / 4 && names.bytes() <= NAME_BYTES / 4 {
@@ -139,14 +140,7 @@ impl Totals {
         };
         let mut kinds = later.errors.between(0, u32::MAX).map(translate).collect::<Result<Vec<_>>>()?;
         kinds.sort_unstable();
-        // Texts beyond the limits share a name.
-        kinds.dedup_by(|from, into| {
-            let same = from.0 == into.0;
-            if same {
-                into.1 += from.1;
-            }
-            same
-        });
+        join_equal(&mut kinds);
         self.errors.absorb(kinds.into_iter());
         self.errors.absorb_others(&later.errors);
         Ok(())

@@ -324,6 +324,17 @@ impl Failures {
     }
 }
 
+/// Adds up neighbours of one kind, such as those whose texts share a name beyond the limits.
+pub(super) fn join_equal<K: PartialEq>(kinds: &mut Vec<(K, u64)>) {
+    kinds.dedup_by(|from, into| {
+        let same = from.0 == into.0;
+        if same {
+            into.1 += from.1;
+        }
+        same
+    });
+}
+
 /// Failures that ascend by key.
 type Kinds<'a> = Box<dyn Iterator<Item = (FailureKey, u64)> + Send + 'a>;
 

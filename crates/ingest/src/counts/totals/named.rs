@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::sync::Arc;
 
-use super::failures::FailureKey;
+use super::failures::{FailureKey, join_equal};
 use super::names::Names;
 use crate::counts::ErrorCount;
 use crate::error::{Error, Result};
@@ -86,14 +86,7 @@ impl<T: Iterator<Item = (FailureKey, u64)>, O: Iterator<Item = (u32, bool, u64)>
             self.kinds.push(((other, transaction), count));
         }
         self.kinds.sort_unstable_by(|a, b| b.cmp(a));
-        // Texts beyond the limits share a name.
-        self.kinds.dedup_by(|from, into| {
-            let same = from.0 == into.0;
-            if same {
-                into.1 += from.1;
-            }
-            same
-        });
+        join_equal(&mut self.kinds);
         Some(())
     }
 
