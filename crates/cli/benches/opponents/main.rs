@@ -70,6 +70,7 @@ fn main() {
     let told = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
     let number =
         |flag: &str, default: u64| told(flag).map_or(default, |value| value.parse().expect("a whole number"));
+    let is_wanted = |contender: &Contender| told("--only").is_none_or(|words| contender.is_named(words));
     let (rows, runs) = (number("--rows", 10_000_000), number("--runs", 5));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let shape = told("--shape").map_or("one", String::as_str);
@@ -82,16 +83,18 @@ fn main() {
         if let Some(other) = told("--against") {
             contenders.push(inputs.other(other, folder.path()));
         }
+        contenders.extend(inputs.dealt(number("--logs", 8) as usize, folder.path()));
         (inputs, contenders)
     };
     if shape == "all" {
         for shape in load::Shape::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
-            print(&race(&mut stored(shape.get_name()).1, runs as usize), rows);
+            let mut contenders = stored(shape.get_name()).1;
+            contenders.retain(is_wanted);
+            print(&race(&mut contenders, runs as usize), rows);
         }
         return;
     }
     let (inputs, mut contenders) = stored(shape);
-    contenders.extend(inputs.dealt(number("--logs", 8) as usize, folder.path()));
     println!("{}", others::versions().join(", "));
     contenders.extend(others::installed(&inputs.log, folder.path()));
     contenders.extend(told("--jmeter").map(|jar| others::jmeter(jar, folder.path())));
@@ -101,7 +104,7 @@ fn main() {
         contenders.push(others::chain(&inputs.log, url));
         contenders.extend(database(&inputs, url, folder.path()));
     }
-    contenders.retain(|contender| told("--only").is_none_or(|words| contender.is_named(words)));
+    contenders.retain(is_wanted);
     let any = |word: &str| contenders.iter().any(|contender| contender.is_named(word));
     if any("unzipped") {
         inputs.unzip_to(&folder.path().join(others::PLAIN));

@@ -1,6 +1,6 @@
 //! Decides by the beginnings of the logs of a run whether their blocks are counted together.
 
-use std::collections::BTreeSet;
+use hashbrown::HashSet;
 
 use crate::counts::counter::step::{Span, near};
 use crate::formats::jtl::parsed::Parsed;
@@ -32,7 +32,7 @@ impl Beginning {
             return None;
         }
         let seconds = batch.t_ms.iter().map(|ms| ms.div_euclid(1000));
-        let cells: BTreeSet<(i64, u32)> = seconds.zip(batch.label.codes().iter().copied()).collect();
+        let cells: HashSet<(i64, u32)> = seconds.zip(batch.label.codes().iter().copied()).collect();
         let span = parsed.earliest_ms.zip(parsed.latest_ms)?;
         let light = parsed.form == Form::Own;
         Some(Self { span, samples: batch.t_ms.len(), cells: cells.len(), light })

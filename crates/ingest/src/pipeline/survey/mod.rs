@@ -61,22 +61,23 @@ impl Survey {
     }
 
     /// Looks ahead in a log: for `window` bytes, and further until there is an acceptable record, since all others are
-    /// judged by the first one.
+    /// judged by the first one. Returns what the last block tells, if there is one.
     pub(super) fn look<R: LogBytes>(
         &mut self,
         cutter: &mut Cutter<R>,
         window: usize,
         layout: &Layout,
-    ) -> std::io::Result<()> {
-        let mut held = 0;
+    ) -> std::io::Result<Option<&Parsed>> {
+        let (mut held, mut any) = (0, false);
         while held < window || (self.head.is_none() && held < SEARCHED) {
             let Some(block) = cutter.look_ahead()? else { break };
             held += block.bytes.len();
             if block.oversized.is_none() {
                 self.add(block, layout);
+                any = true;
             }
         }
-        Ok(())
+        Ok(any.then_some(&self.parsed))
     }
 
     /// Parses a block. Its records are judged by the origin that was given, or else by the first one of all blocks.
@@ -230,9 +231,9 @@ impl ReadPlan {
         let mut stream = source.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = self.open_log(log, self.block_size)?;
-        survey.parsed = Parsed::default();
-        survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))?;
-        survey.beginnings.extend(Beginning::of(&survey.parsed));
+        let last = survey.look(&mut cutter, window, &layout);
+        let beginning = last.map(|last| last.and_then(Beginning::of));
+        survey.beginnings.extend(beginning.map_err(|error| cutter.into_reader().explain(error))?);
         Ok(())
     }
 }

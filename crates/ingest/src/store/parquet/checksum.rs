@@ -53,6 +53,11 @@ pub(super) fn damaged(problem: &str) -> String {
 pub(super) trait Target: Write + Send {
     /// Makes what was written durable. Nothing may be written afterwards.
     fn finish(&mut self) -> io::Result<()>;
+
+    /// Begins to make durable what was written, without waiting for it.
+    fn send_on(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A stored file.
@@ -89,6 +94,11 @@ impl SummedFile {
             self.sums.crc32.push(std::mem::take(&mut self.piece).finalize());
         }
         Ok(std::mem::take(&mut self.sums))
+    }
+
+    /// Begins to make the file durable: nothing more is written to it, but others are.
+    pub(super) fn send_on(&mut self) -> Result<()> {
+        self.file.send_on().map_err(|error| Error::io(&self.path, error))
     }
 
     fn add(&mut self, mut bytes: &[u8]) {
@@ -255,12 +265,6 @@ impl ChunkReader for CheckedFile {
             return Err(ParquetError::EOF(format!("{} bytes of {length} are there", bytes.len())));
         }
         Ok(bytes.into())
-    }
-}
-
-impl Target for File {
-    fn finish(&mut self) -> io::Result<()> {
-        self.sync_all()
     }
 }
 

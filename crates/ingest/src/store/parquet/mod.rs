@@ -40,6 +40,7 @@ mod samples;
 mod seconds;
 mod table_reader;
 mod tables;
+mod write_back;
 mod writer;
 
 use std::path::Path;

@@ -7,6 +7,7 @@ use super::checksum::{CheckedFile, SummedFile, Sums};
 #[cfg(feature = "lake")]
 use super::lake::Generation;
 use super::lock::refuse_link;
+use super::write_back::WrittenBack;
 use crate::error::{Error, Result};
 
 /// Where the files of one run are.
@@ -93,7 +94,7 @@ fn link(file: &Path, to: &Path) -> Result<()> {
 /// Creates a file on the disk, which must not exist yet.
 pub(super) fn create(path: &Path) -> Result<SummedFile> {
     let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
-    Ok(SummedFile::new(Box::new(file), path.to_owned()))
+    Ok(SummedFile::new(Box::new(WrittenBack::new(file)), path.to_owned()))
 }
 
 /// Opens a file on the disk, whose size must be that of `sums`.

@@ -113,11 +113,14 @@ impl SampleFile<SummedFile> {
         Self::new(out, what, empty)
     }
 
-    /// Ends the file.
+    /// Ends the file, and begins to make it durable, unless that is under way.
     pub(super) fn close(mut self) -> Result<EndedFile> {
         self.end()?;
         match self.begun {
-            Begun::Yes(columns) => Ok(EndedFile { rows: self.rows, file: columns.file }),
+            Begun::Yes(mut columns) => {
+                columns.file.inner_mut().send_on()?;
+                Ok(EndedFile { rows: self.rows, file: columns.file })
+            }
             Begun::No(_) => Err(failed(ParquetError::General("the file is not begun".into()))),
         }
     }
