@@ -303,7 +303,7 @@ fn failure_of<'a>(source: &'a (dyn std::error::Error + 'static)) -> Option<&'a F
 fn remedy_of(source: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     match failure_of(source) {
         Some(failure) => Some(failure.remedy),
-        None => io_remedy(source.downcast_ref::<std::io::Error>()?.kind()),
+        None => io_remedy(source.downcast_ref()?),
     }
 }
 
@@ -312,9 +312,14 @@ pub(crate) const REQUESTS_NEEDED: &str =
     "Give a log of requests. Histograms of intervals have figures by second and label only.";
 
 /// The remedy for an operating-system error, if its kind has one.
-fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {
+fn io_remedy(error: &std::io::Error) -> Option<&'static str> {
     use std::io::ErrorKind;
-    match kind {
+    // It has no kind of its own.
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::EMFILE) {
+        return Some("Allow more open files (see ulimit -n).");
+    }
+    match error.kind() {
         ErrorKind::NotFound => Some("Check the name and its folder."),
         ErrorKind::PermissionDenied => Some("Check who may read and write there."),
         ErrorKind::ReadOnlyFilesystem => Some("Name a folder that can be written to."),

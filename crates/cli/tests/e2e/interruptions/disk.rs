@@ -128,6 +128,20 @@ fn limit_on_the_size_of_files_is_an_error_not_a_death() {
 }
 
 #[test]
+fn limit_on_open_files_is_an_error_that_names_it() {
+    let store = Store::embedded();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -n 12; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_perfpipe")]);
+    command.args(ingest(fixture("crlf.csv").to_str().unwrap(), &[])).args(&store.flag);
+    let complaint = done(&mut command).complaint(1);
+    assert_told(&complaint, &["Too many open files", "ulimit -n"]);
+    assert!(store.list().is_empty());
+    // Not even a folder could be opened to be removed.
+    store.run(&ingest(fixture("crlf.csv").to_str().unwrap(), &[])).said();
+    assert_eq!(store.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn read_only_store_can_be_read_and_says_why_it_can_not_be_written() {
     let Some((mut mount, store)) = store_on(4096) else { return };
     let log = fixture("crlf.csv");
