@@ -55,10 +55,24 @@ fn divided(sizes: &[u64], least: u64) -> Vec<usize> {
     groups
 }
 
+/// The number of blocks of `block_size` bytes in logs of these unpacked sizes. `None` if one of them is not known.
+pub(super) fn blocks(sizes: impl IntoIterator<Item = Option<u64>>, block_size: usize) -> Option<u64> {
+    let of = |size: u64| size.div_ceil(block_size.max(1) as u64);
+    // A zip may state any size.
+    sizes.into_iter().try_fold(0_u64, |sum, size| Some(sum.saturating_add(of(size?))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn blocks_are_known_if_all_sizes_are() {
+        assert_eq!(blocks([Some(1), Some(10), Some(11), Some(0)], 10), Some(4));
+        assert_eq!(blocks([Some(u64::MAX), Some(u64::MAX)], 1), Some(u64::MAX));
+        assert_eq!((blocks([], 0), blocks([Some(1), None], 10)), (Some(0), None));
+    }
 
     #[test]
     fn small_logs_share_a_lane() {

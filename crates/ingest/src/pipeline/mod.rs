@@ -87,6 +87,7 @@ pub(crate) async fn run<W: RunWriter>(
     sizes: PipelineOptions,
     progress: Progress,
 ) -> Result<Outcome<W>> {
+    let sizes = sizes.with_workers(plan.workers(sizes.workers));
     let window = plan.restart_window;
     let side_by_side = !plan.samples || writer.takes_pieces();
     let groups = plan.groups(if side_by_side { sizes.readers } else { 1 }, sizes.reader_bytes);

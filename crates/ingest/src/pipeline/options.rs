@@ -10,7 +10,7 @@ const SIDE_BY_SIDE: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PipelineOptions {
-    /// The number of threads that parse, count and encode.
+    /// The maximum number of threads that parse, count and encode. A short log has fewer.
     pub workers: usize,
     /// The maximum number of logs of the same run that are read side by side, each by a thread of its own. If nothing is
     /// gained by counting them together, there are no more than workers. Logs from pipes are always read one after another,
@@ -49,7 +49,7 @@ impl Default for PipelineOptions {
 }
 
 impl PipelineOptions {
-    /// Sets the number of threads that parse, count and encode.
+    /// Sets the maximum number of threads that parse, count and encode.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = workers;

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
 
-use super::lanes::{Lane, Lanes, groups};
-use super::plan::{LogFeed, ReadPlan};
+use super::lanes::{Lane, Lanes, blocks, groups};
+use super::plan::{LEAST, LogFeed, ReadPlan};
 use super::survey::{Survey, are_light, belong_together};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter};
@@ -48,6 +48,14 @@ impl ReadPlan {
             0 | 1 => vec![sources.len()],
             _ => groups(&sources, least as u64),
         }
+    }
+
+    /// Returns the number of workers that may have something to do, up to `most`: as many as there are blocks of the least
+    /// size, if the sizes of the logs are known.
+    pub(crate) fn workers(&self, most: usize) -> usize {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = blocks(sources.iter().map(LogSource::unpacked_size), self.block_size.min(LEAST));
+        blocks.and_then(|blocks| usize::try_from(blocks).ok()).map_or(most, |blocks| most.min(blocks))
     }
 
     /// Looks ahead in the files, which are then read side by side. Returns the lanes.

@@ -2,7 +2,6 @@
 
 use std::io::{self, Read};
 
-use super::unpack::metered::read_up_to;
 use crate::formats::jtl::blocks::RECORD_LIMIT;
 use crate::formats::jtl::records::record::Records;
 
@@ -19,10 +18,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub(crate) fn read_head(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
-        let filled = head.len();
-        head.resize(filled + HEAD, 0);
-        let read = read_up_to(reader, head.get_mut(filled..).unwrap_or_default())?;
-        head.truncate(filled + read);
+        head.reserve(HEAD);
+        let read = Read::take(&mut *reader, HEAD as u64).read_to_end(&mut head)?;
         if read < HEAD || text(&head).contains(&b'\n') || head.len() >= RECORD_LIMIT {
             return Ok(head);
         }

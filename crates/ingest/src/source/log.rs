@@ -399,8 +399,7 @@ impl<'a> LogReader<'a> {
         if self.failed {
             return Err(Fault::damaged("it could not be read to its end"));
         }
-        let mut rest = vec![0; 64 << 10];
-        while self.input.read(&mut rest)? > 0 {}
+        io::copy(&mut self.input, &mut io::sink())?;
         let digest = self.input.digest();
         self.damage.extend(self.input.cut().map(|fault| Damage::new(&self.place, fault, digest.bytes())));
         Ok(digest.clone())

@@ -14,6 +14,9 @@ pub(crate) const RECORD_LIMIT: usize = 4 << 20;
 /// The number of bytes of an oversized record that are kept with its reject.
 pub(crate) const KEPT: usize = 64 << 10;
 
+/// The number of bytes that are first read into a new buffer, beside those that were read before.
+const FIRST_READ: usize = 16 << 10;
+
 /// A block of a log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Block {
@@ -153,13 +156,17 @@ impl<R: LogBytes> Cutter<R> {
     }
 
     fn cut(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Option<Block>> {
+        if self.ended && self.carry.is_empty() {
+            return Ok(None);
+        }
         // Old content of the buffer is overwritten, not cleared: filling it with zeros would take a tenth of the time
         // that inflating into it takes.
         let mut filled = self.carry.len();
         // The carried bytes are known to contain no end of a record, so read beyond them before searching.
         let mut goal = self.block_size.max(filled);
-        let held = buffer.len().max(goal);
-        lengthen(&mut buffer, held);
+        if filled > 0 || buffer.capacity() > 0 {
+            lengthen(&mut buffer, goal);
+        }
         if let Some(begin) = buffer.get_mut(..filled) {
             begin.copy_from_slice(&self.carry);
         }
@@ -193,8 +200,19 @@ impl<R: LogBytes> Cutter<R> {
             buffer.truncate(filled);
             return Ok(());
         }
-        lengthen(buffer, goal);
+        let is_new = buffer.capacity() == 0;
+        if is_new {
+            buffer.reserve_exact(goal);
+        }
+        // A short log touches no more of a new buffer than it fills.
+        let mut length = if is_new { goal.min(self.rest_of_head() + FIRST_READ) } else { goal };
+        buffer.resize(length, 0);
         let result = loop {
+            if filled == length {
+                // In whole pieces: decoders read in pieces too, and lose one where a log is damaged.
+                length = goal.min(length + (length / FIRST_READ).max(1) * FIRST_READ);
+                buffer.resize(length, 0);
+            }
             let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) else { break Ok(()) };
             let read = match self.head.read(free) {
                 Ok(0) => self.reader.read(free),
@@ -215,6 +233,11 @@ impl<R: LogBytes> Cutter<R> {
         };
         buffer.truncate(filled);
         result
+    }
+
+    /// The number of bytes that were read before and are not in a block yet.
+    fn rest_of_head(&self) -> usize {
+        self.head.get_ref().len().saturating_sub(self.head.position() as usize)
     }
 
     fn block(&mut self, bytes: PooledBuffer, oversized: Option<RejectReason>) -> Block {
@@ -301,6 +324,42 @@ mod tests {
             prop_assert_eq!(&bytes, log);
             let cut: Vec<_> = blocks.iter().flat_map(|block| raw_records(&block.bytes)).collect();
             prop_assert_eq!(cut, raw_records(log));
+        }
+    }
+
+    /// Provides buffers that another log was read into.
+    struct Used(usize);
+
+    impl Buffers for Used {
+        fn take(&mut self) -> Option<PooledBuffer> {
+            Some(PooledBuffer::from(vec![b'"'; self.0]))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn used_buffers_give_the_same_blocks(
+            log in "([a-z,]|\"\"|,\"|\n\"|\",|\"\n|\n){0,60}", step in 1usize..9, block_size in 1usize..80, used in 1usize..200,
+        ) {
+            let mut cutter = Cutter::new(Trickle(log.as_bytes(), step), Vec::new(), 0, b',', block_size);
+            let found: Vec<Block> = std::iter::from_fn(|| cutter.next(&mut Used(used)).unwrap()).collect();
+            prop_assert_eq!(found, blocks(log.as_bytes(), step, block_size));
+        }
+    }
+
+    #[test]
+    fn blocks_larger_than_a_first_read_hold_the_same_records() {
+        let log: Vec<u8> = (0..20_000).flat_map(|n| format!("a,{n}\n").into_bytes()).collect();
+        for block_size in [FIRST_READ - 1, FIRST_READ, FIRST_READ + 1, 3 * FIRST_READ, 1 << 20] {
+            for step in [1000, FIRST_READ, usize::MAX] {
+                let blocks = blocks(&log, step, block_size);
+                let sizes = blocks.iter().map(|block| block.bytes.len());
+                assert!(sizes.clone().all(|size| size <= block_size), "{:?}", sizes.collect::<Vec<_>>());
+                let least = log.len().div_ceil(block_size);
+                assert!((least..=least + 1).contains(&blocks.len()), "{block_size}, {step}");
+                assert!(blocks.iter().all(|block| block.bytes.ends_with(b"\n")));
+                assert_eq!(blocks.iter().flat_map(|block| block.bytes.to_vec()).collect::<Vec<_>>(), log);
+            }
         }
     }
 

@@ -91,6 +91,10 @@ impl Parser {
                     continue;
                 }
             }
+            // A log without quotes needs no room for those.
+            if records.are_read() {
+                break;
+            }
             let position = records.position();
             quoted.read(&mut records, layout.width);
             has_quotes = quoted.has_quotes();

@@ -105,6 +105,11 @@ impl<'a> Records<'a> {
         (self.at, self.lines)
     }
 
+    /// Returns true if no record is left.
+    pub(crate) fn are_read(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
     /// Leaves out what is before a position, with this number of line feeds before it.
     pub(crate) fn continue_at(&mut self, (at, lines): (usize, u64)) {
         (self.at, self.lines) = (at, lines);
@@ -113,7 +118,7 @@ impl<'a> Records<'a> {
     /// Reads the next record, or `None` at the end of the block.
     pub(crate) fn next(&mut self) -> Option<Record<'_>> {
         let (bytes, start) = (self.bytes, self.at);
-        if start >= bytes.len() {
+        if self.are_read() {
             return None;
         }
         self.ends.clear();

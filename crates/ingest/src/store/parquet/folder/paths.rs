@@ -146,9 +146,9 @@ impl Folder {
             pieces.get(at).map(|piece| (at, self.manifests_of(piece, keep)))
         };
         let job = |_| -> Job<'_, _> { (MANIFEST, Box::new(|| Ok(iter::from_fn(take).collect::<Vec<_>>()))) };
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
         // Two a core, since new threads may share one for some ms while another is idle.
-        let readers = (2 * cores).min(READERS).min(pieces.len());
+        let most = || 2 * thread::available_parallelism().map_or(1, NonZero::get);
+        let readers = if pieces.len() > 1 { most().min(READERS).min(pieces.len()) } else { pieces.len() };
         let mut found: Vec<_> =
             side_by_side((0..readers).map(job).collect())?.into_iter().flat_map(|(_, found)| found).collect();
         found.sort_unstable_by_key(|(at, _)| *at);
