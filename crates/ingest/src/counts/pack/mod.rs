@@ -98,7 +98,10 @@ fn read_sums(from: &mut &[u8]) -> Option<Cell> {
     cell.bytes = read_signed(from)?;
     cell.sent_bytes = read_signed(from)?;
     cell.before_boundary = read_unsigned(from)?;
-    for _ in 0..read_unsigned(from)? {
+    let injectors = read_unsigned(from)?;
+    // Each takes at least three bytes. A vector that grows by itself begins with room for four.
+    cell.injectors.reserve_exact(injectors.min(from.len() as u64 / 3) as usize);
+    for _ in 0..injectors {
         cell.injectors.push(InjectorLoad {
             injector: u32::try_from(read_unsigned(from)?).ok()?,
             samples: read_unsigned(from)?,

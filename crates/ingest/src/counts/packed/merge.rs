@@ -27,6 +27,8 @@ pub(crate) struct Merged<'a> {
     first: Option<(CellKey, usize)>,
     /// The keys of the next cells of the other sources.
     others: BinaryHeap<Reverse<(CellKey, usize)>>,
+    /// The only source that is left, if its next cell is not fetched before it is asked for.
+    only: Option<usize>,
     /// True once each source was asked for its first cell.
     begun: bool,
     /// The counts of the parts of a cell.
@@ -40,7 +42,7 @@ impl<'a> Merged<'a> {
     pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
         let (counts, room) = (Vec::new(), Vec::new());
-        Self { sources, first: None, others: BinaryHeap::new(), begun: false, counts, room }
+        Self { sources, first: None, others: BinaryHeap::new(), only: None, begun: false, counts, room }
     }
 
     /// Fetches the next cell of a source. Returns its key, with the source.
@@ -65,15 +67,19 @@ impl<'a> Merged<'a> {
     fn take(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
         let Some((key, at)) = self.first else { return Ok(None) };
         let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take());
-        let asked = self.ask(at)?;
-        self.first = match (asked, self.others.peek_mut()) {
-            // Sources often tell of times one after another, so that one stays the first for long.
-            (Some(next), Some(mut other)) if other.0 < next => {
-                Some(std::mem::replace(&mut *other, Reverse(next)).0)
-            }
-            (None, Some(other)) => Some(PeekMut::pop(other).0),
-            (next, _) => next,
-        };
+        if self.others.is_empty() {
+            (self.first, self.only) = (None, Some(at));
+        } else {
+            let asked = self.ask(at)?;
+            self.first = match (asked, self.others.peek_mut()) {
+                // Sources often tell of times one after another, so that one stays the first for long.
+                (Some(next), Some(mut other)) if other.0 < next => {
+                    Some(std::mem::replace(&mut *other, Reverse(next)).0)
+                }
+                (None, Some(other)) => Some(PeekMut::pop(other).0),
+                (next, _) => next,
+            };
+        }
         cell.map(|cell| Some((key, cell))).ok_or_else(|| Error::bug("merging counts", "a source has no cell"))
     }
 
@@ -88,6 +94,10 @@ impl<'a> Merged<'a> {
     fn read(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
         if !std::mem::replace(&mut self.begun, true) {
             self.begin()?;
+        }
+        // Each key of a source is greater than those before, so no other part of its cells is left.
+        if let Some((source, _)) = self.only.and_then(|at| self.sources.get_mut(at)) {
+            return source.next().transpose();
         }
         let Some((key, cell)) = self.take()? else { return Ok(None) };
         let Some(other) = self.take_of(key)? else { return Ok(Some((key, cell))) };
@@ -155,7 +165,7 @@ impl Iterator for Merged<'_> {
     fn next(&mut self) -> Option<CellResult> {
         let read = self.read().transpose();
         if !matches!(read, Some(Ok(_))) {
-            (self.first, self.sources) = (None, Vec::new());
+            (self.first, self.only, self.sources) = (None, None, Vec::new());
             self.others.clear();
         }
         read

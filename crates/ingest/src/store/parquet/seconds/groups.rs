@@ -1,7 +1,6 @@
 //! Writes a table whose row groups are encoded side by side.
 
 use std::collections::VecDeque;
-use std::num::NonZero;
 use std::thread::ScopedJoinHandle;
 
 use arrow_array::RecordBatch;
@@ -40,7 +39,8 @@ pub(super) fn write_groups<P: Send>(
     let failed = |error| failed(&what, error);
     let begun = ArrowWriter::try_new(out, schema.clone(), Some(properties));
     let (mut file, factory) = begun.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(THREADS);
+    // One more than there are cores, on which the others encode while the next pieces are taken.
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get() + 1).min(THREADS);
     let mut write = |encoding: Encoding<'_>| {
         let chunks = encoding.join().map_err(|_| Error::stopped("the work on the columns"))??;
         append(chunks, &mut file).map_err(failed)

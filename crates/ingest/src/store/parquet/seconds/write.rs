@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use arrow_array::builder::{BinaryBuilder, Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, ListArray, RecordBatch, StringArray,
+};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::Field;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::schema::types::ColumnPath;
 
 use super::groups::write_groups;
 use super::{INJECTORS, LABEL, PACKED, limited};
 use crate::counts::packed::CellResult;
-use crate::counts::{Cell, CellKey, PackedCell};
+use crate::counts::{Cell, CellKey, PackedCell, TakeCounts};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
 use crate::store::parquet::checksum::{SummedFile, Sums};
@@ -34,14 +39,38 @@ fn fine_properties() -> WriterProperties {
         .build()
 }
 
+/// The columns of whole numbers of which most cells have others than their neighbours.
+const NUMBERS: [&str; 9] = [
+    "samples",
+    "latency_n",
+    "latency_sum",
+    "latency_min",
+    "latency_max",
+    "connect_sum",
+    "bytes_sum",
+    "sent_bytes_sum",
+    "before_boundary",
+];
+
 /// The properties for many exact counts of whole milliseconds.
 fn whole_properties() -> WriterProperties {
-    // Packed counts hardly repeat: Zstandard saves a fifth of the file, and takes a fifth of the time of a report.
-    properties()
-        .set_compression(compression(false))
+    // A dictionary would look up each number, and hold indices of about as many bits as differences have. Of what hardly
+    // repeats, Zstandard would save a fifth and take a fifth of the time of a report, so it packs only the lists that are
+    // for other programs. Of these, no statistics would be of use.
+    let numbers = NUMBERS.map(ColumnPath::from);
+    let lists = ["counts", "injector_samples", "injector_threads"].map(items_of);
+    let builder = numbers.into_iter().chain(lists).fold(properties(), by_differences);
+    let times = ["elapsed", "counts"].map(items_of).into_iter();
+    let time = |builder: WriterPropertiesBuilder, column: ColumnPath| {
+        builder
+            .set_column_compression(column.clone(), compression(false))
+            .set_column_statistics_enabled(column, EnabledStatistics::None)
+    };
+    times
+        .fold(builder, time)
+        .set_compression(compression(true))
         .set_column_dictionary_enabled(PACKED.into(), false)
         .set_column_statistics_enabled(PACKED.into(), EnabledStatistics::None)
-        .set_column_compression(PACKED.into(), compression(true))
         .build()
 }
 
@@ -72,7 +101,7 @@ pub(in crate::store::parquet) fn write_seconds(
 
 /// Takes the cells of the next batch.
 fn next_piece(cells: &mut (dyn Iterator<Item = CellResult> + Send)) -> Result<Vec<(CellKey, PackedCell)>> {
-    let (mut piece, mut values) = (Vec::new(), 0);
+    let (mut piece, mut values) = (Vec::with_capacity(CELLS), 0);
     while piece.len() < CELLS && values < VALUES {
         let Some(cell) = cells.next().transpose()? else { break };
         // Most values take a byte.
@@ -92,26 +121,16 @@ fn seconds(cells: &[(CellKey, PackedCell)], labels: &[String], injectors: &[Stri
     let small = |number: fn(&Cell) -> i32| -> ArrayRef {
         Arc::new(cells.iter().map(|(_, cell)| number(cell.sums())).collect::<Int32Array>())
     };
-    let times = cells.iter().map(|(_, cell)| cell.counts().len()).sum();
-    let mut elapsed = ListBuilder::with_capacity(Int32Builder::with_capacity(times), cells.len());
-    let mut counts = ListBuilder::with_capacity(Int64Builder::with_capacity(times), cells.len());
+    let times = Times::of(cells)?;
     let mut hosts = ListBuilder::new(StringBuilder::new());
     let [mut samples, mut threads] = [(); 2].map(|()| ListBuilder::new(Int64Builder::new()));
-    let (mut packed, mut times_of) = (BinaryBuilder::new(), Vec::new());
+    let mut packed = BinaryBuilder::new();
     for (_, cell) in cells {
-        times_of.clear();
-        cell.each_count(&mut times_of)?;
-        for (value, count) in &times_of {
-            elapsed.values().append_value(*value);
-            counts.values().append_value(*count as i64);
-        }
         for load in &cell.sums().injectors {
             hosts.values().append_value(name(injectors, load.injector)?);
             samples.values().append_value(load.samples as i64);
             threads.values().append_value(load.threads);
         }
-        elapsed.append(true);
-        counts.append(true);
         hosts.append(true);
         samples.append(true);
         threads.append(true);
@@ -126,8 +145,8 @@ fn seconds(cells: &[(CellKey, PackedCell)], labels: &[String], injectors: &[Stri
         ("success", flags(|key| key.success)),
         ("transaction", flags(|key| key.transaction)),
         ("samples", Arc::new(samples_of)),
-        ("elapsed", Arc::new(elapsed.finish())),
-        ("counts", Arc::new(counts.finish())),
+        ("elapsed", lists(&times.lengths, Int32Array::from(times.elapsed))),
+        ("counts", lists(&times.lengths, Int64Array::from(times.counts))),
         ("latency_n", large(|cell| cell.latency.n as i64)),
         ("latency_sum", large(|cell| cell.latency.sum)),
         ("latency_min", small(|cell| cell.latency.min)),
@@ -141,6 +160,51 @@ fn seconds(cells: &[(CellKey, PackedCell)], labels: &[String], injectors: &[Stri
         ("injector_threads", Arc::new(threads.finish())),
         (PACKED, Arc::new(packed.finish())),
     ])
+}
+
+/// The counts of cells, opened: of each, some neighbours in both columns.
+#[derive(Default)]
+struct Times {
+    elapsed: Vec<i32>,
+    counts: Vec<i64>,
+    /// The number of times of each cell.
+    lengths: Vec<usize>,
+}
+
+impl Times {
+    fn of(cells: &[(CellKey, PackedCell)]) -> Result<Self> {
+        // Most counts take a byte.
+        let about = cells.iter().map(|(_, cell)| cell.counts().len()).sum();
+        let (elapsed, counts) = (Vec::with_capacity(about), Vec::with_capacity(about));
+        let mut times = Self { elapsed, counts, lengths: Vec::with_capacity(cells.len()) };
+        for (_, cell) in cells {
+            let before = times.elapsed.len();
+            cell.each_count(&mut times)?;
+            times.lengths.push(times.elapsed.len() - before);
+        }
+        Ok(times)
+    }
+}
+
+impl TakeCounts for Times {
+    #[inline]
+    fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]) {
+        self.elapsed.extend(differences.map(|difference| base.wrapping_add(difference.into())));
+        self.counts.extend(samples.map(i64::from));
+    }
+
+    #[inline]
+    fn one(&mut self, value: i32, samples: u64) {
+        self.elapsed.push(value);
+        self.counts.push(samples as i64);
+    }
+}
+
+/// Returns a column of lists, which have these lengths.
+fn lists(lengths: &[usize], items: impl Array + 'static) -> ArrayRef {
+    let item = Field::new_list_field(items.data_type().clone(), true);
+    let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+    Arc::new(ListArray::new(Arc::new(item), offsets, Arc::new(items), None))
 }
 
 /// Returns the name at an index of a key or a load.
