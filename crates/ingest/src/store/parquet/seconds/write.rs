@@ -26,19 +26,6 @@ const CELLS: usize = 1024;
 /// The approximate maximum number of counts and injectors in a batch of cells.
 const VALUES: usize = 32 << 10;
 
-/// The properties for many exact counts of fine times.
-fn fine_properties() -> WriterProperties {
-    // Nearly every request has a time of its own, which a dictionary would hold once and be no help. What remains of
-    // the columns but the packed counts is no smaller for Zstandard, which takes some 200 KiB for each.
-    by_differences(properties(), items_of("counts"))
-        .set_column_statistics_enabled(items_of("elapsed"), EnabledStatistics::None)
-        .set_column_statistics_enabled(items_of("counts"), EnabledStatistics::None)
-        .set_column_dictionary_enabled(PACKED.into(), false)
-        .set_compression(compression(true))
-        .set_column_compression(PACKED.into(), compression(false))
-        .build()
-}
-
 /// The columns of whole numbers of which most cells have others than their neighbours.
 const NUMBERS: [&str; 9] = [
     "samples",
@@ -52,24 +39,35 @@ const NUMBERS: [&str; 9] = [
     "before_boundary",
 ];
 
+/// The properties for many exact counts. The lists are for other programs, to which statistics of them are of no use.
+fn properties_of_many() -> WriterPropertiesBuilder {
+    let lists = ["elapsed", "counts"].map(items_of).into_iter();
+    let without = |builder: WriterPropertiesBuilder, list| {
+        builder.set_column_statistics_enabled(list, EnabledStatistics::None)
+    };
+    lists
+        .fold(by_differences(properties(), items_of("counts")), without)
+        .set_column_dictionary_enabled(PACKED.into(), false)
+        .set_compression(compression(true))
+}
+
+/// The properties for many exact counts of fine times.
+fn fine_properties() -> WriterProperties {
+    // Nearly every request has a time of its own, which a dictionary would hold once and be no help. What remains of
+    // the columns but the packed counts is no smaller for Zstandard, which takes some 200 KiB for each.
+    properties_of_many().set_column_compression(PACKED.into(), compression(false)).build()
+}
+
 /// The properties for many exact counts of whole milliseconds.
 fn whole_properties() -> WriterProperties {
     // A dictionary would look up each number, and hold indices of about as many bits as differences have. Of what hardly
-    // repeats, Zstandard would save a fifth and take a fifth of the time of a report, so it packs only the lists that are
-    // for other programs. Of these, no statistics would be of use.
+    // repeats, Zstandard would save a fifth and take a fifth of the time of a report, so it packs only the lists.
     let numbers = NUMBERS.map(ColumnPath::from);
-    let lists = ["counts", "injector_samples", "injector_threads"].map(items_of);
-    let builder = numbers.into_iter().chain(lists).fold(properties(), by_differences);
-    let times = ["elapsed", "counts"].map(items_of).into_iter();
-    let time = |builder: WriterPropertiesBuilder, column: ColumnPath| {
-        builder
-            .set_column_compression(column.clone(), compression(false))
-            .set_column_statistics_enabled(column, EnabledStatistics::None)
-    };
-    times
-        .fold(builder, time)
-        .set_compression(compression(true))
-        .set_column_dictionary_enabled(PACKED.into(), false)
+    let loads = ["injector_samples", "injector_threads"].map(items_of);
+    let builder = numbers.into_iter().chain(loads).fold(properties_of_many(), by_differences);
+    let lists = ["elapsed", "counts"].map(items_of).into_iter();
+    lists
+        .fold(builder, |builder, list| builder.set_column_compression(list, compression(false)))
         .set_column_statistics_enabled(PACKED.into(), EnabledStatistics::None)
         .build()
 }
