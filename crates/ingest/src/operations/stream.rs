@@ -128,7 +128,8 @@ impl RunWriter for SinkWriter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).batch(batch)
     }
 
-    async fn commit(self, _run: FinishedRun<'_>) -> Result<()> {
-        Ok(())
+    async fn commit(self, mut run: FinishedRun<'_>) -> Result<()> {
+        // Behind them stands an error if they are not all.
+        run.errors.try_for_each(|failure| failure.map(drop))
     }
 }

@@ -46,7 +46,7 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
     let Counted { info, totals, samples, rejects, cpu: (cpu, join), series, replace, stage, part } = run;
     let label_counts = totals.label_counts();
     let (labels, injectors) = (totals.labels(), totals.injectors());
-    counted::check(info, samples, &label_counts, totals.failures_by_kind())?;
+    counted::check(info, samples, &label_counts)?;
     let (mut coverage, mut elapsed) = (Coverage::new(info.t0_ms, cpu, join), SuccessTimes::default());
     // The counts of several logs are added up as they pass, which is best done once.
     let mut cells = totals.cells().inspect(|cell| {
@@ -61,7 +61,7 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
             cells: &mut cells,
             cpu,
             series,
-            errors: Box::new(totals.errors()),
+            errors: Box::new(counted::checked_failures(totals.errors(), info.failures)),
             label_counts: &label_counts,
             rejects,
             replace,

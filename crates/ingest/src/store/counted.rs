@@ -1,8 +1,8 @@
 //! Checks that the counts of a run, taken in several ways, agree before it is committed.
 
 use super::held::{Counted, unequal};
-use crate::counts::LabelCount;
 use crate::counts::packed::CellResult;
+use crate::counts::{ErrorCount, LabelCount};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 
@@ -39,16 +39,36 @@ impl Iterator for CountedCells<'_> {
     }
 }
 
-/// Compares all other counts of an ingested run with its totals: parsed samples, labels, failures.
+/// Passes failures on and counts them. Behind the last one stands an error if the requests among them are not so many as the
+/// run has, so a writer has to take all of them.
+pub(crate) fn checked_failures(
+    mut failures: impl Iterator<Item = Result<ErrorCount>>,
+    of_run: u64,
+) -> impl Iterator<Item = Result<ErrorCount>> {
+    let (mut found, mut is_checked) = (0_u64, false);
+    std::iter::from_fn(move || {
+        let next = failures.next();
+        match &next {
+            Some(Ok(failure)) if !failure.transaction => found = found.saturating_add(failure.count),
+            None if !std::mem::replace(&mut is_checked, true) => {
+                let fault = unequal("failures by message", found, of_run);
+                return refuse(fault.into_iter()).err().map(Err);
+            }
+            _ => {}
+        }
+        next
+    })
+}
+
+/// Compares the parsed samples of an ingested run and its counts by label with its totals.
 ///
 /// # Errors
 /// If they differ.
-pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], failures: u64) -> Result<()> {
+pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount]) -> Result<()> {
     let samples = info.requests().saturating_add(info.transactions);
     let labels = Counted::by_label(labels).faults(info, "counts by label");
     let parsed = unequal("samples that were parsed", parsed, samples);
-    let failures = unequal("failures by message", failures, info.failures);
-    refuse(labels.chain(parsed).chain(failures))
+    refuse(labels.chain(parsed))
 }
 
 /// Returns the first fault as an error, if there is one.
@@ -58,5 +78,35 @@ fn refuse(mut faults: impl Iterator<Item = String>) -> Result<()> {
         Some(fault) => {
             Err(Error::bug("checking the counts of the run", format!("{fault}; nothing was stored")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_stands_behind_failures_that_are_not_those_of_the_run() {
+        let failure = |transaction: bool, count: u64| ErrorCount {
+            second: 0,
+            label: "a".into(),
+            response_code: "500".into(),
+            message: "refused".into(),
+            transaction,
+            count,
+        };
+        let all = [failure(false, 2), failure(true, 7), failure(false, 3)];
+        let told = |of_run: u64| {
+            let mut checked = checked_failures(all.iter().cloned().map(Ok), of_run);
+            let told: Vec<Result<ErrorCount>> = checked.by_ref().collect();
+            assert!(checked.next().is_none(), "the error is told once");
+            told
+        };
+        let right: Vec<ErrorCount> = told(5).into_iter().collect::<Result<_>>().unwrap();
+        assert_eq!(right, all);
+        let mut wrong = told(12);
+        let error = wrong.pop().unwrap().unwrap_err().to_string();
+        assert!(error.contains("it has 5 failures by message, but its own row says 12"), "{error}");
+        assert_eq!(wrong.len(), all.len());
     }
 }

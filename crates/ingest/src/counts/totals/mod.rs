@@ -182,14 +182,6 @@ impl Totals {
         }
     }
 
-    /// The number of failed requests, counted by their kinds.
-    pub(crate) fn failures_by_kind(&self) -> u64 {
-        let told =
-            self.errors.between(0, u32::MAX).filter(|(key, _)| !key.transaction).map(|(_, count)| count);
-        let others = self.errors.others_between(0, u32::MAX).filter(|(_, transaction, _)| !transaction);
-        told.chain(others.map(|(.., count)| count)).fold(0, u64::saturating_add)
-    }
-
     /// The failures, ascending.
     pub(crate) fn errors(&self) -> impl Iterator<Item = Result<ErrorCount>> + Send + '_ {
         self.errors_between(0, u32::MAX)
