@@ -52,6 +52,11 @@ impl Interner {
         &self.texts
     }
 
+    /// Returns the texts, indexed by number.
+    pub(crate) fn into_texts(self) -> TextList {
+        self.texts
+    }
+
     /// The texts, indexed by number. Changes must keep them distinct.
     pub(crate) fn texts_mut(&mut self) -> &mut TextList {
         &mut self.texts

@@ -32,6 +32,7 @@ mod home;
 mod lake;
 pub(crate) mod lock;
 pub(crate) mod packed;
+mod pages;
 mod panics;
 pub(crate) mod parts;
 mod place;

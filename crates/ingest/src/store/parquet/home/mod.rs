@@ -12,7 +12,9 @@ use super::folder::manifest::Manifest;
 use super::lake::{Lake, LakeDraft};
 use super::lock::refuse_link;
 use super::place::Place;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+#[cfg(feature = "lake")]
+use crate::error::{Error, ErrorKind};
 use crate::run::key::RunKey;
 use crate::store::Wanted;
 use crate::store::repairer::Repairer;

@@ -21,7 +21,7 @@ use super::{ATTEMPTS, Lake, crowded};
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::Point;
 use crate::store::parquet::checksum::{SummedFile, Sums};
-use crate::store::parquet::tables::{properties, table, write};
+use crate::store::parquet::tables::arrow::{properties, table, write};
 use crate::store::repairer::Repairer;
 
 /// The folder for what is set aside.

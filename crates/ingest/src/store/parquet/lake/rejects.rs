@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
 use super::super::checksum::{CheckedFile, SummedFile, Sums};
 use super::super::table_reader::{Piece, at, read};
-use super::super::tables::{properties, table, write};
+use super::super::tables::arrow::{properties, table, write};
 use crate::error::Result;
 use crate::run::rejects::{Reject, RejectSpool};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray};
 
 use super::super::checksum::{SummedFile, Sums};
-use super::super::tables::{properties, table, write};
+use super::super::tables::arrow::{properties, table, write};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::StringArray;
 
 use super::super::checksum::{SummedFile, Sums};
-use super::super::tables::{properties, table, write};
+use super::super::tables::arrow::{properties, table, write};
 use crate::error::Result;
 
 /// Writes the tags of a run, each by its key.

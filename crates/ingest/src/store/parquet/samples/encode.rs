@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use parquet::errors::ParquetError;
 
-use super::chunk::Numbers;
-use super::delta::Whole;
-use super::page::{Coded, Codes, Levels, Part, Values, flags, numbers};
+use super::super::pages::{Coded, Codes, Levels, Packing, Part, Values, Whole, doubles, flags, numbers};
 use super::{Times, failed};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
@@ -95,7 +93,7 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, P
     let (latency, latency_levels) = present(&batch.latency);
     let (connect, connect_levels) = present(&batch.connect);
     Ok(vec![
-        numbers(t_ms, Levels::required(rows))?,
+        numbers(t_ms, Levels::required(rows), Packing::Tried)?,
         texts(&batch.label),
         time(&batch.elapsed, Levels::required(rows))?,
         texts(&batch.response_code),
@@ -106,7 +104,7 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, P
         time(&latency, latency_levels)?,
         nullable(&batch.idle_time)?,
         time(&connect, connect_levels)?,
-        cpu(&batch.cpu),
+        cpu(&batch.cpu)?,
         texts(&batch.injector),
         flags(&batch.transaction)?,
     ])
@@ -129,36 +127,24 @@ fn only<T: Copy>(values: &[T], valid: &[bool]) -> Vec<T> {
 
 fn nullable<T: Whole>(column: &Nullable<T>) -> Result<Part, ParquetError> {
     let (values, levels) = present(column);
-    numbers(&values, levels)
+    numbers(&values, levels, Packing::Tried)
 }
 
 /// Returns times of requests in a unit as they are written.
 fn time(values: &[i32], levels: Levels, unit: Resolution, times: Times) -> Result<Part, ParquetError> {
     match times {
-        Times::Ms => numbers(values, levels),
-        Times::Fine => numbers(&values.iter().copied().map(i64::from).collect::<Vec<_>>(), levels),
-        Times::Decimal => Ok(doubles(values.iter().map(|time| unit.ms((*time).into())), levels)),
+        Times::Ms => numbers(values, levels, Packing::Tried),
+        Times::Fine => {
+            let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
+            numbers(&wide, levels, Packing::Tried)
+        }
+        Times::Decimal => doubles(values.iter().map(|time| unit.ms((*time).into())), levels),
     }
 }
 
-fn cpu(column: &Nullable<f64>) -> Part {
+fn cpu(column: &Nullable<f64>) -> Result<Part, ParquetError> {
     let (values, levels) = present(column);
     doubles(values.iter().copied(), levels)
-}
-
-/// Numbers doubles. Neighbours are often equal, as are the CPU readings of a second.
-fn doubles(values: impl Iterator<Item = f64>, levels: Levels) -> Part {
-    let (mut known, mut last) = (Numbers::default(), None);
-    let mut number = |value: f64| match last {
-        Some((bits, number)) if bits == value.to_bits() => number,
-        _ => {
-            let number = known.number(value.to_bits());
-            last = Some((value.to_bits(), number));
-            number
-        }
-    };
-    let codes = Codes::new(&values.map(&mut number).collect::<Vec<_>>());
-    Part::Coded(Coded { levels, codes, values: Values::Numbers(known.all) })
 }
 
 fn texts(column: &Texts) -> Part {

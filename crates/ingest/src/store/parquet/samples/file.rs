@@ -1,18 +1,13 @@
 //! Writes files of samples: gathers the pages of batches to row groups.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use parquet::arrow::ArrowSchemaConverter;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::statistics::Statistics;
-use parquet::file::writer::SerializedFileWriter;
 
 use super::super::checksum::{SummedFile, Sums};
+use super::super::pages::{Gathered, PagedFile};
 use super::super::panics::plain;
-use super::chunk::Chunk;
 use super::encode::{SampleColumns, SampleEncoder};
 use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, failed, schema};
 use crate::error::{Error, Result};
@@ -28,14 +23,6 @@ const MOST_PARTED: usize = 8;
 
 /// The approximate maximum size in bytes of the texts in a row group, which is held in memory until it ends.
 const GROUP_TEXTS: usize = 8 << 20;
-
-fn properties() -> WriterProperties {
-    WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_2_0)
-        .set_offset_index_disabled(true)
-        .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build()
-}
 
 /// A file of samples that is being written.
 pub(super) struct SampleFile<W: Write + Send> {
@@ -61,43 +48,16 @@ const NO_SPAN: (i32, i32) = (i32::MAX, i32::MIN);
 /// A file, which is begun by its first rows: they tell the unit of their times.
 enum Begun<W: Write + Send> {
     No(Option<W>),
-    Yes(Box<Columns<W>>),
-}
-
-/// A file with the columns of its current row group.
-struct Columns<W: Write + Send> {
-    file: SerializedFileWriter<W>,
-    chunks: Vec<Chunk>,
-}
-
-impl<W: Write + Send> Columns<W> {
-    fn new(out: W, times: Times) -> Result<Self, ParquetError> {
-        let schema = ArrowSchemaConverter::new().convert(&schema(times))?;
-        let file = SerializedFileWriter::new(out, schema.root_schema_ptr(), Arc::new(properties()))?;
-        let chunks = schema.columns().iter().cloned().map(Chunk::new).collect();
-        Ok(Self { file, chunks })
-    }
-
-    /// Writes the columns as a row group and empties them.
-    fn end_group(&mut self, (least, most): (i32, i32)) -> Result<(), ParquetError> {
-        let mut group = self.file.next_row_group()?;
-        let mut span = Some(Statistics::int32(Some(least), Some(most), None, Some(0), false));
-        for chunk in &mut self.chunks {
-            // Only the first column, t_ms, has statistics: the records of a log are in order of nothing else.
-            let (bytes, close) = chunk.end(span.take())?;
-            group.append_column(&bytes, close)?;
-        }
-        group.close().map(|_| ())
-    }
+    Yes(Box<Gathered<W>>),
 }
 
 impl<W: Write + Send> Begun<W> {
     /// Returns the file, begun if it was not.
-    fn get(&mut self, times: Times) -> Result<&mut Columns<W>, ParquetError> {
+    fn get(&mut self, times: Times) -> Result<&mut Gathered<W>, ParquetError> {
         if let Self::No(out) = self {
             let out =
                 out.take().ok_or_else(|| ParquetError::General("the file could not be begun".into()))?;
-            *self = Self::Yes(Box::new(Columns::new(out, times)?));
+            *self = Self::Yes(Box::new(Gathered::new(out, &schema(times))?));
         }
         match self {
             Self::Yes(begun) => Ok(begun),
@@ -118,8 +78,8 @@ impl SampleFile<SummedFile> {
         self.end()?;
         match self.begun {
             Begun::Yes(mut columns) => {
-                columns.file.inner_mut().send_on()?;
-                Ok(EndedFile { rows: self.rows, file: columns.file })
+                columns.file().inner_mut().send_on()?;
+                Ok(EndedFile { rows: self.rows, file: columns.into_file() })
             }
             Begun::No(_) => Err(failed(ParquetError::General("the file is not begun".into()))),
         }
@@ -129,7 +89,7 @@ impl SampleFile<SummedFile> {
 /// A file of samples that was ended, but is not yet durable.
 pub(super) struct EndedFile {
     pub(super) rows: u64,
-    file: SerializedFileWriter<SummedFile>,
+    file: PagedFile<SummedFile>,
 }
 
 impl EndedFile {
@@ -148,9 +108,7 @@ impl<W: Write + Send> SampleFile<W> {
     /// Appends rows. `files` is the number of files that are written side by side, whose row groups are all in memory.
     pub(super) fn append(&mut self, rows: SampleColumns, files: usize) -> Result<()> {
         let columns = self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain(error)))?;
-        for (chunk, part) in columns.chunks.iter_mut().zip(rows.parts) {
-            chunk.add(part).map_err(failed)?;
-        }
+        columns.add(rows.parts).map_err(failed)?;
         self.open += rows.rows;
         self.span = (self.span.0.min(rows.span.0), self.span.1.max(rows.span.1));
         self.texts += rows.texts;
@@ -164,8 +122,10 @@ impl<W: Write + Send> SampleFile<W> {
 
     fn end_group(&mut self) -> Result<()> {
         let columns = self.begun.get(self.empty).map_err(failed)?;
-        let span = std::mem::replace(&mut self.span, NO_SPAN);
-        columns.end_group(span).map_err(|error| Error::store(&*self.what, plain(error)))?;
+        let (least, most) = std::mem::replace(&mut self.span, NO_SPAN);
+        // Only the first column, t_ms, has statistics: the records of a log are in order of nothing else.
+        let span = Statistics::int32(Some(least), Some(most), None, Some(0), false);
+        columns.end_group(Some(span)).map_err(|error| Error::store(&*self.what, plain(error)))?;
         self.rows += std::mem::take(&mut self.open) as u64;
         self.texts = 0;
         Ok(())
@@ -176,11 +136,11 @@ impl<W: Write + Send> SampleFile<W> {
             self.end_group()?;
         }
         let failed = |error| Error::store(&*self.what, plain(error));
-        let Columns { file, .. } = self.begun.get(self.empty).map_err(failed)?;
+        let file = self.begun.get(self.empty).map_err(failed)?.file();
         if self.longest * READ_ROWS > READ_TEXTS {
-            file.append_key_value_metadata(KeyValue::new(LONGEST.to_owned(), self.longest.to_string()));
+            file.note(LONGEST, self.longest.to_string());
         }
-        file.finish().map(|_| ()).map_err(failed)
+        file.finish().map_err(failed)
     }
 }
 

@@ -1,19 +1,10 @@
 //! The samples of a run as Parquet. Workers encode each batch as one page of each column, which are gathered to row groups
 //! in the order of the log.
 //!
-//! The parquet crate writes the file and its metadata, and reads it. The values are encoded here: the parser has numbered
-//! texts already, and whole columns of a batch lie side by side.
-//!
 //! The end of a row group depends only on its rows, so the same log gives the same bytes with any number of workers.
 
-mod chunk;
-mod delta;
 mod encode;
 mod file;
-mod hybrid;
-mod lz4;
-mod pack;
-mod page;
 mod pieces;
 mod read;
 #[cfg(test)]

@@ -281,7 +281,26 @@ mod tests {
         assert_eq!(names.labels.texts().iter().collect::<Vec<_>>(), ["Get"]);
         assert_eq!(names.injectors.texts().iter().collect::<Vec<_>>(), [""]);
         assert!(Names::only(&table(&["Get", "Post"])).is_none());
-        // Statistics hold no more than the beginning of a long text.
+        // A long text is in no statistics.
         assert!(Names::only(&table(&[&"x".repeat(10_000)])).is_none());
+    }
+
+    #[test]
+    fn beginning_of_a_long_text_is_not_taken_for_it() {
+        use arrow_array::{ArrayRef, RecordBatch, StringArray};
+        use std::sync::Arc;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(SECONDS);
+        let names: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(10_000)]));
+        let batch = RecordBatch::try_from_iter([(LABEL, Arc::clone(&names)), (INJECTORS, names)]).unwrap();
+        // As earlier versions wrote it.
+        let mut writer =
+            parquet::arrow::ArrowWriter::try_new(create(&path).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let sums = writer.inner_mut().finish().unwrap();
+        let table = Table::open(open(path, sums).unwrap()).unwrap();
+        assert!(Names::only(&table).is_none());
     }
 }

@@ -14,7 +14,7 @@ use parquet::arrow::ArrowWriter;
 use super::super::action::{Add, KEPT, MetaData, Protocol, Remove, Values, now_ms};
 use super::super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::store::parquet::tables::{compression, properties};
+use crate::store::parquet::tables::arrow::{compression, properties};
 
 /// The number of rows in a batch.
 const ROWS: usize = 8192;

@@ -2,25 +2,32 @@
 
 use bytes::Bytes;
 use hashbrown::HashMap;
-use parquet::basic::{Compression, Encoding, Type};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::page::{Coded, Codes, Part, Values};
+use super::page::{Coded, Codes, Paged, Part, Values};
 use super::{hybrid, lz4};
 use crate::sample::intern::Interner;
 
 /// A column of the row group that is being gathered.
-pub(super) struct Chunk {
+pub(in crate::store::parquet) struct Chunk {
     column: ColumnDescPtr,
+    /// True if it is compressed by Zstandard, false if by LZ4.
+    is_zstd: bool,
     dictionary: Option<Dictionary>,
     pages: Vec<CompressedPage>,
+    rows: u64,
 }
+
+/// The size in bytes up to which a text is told as the first or the last one of a row group.
+const TOLD: usize = 64;
 
 /// The distinct values of a row group.
 enum Dictionary {
@@ -29,35 +36,47 @@ enum Dictionary {
 }
 
 impl Chunk {
-    pub(super) fn new(column: ColumnDescPtr) -> Self {
-        let dictionary = match column.physical_type() {
-            Type::BYTE_ARRAY => Some(Dictionary::Texts(Interner::default())),
-            Type::DOUBLE => Some(Dictionary::Numbers(Numbers::default())),
-            _ => None,
-        };
-        Self { column, dictionary, pages: Vec::new() }
+    /// A column without rows.
+    pub(in crate::store::parquet) fn new(column: ColumnDescPtr) -> Self {
+        Self { column, is_zstd: false, dictionary: None, pages: Vec::new(), rows: 0 }
     }
 
     /// Appends the rows of a batch.
-    pub(super) fn add(&mut self, part: Part) -> Result<(), ParquetError> {
-        let page = match (part, &mut self.dictionary) {
-            (Part::Page(page), _) => page,
-            (Part::Coded(coded), Some(dictionary)) => dictionary.page(coded)?,
-            (Part::Coded(_), None) => return Err(unexpected("a column without a dictionary has codes")),
+    pub(in crate::store::parquet) fn add(&mut self, part: Part) -> Result<(), ParquetError> {
+        let Paged { page, rows, is_zstd } = match part {
+            Part::Page(page) => page,
+            Part::Coded(coded) => {
+                let dictionary = self.dictionary.get_or_insert_with(|| Dictionary::of(&coded.values));
+                dictionary.page(coded)?
+            }
         };
+        if is_zstd != self.is_zstd && !(self.pages.is_empty() && self.dictionary.is_none()) {
+            return Err(unexpected("a column is compressed in two ways"));
+        }
+        self.is_zstd = is_zstd;
         self.pages.push(page);
+        self.rows += rows as u64;
         Ok(())
     }
 
+    /// The statistics of a column of texts: the first and the last one in order, if they are short enough to be told.
+    pub(in crate::store::parquet) fn texts_told(&self) -> Option<Statistics> {
+        let Some(Dictionary::Texts(texts)) = &self.dictionary else { return None };
+        let (first, last) = (texts.texts().iter().min()?, texts.texts().iter().max()?);
+        let told = [first, last].map(|text| (text.len() <= TOLD).then(|| ByteArray::from(text)));
+        let [Some(first), Some(last)] = told else { return None };
+        Some(Statistics::byte_array(Some(first), Some(last), None, None, false))
+    }
+
     /// Returns the column as it stands in the file, and empties it.
-    pub(super) fn end(
+    pub(in crate::store::parquet) fn end(
         &mut self,
         statistics: Option<Statistics>,
     ) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
         let size = self.pages.iter().map(|page| page.data().len() + 64).sum();
         let mut out = TrackedWrite::new(Vec::with_capacity(size));
         let mut writer = SerializedPageWriter::new(&mut out);
-        let (mut dictionary_size, mut plain_size, mut values) = (None, 0, 0);
+        let (mut dictionary_size, mut plain_size, mut values) = (None, 0, 0_u64);
         let mut encodings = vec![Encoding::RLE];
         if let Some(dictionary) = &mut self.dictionary {
             let written = writer.write_page(dictionary.end()?)?;
@@ -74,8 +93,9 @@ impl Chunk {
             values += u64::from(written.num_values);
         }
         let bytes = out.into_inner()?;
+        let zstd = Compression::ZSTD(ZstdLevel::default());
         let metadata = ColumnChunkMetaData::builder(self.column.clone())
-            .set_compression(Compression::LZ4_RAW)
+            .set_compression(if self.is_zstd { zstd } else { Compression::LZ4_RAW })
             .set_encodings(encodings)
             .set_total_compressed_size(bytes.len() as i64)
             .set_total_uncompressed_size(plain_size as i64)
@@ -88,7 +108,7 @@ impl Chunk {
         };
         let close = ColumnCloseResult {
             bytes_written: bytes.len() as u64,
-            rows_written: values,
+            rows_written: std::mem::take(&mut self.rows),
             metadata: metadata.build()?,
             bloom_filter: None,
             column_index: None,
@@ -99,8 +119,16 @@ impl Chunk {
 }
 
 impl Dictionary {
+    /// An empty dictionary for values of this type.
+    fn of(values: &Values) -> Self {
+        match values {
+            Values::Texts(_) => Self::Texts(Interner::default()),
+            Values::Numbers(_) => Self::Numbers(Numbers::default()),
+        }
+    }
+
     /// Returns a page of rows, whose values are added if they are new.
-    fn page(&mut self, coded: Coded) -> Result<CompressedPage, ParquetError> {
+    fn page(&mut self, coded: Coded) -> Result<Paged, ParquetError> {
         let numbers: Vec<u32> = match (self, coded.values) {
             (Self::Texts(known), Values::Texts(texts)) => {
                 texts.iter().map(|text| known.number(text)).collect()
@@ -124,7 +152,7 @@ impl Dictionary {
                 hybrid::encode(&codes.ok_or_else(unknown)?, width, &mut bytes);
             }
         }
-        coded.levels.page(&bytes, Encoding::RLE_DICTIONARY)
+        coded.levels.lz4_page(&bytes, Encoding::RLE_DICTIONARY, true)
     }
 
     /// Returns the page of the values, and forgets them.

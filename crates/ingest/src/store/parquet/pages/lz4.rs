@@ -9,8 +9,9 @@ const TRIED: usize = 1 << 10;
 /// The number of bytes up to which nothing is worth the try, such as a page of equal rows.
 const FEW: usize = 64;
 
-/// Appends bytes, compressed if that takes at least an eighth off. Returns true if they are compressed.
-pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) -> Result<bool, ParquetError> {
+/// Appends bytes, compressed if that takes at least an eighth off, and if `is_tried`, off their beginning too. Returns true
+/// if they are compressed.
+pub(super) fn append(bytes: &[u8], is_tried: bool, out: &mut Vec<u8>) -> Result<bool, ParquetError> {
     let start = out.len();
     let pays = |bytes: &[u8], out: &mut Vec<u8>| -> Result<bool, ParquetError> {
         compress(bytes, out)?;
@@ -21,7 +22,7 @@ pub(super) fn append(bytes: &[u8], out: &mut Vec<u8>) -> Result<bool, ParquetErr
         Ok(pays)
     };
     let mut is_compressed = bytes.len() > FEW;
-    if let Some(beginning) = bytes.get(..TRIED) {
+    if let Some(beginning) = bytes.get(..TRIED).filter(|_| is_tried) {
         is_compressed = pays(beginning, out)?;
         out.truncate(start);
     }

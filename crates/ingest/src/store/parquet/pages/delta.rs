@@ -8,7 +8,7 @@ const BLOCK: usize = GROUPS * GROUP;
 const GROUPS: usize = 4;
 
 /// A type of whole numbers whose differences wrap around.
-pub(super) trait Whole: Copy + Ord + Default {
+pub(in crate::store::parquet) trait Whole: Copy + Ord + Default {
     fn minus(self, other: Self) -> Self;
     /// The distance from a smaller number, or one that is smaller if neither wraps.
     fn above(self, least: Self) -> u64;

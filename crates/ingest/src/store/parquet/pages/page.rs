@@ -1,0 +1,179 @@
+//! The rows of a batch as a page of one column.
+
+use bytes::Bytes;
+use parquet::basic::Encoding;
+use parquet::column::page::{CompressedPage, Page};
+use parquet::errors::ParquetError;
+use zstd::bulk::Compressor;
+
+use super::delta::{self, Whole};
+use super::levels::Levels;
+use super::{hybrid, lz4};
+use crate::sample::text_list::TextList;
+
+/// What a batch adds to a column.
+pub(in crate::store::parquet) enum Part {
+    /// A page that is ready.
+    Page(Paged),
+    /// Rows whose distinct values are to be numbered anew within the row group.
+    Coded(Coded),
+}
+
+/// A page, compressed.
+pub(in crate::store::parquet) struct Paged {
+    pub(super) page: CompressedPage,
+    pub(super) rows: usize,
+    /// True if by Zstandard, false if by LZ4, or not at all.
+    pub(super) is_zstd: bool,
+}
+
+/// Rows of a column with a dictionary.
+pub(in crate::store::parquet) struct Coded {
+    pub(in crate::store::parquet) levels: Levels,
+    pub(in crate::store::parquet) codes: Codes,
+    pub(in crate::store::parquet) values: Values,
+}
+
+/// The index in the dictionary of each value that is present.
+pub(in crate::store::parquet) enum Codes {
+    /// The same one, so many times.
+    Same(u32, usize),
+    Each(Vec<u32>),
+}
+
+impl Codes {
+    pub(in crate::store::parquet) fn new(codes: &[u32]) -> Self {
+        match codes.first() {
+            Some(code) if hybrid::run_length(codes) == codes.len() => Self::Same(*code, codes.len()),
+            _ => Self::Each(codes.to_vec()),
+        }
+    }
+}
+
+/// The distinct values of a batch.
+pub(in crate::store::parquet) enum Values {
+    Texts(TextList),
+    /// Doubles, as their bits.
+    Numbers(Vec<u64>),
+}
+
+/// How a page is compressed. The pages of a column in a row group are either all compressed by Zstandard, or none is.
+pub(in crate::store::parquet) enum Packing<'a> {
+    /// By LZ4, if it takes an eighth off the beginning and off the whole: packed numbers are mostly noise.
+    Tried,
+    /// By LZ4, if it takes an eighth off the whole: what repeats itself may do so at a distance.
+    Lz4,
+    /// By Zstandard, the levels as well.
+    Zstd(&'a mut Compressor<'static>),
+}
+
+/// Returns a compressor of the fastest level.
+pub(in crate::store::parquet) fn zstd() -> Result<Compressor<'static>, ParquetError> {
+    Compressor::new(1).map_err(|error| ParquetError::External(error.into()))
+}
+
+impl Levels {
+    /// Returns a page of these rows.
+    pub(in crate::store::parquet) fn page(
+        self,
+        values: &[u8],
+        encoding: Encoding,
+        packing: Packing<'_>,
+    ) -> Result<Part, ParquetError> {
+        let page = match packing {
+            Packing::Tried => self.lz4_page(values, encoding, true),
+            Packing::Lz4 => self.lz4_page(values, encoding, false),
+            Packing::Zstd(zstd) => self.zstd_page(values, encoding, zstd),
+        };
+        page.map(Part::Page)
+    }
+
+    /// Returns a page of Parquet's second version: the levels stand before the values, which need not be compressed.
+    pub(super) fn lz4_page(
+        self,
+        values: &[u8],
+        encoding: Encoding,
+        is_tried: bool,
+    ) -> Result<Paged, ParquetError> {
+        let Self { repetition, definition, rows, values: all, nulls } = self;
+        let mut buffer = repetition;
+        let repetition = buffer.len();
+        buffer.extend(&definition);
+        let levels = buffer.len();
+        let is_compressed = lz4::append(values, is_tried, &mut buffer)?;
+        // Pages wait for the end of their row group.
+        buffer.shrink_to_fit();
+        let page = Page::DataPageV2 {
+            buf: Bytes::from(buffer),
+            num_values: all as u32,
+            encoding,
+            num_nulls: nulls as u32,
+            num_rows: rows as u32,
+            def_levels_byte_len: definition.len() as u32,
+            rep_levels_byte_len: repetition as u32,
+            is_compressed,
+            statistics: None,
+        };
+        Ok(Paged { page: CompressedPage::new(page, levels + values.len()), rows, is_zstd: false })
+    }
+
+    /// Returns a page of Parquet's first version, whose levels are compressed with the values.
+    fn zstd_page(
+        &self,
+        values: &[u8],
+        encoding: Encoding,
+        zstd: &mut Compressor<'static>,
+    ) -> Result<Paged, ParquetError> {
+        let mut plain = self.with_lengths();
+        plain.extend(values);
+        let packed = zstd.compress(&plain).map_err(|error| ParquetError::External(error.into()))?;
+        let page = Page::DataPage {
+            buf: Bytes::from(packed),
+            num_values: self.values as u32,
+            encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        Ok(Paged { page: CompressedPage::new(page, plain.len()), rows: self.rows, is_zstd: true })
+    }
+}
+
+/// Returns a page of whole numbers that are all present.
+pub(in crate::store::parquet) fn numbers<T: Whole>(
+    values: &[T],
+    levels: Levels,
+    packing: Packing<'_>,
+) -> Result<Part, ParquetError> {
+    levels.page(&delta::encoded(values), Encoding::DELTA_BINARY_PACKED, packing)
+}
+
+/// Returns a page of whole numbers, one for each row.
+pub(in crate::store::parquet) fn whole<T: Whole>(values: &[T]) -> Result<Part, ParquetError> {
+    numbers(values, Levels::required(values.len()), Packing::Lz4)
+}
+
+/// Returns a page of truth values.
+pub(in crate::store::parquet) fn flags(values: &[bool]) -> Result<Part, ParquetError> {
+    // Values in this encoding, other than levels, tell their length first.
+    let mut bytes = vec![0; 4];
+    hybrid::encode(values, 1, &mut bytes);
+    let length = (bytes.len() as u32).wrapping_sub(4).to_le_bytes();
+    bytes.iter_mut().zip(length).for_each(|(place, byte)| *place = byte);
+    Levels::required(values.len()).page(&bytes, Encoding::RLE, Packing::Tried)
+}
+
+/// Returns a page of byte strings, which are not expected to be equal.
+pub(in crate::store::parquet) fn byte_strings<'a>(
+    values: impl Iterator<Item = &'a [u8]> + Clone,
+    packing: Packing<'_>,
+) -> Result<Part, ParquetError> {
+    let mut plain = Vec::with_capacity(values.clone().map(|value| value.len() + 4).sum());
+    let mut rows = 0_usize;
+    for value in values {
+        plain.extend((value.len() as u32).to_le_bytes());
+        plain.extend(value);
+        rows += 1;
+    }
+    Levels::required(rows).page(&plain, Encoding::PLAIN, packing)
+}

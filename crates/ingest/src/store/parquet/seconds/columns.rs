@@ -1,0 +1,218 @@
+//! Cells as the columns of a row group.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema};
+use parquet::errors::ParquetError;
+use parquet::file::statistics::Statistics;
+use parquet::schema::types::SchemaDescriptor;
+
+use super::{INJECTORS, LABEL, PACKED, limited};
+use crate::counts::{Cell, CellKey, PackedCell, TakeCounts};
+use crate::error::{Error, Result};
+use crate::sample::resolution::Resolution;
+use crate::store::parquet::pages::{
+    Chunk, Column, Levels, Packing, Part, Whole, byte_strings, coded, flags, numbers, whole, zstd,
+};
+
+/// The number of cells up to which a row group is little: Zstandard takes some 200 KiB, which costs more time than all else.
+const LITTLE: usize = 1024;
+
+/// The schema of the counts by second.
+pub(super) fn schema() -> Schema {
+    let field = |name: &str, data_type: DataType| Field::new(name, data_type, false);
+    let list = |name: &str, item: DataType| field(name, DataType::new_list(item, true));
+    let large = |name: &str| field(name, DataType::Int64);
+    Schema::new(vec![
+        field("second", DataType::Int32),
+        field(LABEL, DataType::Utf8),
+        field("success", DataType::Boolean),
+        field("transaction", DataType::Boolean),
+        large("samples"),
+        list("elapsed", DataType::Int32),
+        list("counts", DataType::Int64),
+        large("latency_n"),
+        large("latency_sum"),
+        field("latency_min", DataType::Int32),
+        field("latency_max", DataType::Int32),
+        large("connect_sum"),
+        large("bytes_sum"),
+        large("sent_bytes_sum"),
+        large("before_boundary"),
+        list(INJECTORS, DataType::Utf8),
+        list("injector_samples", DataType::Int64),
+        list("injector_threads", DataType::Int64),
+        field(PACKED, DataType::Binary),
+    ])
+}
+
+/// What all cells of a run share.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'a> {
+    pub(super) unit: Resolution,
+    pub(super) labels: &'a [String],
+    pub(super) injectors: &'a [String],
+}
+
+/// Encodes the cells of a row group.
+pub(super) fn columns(
+    cells: &[(CellKey, PackedCell)],
+    run: Shared<'_>,
+    schema: &SchemaDescriptor,
+) -> Result<Vec<Column>> {
+    let parts = parts(cells, run)?;
+    let span = cells.first().zip(cells.last());
+    let mut span = span.map(|((first, _), (last, _))| [first, last].map(|key| Some(key.second as i32)));
+    let column = |(column, part): (_, Part)| {
+        let mut chunk = Chunk::new(Arc::clone(column));
+        chunk.add(part)?;
+        // The first column, and those of texts: the others are in no order by which a reader could leave any out.
+        let seconds = span.take().map(|[first, last]| Statistics::int32(first, last, None, Some(0), false));
+        let told = seconds.or_else(|| chunk.texts_told());
+        chunk.end(told)
+    };
+    schema.columns().iter().zip(parts).map(column).collect::<Result<_, _>>().map_err(failed)
+}
+
+/// Returns what cells add to each column, in the order of the schema.
+fn parts(cells: &[(CellKey, PackedCell)], run: Shared<'_>) -> Result<Vec<Part>> {
+    let rows = cells.len();
+    let flags = |of: fn(&CellKey) -> bool| {
+        flags(&cells.iter().map(|(key, _)| of(key)).collect::<Vec<_>>()).map_err(failed)
+    };
+    let second: Vec<i32> = cells.iter().map(|(key, _)| key.second as i32).collect();
+    let label: Vec<u32> = cells.iter().map(|(key, _)| key.label).collect();
+    let [elapsed, counts, packed] = counts(cells, run.unit)?;
+    let [samples, latency_n, latency_sum, connect, bytes, sent_bytes, before_boundary] =
+        sums(cells, |cell| {
+            let Cell { latency, connect, bytes, sent_bytes, before_boundary, .. } = cell.sums();
+            let samples = limited(cell.samples());
+            [samples, latency.n as i64, latency.sum, *connect, *bytes, *sent_bytes, *before_boundary as i64]
+        })?;
+    let [latency_min, latency_max] = sums(cells, |cell| [cell.sums().latency.min, cell.sums().latency.max])?;
+    let [injectors, injector_samples, injector_threads] = loads(cells, run.injectors)?;
+    Ok(vec![
+        whole(&second).map_err(failed)?,
+        coded(&label, run.labels, Levels::required(rows))?,
+        flags(|key| key.success)?,
+        flags(|key| key.transaction)?,
+        samples,
+        elapsed,
+        counts,
+        latency_n,
+        latency_sum,
+        latency_min,
+        latency_max,
+        connect,
+        bytes,
+        sent_bytes,
+        before_boundary,
+        injectors,
+        injector_samples,
+        injector_threads,
+        packed,
+    ])
+}
+
+/// Returns columns of whole numbers, of which each cell has one in each. A cell takes several cache lines, so each is
+/// looked at once.
+fn sums<T: Whole, const N: usize>(
+    cells: &[(CellKey, PackedCell)],
+    of: impl Fn(&PackedCell) -> [T; N],
+) -> Result<[Part; N]> {
+    let mut columns = [(); N].map(|()| Vec::with_capacity(cells.len()));
+    for (_, cell) in cells {
+        columns.iter_mut().zip(of(cell)).for_each(|(column, value)| column.push(value));
+    }
+    each(columns.map(|column| whole(&column).map_err(failed)))
+}
+
+/// Returns the columns of the loads: injectors, samples and threads.
+fn loads(cells: &[(CellKey, PackedCell)], injectors: &[String]) -> Result<[Part; 3]> {
+    let [mut samples, mut threads] = [(); 2].map(|()| Vec::with_capacity(cells.len()));
+    let (mut lengths, mut indexes) = (Vec::with_capacity(cells.len()), Vec::with_capacity(cells.len()));
+    for (_, cell) in cells {
+        let loads = &cell.sums().injectors;
+        lengths.push(loads.len());
+        for load in loads {
+            indexes.push(load.injector);
+            samples.push(load.samples as i64);
+            threads.push(load.threads);
+        }
+    }
+    let lists = Levels::lists(&lengths);
+    let number = |values: &[i64]| numbers(values, lists.clone(), Packing::Lz4).map_err(failed);
+    each([coded(&indexes, injectors, lists.clone()), number(&samples), number(&threads)])
+}
+
+/// Returns the columns, or the first error among them.
+fn each<const N: usize>(columns: [Result<Part>; N]) -> Result<[Part; N]> {
+    let columns: Vec<Part> = columns.into_iter().collect::<Result<_>>()?;
+    columns.try_into().map_err(|_| Error::bug("encoding the counts by second", "a column is missing"))
+}
+
+/// Returns the columns of the counts: times, samples of each time, and both in packed form.
+fn counts(cells: &[(CellKey, PackedCell)], unit: Resolution) -> Result<[Part; 3]> {
+    let Times { elapsed, counts, lengths } = Times::of(cells)?;
+    let levels = Levels::lists(&lengths);
+    let packed = cells.iter().map(|(_, cell)| cell.counts());
+    let zstd = || zstd().map_err(failed);
+    let columns = if cells.len() <= LITTLE {
+        let elapsed = numbers(&elapsed, levels.clone(), Packing::Lz4);
+        [elapsed, numbers(&counts, levels, Packing::Lz4), byte_strings(packed, Packing::Lz4)]
+    } else if unit.is_fine() {
+        // Nearly every request has a time of its own, of which Zstandard makes no less.
+        let elapsed = numbers(&elapsed, levels.clone(), Packing::Lz4);
+        let counts = numbers(&counts, levels, Packing::Lz4);
+        [elapsed, counts, byte_strings(packed, Packing::Zstd(&mut zstd()?))]
+    } else {
+        // The packed counts are what a report reads: Zstandard would take a fifth of its time, and save a fifth.
+        let mut zstd = zstd()?;
+        let elapsed = numbers(&elapsed, levels.clone(), Packing::Zstd(&mut zstd));
+        let counts = numbers(&counts, levels, Packing::Zstd(&mut zstd));
+        [elapsed, counts, byte_strings(packed, Packing::Lz4)]
+    };
+    each(columns.map(|column| column.map_err(failed)))
+}
+
+/// The counts of cells, opened: of each, some neighbours in both columns.
+#[derive(Default)]
+struct Times {
+    elapsed: Vec<i32>,
+    counts: Vec<i64>,
+    /// The number of times of each cell.
+    lengths: Vec<usize>,
+}
+
+impl Times {
+    fn of(cells: &[(CellKey, PackedCell)]) -> Result<Self> {
+        // Most counts take a byte.
+        let about = cells.iter().map(|(_, cell)| cell.counts().len()).sum();
+        let (elapsed, counts) = (Vec::with_capacity(about), Vec::with_capacity(about));
+        let mut times = Self { elapsed, counts, lengths: Vec::with_capacity(cells.len()) };
+        for (_, cell) in cells {
+            let before = times.elapsed.len();
+            cell.each_count(&mut times)?;
+            times.lengths.push(times.elapsed.len() - before);
+        }
+        Ok(times)
+    }
+}
+
+impl TakeCounts for Times {
+    #[inline]
+    fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]) {
+        self.elapsed.extend(differences.map(|difference| base.wrapping_add(difference.into())));
+        self.counts.extend(samples.map(i64::from));
+    }
+
+    #[inline]
+    fn one(&mut self, value: i32, samples: u64) {
+        self.elapsed.push(value);
+        self.counts.push(samples as i64);
+    }
+}
+
+fn failed(error: ParquetError) -> Error {
+    Error::store("encoding the counts by second", error)
+}

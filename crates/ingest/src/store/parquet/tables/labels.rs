@@ -1,0 +1,49 @@
+//! The whole-run counts by label.
+
+use arrow_schema::DataType;
+
+use super::paged::{self, Group, ROWS, schema};
+use crate::counts::LabelCount;
+use crate::error::Result;
+use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
+use crate::store::parquet::pages::{Coded, Codes, Levels, Part, Values, whole};
+use crate::store::parquet::table_reader::{at, read};
+
+/// Writes the whole-run counts by label.
+pub(in crate::store::parquet) fn write_labels(out: SummedFile, labels: &[LabelCount]) -> Result<Sums> {
+    let schema = schema([
+        ("label", DataType::Utf8),
+        ("successes", DataType::Int64),
+        ("failures", DataType::Int64),
+        ("transactions", DataType::Int64),
+    ]);
+    paged::write(out, &schema, labels.chunks(ROWS).map(|labels| Ok(label_group(labels))))
+}
+
+fn label_group(labels: &[LabelCount]) -> Group {
+    let number =
+        |of: fn(&LabelCount) -> u64| whole(&labels.iter().map(|label| of(label) as i64).collect::<Vec<_>>());
+    let values = Values::Texts(labels.iter().map(|label| &label.label).collect());
+    let codes = Codes::Each((0..labels.len() as u32).collect());
+    let label = Ok(Part::Coded(Coded { levels: Levels::required(labels.len()), codes, values }));
+    let numbers: [fn(&LabelCount) -> u64; 3] =
+        [|label| label.successes, |label| label.failures, |label| label.transactions];
+    (None, std::iter::once(label).chain(numbers.map(number)).collect())
+}
+
+/// Reads the whole-run counts by label.
+pub(in crate::store::parquet) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
+    let mut counts = Vec::new();
+    for piece in read(file)? {
+        let piece = piece?;
+        let (successes, failures) = (piece.counts("successes")?, piece.counts("failures")?);
+        let (labels, transactions) = (piece.texts("label")?, piece.counts("transactions")?);
+        counts.extend((0..piece.len()).map(|row| LabelCount {
+            label: at(&labels, row).to_owned(),
+            successes: at(&successes, row),
+            failures: at(&failures, row),
+            transactions: at(&transactions, row),
+        }));
+    }
+    Ok(counts)
+}
