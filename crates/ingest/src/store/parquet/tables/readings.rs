@@ -23,8 +23,8 @@ pub(in crate::store::parquet) fn write_cpu(out: SummedFile, cpu: &TimeSeries) ->
 /// The columns of readings: clocks and values.
 fn columns(readings: &[(i64, f64)]) -> [Result<Part, ParquetError>; 2] {
     let clock: Vec<i64> = readings.iter().map(|(clock, _)| *clock).collect();
-    let value: Vec<f64> = readings.iter().map(|(_, value)| *value).collect();
-    [whole(&clock), doubles(value.into_iter(), Levels::required(clock.len()))]
+    let values = readings.iter().map(|(_, value)| *value);
+    [whole(&clock), doubles(values, Levels::required(clock.len()))]
 }
 
 /// Reads the CPU readings.
