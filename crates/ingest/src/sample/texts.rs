@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
+use fearless_simd::{Level, Simd, dispatch};
+
+use super::few::Few;
 use super::intern::Interner;
 use super::reserved::set_apart;
 use super::same::same;
@@ -14,6 +17,8 @@ pub struct Texts {
     codes: Vec<u32>,
     /// The distinct texts, indexed by code.
     values: Interner,
+    /// Those that rows were extended by, if they are few.
+    few: Few,
     /// Recent lookups, by [`Ends::slot`]; empty before the first one.
     recent: Vec<Known>,
     /// The number of times that they were forgotten.
@@ -166,13 +171,28 @@ impl Texts {
         self.codes.resize(self.codes.len() + n, code);
     }
 
-    /// Appends texts as logged.
-    pub(crate) fn extend<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) {
-        let mut turns = Turns::default();
-        texts.for_each(|text| {
-            let code = turns.code(self, text);
+    /// Appends texts as logged. Each is the beginning, of this length, of the bytes.
+    pub(crate) fn extend<'a>(&mut self, texts: impl Iterator<Item = (&'a [u8], usize)>) {
+        dispatch!(Level::new(), simd => self.extend_by(simd, texts));
+    }
+
+    #[inline(always)]
+    fn extend_by<'a, S: Simd>(&mut self, simd: S, texts: impl Iterator<Item = (&'a [u8], usize)>) {
+        for (bytes, length) in texts {
+            let code = match self.few.code(simd, bytes, length) {
+                Some(code) => code,
+                None => self.code_of_other(bytes.get(..length).unwrap_or_default()),
+            };
             self.codes.push(code);
-        });
+        }
+    }
+
+    /// The code of a text that may not be among the few yet.
+    #[inline]
+    fn code_of_other(&mut self, text: &[u8]) -> u32 {
+        let code = self.code(text);
+        self.few.add(text, code);
+        code
     }
 
     /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
@@ -214,8 +234,9 @@ impl Texts {
         self.codes.extend(other.codes.iter().map(here));
     }
 
-    /// Forgets the recent lookups, since their codes may be those of other texts.
+    /// Forgets the few texts and the recent lookups, since their codes may be those of other texts.
     fn forget(&mut self) {
+        self.few.clear();
         self.epoch = self.epoch.wrapping_add(1);
         // What was looked up as many epochs ago must not be found.
         if self.epoch == 0 {
@@ -356,11 +377,55 @@ mod tests {
                 known.extend((code == known.len()).then(|| (*text).clone()));
                 prop_assert_eq!(texts.code(text.as_bytes()), code as u32, "{}", text);
             }
-            let mut extended = Texts::default();
-            extended.extend(pushed.iter().map(|text| text.as_bytes()));
-            prop_assert_eq!(extended.codes(), pushed.iter().map(|text| texts.code(text.as_bytes())).collect::<Vec<_>>());
-            prop_assert_eq!(extended.values(), texts.values());
+            let mut others = Texts::default();
+            let mut turns = Turns::default();
+            for text in &pushed {
+                prop_assert_eq!(turns.code(&mut others, text.as_bytes()), texts.code(text.as_bytes()));
+            }
+            prop_assert_eq!(others.values(), texts.values());
             prop_assert!(texts.values().iter().eq(known.iter().map(String::as_str)));
         }
+
+        #[test]
+        fn columns_are_extended_as_texts_are_pushed(
+            batches in prop::collection::vec((prop::collection::vec(any::<prop::sample::Index>(), 0..20), 0..4_u8), 0..5),
+            kinds in prop::collection::vec(bytes(), 1..7), behind in 0..70_usize,
+        ) {
+            let (mut pushed, mut extended) = (Texts::default(), Texts::default());
+            for (rows, then) in batches {
+                let rows: Vec<&Vec<u8>> = rows.iter().map(|row| &kinds[row.index(kinds.len())]).collect();
+                let all = [rows.iter().copied().flatten().copied().collect(), vec![0; behind]].concat();
+                let mut at = 0;
+                extended.extend(rows.iter().map(|text| {
+                    at += text.len();
+                    (&all[at - text.len()..], text.len())
+                }));
+                rows.iter().for_each(|text| pushed.push(text));
+                prop_assert_eq!(extended.codes(), pushed.codes());
+                prop_assert_eq!(extended.values(), pushed.values());
+                for texts in [&mut pushed, &mut extended] {
+                    match then {
+                        0 => texts.clear(),
+                        1 => {
+                            texts.take_values();
+                            texts.clear();
+                        }
+                        2 => texts.set_apart("a"),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Texts as logged, some of which clean alike.
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let long = (62..67_usize, any::<bool>()).prop_map(|(length, other)| {
+            let mut text = vec![b'a'; length];
+            text[length / 2] += u8::from(other);
+            text
+        });
+        let few = prop::collection::vec(prop::sample::select(&b"a\xff\xfe\0"[..]), 0..4);
+        prop_oneof![few, Just(b"a".to_vec()), long]
     }
 }

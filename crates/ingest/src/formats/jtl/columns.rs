@@ -376,7 +376,7 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
         return into.push_run(code, rows.len());
     }
     if rows.fields(column).all(|text| !may_be_cut(text, limit)) {
-        return into.extend(rows.fields(column));
+        return into.extend(rows.beginnings(column));
     }
     for (number, text) in rows.fields(column).enumerate() {
         match shortened(text, limit) {

@@ -41,6 +41,14 @@ impl<'a> Rows<'a> {
         self.iter().map(move |row| row.field(column))
     }
 
+    /// The text from each field of a column on, and the length of the field.
+    #[inline(always)]
+    pub(crate) fn beginnings(self, column: usize) -> impl Iterator<Item = (&'a [u8], usize)> {
+        let text = self.text;
+        self.bounds(column)
+            .map(move |(start, end)| (text.get(start..).unwrap_or_default(), end.wrapping_sub(start)))
+    }
+
     /// The start and the end of each field of a column. What does not change from row to row is computed once.
     #[inline(always)]
     pub(super) fn bounds(self, column: usize) -> Bounds<'a> {
