@@ -2,7 +2,7 @@
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::quotes::Quotes;
+use super::quotes::{Between, Quotes, Written};
 use super::scan::{Marks, STEP, Scan, go_through};
 
 /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
@@ -41,30 +41,36 @@ impl Search<'_> {
 
     /// Takes steps from a quote on. Returns the position of one outside quotes behind some that have none.
     #[inline(always)]
-    fn take_quotes<S: Simd>(&mut self, simd: S, from: usize) -> usize {
-        let end = self.bytes.len();
-        let mut among =
-            AmongQuotes { quotes: self.state_before(from), steps: 0, found: 0, feeds: 0, at: 0, end };
-        go_through(simd, (self.bytes, self.delimiter), from, &mut among);
-        if let Some(last) = among.feeds.checked_ilog2() {
-            self.end = Some(among.at + last as usize + 1);
+    fn take_quotes<S: Simd>(&mut self, simd: S, quote: usize) -> usize {
+        let previous = quote.checked_sub(1).and_then(|before| self.bytes.get(before));
+        let opens = previous.is_none_or(|byte| *byte == self.delimiter || *byte == b'\n');
+        let written = opens.then(|| self.go_through(simd, quote, Written::FIELD));
+        let (feed, end) = match written.filter(|written| !written.quotes.has_stray()) {
+            Some(written) => written.told(),
+            None => {
+                let before = if opens { Quotes::FIELD } else { Quotes::TEXT };
+                self.go_through(simd, quote, before).told()
+            }
+        };
+        if let Some(feed) = feed {
+            self.end = Some(feed + 1);
         }
-        among.end
+        end
     }
 
-    /// The state before a quote outside quotes, before which there is none in the field.
-    fn state_before(&self, quote: usize) -> Quotes {
-        let previous = quote.checked_sub(1).and_then(|before| self.bytes.get(before));
-        match previous.is_none_or(|byte| *byte == self.delimiter || *byte == b'\n') {
-            true => Quotes::FIELD,
-            false => Quotes::TEXT,
-        }
+    /// Takes steps from a quote outside quotes on, before which there is none in the field.
+    #[inline(always)]
+    fn go_through<S: Simd, Q: Between>(&self, simd: S, quote: usize, quotes: Q) -> AmongQuotes<Q> {
+        let end = self.bytes.len();
+        let mut among = AmongQuotes { quotes, steps: 0, found: 0, feeds: 0, at: 0, end };
+        go_through(simd, (self.bytes, self.delimiter), quote, &mut among);
+        among
     }
 }
 
 /// A search where quotes are close together.
-struct AmongQuotes {
-    quotes: Quotes,
+struct AmongQuotes<Q> {
+    quotes: Q,
     /// The number of steps, and the bits of quotes since it was last a multiple of [`QUIET`].
     steps: usize,
     found: u64,
@@ -75,15 +81,25 @@ struct AmongQuotes {
     end: usize,
 }
 
-impl Scan for AmongQuotes {
+impl<Q> AmongQuotes<Q> {
+    /// The position of the last line feed outside quotes, if there is one, and that at which the search ended.
+    fn told(&self) -> (Option<usize>, usize) {
+        (self.feeds.checked_ilog2().map(|last| self.at + last as usize), self.end)
+    }
+}
+
+impl<Q: Between> Scan for AmongQuotes<Q> {
     #[inline(always)]
     fn take<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
-        let feeds = marks.feeds & self.quotes.take(simd, marks).ends;
+        let feeds = marks.feeds & self.quotes.outside(simd, marks);
         (self.feeds, self.at) = if feeds == 0 { (self.feeds, self.at) } else { (feeds, at) };
         // Whether a single step has quotes, no processor can foresee.
         self.found |= marks.quotes;
         self.steps += 1;
         if self.steps.is_multiple_of(QUIET) {
+            if self.quotes.has_stray() {
+                return false;
+            }
             if self.found == 0 && !self.quotes.are_open() {
                 self.end = at;
                 return false;

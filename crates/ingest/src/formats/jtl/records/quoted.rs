@@ -149,16 +149,21 @@ impl Quoted {
     fn count_lines(&mut self, line: u64) -> u64 {
         self.lines.clear();
         self.folded.clear();
-        let (mut folds, mut behind) = (self.folds.iter().peekable(), line);
-        for (row, feed) in self.feeds.iter().skip(1).take(self.rows).enumerate() {
-            self.lines.push(behind);
-            let within = std::iter::from_fn(|| folds.next_if(|fold| *fold < feed)).count() as u64;
-            if within > 0 {
+        let (mut row, mut behind) = (0, line);
+        for fold in &self.folds {
+            let feeds = self.feeds.get(row + 1..=self.rows).unwrap_or_default();
+            row += feeds.iter().take_while(|feed| *feed < fold).count();
+            if row >= self.rows {
+                break;
+            }
+            self.lines.extend((self.lines.len()..=row).map(|row| behind + row as u64));
+            behind += 1;
+            if self.folded.last() != Some(&row) {
                 self.folded.push(row);
             }
-            behind += within + 1;
         }
-        behind
+        self.lines.extend((self.lines.len()..self.rows).map(|row| behind + row as u64));
+        behind + self.rows as u64
     }
 
     /// The position of a record in the block, and the one behind it.
@@ -227,8 +232,16 @@ mod tests {
                 let mut alone = Records::new(block, b',');
                 alone.continue_at((start, line));
                 assert_eq!(alone.next().map(|record| record.raw), Some(raw));
-                assert!(raw.contains(&b'\n'));
             }
+            let folded: Vec<usize> = quoted.folded(block).map(|(start, ..)| start).collect();
+            let feeds_of = |(start, end): (usize, usize)| {
+                block[start..end].iter().filter(|byte| **byte == b'\n').count()
+            };
+            let places = (0..quoted.len()).map(|row| quoted.place(row));
+            assert_eq!(
+                folded,
+                places.filter(|place| feeds_of(*place) > 1).map(|(start, _)| start).collect::<Vec<_>>()
+            );
             let Some(record) = records.next() else { return (told, many) };
             told.push(alone(&record));
         }
