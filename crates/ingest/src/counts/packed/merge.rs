@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 use crate::counts::{Cell, CellKey, PackedCell};
 use crate::error::{Error, Result};
@@ -21,14 +20,13 @@ pub(crate) type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
 
 /// All cells of the sources, ascending by key, with the parts of one key added up. Ends after the first error.
 pub(crate) struct Merged<'a> {
-    /// The sources, each with its next cell.
+    /// The sources, each with its next cell if that was fetched.
     sources: Vec<(Source<'a>, Option<PackedCell>)>,
-    /// The key of the next cell, with its source.
-    first: Option<(CellKey, usize)>,
-    /// The keys of the next cells of the other sources.
-    others: BinaryHeap<Reverse<(CellKey, usize)>>,
-    /// The only source that is left, if its next cell is not fetched before it is asked for.
-    only: Option<usize>,
+    /// The keys of the cells that were fetched, with their sources.
+    fetched: BinaryHeap<Reverse<(CellKey, usize)>>,
+    /// The source of the last cell, if its next one was not fetched. Sources often tell of times one after another, so that one
+    /// stays the first for long.
+    current: Option<usize>,
     /// True once each source was asked for its first cell.
     begun: bool,
     /// The counts of the parts of a cell.
@@ -42,78 +40,88 @@ impl<'a> Merged<'a> {
     pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
         let (counts, room) = (Vec::new(), Vec::new());
-        Self { sources, first: None, others: BinaryHeap::new(), only: None, begun: false, counts, room }
+        Self { sources, fetched: BinaryHeap::new(), current: None, begun: false, counts, room }
     }
 
-    /// Fetches the next cell of a source. Returns its key, with the source.
-    fn ask(&mut self, at: usize) -> Result<Option<(CellKey, usize)>> {
-        let Some((source, cell)) = self.sources.get_mut(at) else { return Ok(None) };
-        let Some((key, next)) = source.next().transpose()? else { return Ok(None) };
-        *cell = Some(next);
-        Ok(Some((key, at)))
-    }
-
-    /// Fetches the first cell of each source.
-    fn begin(&mut self) -> Result<()> {
-        for at in 0..self.sources.len() {
-            let asked = self.ask(at)?;
-            self.others.extend(asked.map(Reverse));
-        }
-        self.first = self.others.pop().map(|Reverse(first)| first);
+    /// Fetches the next cell of a source.
+    fn fetch(&mut self, at: usize) -> Result<()> {
+        let Some((source, _)) = self.sources.get_mut(at) else { return Ok(()) };
+        let next = source.next().transpose()?;
+        self.keep(at, next);
         Ok(())
     }
 
-    /// Takes the next cell of all sources.
-    fn take(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
-        let Some((key, at)) = self.first else { return Ok(None) };
+    /// Keeps a cell that was fetched from a source.
+    fn keep(&mut self, at: usize, next: Option<(CellKey, PackedCell)>) {
+        if let Some((key, cell)) = next
+            && let Some((_, fetched)) = self.sources.get_mut(at)
+        {
+            *fetched = Some(cell);
+            self.fetched.push(Reverse((key, at)));
+        }
+    }
+
+    /// The key of the first cell that was fetched.
+    fn first(&self) -> Option<CellKey> {
+        self.fetched.peek().map(|Reverse((key, _))| *key)
+    }
+
+    /// Takes the first cell that was fetched, with its key and its source.
+    fn take(&mut self) -> Result<Option<(CellKey, usize, PackedCell)>> {
+        let Some(Reverse((key, at))) = self.fetched.pop() else { return Ok(None) };
         let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take());
-        if self.others.is_empty() {
-            (self.first, self.only) = (None, Some(at));
-        } else {
-            let asked = self.ask(at)?;
-            self.first = match (asked, self.others.peek_mut()) {
-                // Sources often tell of times one after another, so that one stays the first for long.
-                (Some(next), Some(mut other)) if other.0 < next => {
-                    Some(std::mem::replace(&mut *other, Reverse(next)).0)
-                }
-                (None, Some(other)) => Some(PeekMut::pop(other).0),
-                (next, _) => next,
-            };
-        }
-        cell.map(|cell| Some((key, cell))).ok_or_else(|| Error::bug("merging counts", "a source has no cell"))
+        let cell = cell.ok_or_else(|| Error::bug("merging counts", "a source has no cell"))?;
+        Ok(Some((key, at, cell)))
     }
 
-    /// Takes the next cell if it has this key.
-    fn take_of(&mut self, key: CellKey) -> Result<Option<PackedCell>> {
-        match self.first.is_some_and(|(next, _)| next == key) {
-            true => Ok(self.take()?.map(|(_, cell)| cell)),
-            false => Ok(None),
+    /// Takes the next cell of the current source, unless another has one before it or a part of it.
+    fn go_on(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
+        let Some(at) = self.current else { return Ok(None) };
+        let Some((source, _)) = self.sources.get_mut(at) else { return Ok(None) };
+        let next = source.next().transpose()?;
+        let first = self.first();
+        if next.as_ref().is_some_and(|(key, _)| first.is_none_or(|first| *key < first)) {
+            return Ok(next);
         }
+        self.current = None;
+        self.keep(at, next);
+        Ok(None)
     }
 
-    fn read(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.begin()?;
-        }
-        // Each key of a source is greater than those before, so no other part of its cells is left.
-        if let Some((source, _)) = self.only.and_then(|at| self.sources.get_mut(at)) {
-            return source.next().transpose();
-        }
-        let Some((key, cell)) = self.take()? else { return Ok(None) };
-        let Some(other) = self.take_of(key)? else { return Ok(Some((key, cell))) };
+    /// Adds up the parts of a cell, the first of which is from this source.
+    fn add_parts(&mut self, key: CellKey, (mut at, first): (usize, PackedCell)) -> Result<PackedCell> {
         self.counts.clear();
-        let (mut sums, mut most) = (cell.into_sums(&mut self.counts)?, MOST);
-        let mut next = Some(other);
-        while let Some(other) = next {
-            sums.merge(&other.into_sums(&mut self.counts)?);
+        let (mut sums, mut most) = (first.into_sums(&mut self.counts)?, MOST);
+        loop {
+            self.fetch(at)?;
+            if self.first() != Some(key) {
+                break;
+            }
+            let Some((_, other, part)) = self.take()? else { break };
+            at = other;
+            sums.merge(&part.into_sums(&mut self.counts)?);
             if self.counts.len() > most {
                 add_up(&mut self.counts, &mut self.room);
                 most = MOST.max(2 * self.counts.len());
             }
-            next = self.take_of(key)?;
         }
         add_up(&mut self.counts, &mut self.room);
-        Ok(Some((key, PackedCell::of_parts(sums, &self.counts))))
+        Ok(PackedCell::of_parts(sums, &self.counts))
+    }
+
+    fn read(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
+        if !std::mem::replace(&mut self.begun, true) {
+            (0..self.sources.len()).try_for_each(|at| self.fetch(at))?;
+        }
+        if let Some(next) = self.go_on()? {
+            return Ok(Some(next));
+        }
+        let Some((key, at, cell)) = self.take()? else { return Ok(None) };
+        if self.first() == Some(key) {
+            return Ok(Some((key, self.add_parts(key, (at, cell))?)));
+        }
+        self.current = Some(at);
+        Ok(Some((key, cell)))
     }
 }
 
@@ -165,8 +173,8 @@ impl Iterator for Merged<'_> {
     fn next(&mut self) -> Option<CellResult> {
         let read = self.read().transpose();
         if !matches!(read, Some(Ok(_))) {
-            (self.first, self.only, self.sources) = (None, None, Vec::new());
-            self.others.clear();
+            (self.current, self.sources) = (None, Vec::new());
+            self.fetched.clear();
         }
         read
     }
@@ -174,6 +182,8 @@ impl Iterator for Merged<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -193,6 +203,42 @@ mod tests {
                 prop_assert_eq!(counts, expected);
                 prop_assert!(room.iter().all(|sum| *sum == 0));
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn first_error_ends_the_cells_behind_those_before_it(
+            sources in prop::collection::vec((prop::collection::btree_set(0..9u32, 0..7), prop::option::of(0..7usize)), 0..5),
+        ) {
+            let cell = |second: u32| {
+                let key = CellKey { second, label: 0, success: true, transaction: false };
+                (key, Cell { elapsed: vec![(5, 1)], ..Cell::default() })
+            };
+            let mut expected: BTreeMap<CellKey, Cell> = BTreeMap::new();
+            for (key, cell) in sources.iter().flat_map(|(seconds, _)| seconds).map(|second| cell(*second)) {
+                expected.entry(key).or_default().merge(&cell);
+            }
+            let made = sources.iter().map(|(seconds, broken)| -> Source<'_> {
+                let cells = seconds.iter().map(|second| cell(*second)).map(|(key, cell)| Ok((key, PackedCell::of(cell))));
+                let mut cells: Vec<CellResult> = cells.collect();
+                if let Some(at) = broken {
+                    cells.insert((*at).min(cells.len()), Err(Error::stopped("a test")));
+                }
+                Box::new(cells.into_iter())
+            });
+            let mut merged = Merged::new(made);
+            let mut whole = Vec::new();
+            let end = loop {
+                match merged.next().map(opened) {
+                    Some(Ok(cell)) => whole.push(cell),
+                    end => break end,
+                }
+            };
+            prop_assert_eq!(end.is_some(), sources.iter().any(|(_, broken)| broken.is_some()));
+            prop_assert!(merged.next().is_none());
+            prop_assert!(end.is_some() || whole.len() == expected.len());
+            prop_assert!(expected.into_iter().take(whole.len()).eq(whole));
         }
     }
 
