@@ -1,5 +1,7 @@
 //! The failures.
 
+use std::sync::Arc;
+
 use arrow_schema::{DataType, Schema};
 use parquet::file::statistics::Statistics;
 
@@ -23,12 +25,40 @@ pub(in crate::store::parquet) fn write_errors(
     paged::write(out, &Failures::schema(), groups.map(|group| Ok(group?.group())))
 }
 
+/// The number of shared texts that are told by where they are.
+const SHARED: usize = 8;
+
+/// A column of texts.
+#[derive(Default)]
+struct Texts {
+    known: Interner,
+    codes: Vec<u32>,
+    /// The first ones with their codes: failures of the same names mostly share them.
+    shared: Vec<(Arc<str>, u32)>,
+}
+
+impl Texts {
+    fn push(&mut self, text: Arc<str>) {
+        let shared = self.shared.iter().find(|(known, _)| Arc::ptr_eq(known, &text));
+        let code = shared.map(|(_, code)| *code).unwrap_or_else(|| self.number(text));
+        self.codes.push(code);
+    }
+
+    fn number(&mut self, text: Arc<str>) -> u32 {
+        let code = self.known.number(&text);
+        if self.shared.len() < SHARED {
+            self.shared.push((text, code));
+        }
+        code
+    }
+}
+
 /// The failures of a row group by column.
 #[derive(Default)]
 struct Failures {
     second: Vec<i32>,
     /// Labels, response codes and messages.
-    texts: [(Interner, Vec<u32>); 3],
+    texts: [Texts; 3],
     transaction: Vec<bool>,
     count: Vec<i64>,
 }
@@ -52,9 +82,7 @@ impl Failures {
             let Some(error) = errors.next().transpose()? else { break };
             group.second.push(error.second as i32);
             let texts = [error.label, error.response_code, error.message];
-            for ((known, codes), text) in group.texts.iter_mut().zip(texts) {
-                codes.push(known.number(&text));
-            }
+            group.texts.iter_mut().zip(texts).for_each(|(column, text)| column.push(text));
             group.transaction.push(error.transaction);
             group.count.push(error.count as i64);
         }
@@ -63,15 +91,15 @@ impl Failures {
 
     /// The size of the distinct texts.
     fn bytes(&self) -> usize {
-        self.texts.iter().map(|(texts, _)| texts.texts().bytes()).sum()
+        self.texts.iter().map(|column| column.known.texts().bytes()).sum()
     }
 
     /// Returns the columns in the order of the schema.
     fn group(self) -> Group {
         let (first, last) = (self.second.first().copied(), self.second.last().copied());
         let levels = Levels::required(self.second.len());
-        let text = |(texts, codes): (Interner, Vec<u32>)| {
-            let values = Values::Texts(texts.into_texts());
+        let text = |Texts { known, codes, .. }: Texts| {
+            let values = Values::Texts(known.into_texts());
             Part::Coded(Coded { levels: levels.clone(), codes: Codes::new(&codes), values })
         };
         let [label, code, message] = self.texts.map(text).map(Ok);
@@ -99,4 +127,23 @@ pub(in crate::store::parquet) fn read_errors(file: CheckedFile) -> Result<Vec<Er
         }));
     }
     Ok(errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_texts_have_the_codes_of_equal_ones() {
+        let shared: Vec<Arc<str>> = (0..2 * SHARED).map(|number| number.to_string().into()).collect();
+        let mut column = Texts::default();
+        for round in 0..3 {
+            for text in &shared {
+                column.push(if round == 1 { Arc::from(&**text) } else { Arc::clone(text) });
+            }
+        }
+        let expected: Vec<u32> = (0..3).flat_map(|_| 0..2 * SHARED as u32).collect();
+        assert_eq!(column.codes, expected);
+        assert!(column.known.texts().iter().eq(shared.iter().map(|text| &**text)));
+    }
 }
