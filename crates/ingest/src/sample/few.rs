@@ -2,14 +2,12 @@
 
 use std::hint::select_unpredictable;
 
-use fearless_simd::prelude::*;
-use fearless_simd::{Simd, u8x64};
+use fearless_simd::Simd;
+
+use super::same::Short;
 
 /// The maximum number of texts: with more of them, looking one up in a table takes less.
 const MOST: usize = 4;
-
-/// The maximum length of a text, in bytes.
-const LONGEST: usize = 64;
 
 /// The code of no text.
 const NONE: u32 = u32::MAX;
@@ -17,27 +15,15 @@ const NONE: u32 = u32::MAX;
 /// Up to four texts of up to 64 bytes with their codes; none once there were more.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Few {
-    known: Vec<Known>,
+    known: Vec<(Short, u32)>,
     are_many: bool,
-}
-
-/// A text and its code.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    /// The text, then zeros.
-    bytes: [u8; LONGEST],
-    length: usize,
-    code: u32,
 }
 
 impl Few {
     /// Adds a text, unless it is too long.
     pub(super) fn add(&mut self, text: &[u8], code: u32) {
-        let mut added = Known { bytes: [0; LONGEST], length: text.len(), code };
-        let Some(bytes) = added.bytes.get_mut(..text.len()).filter(|_| !self.are_many) else { return };
-        bytes.copy_from_slice(text);
-        let is_known = |known: &Known| known.length == added.length && known.bytes == added.bytes;
-        if self.known.iter().any(is_known) {
+        let Some(text) = Short::new(text).filter(|_| !self.are_many) else { return };
+        if self.known.iter().any(|(known, _)| *known == text) {
             return;
         }
         if self.known.len() == MOST {
@@ -45,7 +31,7 @@ impl Few {
             self.are_many = true;
             return;
         }
-        self.known.push(added);
+        self.known.push((text, code));
     }
 
     /// Removes all texts.
@@ -58,14 +44,12 @@ impl Few {
     /// if fewer than 64 bytes are given.
     #[inline(always)]
     pub(super) fn code<S: Simd>(&self, simd: S, bytes: &[u8], length: usize) -> Option<u32> {
-        let bytes = u8x64::from_slice(simd, bytes.first_chunk::<LONGEST>()?);
-        let behind = u64::MAX.checked_shl(length as u32).unwrap_or_default();
+        let bytes = bytes.first_chunk()?;
         let mut code = NONE;
-        for known in &self.known {
-            let same = bytes.simd_eq(u8x64::from_slice(simd, &known.bytes)).to_bitmask();
-            let is_it = (same | behind == u64::MAX) & (known.length == length);
+        for (known, of_known) in &self.known {
+            let is_it = known.begins(simd, bytes) & (known.len() == length);
             // Which of them it is, no processor can foresee.
-            code = select_unpredictable(is_it, known.code, code);
+            code = select_unpredictable(is_it, *of_known, code);
         }
         (code != NONE).then_some(code)
     }
@@ -77,6 +61,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const LONGEST: usize = Short::LONGEST;
 
     fn code(few: &Few, bytes: &[u8], length: usize) -> Option<u32> {
         dispatch!(Level::new(), simd => few.code(simd, bytes, length))

@@ -1,5 +1,8 @@
 //! Compares short texts.
 
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, u8x64};
+
 /// Returns true if two texts are equal. Those of up to 32 bytes, which most fields are, are compared by two loads of each
 /// that may overlap: a call of the system's comparison takes longer than that.
 #[inline]
@@ -28,6 +31,48 @@ pub(crate) fn begins(text: &[u8], beginning: &[u8]) -> bool {
 #[inline]
 fn ends<const N: usize>(text: &[u8]) -> Option<(&[u8; N], &[u8; N])> {
     text.first_chunk().zip(text.last_chunk())
+}
+
+/// A text of up to 64 bytes, with which 64 bytes are compared at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Short {
+    /// The text, then zeros.
+    bytes: [u8; Short::LONGEST],
+    length: usize,
+    /// The bits of the bytes behind the text.
+    behind: u64,
+}
+
+impl Short {
+    /// The maximum length in bytes.
+    pub(crate) const LONGEST: usize = 64;
+
+    /// `None` if the text is longer.
+    #[inline(always)]
+    pub(crate) fn new(text: &[u8]) -> Option<Self> {
+        let mut bytes = [0; Self::LONGEST];
+        bytes.get_mut(..text.len())?.copy_from_slice(text);
+        let behind = u64::MAX.checked_shl(text.len() as u32).unwrap_or_default();
+        Some(Self { bytes, length: text.len(), behind })
+    }
+
+    /// The text.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// The length in bytes.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Returns true if these bytes begin with the text.
+    #[inline(always)]
+    pub(crate) fn begins<S: Simd>(&self, simd: S, bytes: &[u8; Self::LONGEST]) -> bool {
+        let (bytes, own) = (u8x64::from_slice(simd, bytes), u8x64::from_slice(simd, &self.bytes));
+        bytes.simd_eq(own).to_bitmask() | self.behind == u64::MAX
+    }
 }
 
 #[cfg(test)]

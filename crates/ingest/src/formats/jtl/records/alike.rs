@@ -2,13 +2,10 @@
 
 use std::hint::select_unpredictable;
 
-use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd, dispatch, u8x64};
+use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::Rows;
-
-/// The maximum length in bytes of a text that is compared at once.
-const WIDE: usize = 64;
+use crate::sample::same::Short;
 
 impl<'a> Rows<'a> {
     /// The field that all rows have in a column; `None` if they differ, or if there are no rows.
@@ -55,10 +52,12 @@ impl<'a> Rows<'a> {
             2..=3 => self.have_ends::<2>(column, text, fits),
             4..=7 => self.have_ends::<4>(column, text, fits),
             8..=16 => self.have_ends::<8>(column, text, fits),
-            17..=WIDE => dispatch!(Level::new(), simd => self.have_wide(simd, column, text, fits)),
-            _ => {
-                self.bounds(column).all(|(start, end)| fits(start, end) && self.rest(start).starts_with(text))
-            }
+            _ => match Short::new(text) {
+                Some(text) => dispatch!(Level::new(), simd => self.have_short(simd, column, text, fits)),
+                None => self
+                    .bounds(column)
+                    .all(|(start, end)| fits(start, end) && self.rest(start).starts_with(text)),
+            },
         }
     }
 
@@ -68,28 +67,20 @@ impl<'a> Rows<'a> {
         self.text().get(start..).unwrap_or_default()
     }
 
-    /// Returns true if the fields begin with a text of up to [`WIDE`] bytes, which is compared at once.
+    /// Returns true if the fields begin with a short text, and their starts and ends fit.
     #[inline(always)]
-    fn have_wide<S: Simd>(
+    fn have_short<S: Simd>(
         self,
         simd: S,
         column: usize,
-        text: &[u8],
+        text: Short,
         fits: impl Fn(usize, usize) -> bool,
     ) -> bool {
-        let mut wanted = [0; WIDE];
-        if let Some(begin) = wanted.get_mut(..text.len()) {
-            begin.copy_from_slice(text);
-        }
-        let wanted = u8x64::from_slice(simd, &wanted);
-        let behind = u64::MAX.checked_shl(text.len() as u32).unwrap_or_default();
         for (start, end) in self.bounds(column) {
             let rest = self.rest(start);
-            let has = match rest.first_chunk::<WIDE>() {
-                Some(found) => {
-                    u8x64::from_slice(simd, found).simd_eq(wanted).to_bitmask() | behind == u64::MAX
-                }
-                None => rest.starts_with(text),
+            let has = match rest.first_chunk() {
+                Some(bytes) => text.begins(simd, bytes),
+                None => rest.starts_with(text.bytes()),
             };
             if !(has && fits(start, end)) {
                 return false;
