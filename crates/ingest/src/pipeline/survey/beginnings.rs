@@ -11,7 +11,7 @@ use crate::formats::tools::rows::form::Form;
 const MANY: usize = 32;
 
 /// With fewer samples in a block, these are so long that counting them is not what takes time.
-const FEW: usize = 256;
+const FEW: usize = 64;
 
 /// What the last block that was looked at tells of the beginning of its log.
 #[derive(Debug, Clone, Copy)]

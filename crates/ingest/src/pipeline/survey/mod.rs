@@ -1,6 +1,7 @@
 //! Looks ahead in the logs of a run for t0, and starts the feed.
 
 mod beginnings;
+mod glance;
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
@@ -12,6 +13,7 @@ use crate::source::LogSource;
 
 use self::beginnings::Beginning;
 pub(super) use self::beginnings::{are_light, belong_together};
+use self::glance::{BLOCK, Glance, OneBuffer};
 use super::plan::{LogFeed, ReadPlan};
 use super::threads::{Job, side_by_side};
 
@@ -61,23 +63,48 @@ impl Survey {
     }
 
     /// Looks ahead in a log: for `window` bytes, and further until there is an acceptable record, since all others are
-    /// judged by the first one. Returns what the last block tells, if there is one.
+    /// judged by the first one.
     pub(super) fn look<R: LogBytes>(
         &mut self,
         cutter: &mut Cutter<R>,
         window: usize,
         layout: &Layout,
-    ) -> std::io::Result<Option<&Parsed>> {
-        let (mut held, mut any) = (0, false);
-        while held < window || (self.head.is_none() && held < SEARCHED) {
+    ) -> std::io::Result<()> {
+        let mut held = 0;
+        while self.wants(held, window) {
             let Some(block) = cutter.look_ahead()? else { break };
             held += block.bytes.len();
             if block.oversized.is_none() {
                 self.add(block, layout);
-                any = true;
             }
         }
-        Ok(any.then_some(&self.parsed))
+        Ok(())
+    }
+
+    /// Returns true if more of a log is to be looked at after `held` bytes.
+    fn wants(&self, held: usize, window: usize) -> bool {
+        held < window || (self.head.is_none() && held < SEARCHED)
+    }
+
+    /// Looks ahead in a log that will be opened again, as [`look`](Self::look) does, and for at least `least` bytes unless
+    /// fewer tell enough. Returns what the last block tells.
+    fn glance<R: LogBytes>(
+        &mut self,
+        cutter: &mut Cutter<R>,
+        (window, least): (usize, usize),
+        layout: &Layout,
+    ) -> std::io::Result<Option<Beginning>> {
+        let (mut glance, mut buffer, mut any) = (Glance::default(), OneBuffer::default(), false);
+        while self.wants(glance.bytes, window) || (glance.bytes < least && !glance.is_settled()) {
+            let Some(block) = cutter.next(&mut buffer)? else { break };
+            glance.bytes += block.bytes.len();
+            if block.oversized.is_none() {
+                glance.add(self.add(&block, layout));
+                any = true;
+            }
+            buffer = OneBuffer(block.bytes);
+        }
+        Ok(any.then(|| Beginning::of(&self.parsed)).flatten())
     }
 
     /// Parses a block. Its records are judged by the origin that was given, or else by the first one of all blocks.
@@ -230,9 +257,8 @@ impl ReadPlan {
         let window = window.min(worth_a_look(source));
         let mut stream = source.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
-        let (layout, mut cutter) = self.open_log(log, self.block_size)?;
-        let last = survey.look(&mut cutter, window, &layout);
-        let beginning = last.map(|last| last.and_then(Beginning::of));
+        let (layout, mut cutter) = self.open_log(log, self.block_size.min(BLOCK))?;
+        let beginning = survey.glance(&mut cutter, (window, self.block_size), &layout);
         survey.beginnings.extend(beginning.map_err(|error| cutter.into_reader().explain(error))?);
         Ok(())
     }
