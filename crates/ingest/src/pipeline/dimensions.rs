@@ -3,6 +3,10 @@
 use super::options::PipelineOptions;
 use super::plan;
 
+/// The number of blocks that wait without a buffer to be collected, since one before them is still being counted. Without
+/// them the readers stop at a worker that was interrupted, and then the other workers.
+const WAITING: usize = 6;
+
 /// The numbers of threads, the lengths of queues, and the number and size of the buffers of a reader.
 pub(super) struct Dimensions {
     pub(super) readers: usize,
@@ -16,6 +20,8 @@ pub(super) struct Dimensions {
     pub(super) results: usize,
     /// The number of buffers of a reader.
     pub(super) buffers: usize,
+    /// The number of its counted blocks that wait without a buffer.
+    pub(super) waiting: usize,
     /// The size in bytes up to which a block is an ordinary one.
     pub(super) ordinary: usize,
     pub(super) memory: Budget,
@@ -31,18 +37,15 @@ impl Dimensions {
         let together = together && readers > 1;
         let block_size = if together { block_of_step(block_size, readers) } else { block_size };
         // Of each reader one block that is being filled, some for the workers, one that is collected, and some that wait.
-        let (steps, results, buffers, ordinary) = match (lanes, together) {
-            (..=1, _) => (2, workers * 4, workers + 4, usize::MAX),
-            (_, false) => {
-                let buffers = workers.div_ceil(readers) + 4;
-                (2, workers * 4, buffers, usize::MAX)
-            }
+        let (steps, results, buffers, ordinary) = match together {
+            false => (2, workers * 4, workers.div_ceil(readers) + 4, usize::MAX),
             // Each step that waits has a block of each reader. So unless blocks have to wait for their turn, no reader with a
             // block for a step waits for one without a buffer.
-            (_, true) => (2, 4, workers + 12, 4 * block_size),
+            true => (2, 4, workers + 12, 4 * block_size),
         };
+        let waiting = if together { 0 } else { WAITING.div_ceil(readers) };
         let memory = Budget::new(sizes.memory, readers, together);
-        Self { readers, workers, together, block_size, steps, results, buffers, ordinary, memory }
+        Self { readers, workers, together, block_size, steps, results, buffers, waiting, ordinary, memory }
     }
 }
 

@@ -105,7 +105,8 @@ pub(crate) async fn run<W: RunWriter>(
     let shared = Arc::new(Shared::new(progress, collected.reject_room()));
     let (messages, mut inbox) = mpsc::channel(dimensions.results);
     let (work, queue) = crossbeam_channel::bounded(dimensions.steps);
-    let pools: Vec<Pool> = (0..readers).map(|_| Pool::new(dimensions.buffers)).collect();
+    let pools: Vec<Pool> =
+        (0..readers).map(|_| Pool::new(dimensions.buffers).with_waiting(dimensions.waiting)).collect();
     let mut threads = Vec::new();
     for _ in 0..workers {
         let worker = Worker {

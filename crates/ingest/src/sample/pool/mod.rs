@@ -27,7 +27,9 @@ impl Buffers for NewBuffers {
 ///
 /// Readers take turns. Blocks are stored in the order of the turns and, within a turn, in the order in which they were
 /// read. A block keeps its buffer until it is counted, so blocks that were read early hold their buffers until all
-/// blocks before them are stored. The memory of a buffer may be given back earlier, and is then that of the next one. There is no deadlock, for any number of readers, workers and buffers:
+/// blocks before them are stored. The memory of a buffer may be given back earlier, and is then that of the next one; so
+/// is the buffer of as many blocks as may wait without one. There is no deadlock, for any number of readers, workers and
+/// buffers:
 ///
 /// - A buffer returns when it is dropped, so none is lost on any path, including a panic.
 /// - The block that is stored next is either in flight already or the next one that the first turn reads. The first
@@ -45,6 +47,8 @@ pub(crate) struct Pool(Arc<Shared>);
 struct Shared {
     /// The number of buffers.
     buffers: usize,
+    /// The number of blocks that may wait without a buffer.
+    waiting: usize,
     state: Mutex<State>,
     /// Signalled when a buffer returns, a turn ends, or the work is given up.
     changed: Condvar,
@@ -53,6 +57,8 @@ struct Shared {
 struct State {
     /// The number of free buffers.
     free: usize,
+    /// The number of further blocks that may wait without a buffer.
+    room: usize,
     /// The memory of buffers, for those that are taken next. What was given back last is most likely in the cache.
     memory: Vec<Vec<u8>>,
     /// The number of turns that have begun.
@@ -81,9 +87,18 @@ impl Pool {
     /// Creates a pool of `buffers` buffers (at least one). They take memory once they are filled.
     pub(crate) fn new(buffers: usize) -> Self {
         let buffers = buffers.max(1);
+        Self::of(buffers, 0)
+    }
+
+    /// The same number of buffers, beside which so many blocks may wait without one.
+    pub(crate) fn with_waiting(self, waiting: usize) -> Self {
+        Self::of(self.0.buffers, waiting)
+    }
+
+    fn of(buffers: usize, waiting: usize) -> Self {
         let (memory, turns) = (Vec::new(), BTreeSet::new());
-        let state = Mutex::new(State { free: buffers, memory, begun: 0, turns, closed: false });
-        Self(Arc::new(Shared { buffers, state, changed: Condvar::new() }))
+        let state = State { free: buffers, room: waiting, memory, begun: 0, turns, closed: false };
+        Self(Arc::new(Shared { buffers, waiting, state: Mutex::new(state), changed: Condvar::new() }))
     }
 
     /// A view of the pool's free buffers.
@@ -137,10 +152,11 @@ impl Turn {
         self.take_of(&mut self.pool.lock())
     }
 
-    /// Waits until all buffers are free, and returns one with the memory that came back last. `None` if the work was given up.
+    /// Waits until all buffers are free and no block waits without one, and returns one with the memory that came back last. `None` if the work was given up.
     pub(crate) fn take_of_all(&self) -> Option<PooledBuffer> {
         let mut state = self.pool.lock();
-        while state.free < self.pool.buffers && !state.closed {
+        let all = (self.pool.buffers, self.pool.waiting);
+        while (state.free, state.room) != all && !state.closed {
             state = self.pool.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         self.take_of(&mut state)
@@ -153,7 +169,7 @@ impl Turn {
         }
         state.free -= 1;
         let bytes = state.memory.pop().unwrap_or_default();
-        Some(PooledBuffer { bytes, home: Some(Arc::clone(&self.pool)) })
+        Some(PooledBuffer { bytes, home: Some(Arc::clone(&self.pool)), is_back: false })
     }
 }
 
@@ -184,13 +200,16 @@ impl Drop for Turn {
 pub(crate) struct PooledBuffer {
     bytes: Vec<u8>,
     home: Option<Arc<Shared>>,
+    /// True if it was given back, and only its block waits.
+    is_back: bool,
 }
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
         if let Some(home) = &self.home {
             let mut state = home.lock();
-            state.free += 1;
+            let number = if self.is_back { &mut state.room } else { &mut state.free };
+            *number += 1;
             state.keep(std::mem::take(&mut self.bytes));
             drop(state);
             home.changed.notify_all();
@@ -199,10 +218,17 @@ impl Drop for PooledBuffer {
 }
 
 impl PooledBuffer {
-    /// Gives the memory to the pool, for the next buffer that is taken. This one stays taken, and is empty from now on.
+    /// Gives the memory to the pool, for the next buffer that is taken. This one is empty from now on. It stays taken, unless
+    /// its block may wait without one.
     pub(crate) fn give_memory_back(&mut self) {
-        if let Some(home) = &self.home {
-            home.lock().keep(std::mem::take(&mut self.bytes));
+        let Some(home) = &self.home else { return };
+        let mut state = home.lock();
+        state.keep(std::mem::take(&mut self.bytes));
+        if let Some(room) = state.room.checked_sub(1).filter(|_| !self.is_back) {
+            (state.room, self.is_back) = (room, true);
+            state.free += 1;
+            drop(state);
+            home.changed.notify_all();
         }
     }
 }
@@ -210,7 +236,7 @@ impl PooledBuffer {
 /// Creates a buffer that belongs to no pool.
 impl From<Vec<u8>> for PooledBuffer {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes, home: None }
+        Self { bytes, home: None, is_back: false }
     }
 }
 
@@ -265,5 +291,34 @@ mod tests {
         assert_eq!(*last, [2; 9]);
         drop((third, last));
         assert_eq!([take(), take(), take()].map(|buffer| buffer.len()), [9, 9, 0]);
+    }
+
+    #[test]
+    fn buffer_of_a_block_that_may_wait_without_one_is_free() {
+        let pool = Pool::new(2).with_waiting(1);
+        let turn = pool.turn();
+        let take = || turn.take_free().unwrap();
+        let [mut first, mut second] = [take(), take()];
+        assert!(turn.take_free().is_none());
+        first.give_memory_back();
+        first.give_memory_back();
+        let third = take();
+        second.give_memory_back();
+        assert!(turn.take_free().is_none(), "only one block may wait without a buffer");
+        drop(third);
+        let third = take();
+        drop(first);
+        assert!(turn.take_free().is_none(), "its buffer came back before");
+        drop(second);
+        let mut fourth = take();
+        fourth.give_memory_back();
+        drop(third);
+        std::thread::scope(|scope| {
+            let all = scope.spawn(|| turn.take_of_all().is_some());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!all.is_finished(), "a block still waits");
+            drop(fourth);
+            assert!(all.join().unwrap());
+        });
     }
 }
