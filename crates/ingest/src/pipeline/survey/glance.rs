@@ -12,11 +12,15 @@ pub(super) const BLOCK: usize = 256 << 10;
 /// span; with this many times the longest response, there is most likely none.
 const TIMES: i64 = 4;
 
+/// The number of samples that are enough in any case: few logs have more users, who all begin at once.
+const ENOUGH: usize = 4 << 10;
+
 /// What was looked at of one log.
 #[derive(Default)]
 pub(super) struct Glance {
     /// The number of its bytes.
     pub(super) bytes: usize,
+    samples: usize,
     span: Option<Span>,
     /// The longest response, in ms.
     longest: i64,
@@ -28,14 +32,15 @@ impl Glance {
         let Some(span) = parsed.earliest_ms.zip(parsed.latest_ms) else { return };
         self.span = Some(self.span.map_or(span, |seen| (seen.0.min(span.0), seen.1.max(span.1))));
         let batch = &parsed.batch;
+        self.samples += batch.t_ms.len();
         let longest = batch.elapsed.iter().copied().max().unwrap_or_default();
         self.longest = self.longest.max(batch.resolution.whole_ms(longest));
     }
 
-    /// Returns true if no record is likely to follow that began before all that were seen.
+    /// Returns true if no record is likely to follow that began before all that were seen, or if these are many.
     pub(super) fn is_settled(&self) -> bool {
         let spanned = self.span.map(|(earliest, latest)| latest.saturating_sub(earliest));
-        spanned.is_some_and(|spanned| spanned > self.longest.saturating_mul(TIMES))
+        self.samples >= ENOUGH || spanned.is_some_and(|spanned| spanned > self.longest.saturating_mul(TIMES))
     }
 }
 
@@ -77,6 +82,15 @@ mod tests {
         glance.add(&parsed(&[(2201, 301)]));
         assert!(!glance.is_settled(), "a longer one has come");
         glance.add(&parsed(&[(995, 1), (2200, 5)]));
+        assert!(glance.is_settled());
+    }
+
+    #[test]
+    fn many_samples_are_enough() {
+        let mut glance = Glance::default();
+        glance.add(&parsed(&[(1000, 300); ENOUGH - 1]));
+        assert!(!glance.is_settled());
+        glance.add(&parsed(&[(1000, 300)]));
         assert!(glance.is_settled());
     }
 }
