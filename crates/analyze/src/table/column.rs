@@ -209,7 +209,7 @@ impl Column {
             }),
             Value::Bool(true) => "yes".into(),
             Value::Bool(false) => "no".into(),
-            Value::Text(text) => one_line(text),
+            Value::Text(text) | Value::Json(text) => one_line(text),
         }
     }
 

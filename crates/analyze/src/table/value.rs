@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use serde::Serialize;
+
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum Kind {
     Text,
     /// Booleans.
     Bool,
+    /// Values with parts, as JSON.
+    Json,
 }
 
 /// A value in a row.
@@ -34,6 +38,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A boolean.
     Bool(bool),
+    /// A value with parts, as JSON: a value of the document in JSON, a text in other formats.
+    Json(&'a str),
 }
 
 impl Value<'_> {
@@ -46,6 +52,7 @@ impl Value<'_> {
             Self::F64(_) => Some(Kind::F64),
             Self::Text(_) => Some(Kind::Text),
             Self::Bool(_) => Some(Kind::Bool),
+            Self::Json(_) => Some(Kind::Json),
         }
     }
 
@@ -107,6 +114,7 @@ pub enum Values {
     F64(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
     Bool(Vec<Option<bool>>),
+    Json(Vec<Option<String>>),
 }
 
 impl Values {
@@ -118,6 +126,10 @@ impl Values {
             Self::F64(values) => values.get(row).copied().flatten().into(),
             Self::Text(values) => values.get(row).and_then(Option::as_deref).into(),
             Self::Bool(values) => values.get(row).copied().flatten().into(),
+            Self::Json(values) => match values.get(row).and_then(Option::as_deref) {
+                Some(json) => Value::Json(json),
+                None => Value::Absent,
+            },
         }
     }
 }
@@ -151,3 +163,24 @@ datum!(i64, I64, value);
 datum!(f64, F64, value);
 datum!(bool, Bool, value);
 datum!(String, Text);
+
+/// A value with parts, in a column of them: a list or an object in JSON, its JSON as a text in other formats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonValue(String);
+
+impl JsonValue {
+    /// Converts a value; `None` if it can't be JSON.
+    pub fn of(value: &impl Serialize) -> Option<Self> {
+        serde_json::to_string(value).ok().map(Self)
+    }
+}
+
+impl sealed::Sealed for JsonValue {}
+
+impl Datum for JsonValue {
+    const KIND: Kind = Kind::Json;
+
+    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
+        Values::Json(values.map(|value| value.map(|value| value.0)).collect())
+    }
+}

@@ -1,9 +1,8 @@
 //! Coverage of the run by CPU readings.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::span;
-use crate::format::percent;
 use crate::timeline::Second;
 use crate::view::phases::Span;
 
@@ -23,21 +22,26 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let begin = facts.run.info.t0_ms.div_euclid(1000);
     let end = facts.run.info.last_ms.div_euclid(1000);
     let offset = facts.view.cpu.offset;
-    let clocks = format!(
-        "readings from epoch second {} to {}, the run from {begin} to {end}",
-        first.saturating_add(offset),
-        last.saturating_add(offset)
-    );
+    let mut figures = Figures::default();
     let what = if lacking.len() == rows.len() {
         "no CPU reading falls into the run: another machine's clock, or another run's export".to_owned()
     } else {
-        format!("{} of the seconds have no CPU reading", percent(share))
+        format!("{} of the seconds have no CPU reading", figures.share("seconds_without", share))
     };
+    let evidence = format!(
+        "readings from epoch second {} to {}, the run from {} to {}",
+        figures.whole("readings_first", first.saturating_add(offset), "epoch s"),
+        figures.whole("readings_last", last.saturating_add(offset), "epoch s"),
+        figures.whole("run_first", begin, "epoch s"),
+        figures.whole("run_last", end, "epoch s")
+    );
     let gap = Span { first: lacking.first()?.second, last: lacking.last()?.second };
     Some(Finding {
         kind: FindingKind::CpuCoverage,
         span: if lacking.len() == rows.len() { span(rows)? } else { gap },
         what,
-        evidence: clocks,
+        evidence,
+        figures: figures.done(),
+        injector: None,
     })
 }

@@ -1,9 +1,8 @@
 //! Little's law: if threads always wait for an answer, their number is the rate times the time of the requests.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::{requests, span};
-use crate::format::{figure, percent};
 use crate::timeline::Second;
 
 /// The difference allowed, as a share of the threads.
@@ -47,30 +46,31 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let seconds = counted.len() as f64;
     let (load, rate, elapsed) = (threads(true) / seconds, sent / seconds, busy_ms / sent);
-    let figures = format!(
-        "{} threads; {}/s × {} ms = {} threads",
-        figure(load),
-        figure(rate),
-        figure(elapsed),
-        figure(rate * elapsed / 1000.0)
-    );
+    let mut figures = Figures::default();
     let (kind, what) = if most < 1.0 - SLACK {
-        waiting(facts, most)
+        waiting(facts, most, &mut figures)
     } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
         // If the log distinguishes injectors, their number is known.
-        (FindingKind::LittlesLaw, too_busy(facts, least))
+        (FindingKind::LittlesLaw, too_busy(facts, least, &mut figures))
     } else {
         return None;
     };
-    Some(Finding { kind, span: span(rows)?, what, evidence: figures })
+    let evidence = format!(
+        "{} threads; {}/s × {} ms = {} threads",
+        figures.few("load", load, "threads"),
+        figures.few("rate", rate, "1/s"),
+        figures.few("elapsed_mean", elapsed, "ms"),
+        figures.few("busy", rate * elapsed / 1000.0, "threads")
+    );
+    Some(Finding { kind, span: span(rows)?, what, evidence, figures: figures.done(), injector: None })
 }
 
 /// Describes threads that are busy only for a share of the time. It is a note if think time explains it.
-fn waiting(facts: &Facts<'_>, busy: f64) -> (FindingKind, String) {
-    let idle = percent(1.0 - busy);
+fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut Figures) -> (FindingKind, String) {
+    let idle = figures.share("idle", 1.0 - busy);
     match think_time(facts) {
         Some(think) => {
-            let ms = figure(think * 1000.0);
+            let ms = figures.few("think_time", think * 1000.0, "ms");
             let what = format!(
                 "threads wait for no answer {idle} of the time: think time or timers of {ms} ms explain it"
             );
@@ -87,8 +87,9 @@ fn waiting(facts: &Facts<'_>, busy: f64) -> (FindingKind, String) {
 }
 
 /// Describes requests that keep `times` as many threads busy as there are.
-fn too_busy(facts: &Facts<'_>, times: f64) -> String {
+fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut Figures) -> String {
     let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
+    let injectors = figures.whole("injectors", injectors as i64, "injectors");
     format!(
         "requests keep more threads busy than there are: several injectors that the log can't tell apart \
          ({injectors} would fit), or requests that one thread sends in parallel"

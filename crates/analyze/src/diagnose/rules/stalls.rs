@@ -5,7 +5,7 @@
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::waits::{self, Chance, Waits};
 use crate::error::Result;
 use crate::format::figure;
@@ -149,44 +149,63 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
         } else {
             String::new()
         };
+        let mut figures = Figures::default();
         Finding {
             kind: FindingKind::Stall,
             span: stall.span,
-            what: format!("{}{rest}", stall.what()),
-            evidence: stall.evidence(),
+            what: format!("{}{rest}", stall.what(&mut figures)),
+            evidence: stall.evidence(&mut figures),
+            figures: figures.done(),
+            injector: None,
         }
     };
     stalls.iter().take(MOST_LISTED).enumerate().map(finding).collect()
 }
 
 impl Stall {
-    fn what(&self) -> String {
-        let seconds = self.span.seconds();
-        match (self.is_few, self.requests == 0.0) {
-            (true, true) => format!("no requests for {seconds} s"),
-            (true, false) => format!("few requests for {seconds} s"),
-            (false, _) => format!("requests wait up to {} s", figure(self.longest / 1000.0)),
+    fn what(&self, figures: &mut Figures) -> String {
+        if !self.is_few {
+            return format!("requests wait up to {} s", figures.few("longest", self.longest / 1000.0, "s"));
+        }
+        let seconds = figures.whole("seconds", self.span.seconds().into(), "s");
+        if self.requests == 0.0 {
+            format!("no requests for {seconds} s")
+        } else {
+            format!("few requests for {seconds} s")
         }
     }
 
     /// Describes the evidence, with the requests that percentiles leave out: clients that wait for an answer before
     /// they ask again do not send requests in a pause, which would all have been slow (Tene's "coordinated omission").
-    fn evidence(&self) -> String {
-        let missing = (self.expected - self.requests).round().max(0.0);
+    fn evidence(&self, figures: &mut Figures) -> String {
+        let longest = self.longest / 1000.0;
+        if !self.is_few {
+            // The description has noted it.
+            return if longest > 0.0 {
+                format!("the longest takes {} s", figure(longest))
+            } else {
+                String::new()
+            };
+        }
         let counted = format!(
             "{} requests, where {} are expected",
-            figure(self.requests),
-            figure(self.expected.round())
+            figures.few("requests", self.requests, "requests"),
+            figures.few("requests_expected", self.expected.round(), "requests")
         );
-        let omitted = format!(
-            "the percentiles miss about {} requests, which were not sent while the clients waited",
-            figure(missing)
-        );
+        let missing = (self.expected - self.requests).round().max(0.0);
+        let omitted = omitted(missing, figures);
         let waited =
-            (self.longest > 0.0).then(|| format!("the longest takes {} s", figure(self.longest / 1000.0)));
-        let counted = self.is_few.then_some([counted, omitted]).into_iter().flatten();
-        counted.chain(waited).collect::<Vec<_>>().join("; ")
+            (longest > 0.0).then(|| format!("the longest takes {} s", figures.few("longest", longest, "s")));
+        [counted, omitted].into_iter().chain(waited).collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Describes the requests that percentiles leave out.
+fn omitted(missing: f64, figures: &mut Figures) -> String {
+    format!(
+        "the percentiles miss about {} requests, which were not sent while the clients waited",
+        figures.few("requests_missing", missing, "requests")
+    )
 }
 
 /// Returns the time in seconds from one stall to the next, if it is mostly the same.
@@ -213,18 +232,18 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let length = if longest > 0.0 { longest / 1000.0 } else { upper_median(&lengths)? };
     let sum = |of: fn(&Stall) -> f64| stalls.iter().map(of).sum::<f64>();
     let missing = (sum(|stall| stall.expected) - sum(|stall| stall.requests)).max(0.0).round();
+    let mut figures = Figures::default();
     Some(Finding {
         kind: FindingKind::Stall,
         span: Span { first: stalls.first()?.span.first, last: stalls.last()?.span.last },
         what: format!(
             "a stall of up to {} s every {} s, {} times",
-            figure(length),
-            figure(period),
-            stalls.len()
+            figures.few("longest", length, "s"),
+            figures.few("period", period, "s"),
+            figures.whole("stalls", stalls.len() as i64, "stalls")
         ),
-        evidence: format!(
-            "the percentiles miss about {} requests, which were not sent while the clients waited",
-            figure(missing)
-        ),
+        evidence: omitted(missing, &mut figures),
+        figures: figures.done(),
+        injector: None,
     })
 }
