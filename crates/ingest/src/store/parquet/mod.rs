@@ -31,6 +31,7 @@ mod home;
 #[cfg(feature = "lake")]
 mod lake;
 pub(crate) mod lock;
+mod notes;
 pub(crate) mod packed;
 mod pages;
 mod panics;

@@ -20,6 +20,7 @@ use super::copy::{CopyIn, facts};
 use super::parts::{self, Merging};
 use super::pooled;
 use super::samples::leftovers;
+use super::samples::loading;
 use super::samples::place;
 use super::samples::spread::Samples;
 use super::samples::stripes::Tables;
@@ -176,6 +177,7 @@ impl RunWriter for PostgresWriter {
         };
         if let Some(tables) = tables {
             runs::name_tables(&session, layout, key, &tables).await?;
+            loading::name_unit(&session, &tables.own, info.resolution).await?;
         }
         stage.set(Stage::Asked);
         let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };

@@ -13,6 +13,7 @@ use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 use crate::store::parquet::checksum::Sums;
 use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
+use crate::store::parquet::notes::notes;
 
 /// A run that is being written. Dropping it removes its files, unless the table of runs may name them.
 #[derive(Debug)]
@@ -80,7 +81,8 @@ impl LakeDraft {
         };
         self.check_replace(&slot, info, replace)?;
         let path = slot.row(self.generation.name());
-        let row = write_row(self.generation.create_at(format!("{}/{path}", slot.table().name())), info)?;
+        let row = self.generation.create_at(format!("{}/{path}", slot.table().name())).noted(notes(info));
+        let row = write_row(row, info)?;
         let manifest = Manifest { generation: self.generation.name().to_owned(), files, info: info.clone() };
         let name = Lake::manifest_name(&manifest.generation);
         let text = manifest.sealed(&self.lake.bucket.shown(&name))?;

@@ -29,8 +29,8 @@ pub struct SampleColumns {
 /// Encodes batches for the file.
 pub struct SampleEncoder {
     kept: bool,
-    /// True if all times are wide, whatever their unit.
-    wide: bool,
+    /// True if the samples of runs with other units are in the same table.
+    shared: bool,
     /// True if times finer than a ms are written in ms with decimals.
     in_ms: bool,
 }
@@ -39,12 +39,12 @@ impl SampleEncoder {
     /// Creates an encoder. If samples are not kept, it returns no columns. `shared` is true if the samples of runs with
     /// other units are in the same table.
     pub(in super::super) fn new(kept: bool, shared: bool) -> Self {
-        Self { kept, wide: shared, in_ms: false }
+        Self { kept, shared, in_ms: false }
     }
 
     /// Creates an encoder for other programs: times are in ms, with decimals if need be.
     pub(super) fn in_ms() -> Self {
-        Self { kept: true, wide: false, in_ms: true }
+        Self { kept: true, shared: false, in_ms: true }
     }
 }
 
@@ -57,7 +57,7 @@ impl BatchEncoder for SampleEncoder {
         }
         let times = match Times::stored(batch.resolution) {
             Times::Fine if self.in_ms => Times::Decimal,
-            _ if self.wide => Times::Fine,
+            _ if self.shared => Times::Shared,
             times => times,
         };
         let t_ms = starts(&batch.t_ms)?;
@@ -92,7 +92,7 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, P
     let time = |values: &[i32], levels| time(values, levels, batch.resolution, times);
     let (latency, latency_levels) = present(&batch.latency);
     let (connect, connect_levels) = present(&batch.connect);
-    Ok(vec![
+    let mut parts = vec![
         numbers(t_ms, Levels::required(rows), Packing::Tried)?,
         texts(&batch.label),
         time(&batch.elapsed, Levels::required(rows))?,
@@ -107,7 +107,11 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, P
         cpu(&batch.cpu)?,
         texts(&batch.injector),
         flags(&batch.transaction)?,
-    ])
+    ];
+    if times == Times::Shared {
+        parts.push(unit(batch.resolution, rows)?);
+    }
+    Ok(parts)
 }
 
 /// Returns the values that are present, and which rows have them.
@@ -134,12 +138,17 @@ fn nullable<T: Whole>(column: &Nullable<T>) -> Result<Part, ParquetError> {
 fn time(values: &[i32], levels: Levels, unit: Resolution, times: Times) -> Result<Part, ParquetError> {
     match times {
         Times::Ms => numbers(values, levels, Packing::Tried),
-        Times::Fine => {
+        Times::Fine | Times::Shared => {
             let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
             numbers(&wide, levels, Packing::Tried)
         }
         Times::Decimal => doubles(values.iter().map(|time| unit.ms((*time).into())), levels),
     }
+}
+
+/// Returns the column of the unit of `rows` rows.
+fn unit(unit: Resolution, rows: usize) -> Result<Part, ParquetError> {
+    numbers(&vec![unit.microseconds() as i32; rows], Levels::required(rows), Packing::Tried)
 }
 
 fn cpu(column: &Nullable<f64>) -> Result<Part, ParquetError> {

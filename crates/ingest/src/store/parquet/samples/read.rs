@@ -13,7 +13,7 @@ use parquet::file::metadata::ParquetMetaData;
 
 use super::super::checksum::CheckedFile;
 use super::super::panics::Guarded;
-use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, schema};
+use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, Times, schema};
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
 use crate::sample::resolution::Resolution;
@@ -23,10 +23,14 @@ use crate::sample::texts::Texts;
 pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<Guarded> {
     Guarded::open(file, |file| {
         let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
-        // Where runs of several units share a table, all times are wide.
-        let is_wide =
-            found.schema().field_with_name("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
-        let times = if is_wide { Times::Fine } else { Times::stored(resolution) };
+        let field = |name| found.schema().field_with_name(name);
+        // Where runs of several units share a table, all times are wide. Earlier versions did not tell the unit there.
+        let is_wide = field("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
+        let times = match is_wide {
+            true if field(RESOLUTION).is_ok() => Times::Shared,
+            true => Times::Fine,
+            false => Times::stored(resolution),
+        };
         let options = ArrowReaderOptions::new().with_schema(schema(times));
         let found = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options)?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, found);

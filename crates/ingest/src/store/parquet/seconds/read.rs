@@ -252,7 +252,7 @@ mod tests {
     use crate::counts::PackedCell;
     use crate::sample::resolution::Resolution;
     use crate::store::parquet::place::{create, open};
-    use crate::store::parquet::seconds::write_seconds;
+    use crate::store::parquet::seconds::{Common, write_seconds};
 
     /// A table whose seconds have these labels in turn.
     fn table(labels: &[&str]) -> Table {
@@ -268,10 +268,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SECONDS);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-        let names = (labels.as_slice(), &[String::new()][..]);
-        let sums =
-            write_seconds(create(&path).unwrap(), Resolution::default(), names, &mut (0..5000).map(cell))
-                .unwrap();
+        let injectors = &[String::new()];
+        let run = Common { unit: Resolution::default(), tells_unit: false, labels: &labels, injectors };
+        let sums = write_seconds(create(&path).unwrap(), run, &mut (0..5000).map(cell)).unwrap();
         Table::open(open(path, sums).unwrap()).unwrap()
     }
 

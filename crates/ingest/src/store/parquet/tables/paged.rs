@@ -17,18 +17,20 @@ pub(super) type Group = (Option<Statistics>, Vec<Result<Part, ParquetError>>);
 
 /// Writes a table of row groups and makes it durable. Without any, there still is a file.
 pub(super) fn write(
-    out: SummedFile,
+    mut out: SummedFile,
     schema: &Schema,
     groups: impl Iterator<Item = Result<Group>>,
 ) -> Result<Sums> {
     let what = format!("writing {}", out.path().display());
     let failed = |error| Error::store(&*what, plain(error));
+    let notes = out.take_notes();
     let mut table = Gathered::new(out, schema).map_err(failed)?;
     for group in groups {
         let (first, parts) = group?;
         let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>().map_err(failed)?;
         table.add(parts).and_then(|()| table.end_group(first)).map_err(failed)?;
     }
+    table.file().note(notes);
     table.file().finish().map_err(failed)?;
     table.file().inner_mut().finish()
 }

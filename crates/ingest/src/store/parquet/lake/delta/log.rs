@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::super::bucket::Bucket;
-use super::action::{Add, LAYOUT, Line, NEWEST, READER, WRITER, change, creation};
+use super::action::{Add, LAYOUT, Line, MetaData, NEWEST, READER, WRITER, change, creation};
 use super::checkpoint;
 use super::columns::Table;
 use super::snapshot::Snapshot;
@@ -150,14 +150,21 @@ impl Log<'_> {
     }
 
     /// Takes files out of the table and puts others in, in one step. Returns false, and changes nothing, if others have
-    /// changed the table since `next` was read.
+    /// changed the table since `next` was read. Files of this version may have columns that the table of an earlier one
+    /// lacks: it gets them in the same step.
     pub(in crate::store::parquet::lake) fn commit(
         &self,
         snapshot: &Snapshot,
         removed: Vec<Add>,
         added: Vec<Add>,
     ) -> Result<bool> {
-        let (entry, text) = (self.entry(snapshot.next), text(&change(removed, added))?);
+        let found = snapshot.meta_data.as_ref().filter(|_| !added.is_empty());
+        let wider = found.and_then(|found| {
+            let schema_string = self.table.widened(&found.schema_string)?;
+            Some(Line { meta_data: Some(MetaData { schema_string, ..found.clone() }), ..Line::default() })
+        });
+        let lines: Vec<Line> = change(removed, added).into_iter().chain(wider).collect();
+        let (entry, text) = (self.entry(snapshot.next), text(&lines)?);
         if self.bucket.put_new(&entry, text.clone())? {
             return Ok(true);
         }
