@@ -31,10 +31,22 @@
 //! exact counts, [`sample`] the columns of a batch, [`series`] CPU readings, [`source`] input files, [`store`] the stores
 //! and what it takes to write another one.
 //!
+//! # Times
+//!
+//! The times of requests (elapsed, latency, connect) are whole numbers of the run's unit, [`RunInfo::resolution`]: 1 ms for
+//! JMeter, down to 1 µs for others. [`run::Resolution::ms`] converts them. What `perfpipe-analyze` computes is in ms.
+//!
+//! # Overflow
+//!
+//! Counts and sums saturate at the limits of their types, which no real log reaches. The product is built with
+//! `overflow-checks` in its release profile too. A profile is not inherited: if your program reads logs and stores of others,
+//! set it there as well, so that a figure that does not fit its type is an error rather than another figure.
+//!
 //! # Features
 //!
 //! `parquet` is the store in a folder, `lake` the one in a bucket, `postgres` the one in a database; all are on by default,
-//! and each brings its own dependencies. Without them, [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
+//! as is `fetch`, which reads a server's CPU use from its monitoring; each brings its own dependencies. Without them,
+//! [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
 //!
 //! # Example
 //!
@@ -107,7 +119,7 @@ pub mod watch {
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use campaign::plan::Campaign;
 pub use counts::stored_run::StoredRun;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorClass, ErrorKind, Result};
 pub use inspect::{Inspection, inspect};
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::attach::AttachedSeries;

@@ -16,7 +16,7 @@ const CHECK: u8 = 4;
 /// Returns the exit code of an error.
 pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
     use perfpipe_analyze::Error as Analyze;
-    use perfpipe_ingest::Error as Ingest;
+    use perfpipe_ingest::{Error as Ingest, ErrorClass};
     let of_cause = |cause: &(dyn Error + 'static)| {
         if let Some(interrupted) = cause.downcast_ref::<Interrupted>() {
             return Some(interrupted.code);
@@ -33,14 +33,9 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         if let Some(failed) = cause.downcast_ref::<RunsFailed>() {
             return Some(failed.code);
         }
-        match cause.downcast_ref::<Ingest>() {
-            Some(Ingest::Usage { .. }) => return Some(USAGE),
-            Some(
-                Ingest::Input { .. }
-                | Ingest::Rejects { .. }
-                | Ingest::Origin { .. }
-                | Ingest::TimeUnit { .. },
-            ) => return Some(BAD_INPUT),
+        match cause.downcast_ref::<Ingest>().map(Ingest::class) {
+            Some(ErrorClass::Usage) => return Some(USAGE),
+            Some(ErrorClass::Input) => return Some(BAD_INPUT),
             _ => {}
         }
         match cause.downcast_ref::<Analyze>() {
