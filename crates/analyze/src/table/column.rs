@@ -151,6 +151,16 @@ impl Column {
         self
     }
 
+    /// Makes the column fit for the values of another of the same name, too: numbers of two kinds are floating-point
+    /// numbers, with the decimals of either.
+    pub(super) fn widen(&mut self, other: &Self) {
+        if self.kind != other.kind && self.is_number() && other.is_number() {
+            self.kind = Kind::F64;
+        }
+        self.decimals = self.decimals.max(other.decimals);
+        self.hidden &= other.hidden;
+    }
+
     pub(super) fn is_minor(&self) -> bool {
         self.is_minor
     }

@@ -118,6 +118,65 @@ pub enum Values {
 }
 
 impl Values {
+    /// Returns so many absent values.
+    pub(super) fn absent(kind: Kind, rows: usize) -> Self {
+        match kind {
+            Kind::U64 => Self::U64(vec![None; rows]),
+            Kind::I64 => Self::I64(vec![None; rows]),
+            Kind::F64 => Self::F64(vec![None; rows]),
+            Kind::Text => Self::Text(vec![None; rows]),
+            Kind::Bool => Self::Bool(vec![None; rows]),
+        }
+    }
+
+    /// Returns the values as those of another kind: numbers as floating-point numbers. Other values are of no other kind,
+    /// and absent.
+    pub(super) fn widened(self, kind: Kind) -> Self {
+        let floats = |values: Vec<Option<f64>>| Self::F64(values);
+        match (self, kind) {
+            (Self::U64(values), Kind::F64) => {
+                floats(values.into_iter().map(|value| value.map(|value| value as f64)).collect())
+            }
+            (Self::I64(values), Kind::F64) => {
+                floats(values.into_iter().map(|value| value.map(|value| value as f64)).collect())
+            }
+            (values, kind) if values.kind() == kind => values,
+            (values, kind) => Self::absent(kind, values.len()),
+        }
+    }
+
+    /// Appends values of the same kind.
+    pub(super) fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::U64(own), Self::U64(other)) => own.extend(other),
+            (Self::I64(own), Self::I64(other)) => own.extend(other),
+            (Self::F64(own), Self::F64(other)) => own.extend(other),
+            (Self::Text(own), Self::Text(other)) => own.extend(other),
+            (Self::Bool(own), Self::Bool(other)) => own.extend(other),
+            _ => {}
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::U64(_) => Kind::U64,
+            Self::I64(_) => Kind::I64,
+            Self::F64(_) => Kind::F64,
+            Self::Text(_) => Kind::Text,
+            Self::Bool(_) => Kind::Bool,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(values) => values.len(),
+            Self::Bool(values) => values.len(),
+        }
+    }
+
     /// Returns the value of a row; absent beyond the end.
     pub(super) fn get(&self, row: usize) -> Value<'_> {
         match self {

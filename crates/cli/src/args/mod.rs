@@ -21,7 +21,7 @@ pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;
 pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs};
 pub(crate) use self::reading::LogArgs;
-pub(crate) use self::runs::{PointArgs, RunArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
+pub(crate) use self::runs::{ConfirmArgs, PointArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, SendArgs, StoreArgs};
 pub(crate) use self::style::{ChartArgs, LinePagesArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
 pub(crate) use self::terminal::{TerminalArgs, When};

@@ -1,8 +1,8 @@
 //! Flags that name runs.
 //!
-//! A run is named as it is printed, `framework_test`, with `#repeat` from the second repeat on, or by its parts. A name
-//! is matched against the stored runs, and never split, since frameworks and tests may contain `_`. The forms `…@c64`,
-//! `…@w4` and `…:tool` name points.
+//! `framework_test` means all repeats of a test, `framework_test#2` the second alone; so do the parts without and with a
+//! repeat. A name is matched against the stored runs, and never split, since frameworks and tests may contain `_`. The
+//! forms `…@c64`, `…@w4` and `…:tool` name points.
 
 use clap::Args;
 use perfpipe_ingest::run::LAST_REPEAT;
@@ -20,31 +20,10 @@ pub(crate) struct RunNameArgs {
     pub(crate) test: Option<String>,
 }
 
-/// One run.
+/// Runs, by their names or their parts.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct RunArgs {
-    /// Run, as `perfpipe list` names it: go_2048, go_2048#2
-    #[arg(
-        value_name = "RUN",
-        required_unless_present_any = ["framework", "test", "repeat"],
-        conflicts_with_all = ["framework", "test", "repeat"]
-    )]
-    pub(crate) run: Option<String>,
-    /// Framework of the run, instead of RUN
-    #[arg(long, value_name = "NAME", requires = "test")]
-    pub(crate) framework: Option<String>,
-    /// Test of the run, instead of RUN
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: Option<String>,
-    /// Repeat of the test, from 1 [default: the only one]
-    #[arg(long, value_name = "N", value_parser = repeat(), requires = "framework", requires = "test")]
-    pub(crate) repeat: Option<u32>,
-}
-
-/// Several runs.
-#[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Runs, as `perfpipe list` names them: go_2048, go_2048#2
+    /// Runs: go_2048 with all its repeats, go_2048#2 for the second alone
     #[arg(value_name = "RUN", conflicts_with_all = ["framework", "test", "repeat", "tag"])]
     pub(crate) run: Vec<String>,
     #[command(flatten)]
@@ -59,7 +38,7 @@ impl RunsArgs {
 }
 
 /// Runs of a test.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TestArgs {
     /// Test whose runs are meant
     #[arg(long, value_name = "NAME")]
@@ -73,6 +52,14 @@ pub(crate) struct TestArgs {
     /// Only runs with this tag, as in branch=main; repeatable: they must have all of them
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) tag: Vec<Tag>,
+}
+
+/// The confirmation of a command that changes more than one run.
+#[derive(Debug, Args)]
+pub(crate) struct ConfirmArgs {
+    /// Change several runs without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 /// Returns the parser for numbers of repeats.

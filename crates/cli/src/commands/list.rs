@@ -12,7 +12,8 @@ use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
 use crate::input::left_out::LeftOut;
-use crate::input::{points, runs, store};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::{points, store};
 use crate::output::notes::shell_word;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
@@ -47,33 +48,46 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     if runs.is_empty() && left_out.any() {
         return left_out.end();
     }
+    let parts = store.parts().await.inspect_err(|error| left_out.add(error)).unwrap_or_default();
+    let parts: Vec<StoredParts> = parts.into_iter().filter(|parts| is_of(&parts.key, &args.of)).collect();
+    let names = RunNames::of(runs.iter().map(|run| &run.key).chain(parts.iter().map(|parts| &parts.key)));
     if args.of.test.is_some() || !args.of.tag.is_empty() {
-        let keys = runs::several(&runs, &[], &args.of)?;
-        runs.retain(|run| keys.contains(&run.key));
+        match Selection::among(runs.clone(), &[], &args.of) {
+            Ok(chosen) => runs.retain(|run| chosen.keys.contains(&run.key)),
+            // The test has nothing but parts.
+            Err(_) if !parts.is_empty() => runs.clear(),
+            Err(error) => return Err(error),
+        }
     }
-    if runs.is_empty() {
+    if runs.is_empty() && parts.is_empty() {
         note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
-    tell_parts(&store).await.unwrap_or_else(|error| left_out.add(&error));
+    parts.iter().for_each(|parts| tell_parts(parts, &names));
     left_out.end()
 }
 
-/// Tells which runs have parts that are not merged.
-async fn tell_parts(store: &Store) -> perfpipe_ingest::Result<()> {
-    for StoredParts { key, of, numbers, .. } in store.parts().await? {
-        let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
-        let more = if numbers.len() > NAMED { ", …" } else { "" };
-        let run = shell_word(&key.to_string());
-        note(&format!(
-            "{} of {of} of {key} not yet merged: {}{more}; `perfpipe merge {run} --parts {of}` merges all of them",
-            counted(numbers.len() as u64, "part"),
-            named.join(", "),
-        ));
-    }
-    Ok(())
+/// Returns true if a run is of the test, the frameworks and the repeats that are asked for. Parts have no tags yet.
+fn is_of(key: &RunKey, of: &TestArgs) -> bool {
+    of.test.as_ref().is_none_or(|test| *test == key.test)
+        && (of.framework.is_empty() || of.framework.contains(&key.framework))
+        && (of.repeat.is_empty() || of.repeat.contains(&key.repeat))
+        && of.tag.is_empty()
+}
+
+/// Prints which parts of a run are not merged.
+fn tell_parts(StoredParts { key, of, numbers, .. }: &StoredParts, names: &RunNames) {
+    let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
+    let more = if numbers.len() > NAMED { ", …" } else { "" };
+    let name = names.name(key);
+    let run = shell_word(&name);
+    note(&format!(
+        "{} of {of} of {name} not yet merged: {}{more}; `perfpipe merge {run} --parts {of}` merges all of them",
+        counted(numbers.len() as u64, "part"),
+        named.join(", "),
+    ));
 }
 
 /// Lists the stored points.

@@ -11,7 +11,8 @@ use perfpipe_ingest::{Progress, RunKey, Store};
 use super::verify::ignore_dropped;
 use crate::args::{RunsArgs, StoreArgs, span};
 use crate::error::CliError;
-use crate::input::{runs, store};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::store;
 use crate::output::note;
 use crate::output::progress::Bar;
 
@@ -53,9 +54,9 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         repairer.store(&store)?;
         repairer.points(&store).await?;
     }
-    let keys = runs::several(&store.look().await?.runs, &args.runs.run, &args.runs.of)?;
-    for key in keys {
-        one(&mut repairer, &store, &key).await?;
+    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
+    for key in &chosen.keys {
+        one(&mut repairer, &store, key, &chosen.names).await?;
     }
     let done = repairer.done();
     if done.steps + done.left == 0 {
@@ -72,13 +73,13 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
 }
 
 /// Repairs a run, unless it is dropped meanwhile.
-async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey) -> Result<()> {
+async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey, names: &RunNames) -> Result<()> {
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
     let repaired = repairer.run(store, key, &progress).await;
     bar.finish();
     match repaired {
         Ok(()) => Ok(()),
-        Err(error) => ignore_dropped(store, key, error).await,
+        Err(error) => ignore_dropped(store, key, names, error).await,
     }
 }

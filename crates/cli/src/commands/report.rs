@@ -20,7 +20,8 @@ use crate::args::{
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{idle_flags, left_out, rules, runs, store, view};
+use crate::input::runs::{self, Selection};
+use crate::input::{idle_flags, left_out, rules, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -116,14 +117,15 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules_of(args)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let stored = left_out.of_test(&store, args.runs.of.test.as_deref()).await?;
-    let keys = runs::several(&stored, &args.runs.run, &args.runs.of)?;
-    let test = runs::only_test(&keys)?;
-    tell_versions(stored.iter().filter(|run| keys.contains(&run.key)));
+    let chosen = Selection::readable(&store, &args.runs.run, &args.runs.of, &mut left_out).await?;
+    let keys = &chosen.keys;
+    let test = runs::only_test(keys)?;
+    chosen.say_repeats(&args.runs.run);
+    tell_versions(chosen.stored.iter().filter(|run| keys.contains(&run.key)));
     page_folder(&args.out)?;
     let mut looked_at = LookedAt::default();
     let mut lacking = Vec::new();
-    for key in &keys {
+    for key in keys {
         let read = read(&store, key, &rules, args).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
         if let Err(error) = looked_at.add(&run, &rules, args) {

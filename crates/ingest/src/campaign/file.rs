@@ -20,6 +20,7 @@ use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
 
 use super::pairing::Readings;
+use super::status::same_content;
 
 /// The number of bytes of a log that are read to plan its ingest.
 const HEAD: usize = 1 << 20;
@@ -96,6 +97,39 @@ impl Found {
             })),
         })
     }
+}
+
+/// The logs of two files, which may have the same content.
+pub(crate) struct Twins(Vec<(LogSource, LogSource)>);
+
+impl Twins {
+    /// Pairs the logs of two files; `None` if their numbers or their sizes differ.
+    pub(crate) fn of(one: &LogFile, other: &LogFile) -> Option<Self> {
+        let pairs = one.sources.iter().zip(&other.sources);
+        let paired = |(one, other): (&LogSource, &LogSource)| {
+            let sizes = one.unpacked_size().zip(other.unpacked_size());
+            sizes.is_none_or(|(one, other)| one == other).then(|| Some((one.again()?, other.again()?)))?
+        };
+        let pairs = pairs.map(paired).collect::<Option<Vec<_>>>()?;
+        (one.sources.len() == other.sources.len()).then_some(Self(pairs))
+    }
+
+    /// Reads all logs, and returns true if those of the two files have the same content. One that can't be read is no
+    /// copy: the ingest says what is wrong with it.
+    pub(crate) async fn are_the_same(self) -> Result<bool> {
+        let reading = tokio::task::spawn_blocking(move || {
+            self.0.into_iter().all(|(one, other)| match (content(one), content(other)) {
+                (Some(one), Some(other)) => same_content(&one, &other),
+                _ => false,
+            })
+        });
+        reading.await.map_err(|error| Error::store("looking at the files", error))
+    }
+}
+
+/// Reads a log for its size and checksum; `None` if that fails.
+fn content(mut log: LogSource) -> Option<SourceFile> {
+    log.open().ok()?.next_log().ok()??.finish().ok()
 }
 
 /// The logs of a file with their beginnings, and its CPU export. `Ok(Err(_))` is the reason why it has neither.

@@ -12,7 +12,7 @@ use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 
-use super::file::{CpuFile, Found, LogFile};
+use super::file::{CpuFile, Found, LogFile, Twins};
 use super::folder::Listing;
 use super::name::{bare, log_of};
 use super::pairing::{Choice, Export, Log, Paired, pair};
@@ -79,13 +79,30 @@ impl Files {
         let mut files = Self { notes: listing.left_out, ..Self::default() };
         for path in listing.files {
             match Found::at(&path, options).await {
-                Found::Log(log) => files.logs.push(*log),
+                Found::Log(log) => files.log(*log).await?,
                 Found::Cpu(cpu) => files.cpu(cpu),
                 Found::Failed(error) => files.others.push(Other::Failed(path, Some(error))),
                 Found::Neither(why) => files.notes.push(format!("left out: {why}")),
             }
         }
         Ok(files)
+    }
+
+    /// Adds a log, unless it is a copy of a known one, as a packed log is of the log beside it.
+    async fn log(&mut self, log: LogFile) -> Result<()> {
+        let name = |log: &LogFile| (folder(&log.path), bare(&log.path));
+        let alike = self.logs.iter().filter(|known| name(known) == name(&log) && known.t0_ms == log.t0_ms);
+        let alike: Vec<(PathBuf, Twins)> =
+            alike.filter_map(|known| Some((known.path.clone(), Twins::of(&log, known)?))).collect();
+        for (known, twins) in alike {
+            if twins.are_the_same().await? {
+                let (copy, known) = (Place::file(&log.path), Place::file(&known));
+                self.notes.push(format!("left out: {copy} holds the same as {known}"));
+                return Ok(());
+            }
+        }
+        self.logs.push(log);
+        Ok(())
     }
 
     /// Adds a CPU export, unless it is a copy of a known one.
@@ -276,32 +293,33 @@ impl Campaign {
         })
     }
 
-    /// Checks that no two runs have the same key.
-    ///
-    /// # Errors
-    /// When two have. The message names their files.
-    pub fn check(&self) -> Result<()> {
+    /// Returns the keys that several runs have, each with the logs of these.
+    pub fn shared_keys(&self) -> BTreeMap<&RunKey, Vec<&Path>> {
         let mut places: BTreeMap<&RunKey, Vec<&Path>> = BTreeMap::new();
         for run in self.runs.iter().filter(|run| !matches!(run.stand, Stand::Failed(_))) {
             if let Some(key) = &run.key {
                 places.entry(key).or_default().push(&run.log);
             }
         }
-        let same = places.iter().filter(|(_, logs)| logs.len() > 1).map(|(key, logs)| {
-            let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
-            let all = if logs.len() == 2 { "both" } else { "all" };
-            format!("{} would {all} be stored as {key}", logs.join(" and "))
-        });
-        let same: Vec<String> = same.collect();
-        if same.is_empty() {
-            return Ok(());
-        }
-        let more = same.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!("; and so on for {more} more keys") } else { String::new() };
-        let named: Vec<String> = same.into_iter().take(NAMED).collect();
+        places.retain(|_, logs| logs.len() > 1);
+        places
+    }
+
+    /// Checks that no two runs have the same key.
+    ///
+    /// # Errors
+    /// When two have; [`shared_keys`](Self::shared_keys) says which.
+    pub fn check(&self) -> Result<()> {
+        let shared = self.shared_keys();
+        let keys: Vec<String> = shared.keys().take(NAMED).map(ToString::to_string).collect();
+        let more = match shared.len() {
+            0 => return Ok(()),
+            all if all > NAMED => format!(" and {} more", all - NAMED),
+            _ => String::new(),
+        };
         Err(Error::usage(
             ErrorKind::SharedKey,
-            format!("several logs have the same key, and nothing was stored: {}{more}", named.join("; ")),
+            format!("several logs have the same key, and nothing was stored: {}{more}", keys.join(", ")),
             "Keep one of them in the folder, name the frameworks by their ports (Frameworks), or store the \
              logs as repeats of one test (Repeat::Next).",
         ))

@@ -50,10 +50,41 @@ impl RunKey {
         }
     }
 
+    /// Returns true if a name means this run. `spring_2048` means all repeats, `spring_2048#2` the second alone;
+    /// `spring/2048` shows where the framework ends. A name that ends in `#` and a number is never that of all repeats.
+    ///
+    /// ```
+    /// use perfpipe_ingest::RunKey;
+    ///
+    /// let key = RunKey::new("spring", "2048").with_repeat(2);
+    /// assert!(["spring_2048", "spring/2048", "spring_2048#2", "spring/2048#2"].iter().all(|name| key.is_called(name)));
+    /// assert!(["spring_2048#1", "spring", "spring_2048#02"].iter().all(|name| !key.is_called(name)));
+    /// ```
+    pub fn is_called(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.framework.as_str());
+        let rest = rest.and_then(|rest| rest.strip_prefix(['_', '/']));
+        rest.and_then(|rest| rest.strip_prefix(self.test.as_str())).is_some_and(|repeat| match repeat {
+            "" => !is_numbered(name),
+            repeat => repeat == format!("#{}", self.repeat),
+        })
+    }
+
     /// The sort key in lists of runs: test, framework, repeat.
     pub(crate) fn in_lists(&self) -> (&str, &str, u32) {
         (&self.test, &self.framework, self.repeat)
     }
+}
+
+/// Returns true if a name ends in the number of a repeat, as in `spring_2048#2`.
+///
+/// ```
+/// use perfpipe_ingest::run::is_numbered;
+///
+/// assert!(is_numbered("spring_2048#2") && !is_numbered("spring_2048") && !is_numbered("spring_#a"));
+/// ```
+pub fn is_numbered(name: &str) -> bool {
+    let number = name.rsplit_once('#').map_or("", |(_, number)| number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl fmt::Display for RunKey {

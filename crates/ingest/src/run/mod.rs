@@ -15,7 +15,7 @@ pub(crate) mod spool;
 
 pub use self::damage::{Damage, DamageKind};
 pub use self::info::{SourceFile, SourceKind};
-pub use self::key::{LAST_REPEAT, Repeat};
+pub use self::key::{LAST_REPEAT, Repeat, is_numbered};
 pub use self::note::{Note, NoteKind};
 pub use self::options::RunOptions;
 pub use self::options::intervals::Intervals;

@@ -23,7 +23,8 @@ use crate::args::StoreArgs;
 use crate::error::Broken;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{rules, runs, store, view};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::{rules, store, view};
 use crate::output::terminal::write_table;
 use crate::output::{Output, write_file};
 
@@ -61,14 +62,16 @@ async fn of_runs(
     left_out: &mut LeftOut,
 ) -> Result<Vec<Verdict>> {
     let runs = left_out.runs(store).await?;
-    let keys = runs::several(&runs, &args.run, &args.of)?;
-    let mut baselines = Baselines::new(args, rules, store, &runs).await?;
+    let chosen = Selection::among(runs, &args.run, &args.of)?;
+    chosen.say_repeats(&args.run);
+    let mut baselines = Baselines::new(args, rules, store, &chosen.stored).await?;
     let mut verdicts = Verdicts::default();
-    for key in &keys {
+    for key in &chosen.keys {
         let read = rules::read(store, key, rules, &args.scope).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
         let baseline = baselines.of(&run.info).await?;
-        verdicts.add(rules, &run, &view::scope(&args.scope, &run.info), baseline.as_ref())?;
+        let (name, view) = (chosen.names.name(key), view::scope(&args.scope, &run.info));
+        verdicts.add(rules, (&run, &name), &view, baseline.as_ref())?;
     }
     verdicts.end()
 }
@@ -77,7 +80,8 @@ async fn of_runs(
 pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule]) -> Result<()> {
     let run = rules::read_for(store, key, rules).await?;
     let mut verdicts = Verdicts::default();
-    verdicts.add(rules, &run, &View::of(&run.info), None)?;
+    let name = RunNames::in_store(store, key).await;
+    verdicts.add(rules, (&run, &name), &View::of(&run.info), None)?;
     let mut verdicts = verdicts.end()?;
     verdicts.sort_by_key(|verdict| verdict.holds);
     let mut output = Output::open(None)?;

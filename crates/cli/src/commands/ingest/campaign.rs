@@ -15,12 +15,13 @@ use crate::commands::report;
 use crate::error::CliError;
 use crate::error::{RunsFailed, code, print_error};
 use crate::input::left_out::LeftOut;
+use crate::input::runs::RunNames;
 use crate::input::store;
 use crate::output::notes::{self, Facts};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder, warn};
+use crate::output::{Output, note, page_folder, tell, warn};
 
 /// The number of cores for each run that is ingested in parallel.
 const CORES_A_JOB: usize = 4;
@@ -56,18 +57,24 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     let mut left_out = LeftOut::default();
     campaign.unread.iter().for_each(|error| left_out.add(error));
     let check = campaign.check();
+    for (key, logs) in campaign.shared_keys() {
+        let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
+        let all = if logs.len() == 2 { "both" } else { "all" };
+        tell(&format!("{} would {all} be stored as {key}", logs.join(" and ")));
+    }
     if !args.campaign.dry_run {
         check?;
         ingest_all(&mut campaign, &store, jobs(args), progress).await;
-        summarise(&campaign.runs, &store);
+        summarise(&campaign.runs, &names(&campaign.runs, &store).await, &store);
     } else {
-        print_runs(&campaign.runs);
-        print(&campaign.runs, args.campaign.table)?;
+        let names = names(&campaign.runs, &store).await;
+        print_runs(&campaign.runs, &names);
+        print(&campaign.runs, &names, args.campaign.table)?;
         check?;
         failures(&campaign.runs)?;
         return left_out.end();
     }
-    print(&campaign.runs, args.campaign.table)?;
+    print(&campaign.runs, &names(&campaign.runs, &store).await, args.campaign.table)?;
     if let Some(folder) = pages {
         draw(&campaign.runs, args, &store, folder).await?;
     }
@@ -88,20 +95,29 @@ async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progres
     bar.finish();
 }
 
+/// Names the runs as those of the store beside them require.
+async fn names(runs: &[CampaignRun], store: &Store) -> RunNames {
+    let stored = store.keys().await.unwrap_or_default();
+    RunNames::of(runs.iter().filter_map(|run| run.key.as_ref()).chain(&stored))
+}
+
 /// Prints the notes on each run, and the number of runs of each status.
-fn summarise(runs: &[CampaignRun], store: &Store) {
-    print_runs(runs);
+fn summarise(runs: &[CampaignRun], names: &RunNames, store: &Store) {
+    print_runs(runs, names);
     let count = |name: &str| runs.iter().filter(|run| run.stand.name() == name).count();
     let [new, changed, unchanged, failed] = ["new", "changed", "unchanged", "failed"].map(count);
     note(&format!("{store}: {new} new, {changed} changed, {unchanged} unchanged, {failed} failed"));
 }
 
-fn print_runs(runs: &[CampaignRun]) {
+fn print_runs(runs: &[CampaignRun], names: &RunNames) {
     // The notes on unchanged runs were printed when they were stored.
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
-        let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
+        let name = run.key.as_ref().map_or_else(|| shown(&run.log), |key| names.name(key));
         let (done, before) = (run.ingested.as_ref(), format!("{name}: "));
-        let facts = Facts { key: run.key.as_ref(), clock: done.and_then(|done| done.clock.as_ref()) };
+        let facts = Facts {
+            run: run.key.as_ref().map(|_| name.as_str()),
+            clock: done.and_then(|done| done.clock.as_ref()),
+        };
         let notes = run.notes.iter().chain(done.into_iter().flat_map(|done| &done.notes));
         notes.for_each(|said| notes::print(said, &before, facts));
         for damage in done.into_iter().flat_map(|done| &done.info.damage) {
@@ -114,13 +130,13 @@ fn print_runs(runs: &[CampaignRun]) {
 }
 
 /// Prints a table with a row for each run.
-fn print(runs: &[CampaignRun], format: Option<Format>) -> Result<()> {
+fn print(runs: &[CampaignRun], names: &RunNames, format: Option<Format>) -> Result<()> {
     let key = |run: &CampaignRun| run.key.clone();
     // Most figures of a campaign that is only planned are not known.
     let figures = runs.iter().any(|run| info(run).is_some());
     let covered = runs.iter().any(|run| run.ingested.is_some());
     let table = Table::of(runs)
-        .column("run", |run| key(run).map(|key| key.to_string()))
+        .column("run", |run| key(run).map(|key| names.name(&key)))
         .column("framework", |run| key(run).map(|key| key.framework))
         .people_see(false)
         .column("test", |run| key(run).map(|key| key.test))

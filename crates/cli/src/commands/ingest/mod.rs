@@ -95,7 +95,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     bar.finish();
     let done = done?;
     let took = started.elapsed();
-    summarise(&done, &store, took);
+    summarise(&done, &store, took).await;
     if part.is_some() {
         return Ok(());
     }

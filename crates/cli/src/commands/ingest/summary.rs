@@ -7,6 +7,7 @@ use perfpipe_analyze::{Histogram, RunDuration, View};
 use perfpipe_ingest::run::SourceKind;
 use perfpipe_ingest::{Ingested, RunInfo, Store};
 
+use crate::input::runs::RunNames;
 use crate::output::notes::{self, Facts, shell_word};
 use crate::output::{note, warn};
 
@@ -14,28 +15,29 @@ use crate::output::{note, warn};
 const SHORT: f64 = 60.0;
 
 /// Prints what was stored, with warnings first.
-pub(crate) fn summarise(done: &Ingested, store: &Store, took: Duration) {
+pub(crate) async fn summarise(done: &Ingested, store: &Store, took: Duration) {
     let info = &done.info;
+    let run = RunNames::in_store(store, &info.key).await;
     done.inferred.iter().for_each(|what| note(&format!("inferred {what}")));
-    let facts = Facts { key: Some(&info.key), clock: done.clock.as_ref() };
+    let facts = Facts { run: Some(&run), clock: done.clock.as_ref() };
     done.notes.iter().for_each(|said| notes::print(said, "", facts));
     info.damage.iter().for_each(|damage| warn(&format!("partial: {}", damage_sentence(damage))));
     if done.read_twice {
         note("the earliest record comes late in the log, so the log was read twice");
     }
-    for (name, value) in lines(done, store, took) {
+    for (name, value) in lines(done, &run, store, took) {
         note(&format!("{name:>13}  {value}"));
     }
     if info.rejects > 0 && done.part.is_none() {
         let records = if info.rejects == 1 { "record was" } else { "records were" };
-        let run = shell_word(&info.key.to_string());
+        let run = shell_word(&run);
         let rejects = thousands(info.rejects);
         warn(&format!("{rejects} {records} rejected: see `perfpipe export {run} --what rejects`"));
     }
 }
 
 /// Returns the lines of the summary, each with its name.
-fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str, String)> {
+fn lines<'a>(done: &'a Ingested, run: &str, store: &Store, took: Duration) -> Vec<(&'a str, String)> {
     let info = &done.info;
     let lasted = RunDuration::of(info, &View::of(info));
     let seconds = took.as_secs_f64();
@@ -44,7 +46,7 @@ fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str,
     let partial = if info.is_partial() { " (partial)" } else { "" };
     let series = done.series_seconds.iter().map(|(name, seconds)| (&**name, Some(covered(*seconds, info))));
     let lines = [
-        ("run", Some(format!("{}{partial}", info.key))),
+        ("run", Some(format!("{run}{partial}"))),
         ("part", done.part.map(|part| format!("{} of {}", part.number(), part.of()))),
         ("started", instant(info.t0_ms).map(|date| format!("{date} UTC"))),
         ("duration", Some(in_words(lasted.seconds))),

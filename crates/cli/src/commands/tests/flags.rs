@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 82] = [
+const LINES: [(&str, IsRead); 88] = [
     (
         "ingest a.zip --connections 3",
         |c| matches!(c, Command::Ingest(a) if a.keep.sent.connections == Some(3)),
@@ -128,11 +128,11 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "export --framework go --test 2048 --repeat 2",
-        |c| matches!(c, Command::Export(a) if a.run.run.is_none() && a.run.framework.as_deref() == Some("go") && a.run.repeat == Some(2)),
+        |c| matches!(c, Command::Export(a) if a.runs.run.is_empty() && a.runs.of.framework == ["go"] && a.runs.of.repeat == [2]),
     ),
     (
         "export go_2048#2 --what samples --format parquet --output x",
-        |c| matches!(c, Command::Export(a) if a.run.run.as_deref() == Some("go_2048#2") && a.format.is_some_and(|f| f.of_table().is_none())),
+        |c| matches!(c, Command::Export(a) if a.runs.run == ["go_2048#2"] && a.format.is_some_and(|f| f.of_table().is_none())),
     ),
     (
         "diagnose go_2048 --cores 72 --format json -o x",
@@ -140,7 +140,7 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "diagnose --framework go --test 2048 --repeat 2",
-        |c| matches!(c, Command::Diagnose(a) if a.run.test.as_deref() == Some("2048")),
+        |c| matches!(c, Command::Diagnose(a) if a.runs.of.test.as_deref() == Some("2048")),
     ),
     (
         "check --run go_2048 --run go_2048#2 'p95 < 1s'",
@@ -214,7 +214,7 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "attach-series --framework go --test 2048 --repeat 2 --series memory=m.csv --unit bytes --time-zone +01:00",
-        |c| matches!(c, Command::AttachSeries(a) if a.run.run.is_none() && a.run.repeat == Some(2) && a.time_zone == "+01:00"),
+        |c| matches!(c, Command::AttachSeries(a) if a.runs.run.is_empty() && a.runs.of.repeat == [2] && a.time_zone == "+01:00"),
     ),
     (
         "inspect a.zip --series memory=m.csv --unit bytes",
@@ -225,12 +225,12 @@ const LINES: [(&str, IsRead); 82] = [
         |c| matches!(c, Command::Sweep(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
     ),
     ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
-        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.run.run.as_deref() == Some("go_2048")
+        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.runs.run == ["go_2048"]
             && a.reading.join.cpu_offset == Some(-2) && a.reading.join.cpu_lookback == Some(5))
     }),
     (
         "attach-cpu --framework go --test 2048 --repeat 2 cpu.csv",
-        |c| matches!(c, Command::AttachCpu(a) if a.run.run.is_none() && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.run.repeat == Some(2)),
+        |c| matches!(c, Command::AttachCpu(a) if a.runs.run.is_empty() && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.runs.of.repeat == [2]),
     ),
     ("attach-cpu r c --time-zone +01:00 --cpu-item 7 --cpu-scale fraction --cores 8", |c| {
         matches!(c, Command::AttachCpu(a) if a.reading.time_zone == "+01:00" && a.reading.cpu_item == Some(7)
@@ -247,7 +247,7 @@ const LINES: [(&str, IsRead); 82] = [
         "repair --test t --framework a --repeat 1",
         |c| matches!(c, Command::Repair(a) if !a.dry_run && !a.runs.is_all()),
     ),
-    ("drop go_2048 go_512 -y", |c| matches!(c, Command::Drop(a) if a.runs.run.len() == 2 && a.yes)),
+    ("drop go_2048 go_512 -y", |c| matches!(c, Command::Drop(a) if a.runs.run.len() == 2 && a.confirm.yes)),
     (
         "drop --framework go --test 2048 --repeat 3 --yes",
         |c| matches!(c, Command::Drop(a) if a.runs.of.repeat == [3]),
@@ -287,10 +287,25 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "export --test t --what points --format csv",
-        |c| matches!(c, Command::Export(a) if a.run.framework.is_none() && a.run.test.as_deref() == Some("t")),
+        |c| matches!(c, Command::Export(a) if a.runs.of.framework.is_empty() && a.runs.of.test.as_deref() == Some("t")),
     ),
     ("list --points --test t", |c| matches!(c, Command::List(a) if a.points)),
-    ("drop --points --test t --yes", |c| matches!(c, Command::Drop(a) if a.points && a.yes)),
+    ("export --test t --tag a=b", |c| matches!(c, Command::Export(a) if a.runs.of.tag.len() == 1)),
+    ("diagnose --tag a=b", |c| matches!(c, Command::Diagnose(a) if a.runs.of.tag.len() == 1)),
+    (
+        "attach-cpu --tag a=b cpu.csv -y",
+        |c| matches!(c, Command::AttachCpu(a) if a.runs.of.tag.len() == 1 && a.confirm.yes),
+    ),
+    (
+        "attach-cpu go_t cpu.csv --yes",
+        |c| matches!(c, Command::AttachCpu(a) if a.runs.run == ["go_t"] && a.confirm.yes),
+    ),
+    (
+        "attach-series --tag a=b --series m=m.csv --unit bytes --yes",
+        |c| matches!(c, Command::AttachSeries(a) if a.runs.of.tag.len() == 1 && a.confirm.yes),
+    ),
+    ("rename go_t --framework x --yes", |c| matches!(c, Command::Rename(a) if a.confirm.yes)),
+    ("drop --points --test t --yes", |c| matches!(c, Command::Drop(a) if a.points && a.confirm.yes)),
     ("completions zsh", |c| matches!(c, Command::Completions(_))),
     ("man --out m", |c| matches!(c, Command::Man(a) if a.out == Path::new("m"))),
 ];
@@ -346,7 +361,7 @@ fn runs_are_named_in_one_way_at_a_time() {
         for flags in ["--test t", "--framework f", "--repeat 2", "--framework f --test t"] {
             assert_eq!(refused(&format!("{run} go_t {flags}")), ErrorKind::ArgumentConflict, "{run} {flags}");
         }
-        for flags in ["", "--framework f", "--repeat 2", "--framework f --repeat 2", "--test t --repeat 2"] {
+        for flags in ["", "--framework f", "--repeat 2", "--framework f --repeat 2"] {
             assert_eq!(
                 refused(&format!("{run} {flags}")),
                 ErrorKind::MissingRequiredArgument,

@@ -26,6 +26,7 @@ use self::shown::Shown;
 use super::check::of_stored;
 use super::ingest::{keeping, reading, replaced, stored_before, summarise};
 use crate::args::StoreArgs;
+use crate::input::runs::RunNames;
 use crate::input::store;
 use crate::output::notes::shell_word;
 use crate::output::progress::Bar;
@@ -51,7 +52,7 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
         Err(error) => Err(error),
     };
     if let Some(serving) = serving {
-        serving.end(&ending(&stored)).await;
+        serving.end(&ending(&stored, &store).await).await;
     }
     let key = stored?;
     match judge {
@@ -76,16 +77,16 @@ async fn stored(
     let done = store.ingest_followed(&followed, options).await;
     bar.finish();
     let done = done?;
-    summarise(&done, store, started.elapsed());
+    summarise(&done, store, started.elapsed()).await;
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
     Ok(done.info.key)
 }
 
 /// Tells an open page how the test ended.
-fn ending(stored: &Result<RunKey>) -> String {
+async fn ending(stored: &Result<RunKey>, store: &Store) -> String {
     match stored {
         Ok(key) => {
-            let run = shell_word(&key.to_string());
+            let run = shell_word(&RunNames::in_store(store, key).await);
             format!("The test has ended, and is stored: perfpipe report {run} --format html")
         }
         Err(error) => format!("The test is no longer followed, and is not stored: {error}"),

@@ -519,3 +519,44 @@ fn signal_leaves_the_runs_that_are_stored_and_no_half_one() {
         assert_eq!(night.store.leftovers(), Vec::<String>::new());
     }
 }
+
+#[test]
+fn log_beside_its_packed_copy_is_left_out_as_a_cpu_export_is() {
+    let night = Night::embedded();
+    let text = log(1_795_000_000, 20, 9000);
+    night.write("Results-2048-9000.csv", &text);
+    night.write("Results-2048-9000.csv.zip", deflated(&[("Results-2048-9000.csv", text.as_bytes())]));
+    night.write("Results-2048-9000.csv.gz", gzip(text.as_bytes()));
+    let (found, said) = night.failing(0, &[]);
+    assert_eq!(found, ["go_2048 new"]);
+    let copies = ["Results-2048-9000.csv.gz", "Results-2048-9000.csv.zip"];
+    for copy in copies {
+        assert_told(&said, &[&format!("{copy} holds the same as"), "left out"]);
+    }
+    // A log that is as long and begins alike is another.
+    night.write("Results-2048-9000.csv.gz", gzip(text.replace(",16,Get", ",15,Get").as_bytes()));
+    night.remove("Results-2048-9000.csv.zip");
+    let done = night.ingest(&["--dry-run"]);
+    assert_eq!(done.code, Some(2));
+    assert_told(&done.err, &["would both be stored as go_2048", "--append-repeat"]);
+}
+
+#[test]
+fn every_key_of_several_logs_has_a_line() {
+    let night = Night::embedded();
+    for test in 0..6 {
+        for name in ["a", "b"] {
+            let text = log(1_795_000_000 + test * 100, 5, 9000).replace("/2048", &format!("/test{test}"));
+            night.write(
+                &format!("{name}{test}.csv"),
+                text.replace(",10,Get", if name == "a" { ",10,Get" } else { ",9,Get" }),
+            );
+        }
+    }
+    let complaint = night.ingest(&[]).complaint(2);
+    for test in 0..6 {
+        let line =
+            complaint.lines().find(|line| line.ends_with(&format!("would both be stored as go_test{test}")));
+        assert!(line.is_some_and(|line| line.contains(&format!("a{test}.csv and"))), "{complaint}");
+    }
+}
