@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use perfpipe_analyze::format::one_line;
 use perfpipe_ingest::RunInfo;
 
 /// The greatest number of bytes of a key, and of a value.
@@ -39,8 +40,11 @@ impl FromStr for Tag {
         if !is_key(key) || key.len() > longest_key {
             return Err(format!("a key is 1 to {longest_key} letters, digits, '_', '-' or '.'"));
         }
-        if value.trim().is_empty() || value.len() > longest_value || value.chars().any(char::is_control) {
-            return Err(format!("a value is one line of 1 to {longest_value} bytes"));
+        // What is escaped on a line can't be told from what was meant to be there.
+        if value.trim().is_empty() || value.len() > longest_value || one_line(value) != value {
+            return Err(format!(
+                "a value is one line of 1 to {longest_value} bytes, written in one direction"
+            ));
         }
         Ok(Self { key: key.to_owned(), value: value.to_owned() })
     }
