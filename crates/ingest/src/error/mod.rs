@@ -2,6 +2,7 @@
 
 mod kind;
 mod place;
+pub(crate) mod secrets;
 
 use crate::run::key::RunKey;
 use crate::run::reject_reason::RejectReason;

@@ -10,6 +10,7 @@ use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, Row};
 
+use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
 use self::wire::Wire;
@@ -33,16 +34,17 @@ pub(crate) struct Session {
     client: Client,
     wire: Wire,
     patience: Duration,
+    secrets: Secrets,
 }
 
 impl Session {
-    /// Spawns the task that drives a connection.
-    pub(crate) fn drive<S, T>(client: Client, connection: Connection<S, T>) -> Self
+    /// Spawns the task that drives a connection. The secrets are those that the server was sent.
+    pub(crate) fn drive<S, T>(client: Client, connection: Connection<S, T>, secrets: Secrets) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        Self { client, wire: Wire::drive(connection), patience: PATIENCE }
+        Self { client, wire: Wire::drive(connection), patience: PATIENCE, secrets }
     }
 
     /// Sets how long the session waits for a lock.
@@ -95,10 +97,16 @@ impl Session {
             let warning = self.of_node(error).map_or_else(String::new, |why| format!(" ({})", why.message()));
             sentence(error) + &warning
         };
+        let why = self.secrets.said(&why);
         match remedy(error) {
             Some(remedy) => Error::failed(ErrorKind::StoreFailed, what, why, remedy),
             None => Error::store(what, why),
         }
+    }
+
+    /// Returns the message of the server or the network, without the secrets that the server was sent.
+    pub(crate) fn said(&self, error: &tokio_postgres::Error) -> String {
+        self.secrets.said(&sentence(error))
     }
 
     /// Returns the server's code for an error, or for what happened on a node of a cluster.
