@@ -6,6 +6,7 @@
 
 mod log;
 mod measured;
+mod readings;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -111,6 +112,30 @@ fn no_log_takes_more_memory_than_is_promised() {
         }
     }
     eprintln!("\n{table}");
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+}
+
+/// The table of readings, from files of a few KB and from hosts.
+#[test]
+#[ignore = "takes minutes"]
+fn no_readings_take_more_memory_than_is_promised() {
+    let only = std::env::var("PERFPIPE_MEMORY_CASE").unwrap_or_default();
+    let mut beyond = Vec::new();
+    let mut row = |name: &str, from: &str, run: Run| {
+        let Run { code, megabytes, seconds, said } = run;
+        let row = format!("| {name} | {from} | {megabytes} | {seconds:.0} | {}", code.unwrap_or(-1));
+        eprintln!("{row}");
+        if megabytes > readings::LIMIT || !matches!(code, Some(0..=3)) || said.contains("panicked") {
+            beyond.push(format!("{row}: {said}"));
+        }
+    };
+    for text in readings::TEXTS.iter().filter(|text| text.name.contains(&only)) {
+        let folder = tempfile_in_target();
+        row(text.name, "file", text.from_file(folder.path()));
+        if readings::is_of_server(text) {
+            row(text.name, "host", text.from_server(folder.path()));
+        }
+    }
     assert!(beyond.is_empty(), "{}", beyond.join("\n"));
 }
 

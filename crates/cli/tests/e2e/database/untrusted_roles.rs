@@ -52,7 +52,7 @@ fn as_role(url: &str, role: &str) -> Store {
 
 /// Functions and operators of the names and arguments that perfpipe's statements use, exactly and nearly, which note
 /// that they ran; where nothing may be written, that fails, and the command with it.
-const HARM: &str = r#"
+pub(crate) const HARM: &str = r#"
 do $do$
 declare
   schemas constant text[] := array['public', 'mallory'];
