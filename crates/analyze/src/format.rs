@@ -185,6 +185,17 @@ pub fn duration(seconds: u64) -> String {
     if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
 }
 
+/// Formats how long a run lasted, in seconds: with a decimal below a minute, else in whole seconds.
+///
+/// ```
+/// use perfpipe_analyze::format::lasting;
+/// assert_eq!((lasting(9.96), lasting(78.036)), ("10.0 s".to_owned(), "1 min 18 s".to_owned()));
+/// ```
+pub fn lasting(seconds: f64) -> String {
+    // What rounds to a minute is one.
+    if seconds < 59.95 { format!("{} s", decimals(seconds, 1)) } else { duration(seconds.round() as u64) }
+}
+
 /// Formats a time in ms since 1970 as a date and a time, UTC; `None` beyond the years 1 to 9999.
 ///
 /// ```

@@ -36,6 +36,8 @@ pub struct Change {
 pub enum Noise {
     /// The scatter of the seconds within the runs. It does not contain differences between starts of a server.
     Seconds,
+    /// The scatter of the seconds within repeats, which scatter less among themselves.
+    SecondsOfRepeats,
     /// The scatter of the repeats.
     Repeats,
 }
@@ -44,7 +46,7 @@ impl Noise {
     /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Seconds => "seconds",
+            Self::Seconds | Self::SecondsOfRepeats => "seconds",
             Self::Repeats => "repeats",
         }
     }
@@ -54,7 +56,7 @@ impl Noise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Within noise.
+    /// Within noise: the interval of the difference contains zero.
     Noise,
     /// Beyond noise, for the better.
     Better,
@@ -64,7 +66,9 @@ pub enum Outcome {
     More,
     /// Beyond noise: less of a figure that is neither good nor bad by itself.
     Less,
-    /// Can't be decided: the runs are too short for the memory of their noise, or a run does not have the figure.
+    /// Can't be decided: the runs are too short for the memory of their noise, or a run does not have the figure, and
+    /// then there is no interval; or the interval does not contain zero, but that may be chance among so many figures;
+    /// or the figure of the hold, a part of the run, has changed.
     Unknown,
 }
 
@@ -79,6 +83,11 @@ impl Outcome {
             Self::Less => "less",
             Self::Unknown => "unknown",
         }
+    }
+
+    /// Classifies a difference that is not beyond noise, by its own interval.
+    pub(super) fn not_shown((low, high): (f64, f64)) -> Self {
+        if low <= 0.0 && high >= 0.0 { Self::Noise } else { Self::Unknown }
     }
 
     /// Classifies a difference that is beyond noise.

@@ -159,8 +159,9 @@ impl League {
         }
         notes.extend(self.notes_on_ranks());
         notes.extend(self.standings.iter().filter_map(|standing| {
-            let (name, wait) = (&standing.framework, standing.long_wait?);
-            Some(format!("{name}: its throughput includes the wait for its last answer, {wait:.1} s."))
+            let (name, (wait, repeat)) = (&standing.framework, standing.long_wait?);
+            let whose = if standing.repeats > 1 { format!("{name}, repeat {repeat}") } else { name.clone() };
+            Some(format!("{whose}: its throughput includes the wait for its last answer, {wait:.1} s."))
         }));
         let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
         let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();

@@ -1,7 +1,7 @@
 //! Columns of a table: name, type, and format in text output.
 
 use super::value::{Kind, Value};
-use crate::format::{duration, instant, one_line, separated, size, without_zero_sign};
+use crate::format::{duration, instant, lasting, one_line, separated, size, without_zero_sign};
 
 /// The text of an absent value.
 const ABSENT: &str = "-";
@@ -213,6 +213,7 @@ impl Column {
             Value::I64(value) => {
                 self.look.of(i128::from(*value)).unwrap_or_else(|| number(value.to_string()))
             }
+            Value::F64(seconds) if self.look == Look::Duration => lasting(*seconds),
             Value::F64(value) => number(match self.decimals {
                 Some(decimals) => without_zero_sign(format!("{value:.*}", usize::from(decimals))),
                 None => value.to_string(),
@@ -266,6 +267,11 @@ mod tests {
         assert_eq!(started.shown(&Value::I64(1_795_203_738_609)), "2026-11-20 19:42:18");
         assert_eq!(started.shown(&Value::I64(i64::MAX)), "9,223,372,036,854,775,807");
         assert_eq!(Column::new("seconds", Kind::U64).duration().shown(&Value::U64(78)), "1 min 18 s");
+        let lasted = Column::new("duration", Kind::F64).duration();
+        assert_eq!(
+            (lasted.shown(&Value::F64(78.04)), lasted.shown(&Value::F64(7.0))),
+            ("1 min 18 s".into(), "7.0 s".into())
+        );
         assert_eq!(Column::new("bytes", Kind::U64).size().shown(&Value::U64(1_234_567)), "1.2 MB");
     }
 

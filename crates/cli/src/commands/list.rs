@@ -7,6 +7,7 @@ use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
 use perfpipe_analyze::table::{Table, Tone};
+use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::store::{Listing, StoredParts};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
@@ -117,7 +118,8 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .title("started (UTC)")
         .instant()
         .column("seconds", |run| Some(u64::from(run.seconds)))
-        .title("duration")
+        .people_see(false)
+        .column("duration", |run| Some(RunDuration::of(run, &View::of(run)).seconds))
         .duration()
         .column("requests", |run| Some(run.requests()))
         .column("failures", |run| Some(run.failures))

@@ -1,6 +1,6 @@
 //! The first screen: what was tested, when, how long and how much, verdicts, findings and the league.
 
-use perfpipe_analyze::format::{decimals, one_line};
+use perfpipe_analyze::format::{decimals, lasting, one_line};
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Finding, Summary, Verdict};
 
@@ -9,11 +9,8 @@ use super::report::{Grouped, Report};
 use super::table::{Beneath, Look};
 use crate::output::svg::escaped;
 use crate::pages::{chosen, footer};
-use crate::text::clock::{duration, minutes, stamp, utc_minute};
+use crate::text::clock::{minutes, stamp, utc_minute};
 use crate::text::number::{count, measured, percent, response};
-
-/// A run shorter than this many seconds has decimals.
-const SHORT_RUN: f64 = 10.0;
 
 /// Findings of several runs are told by kind and time on the first screen; the runs have them in full.
 const CHIPS: usize = 8;
@@ -136,11 +133,6 @@ fn lasted(runs: &[Grouped<'_>]) -> String {
         (Some(least), _) => least,
         _ => String::new(),
     }
-}
-
-/// Tells a duration in seconds, with decimals only where it is short.
-pub(super) fn lasting(seconds: f64) -> String {
-    if seconds < SHORT_RUN { format!("{} s", measured(seconds)) } else { duration(seconds.round() as u32) }
 }
 
 /// Returns the contents: links to the sections and to the runs.

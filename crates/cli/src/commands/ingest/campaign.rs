@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use perfpipe_analyze::format::damage_sentence;
 use perfpipe_analyze::table::{Format, Table};
+use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::campaign::{CampaignRun, Stand};
 use perfpipe_ingest::{Campaign, Progress, RunInfo, Store};
 
@@ -153,6 +154,9 @@ fn print(runs: &[CampaignRun], names: &RunNames, format: Option<Format>) -> Resu
         .column("failures", |run| info(run).map(|info| info.failures))
         .people_see(figures)
         .column("seconds", |run| info(run).map(|info| u64::from(info.seconds)))
+        .people_see(false)
+        .column("duration", |run| info(run).map(|info| RunDuration::of(info, &View::of(info)).seconds))
+        .duration()
         .people_see(figures)
         .column("cpu_seconds_percent", |run| {
             let done = run.ingested.as_ref()?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use perfpipe_analyze::format::{damage_sentence, decimals, duration, instant, thousands};
+use perfpipe_analyze::format::{damage_sentence, decimals, instant, lasting, thousands};
 use perfpipe_analyze::{Histogram, RunDuration, View};
 use perfpipe_ingest::run::SourceKind;
 use perfpipe_ingest::{Ingested, RunInfo, Store};
@@ -10,9 +10,6 @@ use perfpipe_ingest::{Ingested, RunInfo, Store};
 use crate::input::runs::RunNames;
 use crate::output::notes::{self, Facts, shell_word};
 use crate::output::{note, warn};
-
-/// The duration, in seconds, below which it is told with decimals.
-const SHORT: f64 = 60.0;
 
 /// Prints what was stored, with warnings first.
 pub(crate) async fn summarise(done: &Ingested, store: &Store, took: Duration) {
@@ -49,7 +46,7 @@ fn lines<'a>(done: &'a Ingested, run: &str, store: &Store, took: Duration) -> Ve
         ("run", Some(format!("{run}{partial}"))),
         ("part", done.part.map(|part| format!("{} of {}", part.number(), part.of()))),
         ("started", instant(info.t0_ms).map(|date| format!("{date} UTC"))),
-        ("duration", Some(in_words(lasted.seconds))),
+        ("duration", Some(lasting(lasted.seconds))),
         ("requests", Some(requests(info))),
         ("transactions", (info.transactions > 0).then(|| thousands(info.transactions))),
         ("rejects", Some(thousands(info.rejects))),
@@ -63,11 +60,6 @@ fn lines<'a>(done: &'a Ingested, run: &str, store: &Store, took: Duration) -> Ve
         ("time taken", Some(format!("{seconds:.2} s, {} records/s", thousands(rate as u64)))),
     ];
     lines.into_iter().chain(series).chain(ends).filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// Formats a duration, with decimals if it is short.
-fn in_words(seconds: f64) -> String {
-    if seconds < SHORT { format!("{} s", decimals(seconds, 1)) } else { duration(seconds.round() as u64) }
 }
 
 fn requests(info: &RunInfo) -> String {
@@ -89,9 +81,9 @@ fn injectors(done: &Ingested) -> Option<String> {
 
 /// Describes the run's throughput, and the wait for its last answer if that made the run much longer.
 fn throughput(info: &RunInfo, lasted: &RunDuration) -> String {
-    let figure = (info.successes as f64 / lasted.seconds).round() as u64;
+    let figure = decimals(info.successes as f64 / lasted.seconds, 1);
     let wait = lasted.long_wait().map(|wait| format!(" (with a wait of {wait:.1} s for its last answer)"));
-    format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
+    format!("{figure} successes/s{}", wait.unwrap_or_default())
 }
 
 /// Describes the elapsed times of the successes; `None` if they are not known.

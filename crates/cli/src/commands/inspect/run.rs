@@ -47,8 +47,8 @@ fn length(found: &Inspection) -> Option<String> {
     let (t0_ms, last_ms) = found.t0_ms.zip(found.last_ms)?;
     let length = duration(last_ms.abs_diff(t0_ms));
     Some(match found.end_seen {
-        true => format!("{length}, to {}", moment(last_ms)),
-        false => format!("{length} or more: only reading everything shows the end"),
+        true => format!("{length} from the first to the last start, at {}", moment(last_ms)),
+        false => format!("{length} from the first start, or more: only reading everything shows the end"),
     })
 }
 

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use self::network::{Bins, Waits, is_one};
 use self::number::Number;
 use super::report::Grouped;
-use crate::charts::scaled::Scaled;
+use crate::charts::shared::Scaled;
 use crate::columns;
 use crate::output::drawing::Text;
 use crate::output::svg::hex;

@@ -171,6 +171,8 @@ export interface Column {
 export interface Line {
   name: string;
   values: Values;
+  /** What the cross-hair tells, if that is not what is drawn. */
+  counts?: Values;
   color: string;
   swatch?: string;
   /** What the key says beside the name. */

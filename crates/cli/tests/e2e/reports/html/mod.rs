@@ -7,6 +7,7 @@ mod figures;
 mod reader;
 mod series;
 mod spread;
+mod still;
 
 use std::path::PathBuf;
 

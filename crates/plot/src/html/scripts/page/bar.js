@@ -80,7 +80,18 @@ export class Bar {
     const name = figures?.name === "whole" || !view.isZoomed() ? "Whole" : figures?.name ? capital(figures.name) : "Part";
     const span = `${stamp(from)}–${stamp(to)}`;
     this.part.replaceChildren(html("b", {}, name), ` ${span}`);
+    // Room for the longest text, so that nothing moves when one appears.
+    this.second.style.minWidth = `${this.words(view.end - 1).length}ch`;
     this.figures.replaceChildren(...(figures ? told(figures) : []));
+  }
+
+  /**
+   * Names a second.
+   * @param {number} second
+   */
+  words(second) {
+    const day = this.clock === undefined ? "" : `, ${timeOfDay(this.clock + second)}`;
+    return `${second} (${stamp(second)}${day})`;
   }
 
   /**
@@ -89,8 +100,7 @@ export class Bar {
    * @param {string[]} words
    */
   point(second, words) {
-    const day = second === null || this.clock === undefined ? "" : `, ${timeOfDay(this.clock + second)}`;
-    const text = second === null ? "" : `${second} (${stamp(second)}${day})`;
+    const text = second === null ? "" : this.words(second);
     this.second.textContent = text;
     this.scrub.value = String(second ?? this.view.from);
     this.scrub.setAttribute("aria-valuetext", second === null ? "no second" : [`second ${text}`, ...words].join(", "));
