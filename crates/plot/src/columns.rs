@@ -112,14 +112,19 @@ pub(crate) struct Columns {
 impl Columns {
     /// Gathers a run's seconds into columns of `width` seconds.
     pub(crate) fn new(timeline: &Timeline, width: u32, by: ColorBy) -> Self {
+        Self::since(span(timeline).0, timeline, width, by)
+    }
+
+    /// Gathers a run's seconds into columns, one of which begins with the second `origin`, which is not after the first.
+    pub(crate) fn since(origin: u32, timeline: &Timeline, width: u32, by: ColorBy) -> Self {
         let (first, end) = span(timeline);
         let column = |rows: &[Second]| {
-            let start = first + (rows.first()?.second.saturating_sub(first)) / width * width;
+            let start = origin + (rows.first()?.second.saturating_sub(origin)) / width * width;
             let stop = start.saturating_add(width).min(end);
             Column::new(start, stop, rows, timeline, by)
         };
         let same = |a: &Second, b: &Second| {
-            a.second.saturating_sub(first) / width == b.second.saturating_sub(first) / width
+            a.second.saturating_sub(origin) / width == b.second.saturating_sub(origin) / width
         };
         Self {
             width,

@@ -46,11 +46,12 @@ pub(super) struct Framework<'a> {
 pub(super) type Of<'a> = &'a dyn Fn(&Timeline, &Column) -> Option<Spread>;
 
 impl<'a> Framework<'a> {
-    /// Prepares a framework, given its rank and its repeats, at least one.
+    /// Prepares a framework, given its rank and its repeats, at least one. All columns begin a number of widths after the
+    /// first second of any run.
     pub(super) fn new(
         rank: usize,
         repeats: &[&'a Timeline],
-        width: u32,
+        (first, width): (u32, u32),
         failing: bool,
         fonts: &Fonts,
     ) -> Option<Self> {
@@ -62,7 +63,7 @@ impl<'a> Framework<'a> {
         ]
         .concat();
         let room = NAME - font::width(&suffix, KEY_SIZE);
-        let of = |run: &&'a Timeline| (*run, Columns::new(run, width, ColorBy::Throughput));
+        let of = |run: &&'a Timeline| (*run, Columns::since(first, run, width, ColorBy::Throughput));
         let repeats: Vec<(&Timeline, Columns)> = repeats.iter().map(of).collect();
         let mut columns: Vec<Column> =
             repeats.iter().flat_map(|(_, columns)| &columns.columns).cloned().collect();

@@ -33,13 +33,13 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let span = span(&timelines);
     let width = columns::width((span.1 - span.0) as u32);
     let fonts = style.fonts();
-    let name = |run: &&Timeline| run.info.key.framework.clone();
-    let of = |(rank, repeats): (usize, &[&'_ Timeline])| {
+    let mut frameworks: Vec<Framework<'_>> = Vec::new();
+    let is_same = |a: &&Timeline, b: &&Timeline| a.info.key.framework == b.info.key.framework;
+    for (rank, repeats) in timelines.chunk_by(is_same).enumerate() {
         let failing = repeats.first().is_some_and(|run| failing.contains(&*run.info.key.framework));
-        Framework::new(rank, repeats, width, failing, &fonts)
-    };
-    let groups = timelines.chunk_by(|a, b| name(a) == name(b)).enumerate();
-    let frameworks: Vec<Framework<'_>> = groups.filter_map(of).collect();
+        let grid = (span.0 as u32, width);
+        frameworks.extend(Framework::new(rank, repeats, grid, failing, &fonts));
+    }
     let (series, left_out) = Shared::of_runs(&timelines);
     let overlays: Vec<Overlay> =
         std::iter::once(Overlay::Successes).chain(series.into_iter().map(Overlay::Series)).collect();
@@ -75,11 +75,6 @@ fn charts(
         }
         key.draw(drawing, frameworks, overlay, area);
     }
-}
-
-/// Returns the index of a run in the league's order of its test.
-pub(crate) fn place(ranked: &[&Timeline], run: &Timeline) -> Option<usize> {
-    ranked.iter().position(|other| std::ptr::eq(*other, run))
 }
 
 /// Returns the time from the first second of any run to the end of the last, in seconds from t0.
@@ -204,7 +199,7 @@ mod tests {
         assert_eq!(league.standings[0].throughput, 55.0);
         // The line is at the average, in a band from one repeat to the other.
         let runs: Vec<&perfpipe_analyze::Timeline> = runs[..2].iter().collect();
-        let framework = Framework::new(0, &runs, 1, false, &Style::default().fonts()).unwrap();
+        let framework = Framework::new(0, &runs, (0, 1), false, &Style::default().fonts()).unwrap();
         let spreads = framework.spreads(&|_, column| column.successes);
         let is_between = |(median, ends): &(Option<f64>, crate::columns::Spread)| {
             (*median, ends.min, ends.max) == (Some(55.0), 10.0, 100.0)
@@ -217,7 +212,7 @@ mod tests {
         let runs = [steady("go", 100.0, 0.0, 10), steady("go", 100.0, 0.0, 30), steady("go", 100.0, 0.0, 20)];
         let runs: Vec<&perfpipe_analyze::Timeline> = runs.iter().collect();
         let fonts = Style::default().fonts();
-        let framework = Framework::new(0, &runs, 1, false, &fonts).unwrap();
+        let framework = Framework::new(0, &runs, (0, 1), false, &fonts).unwrap();
         let spreads = framework.spreads(&|_, column| column.successes);
         let known = spreads.iter().filter(|(median, _)| median.is_some()).count();
         assert_eq!((spreads.len(), known), (30, 20));

@@ -68,7 +68,8 @@ fn cross_hair(reader: &mut Reader, store: &Store, (run, framework): (usize, &str
     let rows: Value =
         serde_json::from_str(&store.export(&Key::new(framework, "2048"), "seconds", "json", &[])).unwrap();
     for second in seconds {
-        let (x, y) = reader.place(run, *second as f64 + 0.5, END);
+        // Each run has a time axis of its own.
+        let (x, y) = reader.place(run, *second as f64 + 0.5, rows.as_array().unwrap().len() as f64);
         reader.browser.pointer("mouseMoved", x, y, false);
         let (told, row) = (reader.told(run), &rows[second]);
         assert!(text(&told, "second").starts_with(&format!("{second} (")), "{told}");

@@ -14,10 +14,11 @@ export class Bar {
   /**
    * @param {HTMLElement} host
    * @param {View} view
-   * @param {{ phases: Part[], figures: ((from: number, to: number) => Figures) | null, clock?: number }} options
+   * @param {{ phases: Part[], figures: ((from: number, to: number) => Figures) | null, clock?: number, own?: { first: number, end: number } }} options
    */
-  constructor(host, view, { phases, figures, clock }) {
+  constructor(host, view, { phases, figures, clock, own }) {
     this.view = view;
+    this.own = own;
     this.clock = clock;
     this.figuresOf = figures;
     this.scrub = html("input", { type: "range", class: "scrub", "aria-label": "Second", step: 1 });
@@ -73,8 +74,9 @@ export class Bar {
   /** Tells the part that is looked at. */
   change() {
     const { view } = this;
-    this.scrub.min = String(view.from);
-    this.scrub.max = String(view.to - 1);
+    const seen = view.of(this.own);
+    this.scrub.min = String(seen.from);
+    this.scrub.max = String(seen.to - 1);
     const figures = this.figuresOf?.(view.from, view.to) ?? null;
     const [from, to] = figures ? [figures.from, figures.to] : [view.from, view.to];
     const name = figures?.name === "whole" || !view.isZoomed() ? "Whole" : figures?.name ? capital(figures.name) : "Part";

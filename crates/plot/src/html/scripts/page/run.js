@@ -40,7 +40,8 @@ export async function runCharts(index, at, host, view) {
   const [series, detail] = await Promise.all([seriesOf(at), detailOf(at, head.first)]);
   const phases = head.parts.slice(1);
   const figures = (/** @type {number} */ from, /** @type {number} */ to) => partFigures(head, series, detail.counts, from, to);
-  const group = new Group(host, view, { phases, figures, clock: head.clock });
+  const own = { first: head.first, end: head.first + head.seconds };
+  const group = new Group(host, view, { phases, figures, clock: head.clock, own });
   const common = { first: head.first, end: head.first + head.seconds, lasting: lasting(head), phases, clock: head.byClock ? head.clock : undefined };
   requestsChart(index, head, series, group, common);
   const line = (/** @type {string} */ name, /** @type {(number | null)[]} */ list, /** @type {string} */ color, unit = "") =>
