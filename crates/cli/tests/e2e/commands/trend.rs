@@ -47,7 +47,9 @@ fn trend_marks_the_version_that_changes_the_level() {
             let is_changed = row["version"] == "c3";
             assert_eq!(row["p95_outcome"] == "worse", is_changed, "{row}");
             assert_eq!(row["elapsed_mean_outcome"] == "worse", is_changed, "{row}");
-            assert!(row["throughput_outcome"].is_null(), "{row}");
+            // Answers that take longer end a run a little later.
+            let change = row["throughput_change_percent"].as_f64();
+            assert!(change.is_none_or(|change| change.abs() < 0.2), "{row}");
             assert!(row["p95_low"].as_f64() < row["p95"].as_f64(), "{row}");
         }
         let main = rows(&store.run(&[&trend[..], &["--tag", "branch=main", "--format", "json"]].concat()));
