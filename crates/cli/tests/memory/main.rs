@@ -4,6 +4,9 @@
 // clippy.toml allows these in #[test] functions, but not in their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
+mod bombs;
+mod bombs_logs;
+mod bombs_summaries;
 mod log;
 mod measured;
 mod readings;
@@ -136,6 +139,29 @@ fn no_readings_take_more_memory_than_is_promised() {
             row(text.name, "host", text.from_server(folder.path()));
         }
     }
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+}
+
+/// What each reader takes for an input that is made to take much.
+#[test]
+#[ignore = "takes minutes"]
+fn no_input_takes_more_memory_than_is_promised() {
+    let only = std::env::var("PERFPIPE_MEMORY_CASE").unwrap_or_default();
+    let (mut table, mut beyond) =
+        (String::from("| input | MB | s | code |\n|---|--:|--:|--:|\n"), Vec::new());
+    for bomb in bombs::all().filter(|bomb| bomb.name.contains(&only)) {
+        let folder = tempfile_in_target();
+        (bomb.write)(folder.path());
+        let run = measured(&[bomb.command, &["--store", "store"]].concat(), folder.path(), None);
+        let code = run.code.filter(|code| bomb.codes.contains(code));
+        let row = format!("| {} | {} | {:.1} | {:?} |", bomb.name, run.megabytes, run.seconds, run.code);
+        eprintln!("{row}");
+        writeln!(table, "{row}").unwrap();
+        if run.megabytes > bombs::LIMIT || code.is_none() {
+            beyond.push(format!("{row} {}", run.said.lines().next_back().unwrap_or_default()));
+        }
+    }
+    eprintln!("\n{table}");
     assert!(beyond.is_empty(), "{}", beyond.join("\n"));
 }
 

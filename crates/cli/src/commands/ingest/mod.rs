@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     if let Some(file) = packed::named(&args.files) {
         return packed::run(args, file, store).await;
     }
-    let found = summaries::find(&args.files)?;
+    let found = summaries::find(&args.files).await?;
     if !found.files.is_empty() {
         return points::run(args, found.files, store).await;
     }

@@ -77,7 +77,7 @@ const FORMATS: [Format; 2] = [Format::Text, Format::Json];
 /// Inspects the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
-    let given = find(&args.files)?;
+    let given = find(&args.files).await?;
     if !given.files.is_empty() {
         refuse_series(&args.series)?;
         return summaries::run(&given.files, &names(args)?, args.format, args.output.output.as_deref());

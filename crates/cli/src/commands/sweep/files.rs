@@ -15,8 +15,8 @@ use crate::input::summaries::{self, SummaryFile, find};
 ///
 /// # Errors
 /// If no file is a summary, or the key of a section is not known.
-pub(super) fn points(args: &SweepArgs) -> Result<Vec<Point>> {
-    let files = find(&args.files)?.files;
+pub(super) async fn points(args: &SweepArgs) -> Result<Vec<Point>> {
+    let files = find(&args.files).await?.files;
     if files.is_empty() {
         let problem = "no file is the summary of a load tool";
         let remedy = "Give what wrk, ab or another tool printed. Logs are read by `perfpipe ingest`; then \

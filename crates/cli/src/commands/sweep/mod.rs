@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let mut left_out = LeftOut::default();
     let all = match &args.test {
-        _ if !args.files.is_empty() => with_readings(files::points(args)?, &args.series).await?,
+        _ if !args.files.is_empty() => with_readings(files::points(args).await?, &args.series).await?,
         Some(test) => {
             files::refuse_flags(args)?;
             points::with_runs(&store::existing(store).await?, test, &mut left_out).await?

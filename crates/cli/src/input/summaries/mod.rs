@@ -34,7 +34,7 @@ pub(crate) fn names(args: &PointArgs, frameworks: Option<&Path>) -> Result<Point
 /// # Errors
 /// If the key of a section is not known.
 pub(crate) fn named(files: &[SummaryFile], names: &PointNames) -> Result<Vec<Point>> {
-    let sections: Vec<_> = files.iter().map(|file| (file.name(), file.found.sections.clone())).collect();
+    let sections: Vec<_> = files.iter().map(|file| (file.name(), &file.found.sections)).collect();
     let points = named_points(&sections, names).map_err(|(file, section, unknown)| {
         let file = files.get(file);
         let shown = file.map(|file| file.shown.clone()).unwrap_or_default();

@@ -2,10 +2,10 @@
 
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct Ab;
 
@@ -16,8 +16,8 @@ impl TextTool for Ab {
         "ab"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        let line = line_at(lines, at);
+    fn begins(&self, line: Line<'_>) -> bool {
+        let line = line.trimmed();
         line.starts_with(BANNER) || (line.starts_with('<') && line.contains(BANNER))
     }
 

@@ -5,17 +5,17 @@ pub(crate) mod wrk2;
 
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct Wrk;
 
 /// Returns true if wrk or wrk2 begins here.
-pub(crate) fn begins(lines: &[&str], at: usize) -> bool {
-    let line = line_at(lines, at);
-    let next = line_at(lines, at + 1);
+pub(crate) fn begins(line: Line<'_>) -> bool {
+    let next = line.next().trimmed();
+    let line = line.trimmed();
     line.starts_with("Running ")
         && line.contains(" test @ ")
         && (next.is_empty() || next.contains(" threads and "))
@@ -26,8 +26,8 @@ impl TextTool for Wrk {
         "wrk"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        begins(lines, at)
+    fn begins(&self, line: Line<'_>) -> bool {
+        begins(line)
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
