@@ -40,14 +40,14 @@ fn outputs(folder: &Path, name: &str) {
     });
 }
 
-/// A JSON object with so many bytes of something else at its begin.
+/// A JSON object with so many bytes of something else at its end.
 fn json(folder: &Path, name: &str, other: &str, bytes: usize) {
     packed(folder, "bomb.gz", |out| {
         let text = fixture(name);
-        let (before, behind) = text.split_at(text.find('{').unwrap() + 1);
-        write!(out, "{before}\"other\":[").unwrap();
+        let (before, behind) = text.split_at(text.rfind('}').unwrap());
+        write!(out, "{before},\"other\":[").unwrap();
         repeat(out, other, bytes);
-        write!(out, "{}],{behind}", other.trim_end_matches(',')).unwrap();
+        write!(out, "{}]{behind}", other.trim_end_matches(',')).unwrap();
     });
 }
 
@@ -147,9 +147,9 @@ pub(crate) const BOMBS: &[Bomb] = &[
     bomb("k6's JSON: names that all differ", |folder| {
         packed(folder, "bomb.gz", |out| {
             let text = fixture("k6/summary-export.json");
-            let (before, behind) = text.split_at(text.find('{').unwrap() + 1);
+            let (before, behind) = text.split_at(text.rfind('}').unwrap());
             out.write_all(before.as_bytes()).unwrap();
-            number(out, 0..1_400_000, |n| format!("\"{n}\":1,"));
+            number(out, 0..1_400_000, |n| format!(",\"{n}\":1"));
             out.write_all(behind.as_bytes()).unwrap();
         });
     }),
