@@ -264,6 +264,8 @@ kinds! {
     BucketClock = "bucket-clock",
     /// The server of the bucket can't be reached, or fails.
     BucketFailed = "bucket-failed",
+    /// The server of the bucket writes an object again that must not exist yet.
+    BucketUnconditional = "bucket-unconditional",
     /// A store in a bucket does not have what was asked for.
     NotInBucket = "not-in-bucket",
     /// A table in the bucket was made or changed by something else than this version of perfpipe.
@@ -274,6 +276,12 @@ kinds! {
     RunMoved = "run-moved",
     /// The change was made, but a power failure may still undo it.
     NotDurable = "not-durable",
+    /// The change was made, and what follows it failed.
+    ChangeMade = "change-made",
+    /// The files of a run were removed while it was being written.
+    FilesRemoved = "files-removed",
+    /// Files would be removed that an ingest may be writing.
+    KeptTooShort = "kept-too-short",
     /// The database's schema has objects or owners that perfpipe does not trust.
     SchemaForeign = "schema-foreign",
     /// An object that others made in the schema prevents the migration.

@@ -29,6 +29,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 /// table. A warning before it tells what happened.
 const NODE_FAILED: &str = "failure on connection marked as essential";
 
+/// How the codes begin of errors of a server that an administrator stops.
+const SHUT_DOWN: &str = "57P";
+
 /// A connection and the task that drives it. Dropping it closes the connection and rolls back an open transaction.
 pub(crate) struct Session {
     client: Client,
@@ -71,6 +74,23 @@ impl Session {
     /// Runs statements without rows and values.
     pub(crate) async fn run(&self, what: &str, sql: &str) -> Result<()> {
         self.client.batch_execute(sql).await.map_err(|e| self.error(what, &e))
+    }
+
+    /// Commits the transaction. If its answer is lost, the error says what may have been done by it: `perhaps` is as in "the
+    /// run a_t may be dropped".
+    pub(crate) async fn commit(&self, what: &str, perhaps: &str) -> Result<()> {
+        let Err(error) = self.client.batch_execute("commit").await else { return Ok(()) };
+        let lost = self.error(what, &error);
+        // A server that says why has changed nothing, unless it was shut down meanwhile.
+        if error.as_db_error().is_some_and(|said| !said.code().code().starts_with(SHUT_DOWN)) {
+            return Err(lost);
+        }
+        let remedy = "See what is stored once the server answers, and run the command again if it is needed.";
+        Err(Error::refused(
+            ErrorKind::CommitUnknown,
+            format!("{lost}; {perhaps}, since the answer to the commit was lost"),
+            remedy,
+        ))
     }
 
     /// Ends a transaction that only read.

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::ParquetStore;
 use super::folder::manifest::{sync_dir, write_json};
-use super::folder::{Folder, POINTS};
+use super::folder::{Folder, POINTS, not_durable};
 use super::home::Home;
 use super::lock::refuse_link;
 use crate::error::{Error, Result};
@@ -143,7 +143,7 @@ impl ParquetStore {
         let file = PointsFile::new(&points)
             .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
         write_json(&path, &file)?;
-        sync_dir(self.path())
+        sync_dir(self.path()).map_err(|error| not_durable("the points are in their place", &error))
     }
 }
 
