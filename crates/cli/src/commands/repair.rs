@@ -29,9 +29,12 @@ use crate::output::progress::Bar;
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
-    /// Keep the files of replaced, dropped and interrupted runs in a bucket for so long: 36h [default: 7d]
+    /// Keep the files of replaced, dropped and interrupted runs in a bucket for so long, at least 6h: 36h [default: 7d]
     #[arg(long, value_name = "AGE", value_parser = span, conflicts_with_all = ["run", "test", "tag"])]
     pub(crate) keep_for: Option<u64>,
+    /// Keep them for less than 6h if --keep-for says so: nobody may be writing to the store
+    #[arg(long, requires = "keep_for")]
+    pub(crate) force: bool,
     /// Say what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -48,7 +51,16 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);
     if let Some(ms) = args.keep_for {
-        repairer = repairer.keep_for(Duration::from_millis(ms));
+        let kept = Duration::from_millis(ms);
+        if kept < Repairer::LEAST_KEPT && !args.force {
+            let problem = "--keep-for is shorter than 6h, and an ingest may be writing files as old as that";
+            let remedy = "Give 6h or longer, or --force if nobody writes to the store.";
+            return Err(CliError::usage(problem, remedy).into());
+        }
+        repairer = repairer.keep_for(kept);
+    }
+    if args.force {
+        repairer = repairer.force();
     }
     if args.runs.is_all() {
         repairer.store(&store)?;

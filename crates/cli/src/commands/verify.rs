@@ -19,7 +19,7 @@ use crate::output::{Output, note};
     perfpipe verify\n  \
     perfpipe verify go_2048 \"spring_2048#2\" --format json\n\n\
     Reads all tables and samples, and checks their checksums, and the counts against the run's own row and the \
-    samples. Without names, reads the points too.\n\n\
+    samples. Without names, reads the points too, and in a bucket the logs of all tables.\n\n\
     Exit codes: 0 nothing is damaged; 3 something is damaged.")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -56,6 +56,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
         let unread =
             chosen.unread.iter().map(|error| Verdict::of_other("(unknown)", vec![error.to_string()]));
         verdicts.extend(unread);
+        verdicts.extend(itself(&store, &found.unread).await?);
         verdicts.extend(points(&store).await?);
     }
     let progress = Progress::default();
@@ -70,6 +71,14 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     print(&verdicts, &chosen.names, args)?;
     let damaged = verdicts.iter().filter(|verdict| !verdict.faults.is_empty()).count();
     if damaged > 0 { Err(Damaged { found: damaged, all: verdicts.len() }.into()) } else { Ok(()) }
+}
+
+/// Verifies the store itself. Says what is wrong with it beyond what could not be read anyway.
+async fn itself(store: &Store, unread: &[Error]) -> Result<Option<Verdict>> {
+    let mut check = store.verify_store().await?;
+    check.notes.iter().for_each(|found| note(found));
+    check.faults.retain(|fault| unread.iter().all(|error| error.to_string() != *fault));
+    Ok((!check.faults.is_empty()).then(|| Verdict::of_other("(tables)", check.faults)))
 }
 
 /// Verifies the points, unless there are none.

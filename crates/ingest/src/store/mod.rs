@@ -36,6 +36,16 @@ pub struct Listing {
     pub unread: Vec<Error>,
 }
 
+/// What was found of a store itself, as opposed to its runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreCheck {
+    /// What is damaged, each as a sentence.
+    pub faults: Vec<String>,
+    /// What may mean that something is lost, or merely that an ingest is in progress or was stopped.
+    pub notes: Vec<String>,
+}
+
 /// The run that a reader asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {

@@ -3,6 +3,7 @@
 mod checkpoints;
 pub(crate) mod engines;
 mod faults;
+mod hostile;
 mod parity;
 mod races;
 mod repair;

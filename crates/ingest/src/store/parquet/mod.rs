@@ -60,7 +60,7 @@ use self::lake::Lake;
 use super::held::{self, Counted};
 use super::repairer::Repairer;
 use super::unreadable::fault;
-use super::{Listing, Wanted};
+use super::{Listing, StoreCheck, Wanted};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
@@ -112,7 +112,11 @@ impl ParquetStore {
     #[cfg(feature = "lake")]
     pub fn open_bucket(url: &str, settings: &[(String, String)]) -> Result<Self> {
         let lake = Lake::open(url, settings)?;
-        lake.check_layout()?;
+        match lake.check_layout() {
+            // What is damaged is said by whoever reads it, and `verify` names all of it.
+            Err(Error::Store { .. }) => {}
+            checked => checked?,
+        }
         Ok(Self { home: Home::Lake(lake) })
     }
 
@@ -178,7 +182,11 @@ impl ParquetStore {
             Err(error @ Error::Store { .. }) => found.unread.push(error),
             checked => checked?,
         }
-        let runs = self.home.manifests(test, |manifest| (manifest.bytes(), manifest.info))?;
+        let runs = match self.home.manifests(test, |manifest| (manifest.bytes(), manifest.info)) {
+            // It is not known which runs there are, as was said above.
+            Err(Error::Store { .. }) if !found.unread.is_empty() => Vec::new(),
+            runs => runs?,
+        };
         found.runs.reserve(runs.len());
         for run in runs {
             match run {
@@ -233,6 +241,16 @@ impl ParquetStore {
     /// If its manifest can't be read.
     pub fn stored_bytes(&self, key: &RunKey) -> Result<Option<u64>> {
         Ok(self.home.manifest(key)?.map(|manifest| manifest.bytes()))
+    }
+
+    /// Reads what the store itself says of its runs, as opposed to the contents of runs.
+    pub(crate) fn check_store(&self) -> Result<StoreCheck> {
+        match &self.home {
+            // Its file is read by whoever opens it, and each run describes itself.
+            Home::Folder(_) => Ok(StoreCheck::default()),
+            #[cfg(feature = "lake")]
+            Home::Lake(lake) => lake.verify(),
+        }
     }
 
     /// Reads every byte of a run's files. Returns a fault for each damaged file, with its name.

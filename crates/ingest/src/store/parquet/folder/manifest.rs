@@ -223,7 +223,7 @@ impl Manifest {
 
     /// Returns the size of the run's files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.values().map(Sums::bytes).sum()
+        self.files.values().map(Sums::bytes).fold(0, u64::saturating_add)
     }
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
@@ -239,7 +239,7 @@ impl Manifest {
 }
 
 /// Returns true if a name is one that perfpipe gives to generations. Paths that lead elsewhere are not.
-fn is_generation(name: &str) -> bool {
+pub(crate) fn is_generation(name: &str) -> bool {
     let random = name.strip_prefix(GENERATION);
     random.is_some_and(|random| !random.is_empty() && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }

@@ -1,5 +1,6 @@
 //! The URL of a store in a bucket, and the client for it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::aws::AmazonS3Builder;
@@ -59,6 +60,11 @@ impl Address {
         }
         let path = Path::from_url_path(folder).map_err(|error| refused(&error.to_string()))?;
         Ok(Self { url: format!("{scheme}://{}", rest.trim_end_matches('/')), scheme, folder: path })
+    }
+
+    /// Returns the path of the folder, if it is on the disk.
+    pub(super) fn on_disk(&self) -> Option<PathBuf> {
+        (self.scheme == "file").then(|| format!("/{}", self.folder).into())
     }
 }
 
