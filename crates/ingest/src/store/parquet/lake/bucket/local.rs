@@ -6,8 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::Listed;
 use crate::error::{Error, ErrorKind};
+
+/// An object that was listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::store::parquet::lake) struct Listed {
+    pub(in crate::store::parquet::lake) name: String,
+    /// When it was written, by the clock of the bucket, epoch ms.
+    pub(in crate::store::parquet::lake) since_ms: i64,
+}
 
 /// A folder on the disk. The folder itself may be a link.
 pub(super) struct Local(pub(super) PathBuf);

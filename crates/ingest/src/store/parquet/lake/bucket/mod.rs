@@ -22,6 +22,7 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
+pub(super) use self::local::Listed;
 pub(super) use self::object::{Object, Upload, copy};
 pub(super) use self::outcome::{made, not_made, perhaps_made, unknown};
 pub(in crate::store::parquet) use self::url::is_bucket;
@@ -41,14 +42,6 @@ pub(in crate::store::parquet::lake) struct Room {
     pub(in crate::store::parquet::lake) at_once: usize,
     pub(in crate::store::parquet::lake) small: u64,
     pub(in crate::store::parquet::lake) most: u64,
-}
-
-/// An object that was listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::store::parquet::lake) struct Listed {
-    pub(in crate::store::parquet::lake) name: String,
-    /// When it was written, by the clock of the bucket, epoch ms.
-    pub(in crate::store::parquet::lake) since_ms: i64,
 }
 
 /// The object that is written only once, by which a bucket shows that it refuses to write one again.
