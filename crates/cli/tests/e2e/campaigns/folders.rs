@@ -271,7 +271,7 @@ fn logs_of_one_key_are_refused_before_anything_is_stored_or_become_repeats() {
         assert!(night.store.list().is_empty());
 
         let repeats = |status: &str| {
-            ["go_2048", "nio_2048", "nio_2048#2", "nio_2048#3"].map(|run| format!("{run} {status}"))
+            ["go_2048", "nio_2048#1", "nio_2048#2", "nio_2048#3"].map(|run| format!("{run} {status}"))
         };
         let flags = ["--append-repeat", "--jobs", "3"];
         assert_eq!(night.statuses(&["--append-repeat", "--dry-run"]), repeats("new"));

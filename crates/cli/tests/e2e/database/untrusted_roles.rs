@@ -119,7 +119,7 @@ fn assert_commands_work(scene: &Scene) {
         vec!["list"],
         vec!["report", "--test", "2048", "--format", "svg"],
         vec!["check", "--test", "2048", "requests >= 1"],
-        vec!["compare", "go_2048", "go_2048#2"],
+        vec!["compare", "go_2048#1", "go_2048#2"],
         [&["diagnose", "--repeat", "1"], &told[..]].concat(),
         vec!["attach-cpu", "go_2048", cpu],
         vec!["copy", "--to", other.place()],
