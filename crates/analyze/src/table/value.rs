@@ -126,6 +126,7 @@ impl Values {
             Kind::F64 => Self::F64(vec![None; rows]),
             Kind::Text => Self::Text(vec![None; rows]),
             Kind::Bool => Self::Bool(vec![None; rows]),
+            Kind::Json => Self::Json(vec![None; rows]),
         }
     }
 
@@ -153,6 +154,7 @@ impl Values {
             (Self::F64(own), Self::F64(other)) => own.extend(other),
             (Self::Text(own), Self::Text(other)) => own.extend(other),
             (Self::Bool(own), Self::Bool(other)) => own.extend(other),
+            (Self::Json(own), Self::Json(other)) => own.extend(other),
             _ => {}
         }
     }
@@ -164,6 +166,7 @@ impl Values {
             Self::F64(_) => Kind::F64,
             Self::Text(_) => Kind::Text,
             Self::Bool(_) => Kind::Bool,
+            Self::Json(_) => Kind::Json,
         }
     }
 
@@ -174,6 +177,7 @@ impl Values {
             Self::F64(values) => values.len(),
             Self::Text(values) => values.len(),
             Self::Bool(values) => values.len(),
+            Self::Json(values) => values.len(),
         }
     }
 
