@@ -63,6 +63,18 @@ pub enum Error {
         /// The run's last second.
         last: u32,
     },
+    /// A run whose counts go on behind its last second.
+    #[error(
+        "the run {run} has counts of second {second}, and its own row says that it has {seconds} seconds"
+    )]
+    BeyondEnd {
+        /// The run's key.
+        run: String,
+        /// The first such second.
+        second: u32,
+        /// The number of the run's seconds.
+        seconds: u32,
+    },
     /// A phase that the run does not have.
     #[error("the run {run} has no {phase}: {because}")]
     NoPhase {
@@ -182,6 +194,7 @@ impl Error {
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
             Self::Window { .. } => "window",
+            Self::BeyondEnd { .. } => "beyond-end",
             Self::NoPhase { .. } => "no-phase",
             Self::NoLoad { .. } => "no-load",
             Self::UnknownLabel { .. } => "unknown-label",
@@ -208,6 +221,9 @@ impl Error {
                 "Give a first second that is not after the last.".into()
             }
             Self::Window { last, .. } => format!("Give a first second from 0 to {last}."),
+            Self::BeyondEnd { .. } => {
+                "Correct the run's row (RunInfo::new counts its seconds), or its counts.".into()
+            }
             Self::NoPhase { phases, .. } if *phases == Phases::default() => {
                 "Choose the seconds yourself (View::from, View::to).".into()
             }

@@ -127,8 +127,8 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
              store the logs as repeats of one test with --append-repeat."
         }
         ErrorKind::SpanTooLong => "Give --max-span at most 12 days.",
-        ErrorKind::EmptyName => {
-            "Give --framework and --test a name, or leave them out to have them inferred."
+        ErrorKind::RunName => {
+            "Give it another name with --framework and --test; left out, they are inferred."
         }
         ErrorKind::Resolution => {
             "Give --resolution 1us, 10us, 100us or 1ms: the log's own or a coarser one, and one for all logs of a run."
@@ -194,6 +194,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NotDurable => {
             "Find out from the system's log what is wrong with the disk, then check the run with `perfpipe \
              verify`."
+        }
+        ErrorKind::RunContradictory => {
+            "Nothing was stored. This is a bug in perfpipe, not a fault of your files. Please report it with this message."
         }
         ErrorKind::RunDamaged => {
             "A part of the run was deleted, hidden or changed. See what is damaged with `perfpipe verify`, \

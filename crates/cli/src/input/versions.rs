@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use perfpipe_ingest::run::is_tag_key;
 use perfpipe_ingest::{RunInfo, RunKey};
 
-use crate::args::is_key;
 use crate::input::runs::RunNames;
 
 /// What makes runs one version.
@@ -24,7 +24,7 @@ impl FromStr for By {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
-            Some(("tag", key)) if is_key(key) => Ok(Self::Tag(key.to_owned())),
+            Some(("tag", key)) if is_tag_key(key) => Ok(Self::Tag(key.to_owned())),
             None if text == "day" => Ok(Self::Day),
             None if text == "run" => Ok(Self::Run),
             _ => Err("give tag:KEY, as in tag:commit, or day, or run".to_owned()),

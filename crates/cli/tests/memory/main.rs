@@ -9,6 +9,7 @@ mod bombs_logs;
 mod bombs_summaries;
 mod log;
 mod measured;
+mod packed;
 mod readings;
 
 use std::fmt::Write;
@@ -30,7 +31,7 @@ struct Case {
 }
 
 /// Runs and attacks, those of twelve hours or less and the attacks within 200 MB.
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     Case::run("200 labels, 1 hour", Log::Seconds { seconds: 3600, labels: 200 }, 200),
     Case::run("200 labels, 4 hours", Log::Seconds { seconds: 4 * 3600, labels: 200 }, 200),
     Case::run("200 labels, 12 hours", Log::Seconds { seconds: 12 * 3600, labels: 200 }, 200),
@@ -48,6 +49,10 @@ const CASES: [Case; 12] = [
     Case {
         flags: &["--max-span", "12d"],
         ..Case::run("12 days at 1/s", Log::Seconds { seconds: 12 * 86_400 - 10, labels: 1 }, 300)
+    },
+    Case {
+        flags: &["--max-span", "12d"],
+        ..Case::run("12 sparse days", Log::Sparse { days: 12, requests: 1_500_000 }, 300)
     },
 ];
 
@@ -86,6 +91,12 @@ fn readers(folder: &Path) -> Vec<(&'static str, Vec<String>)> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     vec![
         ("export seconds", export("seconds")),
+        ("export labels", export("labels")),
+        ("export errors", export("errors")),
+        ("export phases", export("phases")),
+        ("diagnose", words(&["diagnose", "f_t"])),
+        ("check", words(&["check", "--test", "t", "requests > 0"])),
+        ("trend", words(&["trend", "--test", "t"])),
         ("export samples", export("samples")),
         ("report", words(&["report", "--test", "t", "--out", &place("charts")])),
         ("report html", words(&["report", "--test", "t", "--format", "html", "--out", &place("charts")])),

@@ -122,7 +122,8 @@ impl InjectorLoad {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The number of samples of each elapsed time: (time, samples), ascending by time, never with 0 samples.
+    /// The number of samples of each elapsed time: (time, samples), ascending by time, never with 0 samples. A table and
+    /// a packed cell put them in this order where they are in another.
     pub elapsed: Vec<(i32, u64)>,
     /// The time to the first byte.
     pub latency: Spread,
@@ -180,6 +181,30 @@ impl Cell {
             before_boundary: *before_boundary,
         };
         CellRef { sums, elapsed, injectors }
+    }
+
+    /// Puts the lists in their order, and adds up what is in them twice: whoever makes a cell need not know of it.
+    pub(crate) fn ordered(mut self) -> Self {
+        if !self.elapsed.is_sorted_by(|one, next| one.0 < next.0) {
+            self.elapsed.sort_unstable_by_key(|(elapsed, _)| *elapsed);
+            self.elapsed.dedup_by(|next, one| {
+                let is_same = next.0 == one.0;
+                one.1 = if is_same { one.1.saturating_add(next.1) } else { one.1 };
+                is_same
+            });
+        }
+        if !self.injectors.is_sorted_by(|one, next| one.injector < next.injector) {
+            self.injectors.sort_unstable_by_key(|load| load.injector);
+            self.injectors.dedup_by(|next, one| {
+                let is_same = next.injector == one.injector;
+                if is_same {
+                    one.samples = one.samples.saturating_add(next.samples);
+                    one.threads = one.threads.saturating_add(next.threads);
+                }
+                is_same
+            });
+        }
+        self
     }
 
     /// Adds the samples of another cell. Sums saturate at the limits of their types, which no real log reaches.

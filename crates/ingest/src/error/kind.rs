@@ -172,8 +172,8 @@ kinds! {
     SharedKey = "shared-key",
     /// The given maximum span of the records is too long.
     SpanTooLong = "span-too-long",
-    /// The given framework or test is empty.
-    EmptyName = "empty-name",
+    /// A framework or a test can't have this name.
+    RunName = "run-name",
     /// The given repeat is out of range.
     RepeatRange = "repeat-range",
     /// The number of a part of a run is out of range.
@@ -194,6 +194,8 @@ kinds! {
     InjectorPattern = "injector-pattern",
     /// The given columns lack one that perfpipe needs.
     ColumnsIncomplete = "columns-incomplete",
+    /// A run that is to be stored contradicts itself, or is none that can be.
+    RunContradictory = "run-contradictory",
     /// The run's row and its writer disagree about the samples.
     WriterMismatch = "writer-mismatch",
     /// The database's URL is not valid.
@@ -272,6 +274,8 @@ kinds! {
     TableForeign = "table-foreign",
     /// There is a link within the store.
     LinkInStore = "link-in-store",
+    /// In the place of a file within a store there is a pipe, a device, a socket or a folder.
+    OtherInStore = "other-in-store",
     /// A run's folder was copied or renamed by hand.
     RunMoved = "run-moved",
     /// The change was made, but a power failure may still undo it.
@@ -306,6 +310,8 @@ kinds! {
     TableLocked = "table-locked",
     /// No server could be reached.
     Unreachable = "unreachable",
+    /// The caller cancelled the work.
+    Cancelled = "cancelled",
     /// The answer to the commit was lost, and the run is not stored.
     CommitLost = "commit-lost",
     /// The answer to the commit was lost, and it is not known whether the run is stored.

@@ -136,6 +136,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     terms: Terms<'_>,
 ) -> Result<Ingested> {
     check(options)?;
+    options.progress.go_on()?;
     #[cfg(feature = "fetch")]
     if options.asks() {
         let plain = for_time(files, options, terms.kept)?;
@@ -412,6 +413,7 @@ impl Prepared {
         read_twice: bool,
         terms: Terms<'_>,
     ) -> Result<Ingested> {
+        options.progress.go_on()?;
         let (stage, collected) = (options.progress.commit(), &mut *collected);
         let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
             return Err(self.nothing_taken(collected));

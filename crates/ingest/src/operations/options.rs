@@ -4,7 +4,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::endpoint::Endpoints;
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::infer::Clues;
-use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
+use crate::run::info::LONGEST_SPAN_MS;
+use crate::run::key::{LAST_REPEAT, Repeat, RunKey, name_fault};
 use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
@@ -12,9 +13,6 @@ use crate::series::server::{self, SeriesFile};
 use crate::source::{CpuExport, SeriesExport, SourceOptions};
 #[cfg(feature = "fetch")]
 use crate::source::{ReadingsSource, SeriesSource};
-
-/// The maximum span of a run in ms: 12 days before and after its first accepted record.
-const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
 
 /// Options for reading and storing a run.
 ///
@@ -125,11 +123,11 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
         ));
     }
     for (what, name) in [("framework", &options.framework), ("test", &options.test)] {
-        if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+        if let Some(fault) = name.as_deref().and_then(name_fault) {
             return Err(Error::usage(
-                ErrorKind::EmptyName,
-                format!("the name of the {what} is empty"),
-                "Give it a name, or leave it out to have it inferred.",
+                ErrorKind::RunName,
+                format!("the name of the {what} {fault}"),
+                "Give it another name, or leave it out to have it inferred.",
             ));
         }
     }

@@ -7,6 +7,22 @@ use serde::{Deserialize, Serialize};
 /// The largest repeat number.
 pub const LAST_REPEAT: u32 = i32::MAX as u32;
 
+/// The maximum length of the name of a framework or a test, in bytes.
+pub(crate) const LONGEST_NAME: usize = 1000;
+
+/// Returns why a framework or a test can't have this name, as a clause; `None` if it can.
+pub(crate) fn name_fault(name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        Some("is empty".to_owned())
+    } else if name.len() > LONGEST_NAME {
+        Some(format!("has {} bytes, and may have {LONGEST_NAME}", name.len()))
+    } else if name.chars().any(char::is_control) {
+        Some("has a control character".to_owned())
+    } else {
+        None
+    }
+}
+
 /// Identifies a run: the framework under test, the test, and the number of the repeat.
 ///
 /// Displayed as `spring_2048`; from the second repeat on as `spring_2048#2`.
@@ -40,6 +56,18 @@ impl RunKey {
     #[must_use]
     pub fn with_repeat(self, repeat: u32) -> Self {
         Self { repeat, ..self }
+    }
+
+    /// Returns why no run can have this key, as a clause; `None` if one can.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let names = [("framework", &self.framework), ("test", &self.test)];
+        let fault = names.into_iter().find_map(|(what, name)| Some((what, name_fault(name)?)));
+        let range = || {
+            let repeat = self.repeat;
+            let is_far = !(1..=LAST_REPEAT).contains(&repeat);
+            is_far.then(|| format!("the repeat is {repeat}, and must be from 1 to {LAST_REPEAT}"))
+        };
+        fault.map(|(what, fault)| format!("the name of the {what} {fault}")).or_else(range)
     }
 
     /// A name for tables and files, such as `spring_2048` or `spring_2048_r2`. Different keys may share a name.

@@ -1,5 +1,6 @@
 //! The stores, a folder of Parquet files and Postgres, and the types that they share.
 
+pub(crate) mod bounds;
 pub(crate) mod commit;
 pub(crate) mod counted;
 pub(crate) mod held;

@@ -4,12 +4,11 @@ use perfpipe_ingest::StoredRun;
 
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::seconds::span;
+use crate::diagnose::seconds::{Second, span};
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
 use crate::format::figure;
 use crate::stats::median::upper_median;
-use crate::timeline::Second;
 use crate::view::phases::Span;
 
 /// The least number of seconds by which an injector begins and ends apart from the others.

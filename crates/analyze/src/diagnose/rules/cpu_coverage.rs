@@ -2,8 +2,7 @@
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::seconds::span;
-use crate::timeline::Second;
+use crate::diagnose::seconds::{Second, span};
 use crate::view::phases::Span;
 
 /// The least number of seconds without a reading, and the least share of all.
@@ -12,7 +11,7 @@ const LACK: (usize, f64) = (3, 0.02);
 /// Finds seconds without a reading, if there are readings at all.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let rows = facts.all();
-    let lacking: Vec<&Second> = rows.iter().filter(|row| row.cpu.is_none()).collect();
+    let lacking: Vec<&Second> = rows.iter().filter(|row| !row.has_cpu).collect();
     let share = lacking.len() as f64 / rows.len() as f64;
     let readings = facts.run.cpu.readings();
     let (first, last) = (readings.first()?.0, readings.last()?.0);

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::seconds::{requests, span};
+use crate::diagnose::seconds::{Second, requests, span};
 use crate::format::figure;
-use crate::timeline::Second;
 use crate::view::phases::Span;
 
 /// The least share of failures in a burst, on top of twice the steady share.

@@ -2,8 +2,7 @@
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::seconds::{requests, span};
-use crate::timeline::Second;
+use crate::diagnose::seconds::{Second, requests, span};
 
 /// The difference allowed, as a share of the threads.
 const SLACK: f64 = 0.15;
@@ -29,7 +28,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .filter(|row| row.failures <= row.successes)
         .filter_map(|row| Some((row, row.load?)))
         .collect();
-    let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0)).sum();
+    let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean).sum();
     let sent: f64 = counted.iter().map(|(row, _)| requests(row)).sum();
     let threads = |silent: bool| -> f64 {
         counted.iter().filter(|(row, _)| silent || requests(row) > 0.0).map(|(_, load)| load).sum()
@@ -100,8 +99,7 @@ fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut Figures) -> String {
 /// threads and scattered times, a single request may be a good part of the total.
 fn after(rows: &[Second]) -> f64 {
     let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
-    let over = |row: &Second| Some((f64::from(row.second) * 1000.0 + row.elapsed_max? - end).max(0.0));
-    rows.iter().filter_map(over).sum()
+    rows.iter().map(|row| (f64::from(row.second) * 1000.0 + row.elapsed_max - end).max(0.0)).sum()
 }
 
 /// Returns the time in seconds that a thread waits between two requests, if it is the same in all parts of the run,
@@ -113,8 +111,7 @@ fn think_time(facts: &Facts<'_>) -> Option<f64> {
     let part = rows.len().div_ceil(PARTS.0).max(1);
     let waited = |rows: &[(&Second, f64)]| {
         let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
-        let busy: f64 =
-            rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0) / 1000.0).sum();
+        let busy: f64 = rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean / 1000.0).sum();
         let threads: f64 = rows.iter().map(|(_, load)| load).sum();
         ((threads - busy) / sent, threads / sent, sent)
     };

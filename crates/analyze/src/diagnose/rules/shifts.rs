@@ -113,7 +113,7 @@ fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
 fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
     let of = |span: Span| -> Result<Summary> {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };
-        Ok(Timeline::new(facts.run, &view)?.summary)
+        Timeline::summary_of(facts.run, &view)
     };
     let (before, after) = (of(found.before)?, of(found.after)?);
     let differs = |one: Option<f64>, other: Option<f64>| {

@@ -3,10 +3,9 @@
 use crate::diagnose::chance::{SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::seconds::span;
+use crate::diagnose::seconds::{Second, span};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
-use crate::timeline::Second;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 

@@ -29,8 +29,12 @@ const PERIODIC: (usize, f64, f64) = (6, 0.75, 3.0);
 /// How much an interval may differ from the period: seconds, or a share of it.
 const JITTER: (f64, f64) = (1.0, 0.1);
 
-/// A second with the waits that begin in it.
-type Looked = (Row, Waits);
+/// Consecutive seconds: of each its requests and its waits.
+#[derive(Clone, Copy)]
+struct Looked<'a> {
+    rows: &'a [Row],
+    waits: &'a [Waits],
+}
 
 /// A stretch in which everything waited.
 #[derive(Clone)]
@@ -65,26 +69,32 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
     let (waits, chance) = waits::of_seconds(facts)?;
     let usual = Usual { dispersion, chance, seconds: rows.len() as f64 };
-    let looked: Vec<Looked> = rows.into_iter().zip(waits).collect();
-    let apart = |(row, waits): &Looked| row.is_few() || waits.is_many;
-    let stretches = looked.chunk_by(|a, b| apart(a) == apart(b));
-    let stretches = stretches.filter(|stretch| stretch.first().is_some_and(apart));
-    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, &usual)).collect();
+    let apart: Vec<bool> =
+        rows.iter().zip(&waits).map(|(row, waits)| row.is_few() || waits.many.is_some()).collect();
+    let (mut stalls, mut from) = (Vec::new(), 0);
+    for stretch in apart.chunk_by(|one, next| one == next) {
+        let seconds = from..from + stretch.len();
+        from = seconds.end;
+        let looked = rows.get(seconds.clone()).zip(waits.get(seconds));
+        let looked = looked.filter(|_| stretch.first() == Some(&true));
+        stalls.extend(looked.and_then(|(rows, waits)| stall(Looked { rows, waits }, &usual)));
+    }
     let sure = stalls.iter().filter(|stall| stall.surprise >= SURPRISE).cloned().collect();
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
 /// Returns a possible stall with its surprise.
-fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
-    let (first, last) = (stretch.first()?.0.second, stretch.last()?.0.second);
-    let few = stretch.iter().filter(|(row, _)| row.is_few());
+fn stall(stretch: Looked<'_>, usual: &Usual) -> Option<Stall> {
+    let Looked { rows, waits } = stretch;
+    let (first, last) = (rows.first()?.second, rows.last()?.second);
+    let few = rows.iter().filter(|row| row.is_few());
     let (requests, expected) =
-        few.fold((0.0, 0.0), |(count, sum), (row, _)| (count + row.count, sum + row.expected));
-    let longest = stretch.iter().map(|(_, waits)| waits.longest).fold(0.0, f64::max);
-    let is_known = stretch.iter().any(|(_, waits)| waits.threads.is_some());
-    let begins = first == 0 && (stretch.len() <= BEGIN || !is_known);
+        few.fold((0.0, 0.0), |(count, sum), row| (count + row.count, sum + row.expected));
+    let longest = waits.iter().map(|waits| waits.longest).fold(0.0, f64::max);
+    let is_known = waits.iter().any(|waits| waits.threads.is_some());
+    let begins = first == 0 && (rows.len() <= BEGIN || !is_known);
     let of_counts = if requests <= FEW * expected && !begins {
-        (surprise(requests, expected) / usual.dispersion).min(all_wait(stretch, longest, usual))
+        (surprise(requests, expected) / usual.dispersion).min(all_wait(waits, longest, usual))
     } else {
         0.0
     };
@@ -97,14 +107,14 @@ fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
 
 /// Returns the surprise of so many waiting so long: that of the count by [`surprise`], plus Chernoff's bound on the sum
 /// of exponential variables for the durations.
-fn waited(stretch: &[Looked]) -> f64 {
+fn waited(Looked { rows, waits }: Looked<'_>) -> f64 {
     let (mut waiting, mut expected, mut excess) = (0.0, 0.0, 0.0);
-    for (row, waits) in stretch.iter().filter(|(_, waits)| waits.is_many) {
-        waiting += waits.waiting;
-        excess += waits.excess;
-        expected += waits.likely * waits.successes.max(row.expected);
+    for (row, many) in rows.iter().zip(waits).filter_map(|(row, waits)| Some((row, waits.many.as_ref()?))) {
+        waiting += many.waiting;
+        excess += many.excess;
+        expected += many.likely * many.successes.max(row.expected);
     }
-    if waiting <= expected || stretch.len() > LONG {
+    if waiting <= expected || rows.len() > LONG {
         return 0.0;
     }
     let longer = if excess > waiting { excess - waiting - waiting * (excess / waiting).ln() } else { 0.0 };
@@ -113,9 +123,9 @@ fn waited(stretch: &[Looked]) -> f64 {
 
 /// Returns the surprise of all threads waiting at once in any of the run's seconds. With few threads, a few long
 /// requests are enough for that.
-fn all_wait(stretch: &[Looked], longest: f64, usual: &Usual) -> f64 {
-    let Some(threads) = stretch.iter().find_map(|(_, waits)| waits.threads) else { return f64::INFINITY };
-    let long = if longest > 0.0 { longest } else { stretch.len() as f64 * 1000.0 };
+fn all_wait(waits: &[Waits], longest: f64, usual: &Usual) -> f64 {
+    let Some(threads) = waits.iter().find_map(|waits| waits.threads) else { return f64::INFINITY };
+    let long = if longest > 0.0 { longest } else { waits.len() as f64 * 1000.0 };
     threads * usual.chance.held(long) - usual.seconds.ln()
 }
 

@@ -33,7 +33,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let until = timed.get((end + AFTER).min(timed.len()) - 1).map_or(whole.last, |block| block.span.last);
     let of = |first: u32, last: u32| -> Result<Summary> {
         let view = View { from: Some(first), to: Some(last), phase: None, ..facts.view.clone() };
-        Ok(Timeline::new(facts.run, &view)?.summary)
+        Timeline::summary_of(facts.run, &view)
     };
     let (first, then) = (of(0, slow.span.last)?, of(next.span.first, until)?);
     let Some((slow_mean, mean)) = first.elapsed_mean.zip(then.elapsed_mean) else { return Ok(None) };

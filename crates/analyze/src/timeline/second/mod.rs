@@ -56,7 +56,8 @@ pub struct Second {
 }
 
 impl Second {
-    /// Returns a percentile of elapsed in ms, by its index in [`crate::Timeline::percentiles`].
+    /// Returns a percentile of elapsed in ms, by its index in [`crate::Timeline::percentiles`], which has none twice.
+    /// [`crate::Timeline::percentile_of`] takes the percentile itself.
     pub fn percentile(&self, at: usize) -> Option<f64> {
         self.percentiles.get(at).copied()
     }

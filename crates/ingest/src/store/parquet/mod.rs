@@ -23,10 +23,12 @@
 //! Writers hold locks: `.lock` in a run's folder locks its key, `.lock` in a staged run shows that its writer is alive,
 //! and the store's own `.lock` is held briefly while the others are taken or released.
 
+pub(crate) mod aside;
 mod checksum;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
+mod guard;
 mod home;
 #[cfg(feature = "lake")]
 mod lake;
@@ -34,7 +36,6 @@ pub(crate) mod lock;
 mod notes;
 pub(crate) mod packed;
 mod pages;
-mod panics;
 pub(crate) mod parts;
 mod place;
 mod points;
@@ -274,7 +275,7 @@ impl ParquetStore {
             Ok(StoredRun {
                 cpu: tables::read_cpu(file(tables::CPU)?)?,
                 series: series(manifest, file)?,
-                errors: tables::read_errors(file(tables::ERRORS)?)?,
+                errors: tables::read_errors(file(tables::ERRORS)?, &manifest.info)?,
                 ..StoredRun::new(manifest.info.clone(), CellTable::default())
             })
         })
@@ -320,7 +321,7 @@ impl ParquetStore {
         let mut counted = Counted::default();
         for reader in readers {
             samples::stream(reader, info.resolution, &mut |batch| {
-                counted.add_batch(&batch);
+                counted.merge(Counted::of_batch(&batch));
                 sink(batch)
             })?;
         }
@@ -396,13 +397,13 @@ fn read_facts(
     manifest: &Manifest,
     file: &dyn Fn(&str) -> Result<CheckedFile>,
 ) -> Result<(StoredRun, Counted)> {
-    let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?)?;
+    let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?, &manifest.info)?;
     let run = StoredRun {
         info: manifest.info.clone(),
         cells,
         cpu: tables::read_cpu(file(tables::CPU)?)?,
         series: series(manifest, file)?,
-        errors: tables::read_errors(file(tables::ERRORS)?)?,
+        errors: tables::read_errors(file(tables::ERRORS)?, &manifest.info)?,
         labels: tables::read_labels(file(tables::LABELS)?)?,
     };
     Ok((run, counted))
@@ -416,8 +417,11 @@ fn pass_rejects(
 ) -> Result<()> {
     let mut read = 0;
     for reject in rejects {
-        each(reject?)?;
         read += 1;
+        if read > info.rejects {
+            break;
+        }
+        each(reject?)?;
     }
     held::rejects(info, read)
 }
@@ -455,7 +459,7 @@ fn rejects(
 ) -> Result<Box<dyn Iterator<Item = Result<Reject>>>> {
     match has_reject_table(manifest) {
         #[cfg(feature = "lake")]
-        true => Ok(Box::new(lake::read_rejects(file(tables::REJECT_TABLE)?)?)),
+        true => Ok(Box::new(lake::read_rejects(file(tables::REJECT_TABLE)?, manifest.info.rejects)?)),
         _ => Ok(Box::new(tables::read_rejects(&file(tables::REJECTS)?))),
     }
 }

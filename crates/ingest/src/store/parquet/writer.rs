@@ -12,18 +12,22 @@ use super::place::Place;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::seconds::{self, Common};
 use super::tables;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::stage::Stage;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
-use crate::store::counted::CountedCells;
+use crate::store::counted::{self, CountedCells, CountedFailures, check_kept};
+use crate::store::held::Counted;
 
 /// A run that is being written.
 pub struct ParquetWriter {
     // Fields are dropped in this order: the files must be closed before their folder is removed.
     samples: Option<SamplePieces>,
     draft: Draft,
+    /// The samples that were written.
+    taken: Counted,
     /// Files of samples that were written elsewhere.
     linked: BTreeMap<String, Sums>,
 }
@@ -35,7 +39,7 @@ impl ParquetWriter {
 
     pub(super) fn of(draft: Draft, keep_samples: bool) -> Result<Self> {
         let samples = keep_samples.then(|| SamplePieces::create(&draft.place())).transpose()?;
-        Ok(Self { samples, draft, linked: BTreeMap::new() })
+        Ok(Self { samples, draft, taken: Counted::default(), linked: BTreeMap::new() })
     }
 
     /// Begins a run whose samples are those of these files, in their order: of each, where it is, its name and its sums.
@@ -71,6 +75,7 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn write_piece(&mut self, piece: usize, rows: SampleColumns) -> Result<()> {
+        self.taken.merge(rows.counted());
         self.samples.as_mut().map_or(Ok(()), |samples| samples.append(piece, rows))
     }
 
@@ -83,11 +88,17 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { samples, draft, linked } = self;
+        counted::admit(&run)?;
+        let Self { samples, draft, taken, linked } = self;
+        check_kept(run.info, samples.is_some() || !linked.is_empty())?;
+        if samples.is_some() {
+            counted::samples(run.info, taken)?;
+        }
         let place = &draft.place();
         let notes = &notes(run.info);
         let to = (place, notes);
-        let mut cells = CountedCells::new(run.cells);
+        let mut cells = CountedCells::new(run.cells, run.info, (run.labels, run.injectors));
+        let mut errors = CountedFailures::new(run.errors, run.info);
         let expected = run.info.requests() + run.info.transactions;
         let mut tables: Vec<Job<'_, Vec<(String, Sums)>>> = vec![
             table(to, tables::SECONDS, {
@@ -101,7 +112,7 @@ impl RunWriter for ParquetWriter {
                 move |out| seconds::write_seconds(out, common, cells)
             }),
             table(to, tables::CPU, |out| tables::write_cpu(out, run.cpu)),
-            table(to, tables::ERRORS, move |out| tables::write_errors(out, run.errors)),
+            table(to, tables::ERRORS, |out| tables::write_errors(out, &mut errors)),
             table(to, tables::LABELS, |out| tables::write_labels(out, run.label_counts)),
             rejects(to, run.rejects),
         ];
@@ -122,8 +133,17 @@ impl RunWriter for ParquetWriter {
         }
         let written = side_by_side(tables)?.into_iter().flat_map(|(_, files)| files);
         let files = linked.into_iter().chain(written).collect();
-        cells.check(run.info)?;
-        draft.publish(files, run.info, run.replace)
+        cells.check(errors.transactions())?;
+        run.stage.set(Stage::Asked);
+        let published = draft.publish(files, run.info, run.replace);
+        match &published {
+            Ok(()) => run.stage.set(Stage::Stored),
+            Err(error) if error.kind() == ErrorKind::NotDurable => run.stage.set(Stage::Stored),
+            Err(_) if !place.is_shared() => run.stage.set(Stage::Before),
+            // Only the bucket knows.
+            Err(_) => {}
+        }
+        published
     }
 }
 

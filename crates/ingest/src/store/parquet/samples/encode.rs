@@ -11,6 +11,7 @@ use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch, any};
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
+use crate::store::held::Counted;
 
 /// The rows of a batch, encoded.
 pub struct SampleColumns {
@@ -18,12 +19,20 @@ pub struct SampleColumns {
     pub(super) parts: Vec<Part>,
     pub(super) times: Times,
     pub(super) rows: usize,
+    counted: Counted,
     /// The smallest and the largest `t_ms`.
     pub(super) span: (i32, i32),
     /// The size in bytes of their distinct texts.
     pub(super) texts: usize,
     /// The maximum size in bytes of the texts of one row.
     pub(super) longest: usize,
+}
+
+impl SampleColumns {
+    /// The numbers of rows by kind.
+    pub(in super::super) fn counted(&self) -> Counted {
+        self.counted
+    }
 }
 
 /// Encodes batches for the file.
@@ -65,7 +74,8 @@ impl BatchEncoder for SampleEncoder {
             t_ms.iter().fold((i32::MAX, i32::MIN), |(least, most), ms| (least.min(*ms), most.max(*ms)));
         let parts = parts(batch, &t_ms, times).map_err(failed)?;
         let (texts, longest) = (batch.text_bytes(), longest(batch));
-        Ok(Some(SampleColumns { parts, times, rows: batch.len(), span, texts, longest }))
+        let counted = Counted::of_batch(batch);
+        Ok(Some(SampleColumns { parts, times, rows: batch.len(), counted, span, texts, longest }))
     }
 }
 

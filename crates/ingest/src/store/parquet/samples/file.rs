@@ -6,9 +6,9 @@ use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 
 use super::super::checksum::{SummedFile, Sums};
+use super::super::guard::panics::plain;
 use super::super::notes::{Notes, RESOLUTION};
 use super::super::pages::{Gathered, PagedFile};
-use super::super::panics::plain;
 use super::encode::{SampleColumns, SampleEncoder};
 use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, failed, schema};
 use crate::error::{Error, Result};

@@ -9,8 +9,8 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::guard::panics::plain;
 use crate::store::parquet::pages::{Column, PagedFile};
-use crate::store::parquet::panics::plain;
 
 /// The maximum number of threads that encode.
 const THREADS: usize = 4;

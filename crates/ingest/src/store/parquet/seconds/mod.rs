@@ -34,6 +34,8 @@ mod tests {
     use crate::counts::packed::CellResult;
     use crate::counts::{Cell, CellKey, InjectorLoad};
     use crate::error::Result;
+    use crate::run::info::RunInfo;
+    use crate::run::key::RunKey;
     use crate::sample::resolution::Resolution;
     use crate::store::parquet::place::{create, open};
 
@@ -62,6 +64,7 @@ mod tests {
     fn many_fine_counts_come_back_from_several_row_groups() {
         let folder = tempfile::tempdir().unwrap();
         let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
+        let info = RunInfo::new(RunKey::new("go", "t"), 0, 1_000_000);
         for (file, (seconds, times)) in [(0, 0), (3, 10), (40, 12_000), (3, 200_000)].into_iter().enumerate()
         {
             let path = folder.path().join(file.to_string());
@@ -69,7 +72,7 @@ mod tests {
             let mut given = cells.iter().cloned().map(packed);
             let run = common((&names.0, &names.1), file % 2 == 1);
             let sums = write_seconds(create(&path).unwrap(), run, &mut given).unwrap();
-            let (read, _) = read_seconds(open(path.clone(), sums).unwrap()).unwrap();
+            let (read, _) = read_seconds(open(path.clone(), sums).unwrap(), &info).unwrap();
             assert_eq!(read.iter().collect::<Result<Vec<_>>>().unwrap(), cells);
             let written = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
             let groups = written.metadata().num_row_groups();

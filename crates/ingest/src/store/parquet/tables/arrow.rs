@@ -8,7 +8,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 
 use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{SummedFile, Sums};
-use crate::store::parquet::panics::plain;
+use crate::store::parquet::guard::panics::plain;
 
 /// The size in memory, in bytes, below which a table of one batch is little.
 const LITTLE: usize = 1 << 20;

@@ -6,8 +6,8 @@ use parquet::file::statistics::Statistics;
 
 use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::guard::panics::plain;
 use crate::store::parquet::pages::{Gathered, Part};
-use crate::store::parquet::panics::plain;
 
 /// The maximum number of rows in a row group.
 pub(super) const ROWS: usize = 64 << 10;

@@ -7,11 +7,11 @@ use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
 
-use super::checksum::{CheckedFile, damaged};
 use crate::error::{Error, Result};
+use crate::store::parquet::checksum::{CheckedFile, damaged};
 
 /// The rows of a file in batches. Nothing follows an error.
-pub(super) struct Guarded {
+pub(in crate::store::parquet) struct Guarded {
     reader: Option<ParquetRecordBatchReader>,
     file: CheckedFile,
     /// The action that an error message names.
@@ -20,7 +20,7 @@ pub(super) struct Guarded {
 
 impl Guarded {
     /// Reads the rows of a file by the reader that `open` creates.
-    pub(super) fn open(
+    pub(in crate::store::parquet) fn open(
         file: CheckedFile,
         open: impl FnOnce(CheckedFile) -> Result<ParquetRecordBatchReader, ParquetError>,
     ) -> Result<Self> {
@@ -46,7 +46,7 @@ impl Iterator for Guarded {
 }
 
 /// Returns an error of the parquet crate, or the one of the underlying file.
-pub(super) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + Sync> {
+pub(in crate::store::parquet) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + Sync> {
     match error {
         ParquetError::External(below) => below,
         error => error.into(),
@@ -54,7 +54,7 @@ pub(super) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + S
 }
 
 /// Reads from a file, and turns a panic into an error.
-pub(super) fn guarded<T>(
+pub(in crate::store::parquet) fn guarded<T>(
     what: &str,
     file: &CheckedFile,
     read: impl FnOnce() -> Result<T, Box<dyn std::error::Error + Send + Sync>>,
