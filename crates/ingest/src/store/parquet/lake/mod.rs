@@ -40,6 +40,8 @@ use self::bucket::{Bucket, Room, made, not_made, perhaps_made};
 use self::delta::{Add, Log, Snapshot, Table, path_of};
 use self::slot::Slot;
 use super::folder::manifest::{Manifest, is_generation};
+use super::samples::piece_of;
+use super::tables::{OPTIONAL, REJECT_TABLE, RUN, SMALL};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::Wanted;
@@ -143,10 +145,12 @@ impl Lake {
         let path = self.bucket.shown(&name);
         let missing = || Error::store(format!("reading {}", path.display()), "the manifest of a run is gone");
         let manifest = Manifest::of(&path, text.ok_or_else(missing)?)?;
-        if *key == manifest.info.key && manifest.generation == generation {
-            return Ok(manifest);
-        }
-        Err(Error::store(format!("reading {}", path.display()), "it is of another run"))
+        let problem = match manifest.files.keys().find(|name| !is_file_of_run(name)) {
+            Some(name) => format!("it names the file {name}, and perfpipe gives no such name"),
+            None if *key == manifest.info.key && manifest.generation == generation => return Ok(manifest),
+            None => "it is of another run".to_owned(),
+        };
+        Err(Error::store(format!("reading {}", path.display()), problem))
     }
 
     /// Returns the keys of the stored runs.
@@ -172,7 +176,8 @@ impl Lake {
         kept.extend(doubled.map(|key| Err(self.doubled(Table::Runs, key))));
         if test.is_none() || wanted.len() > FEW {
             self.packed(&mut |manifest| {
-                if wanted.get(&manifest.generation) == Some(&manifest.info.key) {
+                let is_own = manifest.files.keys().all(|name| is_file_of_run(name));
+                if is_own && wanted.get(&manifest.generation) == Some(&manifest.info.key) {
                     wanted.remove(&manifest.generation);
                     kept.push(Ok(keep(manifest)));
                 }
@@ -346,6 +351,12 @@ impl Lake {
 fn generation_of_manifest(name: &str) -> Option<&str> {
     let name = name.strip_prefix(MANIFESTS)?.strip_prefix('/')?.strip_suffix(".json")?;
     is_generation(name).then_some(name)
+}
+
+/// Returns true if perfpipe gives this name to a file of a run or of a part.
+fn is_file_of_run(name: &str) -> bool {
+    let small = SMALL.into_iter().chain(OPTIONAL).chain([REJECT_TABLE, RUN]);
+    small.into_iter().any(|known| known == name) || piece_of(name).is_some()
 }
 
 /// Returns the files that a table has of a run.

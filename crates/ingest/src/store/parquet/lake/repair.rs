@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::delta::{Add, Table, now_ms};
 use super::slot::Slot;
-use super::sweep::is_file_of_run;
-use super::{Lake, MANIFEST, MANIFESTS, files_in, generation_of_manifest};
+use super::{Lake, MANIFEST, MANIFESTS, files_in, generation_of_manifest, is_file_of_run};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
 use crate::store::parquet::folder::manifest::{Manifest, is_generation};

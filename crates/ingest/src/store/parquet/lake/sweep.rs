@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::delta::{KEPT, Table, now_ms, row_of};
 use super::place::object_of;
-use super::{Add, Lake, MANIFEST, MANIFESTS, generation_of_manifest};
+use super::{Add, Lake, MANIFEST, MANIFESTS, generation_of_manifest, is_file_of_run};
 use crate::error::Result;
 use crate::store::parquet::folder::manifest::Manifest;
-use crate::store::parquet::samples::piece_of;
-use crate::store::parquet::tables::{OPTIONAL, PART, REJECT_TABLE, RUN, SMALL};
+use crate::store::parquet::tables::{PART, RUN};
 
 impl Lake {
     /// Removes what replaced, dropped and interrupted runs have left, once it is old. Where there are many runs, that is
@@ -75,10 +74,4 @@ impl Lake {
         self.bucket.delete(&names)?;
         self.bucket.delete(&[manifest])
     }
-}
-
-/// Returns true if perfpipe gives this name to a file of a run or of a part.
-pub(super) fn is_file_of_run(name: &str) -> bool {
-    let small = SMALL.into_iter().chain(OPTIONAL).chain([REJECT_TABLE, RUN]);
-    small.into_iter().any(|known| known == name) || piece_of(name).is_some()
 }

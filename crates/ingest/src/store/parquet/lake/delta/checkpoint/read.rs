@@ -17,7 +17,10 @@ const ROWS: usize = 128;
 const LEAST: usize = 2;
 
 /// The texts of a checkpoint have at most so many times the bytes of its file, and its columns before they were packed.
-const PACKED: usize = 128;
+const PACKED: usize = 16;
+
+/// The size in bytes up to which texts are read however well they are packed.
+const ANYHOW: usize = 64 << 20;
 
 /// Returns what a checkpoint says; `None` if it can't be read, in part or as a whole.
 pub(in super::super) fn read(content: Bytes) -> Option<Vec<Line>> {
@@ -28,7 +31,7 @@ pub(in super::super) fn read(content: Bytes) -> Option<Vec<Line>> {
 fn lines(content: Bytes) -> Option<Vec<Line>> {
     // The types are those of Parquet, whatever the writer had.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let most = content.len().saturating_mul(PACKED).saturating_add(1 << 20);
+    let most = content.len().saturating_mul(PACKED).max(ANYHOW);
     let most_rows = content.len() / LEAST;
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(content, options).ok()?;
     let columns = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
@@ -41,7 +44,7 @@ fn lines(content: Bytes) -> Option<Vec<Line>> {
     for rows in builder.with_batch_size(ROWS).build().ok()? {
         let rows = rows.ok()?;
         texts = texts.saturating_add(rows.get_array_memory_size());
-        if texts > most.max(64 << 20) || lines.len().saturating_add(rows.num_rows()) > most_rows.max(ROWS) {
+        if texts > most || lines.len().saturating_add(rows.num_rows()) > most_rows.max(ROWS) {
             return None;
         }
         lines.extend(lines_of(&rows)?);
