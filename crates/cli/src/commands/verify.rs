@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
         let unread =
             chosen.unread.iter().map(|error| Verdict::of_other("(unknown)", vec![error.to_string()]));
         verdicts.extend(unread);
-        verdicts.extend(itself(&store, &found.unread).await?);
+        verdicts.extend(itself(&store, &chosen.unread).await?);
         verdicts.extend(points(&store).await?);
     }
     let progress = Progress::default();
