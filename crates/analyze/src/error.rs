@@ -22,8 +22,8 @@ impl fmt::Display for NoPhaseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoLoad => "the load is not in the log",
-            Self::HeldFromFirst => "its load is held from the first second on",
-            Self::HeldToLast => "its load is held to the last second",
+            Self::HeldFromFirst => "its load is level from the first second on",
+            Self::HeldToLast => "its load is level to the last second",
             Self::LevelNowhere => "its load is never level for long",
         })
     }
@@ -215,9 +215,9 @@ impl Error {
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
-            Self::Time { .. } => "Write it as in 200ms, 2s or 1.5s.".into(),
+            Self::Time { .. } => "Write a number and a unit, as in 200ms, 2s or 1.5s.".into(),
             Self::Interval { .. } => "Give the time between two requests of one client.".into(),
-            Self::Window { from, to, .. } if from > to => {
+            Self::Window { from, to, last } if from > to && from <= last => {
                 "Give a first second that is not after the last.".into()
             }
             Self::Window { last, .. } => format!("Give a first second from 0 to {last}."),
@@ -238,7 +238,7 @@ impl Error {
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();
                 format!("{meant}Labels of this run: {}.", near.join(", "))
             }
-            Self::SharedLabel { .. } => "Only the run's samples tell its requests apart.".into(),
+            Self::SharedLabel { .. } => "Only the run's samples separate its requests.".into(),
             Self::TransactionLabel { .. } => "Ask for transactions too (View::transactions).".into(),
             Self::Rule { remedy, .. } => format!("{remedy}."),
             Self::NoBaseline { .. } => "Give the run to compare with.".into(),

@@ -239,7 +239,7 @@ fn chain_shares_a_rank_and_its_ends_are_told() {
     assert_eq!(league.standings[0].faster_than, ["c"]);
     assert!(league.standings[1..].iter().all(|row| row.faster_than.is_empty()));
     let notes = league.notes();
-    assert!(notes[1].starts_with("Frameworks share a rank if their repeats do not tell all of them apart"));
+    assert!(notes[1].starts_with("Frameworks whose repeats overlap share a rank"));
     assert!(notes[2].starts_with("a is faster than c, although they share a rank"), "{notes:?}");
 }
 

@@ -44,9 +44,15 @@
 //!
 //! # Features
 //!
-//! `parquet` is the store in a folder, `lake` the one in a bucket, `postgres` the one in a database; all are on by default,
-//! as is `fetch`, which reads a server's CPU use from its monitoring; each brings its own dependencies. Without them,
-//! [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
+//! | feature | has |
+//! |---|---|
+//! | `parquet` | the store in a folder |
+//! | `lake` | the store in a bucket, or in a folder as tables of Delta Lake |
+//! | `postgres` | the store in a database |
+//! | `fetch` | readings of the server from Zabbix and Prometheus |
+//!
+//! All four are on by default, and each brings its own dependencies. Without them, [`inspect`], [`stream`] and an
+//! [`ingest`] into a store of your own are left.
 //!
 //! # Example
 //!
@@ -54,9 +60,10 @@
 //! use perfpipe_ingest::store::parquet::ParquetStore;
 //! use perfpipe_ingest::{IngestOptions, RunKey, ingest};
 //!
-//! # let dir = tempfile::tempdir()?;
-//! # let log = dir.path().join("log.csv");
-//! # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n")?;
+//! let dir = tempfile::tempdir()?;
+//! let log = dir.path().join("log.csv");
+//! std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n")?;
+//!
 //! let store = ParquetStore::open(dir.path().join("data"))?;
 //! let options = IngestOptions::default().with_framework("perfectnio").with_test("2048");
 //! let runtime = tokio::runtime::Runtime::new()?;

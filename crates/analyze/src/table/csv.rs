@@ -32,6 +32,10 @@ impl Rows for Csv {
                     text(value, out);
                     Ok(())
                 }
+                Value::Nested(nested) => {
+                    nested.text().into_iter().for_each(|value| text(value, out));
+                    Ok(())
+                }
             };
         }
         // Readers skip empty lines, and would lose the row.

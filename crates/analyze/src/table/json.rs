@@ -62,6 +62,10 @@ fn write_value(value: &Value<'_>, out: &mut Vec<u8>) {
             text(value, out);
             Ok(())
         }
+        Value::Nested(nested) => {
+            let _ = serde_json::to_writer(out, nested.json());
+            Ok(())
+        }
     };
 }
 

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use perfpipe_ingest::run::Resolution;
 
 use super::Table;
-use super::value::Values;
+use super::value::{Nested, Values};
 use crate::error::{Error, Result};
 
 /// The key of the unit of a file's times, in µs, in its metadata.
@@ -67,5 +67,8 @@ fn array(values: &Values) -> ArrayRef {
             Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>())
         }
         Values::Bool(values) => Arc::new(BooleanArray::from(values.clone())),
+        Values::Nested(values) => Arc::new(
+            values.iter().map(|value| value.as_ref().and_then(Nested::text)).collect::<StringArray>(),
+        ),
     }
 }

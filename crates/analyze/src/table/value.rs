@@ -40,6 +40,67 @@ pub enum Value<'a> {
     Bool(bool),
     /// A value with parts, as JSON: a value of the document in JSON, a text in other formats.
     Json(&'a str),
+    /// A list or a map, as in [`Nested`].
+    Nested(&'a Nested),
+}
+
+/// A list or a map of texts: nested in JSON, and a text in all other formats.
+///
+/// ```
+/// use perfpipe_analyze::table::{Format, Nested, Table};
+///
+/// let table = Table::of(&["a"])
+///     .column("tags", |_| Some(Nested::map([("branch", "main"), ("commit", "3f2a")])))
+///     .column("caveats", |_| Some(Nested::list([] as [&str; 0])))
+///     .done();
+/// let text = |format| {
+///     let mut text = Vec::new();
+///     table.write(format, &mut text)?;
+///     Ok::<_, perfpipe_analyze::Error>(String::from_utf8_lossy(&text).into_owned())
+/// };
+/// assert_eq!(text(Format::Csv)?, "tags,caveats\n\"branch=main, commit=3f2a\",\n");
+/// let json = "[\n{\"tags\":{\"branch\":\"main\",\"commit\":\"3f2a\"},\"caveats\":[]}\n]\n";
+/// assert_eq!(text(Format::Json)?, json);
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Nested {
+    text: String,
+    json: serde_json::Value,
+}
+
+impl Nested {
+    /// A list of texts; in other formats than JSON, they are separated by commas.
+    pub fn list<T: Into<String>>(items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<String> = items.into_iter().map(Into::into).collect();
+        Self { text: items.join(", "), json: items.into() }
+    }
+
+    /// A map from texts to texts; in other formats than JSON, `key=value`, separated by commas.
+    pub fn map<K: Into<String>, V: Into<String>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        let entries: Vec<(String, String)> =
+            entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        let shown: Vec<String> = entries.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let json = entries.into_iter().map(|(key, value)| (key, value.into()));
+        Self { text: shown.join(", "), json: serde_json::Value::Object(json.collect()) }
+    }
+
+    /// A list of maps, each with its text in other formats than JSON, where a semicolon separates them.
+    pub fn objects<'a>(items: impl IntoIterator<Item = (String, Vec<(&'a str, String)>)>) -> Self {
+        let (texts, json): (Vec<String>, Vec<serde_json::Value>) =
+            items.into_iter().map(|(text, map)| (text, Self::map(map).json)).unzip();
+        Self { text: texts.join("; "), json: json.into() }
+    }
+
+    /// Returns the text of all formats but JSON; `None` if it is empty.
+    pub(crate) fn text(&self) -> Option<&str> {
+        Some(self.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// Returns the value in JSON.
+    pub(crate) fn json(&self) -> &serde_json::Value {
+        &self.json
+    }
 }
 
 impl Value<'_> {
@@ -50,7 +111,7 @@ impl Value<'_> {
             Self::U64(_) => Some(Kind::U64),
             Self::I64(_) => Some(Kind::I64),
             Self::F64(_) => Some(Kind::F64),
-            Self::Text(_) => Some(Kind::Text),
+            Self::Text(_) | Self::Nested(_) => Some(Kind::Text),
             Self::Bool(_) => Some(Kind::Bool),
             Self::Json(_) => Some(Kind::Json),
         }
@@ -115,6 +176,7 @@ pub enum Values {
     Text(Vec<Option<String>>),
     Bool(Vec<Option<bool>>),
     Json(Vec<Option<String>>),
+    Nested(Vec<Option<Nested>>),
 }
 
 impl Values {
@@ -193,6 +255,9 @@ impl Values {
                 Some(json) => Value::Json(json),
                 None => Value::Absent,
             },
+            Self::Nested(values) => {
+                values.get(row).and_then(Option::as_ref).map_or(Value::Absent, Value::Nested)
+            }
         }
     }
 }
@@ -245,5 +310,15 @@ impl Datum for JsonValue {
 
     fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
         Values::Json(values.map(|value| value.map(|value| value.0)).collect())
+    }
+}
+
+impl sealed::Sealed for Nested {}
+
+impl Datum for Nested {
+    const KIND: Kind = Kind::Text;
+
+    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
+        Values::Nested(values.collect())
     }
 }

@@ -5,7 +5,6 @@ mod goals;
 mod injectors;
 mod output;
 mod reading;
-pub(crate) mod renamed;
 mod runs;
 mod store;
 mod style;
@@ -15,7 +14,6 @@ mod view;
 
 pub(crate) use self::cpu::{
     AskArgs, CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
-    SeriesFromArgs,
 };
 pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;

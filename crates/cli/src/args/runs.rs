@@ -67,27 +67,26 @@ pub(crate) fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(LAST_REPEAT))
 }
 
-/// Flags for summaries of load tools, which are points of sweeps.
+/// Flags on names of files, and for summaries of load tools, which are points of sweeps.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Summaries of load tools")]
 pub(crate) struct PointArgs {
-    /// How files are named, as in 'result_w{workers}_{repeat}.log'; fields are {framework}, {test}, {concurrency},
-    /// {workers}, {repeat}, {tool}, {port}, and {*} for any text
-    #[arg(long, value_name = "PATTERN")]
+    /// Read the names of runs from those of their files, as in '{framework}_{test}_r{repeat}.csv.gz'; further fields are
+    /// {port}, {*} for any text, and of summaries of load tools {concurrency}, {workers} and {tool}
+    #[arg(long, value_name = "PATTERN", help_heading = "Name of the run")]
     pub(crate) name: Option<String>,
-    /// Connections or users, where neither the output nor the file's name tells them
+    /// Connections or users, if they are neither in the output nor in the file's name
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub(crate) concurrency: Option<u32>,
-    /// Workers of the server, where the file's name does not tell them
+    /// Workers of the server, if they are not in the file's name
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub(crate) server_workers: Option<u32>,
 }
 
 impl PointArgs {
-    /// Returns the first of these flags that is given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
+    /// Returns the first of these flags that is given and is for summaries only.
+    pub(crate) fn of_summaries(&self) -> Option<&'static str> {
         let given = [
-            ("--name", self.name.is_some()),
             ("--concurrency", self.concurrency.is_some()),
             ("--server-workers", self.server_workers.is_some()),
         ];

@@ -14,13 +14,13 @@ use super::ingest::cpu_noted;
 use super::inspect::second;
 use crate::args::{ConfirmArgs, CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunsArgs, StoreArgs};
 use crate::error::CliError;
+use crate::input::readings::cpu_scale;
 use crate::input::runs::{Deed, RunNames, Selection};
-use crate::input::{cpu_scale, readings, store, view};
+use crate::input::{readings, store, view};
 use crate::output::notes::{self, Facts};
 use crate::output::{note, warn};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
 #[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
 #[command(allow_missing_positional = true)]
 #[command(mut_arg("run", |run| run.index(1).num_args(1).action(ArgAction::Set).required_unless_present_any(["test", "tag", "cpu_from"])))]
@@ -60,10 +60,12 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let (named, file) = named(args)?;
     let (from, source) = (readings::source(&args.reading.from)?, source(args)?);
     if from.as_ref().is_some_and(ReadingsSource::keeps_apart) {
-        let remedy = "Attach their sum with several=sum, and then each of them: perfpipe attach-series RUN --series used --unit % --from URL.";
-        return Err(
-            CliError::usage("the hosts in the URL are kept apart, and a run has one CPU", remedy).into()
-        );
+        let remedy = "Attach their sum with several=sum, and then each of them: perfpipe attach-series RUN --series used=URL --unit %.";
+        return Err(CliError::usage(
+            "the URL asks for each host as a separate series, and a run has one CPU",
+            remedy,
+        )
+        .into());
     }
     let store = store::existing(at).await?;
     let chosen = Selection::any(&store, &named, &args.runs.of).await?;
@@ -202,7 +204,7 @@ impl Cover {
     fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin, name: &str) -> Result<()> {
         if self.after == 0 && !run.info.has_clock() {
             let problem = format!("the log of the run {name} has no clock, only times since its tool began");
-            let remedy = "Ingest the log again with the CPU export and --origin: the moment at which the tool began, in \
+            let remedy = "Ingest the log again with the CPU export and --origin: the time at which the tool started, in \
                           milliseconds since 1970.";
             return Err(CliError::refused(problem, remedy).into());
         }

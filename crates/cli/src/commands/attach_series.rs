@@ -5,7 +5,7 @@ use clap::{ArgAction, Args};
 use perfpipe_ingest::series::CpuChoice;
 use perfpipe_ingest::source::{SourceOptions, read_series};
 
-use crate::args::{AskArgs, ConfirmArgs, RunsArgs, SeriesArgs, SeriesFromArgs, StoreArgs};
+use crate::args::{AskArgs, ConfirmArgs, RunsArgs, SeriesArgs, StoreArgs};
 use crate::input::readings::series;
 use crate::input::runs::{Deed, Selection};
 use crate::input::store;
@@ -18,7 +18,7 @@ use crate::output::notes::{self, Facts};
 #[command(after_help = "Examples:\n  \
     perfpipe attach-series go_2048 --series memory=memory.csv --unit bytes\n  \
     perfpipe attach-series --framework go --test 2048 --series memory=memory.csv --unit bytes --replace\n  \
-    perfpipe attach-series go_2048 --series memory --unit bytes --from 'prometheus+http://mon:9090?query=node_memory_Active_bytes'\n\n\
+    perfpipe attach-series go_2048 --unit bytes --series 'memory=prometheus+http://mon:9090?query=node_memory_Active_bytes'\n\n\
     go_2048 means all repeats of the test, to each of which the series are attached after a confirmation; go_2048#1 the first\n\
     alone.\n\n\
     The clock of the readings is shifted by the --cpu-offset of the run.")]
@@ -28,10 +28,8 @@ pub(crate) struct AttachSeriesArgs {
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
     #[command(flatten)]
-    pub(crate) from: SeriesFromArgs,
-    #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Time zone of dates that name none: Europe/Warsaw, +01:00
+    /// Time zone of dates without one: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
     /// Attach what can be read of truncated or damaged files, and mark the run partial
@@ -46,7 +44,10 @@ pub(crate) struct AttachSeriesArgs {
 
 /// Adds series to a run.
 pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
-    let named = series::all(&args.series, (&args.from, &args.ask))?;
+    let named = series::all(&args.series, &args.ask)?;
+    if named.asked.is_empty() {
+        series::refuse_idle(&args.ask)?;
+    }
     let source = SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
     let store = store::existing(at).await?;
     let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;

@@ -16,8 +16,8 @@ use crate::output::{Output, note};
 #[derive(Debug, Args)]
 #[command(mut_arg("run", |run| run.required_unless_present_any(["test", "tag"])))]
 #[command(mut_arg("cores", |cores| cores.help(
-    "Cores of the server [default: as given with --cpu-scale; if none were given, the CPU's capacity is the \
-     largest mean of a load step below the knee]"
+    "Cores of the server: its capacity is 100 % for each [default: as at ingest; if none were given there, the capacity \
+     is the largest mean of a load step below the knee]"
 )))]
 #[command(after_help = "Examples:\n  \
     perfpipe diagnose go_2048\n  \
@@ -84,9 +84,9 @@ async fn findings(args: &DiagnoseArgs, store: &Store, key: &RunKey, name: &str) 
 /// Flags that help with a finding.
 fn hint(kind: FindingKind) -> Option<&'static str> {
     match kind {
-        FindingKind::LittlesLaw => Some(
-            "littles-law: where the log can't tell its injectors apart, --injectors says how many sent the load",
-        ),
+        FindingKind::LittlesLaw => {
+            Some("littles-law: if the log does not name its injectors, give their number with --injectors")
+        }
         FindingKind::CpuCoverage => Some("cpu-coverage: --cpu-offset shifts the clock of the CPU readings"),
         _ => None,
     }

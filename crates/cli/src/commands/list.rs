@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
-use perfpipe_analyze::table::{Table, Tone};
+use perfpipe_analyze::table::{Nested, Table, Tone};
 use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::store::{Listing, StoredParts};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
@@ -112,8 +112,10 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
     let table = Table::of(runs)
         .column("framework", |run| Some(run.key.framework.clone()))
         .column("test", |run| Some(run.key.test.clone()))
+        .major()
         .column("repeat", |run| Some(u64::from(run.key.repeat)))
         .people_see(runs.iter().any(|run| run.key.repeat > 1))
+        .major()
         .column("t0_ms", |run| Some(run.t0_ms))
         .title("started (UTC)")
         .instant()
@@ -123,6 +125,7 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .duration()
         .column("requests", |run| Some(run.requests()))
         .column("failures", |run| Some(run.failures))
+        .major()
         .column("transactions", |run| Some(run.transactions))
         .people_see(runs.iter().any(|run| run.transactions > 0))
         .column("rejects", |run| Some(run.rejects))
@@ -132,11 +135,11 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .people_see(runs.iter().any(RunInfo::is_partial))
         .column("samples_stored", |run| Some(run.samples_stored))
         .minor()
-        .column("caveats", |run| Some(run.caveats().join(", ")).filter(|caveats| !caveats.is_empty()))
+        .column("caveats", |run| Some(Nested::list(run.caveats())))
         .people_see(runs.iter().any(|run| !run.caveats().is_empty()))
         .column("ingested_at", |run| Some(run.ingested_at.clone()))
         .people_see(false)
-        .column("tags", |run| Some(tags(run)).filter(|tags| !tags.is_empty()))
+        .column("tags", |run| Some(Nested::map(run.options.tags.iter().map(|(key, value)| (key, value)))))
         .people_see(runs.iter().any(|run| !run.options.tags.is_empty()));
     // An age is true only at the time of printing, and a size only in this store, which is nothing for programs.
     if !args.output.format.is_for_people() {
@@ -163,12 +166,6 @@ fn age(ingested_at: &str, now: jiff::Timestamp) -> Option<String> {
         Some((unit, name)) => counted(seconds / unit, name),
         None => "now".to_owned(),
     })
-}
-
-/// Returns the tags of a run, as in `branch=main, commit=3f2a9c1`.
-fn tags(run: &RunInfo) -> String {
-    let tags: Vec<String> = run.options.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    tags.join(", ")
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! `perfpipe merge`: makes a run of its parts.
 
-use std::time::Instant;
-
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_ingest::{MergeOptions, Progress, RunKey, Store};
 
-use super::ingest::summarise;
-use crate::args::StoreArgs;
+use super::ingest::{Told, summarise};
+use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::runs::{self, RunNames};
 use crate::input::store;
@@ -33,6 +31,8 @@ pub(crate) struct MergeArgs {
     /// Replace any run of that name, even a whole one by a partial one
     #[arg(long)]
     pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Merges the parts of a run.
@@ -41,9 +41,10 @@ pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs, progress: Progress)
     let key = of_parts(&args.run, &store).await?;
     let options = MergeOptions::default().with_max_rejects(args.max_rejects).with_replace(args.replace);
     let options = options.with_progress(progress);
-    let started = Instant::now();
+    let told = Told::begin(&args.output)?;
+    let is_new = store.info(&key).await.ok().flatten().is_none();
     let done = store.merge(&key, args.parts, &options).await?;
-    summarise(&done, &store, started.elapsed()).await;
+    summarise(&done, &store, told, is_new).await?;
     let run = RunNames::in_store(&store, &key).await;
     note(&format!("merged {} to {run}, and removed them", counted(args.parts.into(), "part")));
     Ok(())

@@ -19,6 +19,7 @@ use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
 
+use super::file_names::FileName;
 use super::pairing::Readings;
 use super::status::same_content;
 
@@ -43,6 +44,8 @@ pub(crate) struct LogFile {
     pub(crate) sources: Vec<LogSource>,
     /// The clues in its beginning from which the key is inferred.
     pub(crate) clues: Clues,
+    /// What its name tells, as far as that counts.
+    pub(super) name: FileName,
     /// The smallest timeStamp in its beginning, epoch ms.
     pub(crate) t0_ms: Option<i64>,
     /// An estimate of the number of cells of its ingest: its seconds times the labels, extrapolated from its beginning.
@@ -90,6 +93,7 @@ impl Found {
             (first, cpu) => Self::Log(Box::new(LogFile {
                 path: path.to_owned(),
                 clues: head.clues(first.map(LogSource::stems).unwrap_or_default(), options),
+                name: FileName::default(),
                 t0_ms: head.earliest_ms,
                 cells: head.cells,
                 sources: inputs.logs,

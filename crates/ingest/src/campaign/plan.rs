@@ -13,6 +13,7 @@ use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 
 use super::file::{CpuFile, Found, LogFile, Twins};
+use super::file_names::{name_runs, proposal};
 use super::folder::Listing;
 use super::name::{bare, log_of};
 use super::pairing::{Choice, Export, Log, Paired, pair};
@@ -113,7 +114,7 @@ impl Files {
         });
         match same {
             Some(same) => self.notes.push(format!(
-                "left out: {} holds the same as {}",
+                "left out: {} has the same content as {}",
                 Place::file(&cpu.path),
                 Place::file(same.path())
             )),
@@ -164,7 +165,7 @@ impl Files {
                 use_up(number);
                 run.notes.extend(self.others.get(number).map(|other| {
                     let other = Place::file(other.path());
-                    format!("left out: {other}, since the log's zip holds a CPU export").into()
+                    format!("left out: {other}, since the log's zip contains a CPU export").into()
                 }));
             }
             return run;
@@ -261,30 +262,32 @@ impl Campaign {
             if !options.series.is_empty() {
                 return Err(Error::usage(
                     ErrorKind::SeriesOfFolder,
-                    "a series of the server is given for one run, and a folder holds many",
+                    "a series of the server is given for one run, and a folder has many",
                     "Leave it out, or ingest a run with its series alone: name its files instead of the folder.",
                 ));
             }
             if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
                 return Err(Error::usage(
                     ErrorKind::OneRunOnly,
-                    "an origin or a repeat number applies to one run, and a folder holds many",
+                    "an origin or a repeat number applies to one run, and a folder has many",
                     "Leave them out, or ingest that run alone: name its files instead of the folder.",
                 ));
             }
             let asked_host = options.asked_cpu().map(|(host, _)| host);
-            let (mut runs, failed, notes) = Files::of(folders, options).await?.runs(asked_host.as_deref());
+            let (mut runs, failed, mut notes) =
+                Files::of(folders, options).await?.runs(asked_host.as_deref());
             if runs.is_empty() && failed.is_empty() {
                 let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
                 let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();
                 return Err(Error::usage(
                     ErrorKind::NoLogInFolder,
                     format!("there is no JMeter log in {}{why}", names.join(", ")),
-                    "Name the folder that holds the logs.",
+                    "Name the folder with the logs.",
                 ));
             }
             // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
             runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
+            notes.extend(name_runs(&mut runs, options));
             let stored = store.look().await?;
             assign_keys(&mut runs, options, &stored.runs);
             let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
@@ -317,11 +320,19 @@ impl Campaign {
             all if all > NAMED => format!(" and {} more", all - NAMED),
             _ => String::new(),
         };
+        let logs: Vec<&Path> = shared.values().flatten().copied().collect();
+        let fits = proposal(&logs).map(|pattern| {
+            format!("; the pattern {pattern} of file names would name each of them otherwise")
+        });
         Err(Error::usage(
             ErrorKind::SharedKey,
-            format!("several logs have the same key, and nothing was stored: {}{more}", keys.join(", ")),
-            "Keep one of them in the folder, name the frameworks by their ports (Frameworks), or store the \
-             logs as repeats of one test (Repeat::Next).",
+            format!(
+                "several logs have the same key, and nothing was stored: {}{more}{}",
+                keys.join(", "),
+                fits.unwrap_or_default()
+            ),
+            "Keep one of them in the folder, name the runs by a pattern of file names, name the frameworks by their \
+             ports (Frameworks), or, if they are repeats of one test, store them as such (Repeat::Next).",
         ))
     }
 }
@@ -329,7 +340,7 @@ impl Campaign {
 /// Compares each run with the stored runs, and assigns its key.
 fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: &[RunInfo]) {
     let mut taken = HashSet::new();
-    let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.clues.possible()).collect();
+    let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.keys()).collect();
     let mut open = Vec::new();
     for (number, (log, run)) in runs.iter_mut().enumerate() {
         run.key = keys.get(number).and_then(|keys| keys.first()).cloned();
@@ -337,7 +348,8 @@ fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, sto
             continue;
         }
         let cpu = run.cpu.clone();
-        let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
+        let options = log.name.options(options);
+        let candidate = candidate(log, cpu.as_ref(), keys.get(number), &options);
         match candidate.same_logs(stored, &taken) {
             Some((info, sure)) => {
                 taken.insert(info.key.clone());
@@ -349,7 +361,8 @@ fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, sto
     for number in open {
         let Some((log, run)) = runs.get_mut(number) else { continue };
         let cpu = run.cpu.clone();
-        let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
+        let options = log.name.options(options);
+        let candidate = candidate(log, cpu.as_ref(), keys.get(number), &options);
         run.place(&candidate, stored, &mut taken);
         let copy = stored.iter().find(|info| candidate.is_of(info) && Some(&info.key) != run.key.as_ref());
         run.notes.extend(copy.map(|info| format!("its log is stored as {} too", info.key).into()));

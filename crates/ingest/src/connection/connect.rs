@@ -116,7 +116,8 @@ fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
     }
     if server.password.is_none() && sentence.contains("password missing") {
         sentence =
-            "the server asks for a password, and none is known (PGPASSWORD or ~/.pgpass can hold it)".into();
+            "the server asks for a password, and none is known: set PGPASSWORD, or add it to ~/.pgpass"
+                .into();
     }
     let is_full = error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS);
     Problem { sentence, may_differ, is_full }

@@ -170,6 +170,8 @@ kinds! {
     SeriesName = "series-name",
     /// Several logs of a folder have the same key.
     SharedKey = "shared-key",
+    /// The name of a log does not follow the pattern of file names.
+    FileName = "file-name",
     /// The given maximum span of the records is too long.
     SpanTooLong = "span-too-long",
     /// A framework or a test can't have this name.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::endpoint::Endpoints;
+use crate::formats::summaries::keys::NamePattern;
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::infer::Clues;
 use crate::run::info::LONGEST_SPAN_MS;
@@ -32,6 +33,9 @@ pub struct IngestOptions {
     pub test: Option<String>,
     /// The frameworks by port, from which a framework is inferred.
     pub frameworks: Frameworks,
+    /// How the logs of a folder are named, if their names tell the framework, the test or the repeat. Of files that are
+    /// named, nothing is read from their names.
+    pub file_names: Option<NamePattern>,
     /// The repeat of framework and test; by default the first.
     pub repeat: Repeat,
     /// True if any stored run of the same key may be replaced, even if the key was inferred.
@@ -87,6 +91,7 @@ impl Default for IngestOptions {
             framework: None,
             test: None,
             frameworks: Frameworks::default(),
+            file_names: None,
             repeat: Repeat::default(),
             replace: false,
             origin: None,
@@ -162,6 +167,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_frameworks(mut self, frameworks: Frameworks) -> Self {
         self.frameworks = frameworks;
+        self
+    }
+
+    /// Sets how the logs of a folder are named.
+    #[must_use]
+    pub fn with_file_names(mut self, file_names: NamePattern) -> Self {
+        self.file_names = Some(file_names);
         self
     }
 

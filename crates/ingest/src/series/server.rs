@@ -12,7 +12,7 @@ use crate::run::note::{Note, NoteKind};
 const LONGEST: usize = 40;
 
 /// The remedy for a name that can't be used.
-const NAME: &str = "Name it with letters, digits, `_` and `-`, as in --series memory=memory.csv.";
+const NAME: &str = "Name it with letters, digits, `_` and `-`, as in memory.";
 
 /// A series of the server beside its CPU, by name and unit.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,14 +103,14 @@ pub(crate) fn check<'a>(series: impl IntoIterator<Item = (&'a str, &'a str)>) ->
             return refuse(format!("a series can't be named {name:?}"), NAME);
         }
         if name.eq_ignore_ascii_case("cpu") {
-            let remedy = "Give the CPU readings without --series: as a file beside the log, or by the address of their source.";
+            let remedy = "Give the CPU readings by themselves: as a file beside the log, or by the address of their source.";
             return refuse("the CPU is a series of its own, of which perfpipe knows the unit".into(), remedy);
         }
         if !known.insert(name) {
             return refuse(format!("two series are named {name}"), "Give each a name of its own.");
         }
         if unit.trim().is_empty() || unit.len() > LONGEST || !unit.chars().all(is_printable) {
-            let remedy = "Say in which unit it is, as in --unit bytes.";
+            let remedy = "Give its unit, as in bytes.";
             return refuse(format!("the series {name} can't be in the unit {unit:?}"), remedy);
         }
     }

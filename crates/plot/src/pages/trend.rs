@@ -75,7 +75,7 @@ fn facts(trends: &Trends) -> Vec<String> {
     facts.extend(
         has_intervals.then(|| "bars: 99 % confidence intervals, by the scatter of the repeats".to_owned()),
     );
-    facts.push("changes of level by circular binary segmentation (Olshen et al. 2004), 1 % mistakes in a level series".to_owned());
+    facts.push("a change is marked by mistake in 1 of 100 unchanged series (Olshen et al. 2004)".to_owned());
     facts
 }
 

@@ -6,7 +6,7 @@ use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::{Second, requests, span};
-use crate::format::figure;
+use crate::format::{counted, one_line};
 use crate::view::phases::Span;
 
 /// The least share of failures in a burst, on top of twice the steady share.
@@ -196,8 +196,10 @@ fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
         .map(|((code, message), count)| {
             let short: String = message.chars().take(MESSAGE).collect();
             let cut = if short.len() < message.len() { "…" } else { "" };
-            let code = if code.is_empty() { "no code" } else { code };
-            format!("{} × {code} \"{short}{cut}\"", figure(*count as f64))
+            let code = if code.is_empty() { "no code".to_owned() } else { format!("code {code}") };
+            let short = one_line(&short);
+            let message = if short.is_empty() { String::new() } else { format!(" ({short}{cut})") };
+            format!("{} with {code}{message}", counted(*count, "failure"))
         })
         .collect();
     told.extend((more > 0).then(|| format!("{more} other causes")));

@@ -49,7 +49,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         kind: FindingKind::IdleCpu,
         span: saturation::seconds(facts)?,
         what:
-            "the CPU has time to spare where throughput is flat: the client, a lock or a limit holds it back"
+            "the CPU is partly idle while throughput is flat: the client, a lock or a limit is the bottleneck"
                 .to_owned(),
         evidence: format!("CPU at most {most} %, {share} {of}"),
         figures: figures.done(),

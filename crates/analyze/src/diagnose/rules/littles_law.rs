@@ -71,14 +71,14 @@ fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut Figures) -> (FindingKind,
         Some(think) => {
             let ms = figures.few("think_time", think * 1000.0, "ms");
             let what = format!(
-                "threads wait for no answer {idle} of the time: think time or timers of {ms} ms explain it"
+                "threads are idle {idle} of the time: pauses of {ms} ms (think time or timers) explain it"
             );
             (FindingKind::Note, what)
         }
         None => {
             let what = format!(
-                "threads wait for no answer {idle} of the time, and for varying times between two requests: \
-                 timers that vary, or a client that can't keep up"
+                "threads are idle {idle} of the time, in pauses of varying length: random timers, or an overloaded \
+                 client"
             );
             (FindingKind::LittlesLaw, what)
         }
@@ -90,8 +90,8 @@ fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut Figures) -> String {
     let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
     let injectors = figures.whole("injectors", injectors as i64, "injectors");
     format!(
-        "requests keep more threads busy than there are: several injectors that the log can't tell apart \
-         ({injectors} would fit), or requests that one thread sends in parallel"
+        "requests keep more threads busy than the log has: several injectors that the log does not name \
+         ({injectors} would fit), or parallel requests of one thread"
     )
 }
 

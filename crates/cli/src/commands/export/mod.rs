@@ -154,9 +154,7 @@ async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result
 fn by_second(test: &str, points: &[Point]) -> Table {
     let table = point_second_table(points);
     if table.is_empty() {
-        note(&format!(
-            "no point of {test} has counts by second: of all summaries, only Locust's --json tells them"
-        ));
+        note(&format!("no point of {test} has counts per second: only Locust's --json reports them"));
     }
     table
 }

@@ -1,18 +1,46 @@
 //! What an ingest prints of the run that it stored.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use perfpipe_analyze::format::{damage_sentence, decimals, instant, lasting, thousands};
+use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Histogram, RunDuration, View};
 use perfpipe_ingest::run::SourceKind;
 use perfpipe_ingest::{Ingested, RunInfo, Store};
 
+use super::table::{Row, table};
+use crate::args::OutputArgs;
 use crate::input::runs::RunNames;
 use crate::output::notes::{self, Facts, shell_word};
-use crate::output::{note, warn};
+use crate::output::terminal::write_table;
+use crate::output::{Output, note, warn};
 
-/// Prints what was stored, with warnings first.
-pub(crate) async fn summarise(done: &Ingested, store: &Store, took: Duration) {
+/// Where a summary is printed, and when its work began.
+pub(crate) struct Told {
+    /// Nothing if notes are enough.
+    output: Option<Output>,
+    format: Format,
+    since: Instant,
+}
+
+impl Told {
+    /// Opens the output before any work is done.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(crate) fn begin(args: &OutputArgs) -> Result<Self> {
+        let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
+        Ok(Self { output, format: args.format, since: Instant::now() })
+    }
+}
+
+/// Prints what was stored, with warnings first. `is_new` is false if it replaced another run.
+///
+/// # Errors
+/// If the output can't be written.
+pub(crate) async fn summarise(done: &Ingested, store: &Store, told: Told, is_new: bool) -> Result<()> {
+    let took = told.since.elapsed();
     let info = &done.info;
     let run = RunNames::in_store(store, &info.key).await;
     done.inferred.iter().for_each(|what| note(&format!("inferred {what}")));
@@ -27,10 +55,13 @@ pub(crate) async fn summarise(done: &Ingested, store: &Store, took: Duration) {
     }
     if info.rejects > 0 && done.part.is_none() {
         let records = if info.rejects == 1 { "record was" } else { "records were" };
-        let run = shell_word(&run);
+        let shown = shell_word(&run);
         let rejects = thousands(info.rejects);
-        warn(&format!("{rejects} {records} rejected: see `perfpipe export {run} --what rejects`"));
+        warn(&format!("{rejects} {records} rejected: see `perfpipe export {shown} --what rejects`"));
     }
+    let Some(mut output) = told.output else { return Ok(()) };
+    write_table(&table(&[Row::stored(done, &run, is_new)]), told.format, &mut output)?;
+    output.finish()
 }
 
 /// Returns the lines of the summary, each with its name.

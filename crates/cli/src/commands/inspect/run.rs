@@ -78,7 +78,7 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
         };
         let transactions = match label.transactions {
             0 => String::new(),
-            transactions => format!(" and {}, which are no requests", counted(transactions, "transaction")),
+            transactions => format!(" and {}, which are not requests", counted(transactions, "transaction")),
         };
         let requests = counted(label.successes + label.failures, "request");
         format!("{}: {requests}{failures}{transactions}", short(&label.label))

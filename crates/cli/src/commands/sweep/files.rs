@@ -46,11 +46,10 @@ fn tell_tests(files: &[SummaryFile]) -> bool {
 }
 
 fn mixed() -> anyhow::Error {
-    let problem =
-        "some outputs have a URL, and some have none, so that --test would give all of them one test";
+    let problem = "some outputs have a URL and some have none; --test would give all of them the same test";
     CliError::usage(
         problem,
-        "Show those without a URL by a command of their own, or tell the test by --name.",
+        "Show those without a URL in a separate command, or read the test from file names with --name.",
     )
     .into()
 }
@@ -79,7 +78,8 @@ pub(super) fn tests<'a>(points: &'a [Point], args: &SweepArgs) -> Result<Vec<&'a
 /// Refuses flags on files where there are none.
 pub(super) fn refuse_flags(args: &SweepArgs) -> Result<()> {
     let series = (!args.series.series.is_empty()).then_some("--series");
-    let Some(flag) = args.points.given().or(series) else { return Ok(()) };
+    let name = args.points.name.as_ref().map(|_| "--name");
+    let Some(flag) = name.or(args.points.of_summaries()).or(series) else { return Ok(()) };
     let problem = format!("{flag} is about the outputs of load tools, and no FILE is given");
     Err(CliError::usage(problem, "Leave it out, or name the files.").into())
 }

@@ -100,11 +100,12 @@ fn tell(test: &str, points: &[Point]) {
     let impossible = count("is above c/X");
     if impossible > 0 {
         note(&format!(
-            "{test}: the printed means of {impossible} of {} points are above c/X, which no closed loop can have",
+            "{test}: {impossible} of {} points: the tool's mean latency is impossibly high (above concurrency ÷ answers/s)",
             points.len()
         ));
     }
-    let late = count("time-outs are in no latency");
+    // Earlier versions stored the first of these.
+    let late = count("time-outs are in no latency") + count("time-outs are not in the latencies");
     if late > 0 {
         note(&format!(
             "{test}: the latencies of {late} of {} points leave out requests that timed out",

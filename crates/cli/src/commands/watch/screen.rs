@@ -100,8 +100,8 @@ impl Screen {
     fn heading(&self, look: &Look) -> String {
         let at = duration(u64::from(look.complete));
         let silent = look.silent.map(|silent| silent.as_secs()).filter(|silent| *silent >= SILENT);
-        let silent = silent.map(|silent| format!("   silent for {silent} s")).unwrap_or_default();
-        format!("{}   {at}{silent}   Ctrl-C ends and stores it", self.title)
+        let silent = silent.map(|silent| format!("   no new records for {silent} s")).unwrap_or_default();
+        format!("{}   {at}{silent}   Ctrl-C stops and stores the run", self.title)
     }
 
     /// The figures of the whole run.

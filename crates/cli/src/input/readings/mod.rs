@@ -1,5 +1,6 @@
 //! The sources of readings that flags name; its secrets are the environment's.
 
+pub(crate) mod cpu_scale;
 mod proxy;
 pub(crate) mod series;
 

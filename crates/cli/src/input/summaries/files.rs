@@ -122,10 +122,10 @@ fn read(given: &[PathBuf]) -> Result<Found> {
     refuse_mixed(&first.shown, &named)?;
     if let Some(path) = within.first() {
         let which = match within.len() {
-            1 => "a file of the folder is no summary".to_owned(),
-            count => format!("{count} files of the folder are no summaries"),
+            1 => "skipped a file that is not a summary".to_owned(),
+            count => format!("skipped {count} files that are not summaries, the first"),
         };
-        note(&format!("{which}, and left out: {}", path.display()));
+        note(&format!("{which}: {}", path.display()));
     }
     for text in refused {
         add(text.read()?, &mut found)?;

@@ -17,9 +17,7 @@ use crate::output::note;
 
 /// Converts the flags on keys. The framework and the test are left open.
 pub(crate) fn names(args: &PointArgs, frameworks: Option<&Path>) -> Result<PointNames> {
-    let pattern = args.name.as_deref().map(NamePattern::new).transpose().map_err(|problem| {
-        CliError::usage(format!("--name {problem}"), "Write it as in 'result_w{workers}_{repeat}.log'.")
-    })?;
+    let pattern = pattern(args, "result_w{workers}_{repeat}.log")?;
     Ok(PointNames {
         concurrency: args.concurrency,
         workers: args.server_workers,
@@ -27,6 +25,17 @@ pub(crate) fn names(args: &PointArgs, frameworks: Option<&Path>) -> Result<Point
         frameworks: frameworks.map(ports::of_file).transpose()?.unwrap_or_default(),
         ..PointNames::default()
     })
+}
+
+/// Returns the pattern of file names, if one is given.
+///
+/// # Errors
+/// If it can't be read.
+pub(crate) fn pattern(args: &PointArgs, example: &str) -> Result<Option<NamePattern>> {
+    let pattern = args.name.as_deref().map(NamePattern::new).transpose();
+    Ok(pattern.map_err(|problem| {
+        CliError::usage(format!("--name {problem}"), format!("Write it as in '{example}'."))
+    })?)
 }
 
 /// Returns the points of the files.

@@ -62,7 +62,7 @@ impl Night {
 
     /// Ingests the folder, and gives what was printed.
     fn ingest(&self, flags: &[&str]) -> Done {
-        let run = ["ingest", "night", "--frameworks", "ports.toml", "--table", "json"];
+        let run = ["ingest", "night", "--frameworks", "ports.toml", "--format", "json"];
         self.store.run(&[&run, flags].concat())
     }
 
@@ -424,8 +424,7 @@ fn several_folders_are_one_campaign() {
     let night = Night::embedded();
     night.write("a.csv", log(T0, 3, 8181));
     night.store.file("cpu/a.csv", cpu(T0, T0 + 3));
-    let run =
-        ["ingest", "night", "cpu", "--frameworks", "ports.toml", "--table", "csv", "--report", "charts"];
+    let run = ["ingest", "night", "cpu", "--frameworks", "ports.toml", "--format", "csv", "--out", "charts"];
     let table = rows(&night.store.run(&run).text());
     assert_eq!((table.len(), table[0]["paired_by"].as_str()), (1, "name"));
     for ending in ["svg", "pdf"] {
@@ -455,7 +454,6 @@ fn options_that_do_not_fit_folders_are_wrong_usage() {
         (&["night", "--frameworks", "bad.toml"], "bad.toml, line 2: \"http\""),
         (&[&file, "--dry-run"], "--dry-run"),
         (&[&file, "--jobs", "2"], "--jobs"),
-        (&[&file, "--table", "csv"], "--table"),
         (&[&file, "--frameworks", "bad.toml"], "bad.toml, line 2"),
     ] {
         let complaint = night.store.run(&[&["ingest"], arguments].concat()).complaint(2);

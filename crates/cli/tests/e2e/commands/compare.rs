@@ -83,7 +83,7 @@ fn runs_of_two_stores_are_compared_and_drawn() {
         let flags = ["compare", &a, &b, "--baseline-store", released.place(), "--out", out.to_str().unwrap()];
         let done = store.run(&flags);
         assert!(done.err.contains("wrote "), "{}", done.err);
-        assert!(done.text().contains("failures_percent"));
+        assert!(done.text().contains("failures"));
         let mut names: Vec<String> =
             std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();

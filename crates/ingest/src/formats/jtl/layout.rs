@@ -105,7 +105,7 @@ impl LayoutOptions {
         }
         Err(Error::usage(
             ErrorKind::Resolution,
-            format!("{place} is {tool}, which tells times in units of {finest}, and {unit} were asked for"),
+            format!("{place} is {tool}, which has times in units of {finest}, and {unit} were asked for"),
             format!("Leave the resolution out, or give {finest}."),
         ))
     }

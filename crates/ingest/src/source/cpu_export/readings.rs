@@ -23,8 +23,7 @@ const CHOOSE: &str = "Choose one by its number (SourceOptions::cpu_item).";
 
 /// What to do where another series than the CPU must be chosen.
 const ONE_ITEM: &str = "Choose one by its number (SeriesFile::item).";
-const BY_NAME: &str =
-    "Name it as one of them, as in --series memory=FILE, or keep only the lines of one in the file.";
+const BY_NAME: &str = "Name it as one of them, or keep only the lines of one in the file.";
 
 /// Returns true if the series of a reading is the one that is asked for by name: as the metric of its label, or as the
 /// whole label.
@@ -135,7 +134,7 @@ impl Readings {
             return Err(Error::input(
                 ErrorKind::CpuTooLarge,
                 place.clone(),
-                format!("{} holds {problem}", options.readings_are()),
+                format!("{} has {problem}", options.readings_are()),
                 remedy,
             ));
         }
@@ -162,7 +161,7 @@ impl Readings {
             notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values).into());
         }
         if self.kept.is_empty() {
-            notes.push(format!("{place}: {} holds no readings", options.readings_are()).into());
+            notes.push(format!("{place}: {} has no readings", options.readings_are()).into());
         }
         let scale = options.cpu_scale.or(self.scale);
         let factor = scale.unwrap_or_default().factor();
@@ -203,7 +202,7 @@ impl Readings {
             number(least),
             number(largest)
         );
-        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item, which is given as --series memory=FILE --unit bytes; \
+        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item, which is another series of the server; \
                       remove single readings that are wrong.";
         Err(Error::input(ErrorKind::CpuRange, place.clone(), problem, remedy))
     }
@@ -226,10 +225,10 @@ impl Readings {
         let what = options.readings_are();
         let problem = match options.cpu_item {
             None if self.counts.len() < 2 => return Ok(()),
-            None if numbered => format!("{what} holds several items: {}", self.list()),
-            None => format!("{what} holds several series: {}", self.list()),
+            None if numbered => format!("{what} has several items: {}", self.list()),
+            None => format!("{what} has several series: {}", self.list()),
             Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
-            Some(item) if numbered => format!("{what} has no item {item}; it holds {}", self.list()),
+            Some(item) if numbered => format!("{what} has no item {item}; it has {}", self.list()),
             Some(item) => format!("item {item} was asked for, and {what} has no itemid column"),
         };
         let (kind, remedy) = match (numbered, options.cpu_item) {

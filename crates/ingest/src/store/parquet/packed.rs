@@ -157,7 +157,7 @@ fn check_version(path: &Path, zip: &mut ZipArchive<File>) -> Result<()> {
     Err(Error::refused(
         ErrorKind::StoreLayout,
         format!(
-            "{} holds a run in version {}, and this perfpipe knows version {VERSION}",
+            "{} is a run in version {}, and this perfpipe reads version {VERSION}",
             path.display(),
             mark.version
         ),

@@ -240,7 +240,7 @@ impl Piece {
         T: ArrowPrimitiveType,
         U: TryFrom<T::Native>,
     {
-        let below = |_| self.damaged(format!("column {name} holds a number below zero"));
+        let below = |_| self.damaged(format!("column {name} has a number below zero"));
         self.primitive::<T>(array, name)?.iter().map(|value| U::try_from(*value).map_err(below)).collect()
     }
 

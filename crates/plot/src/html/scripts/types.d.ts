@@ -24,7 +24,6 @@ export interface RunHead {
   lastPart: number;
   percentiles: number[];
   /** The requests that averages are taken over. */
-  averaged: string;
   colorBy: string;
   measure: "load" | "cpu" | "successes";
   cpuTop: number | null;

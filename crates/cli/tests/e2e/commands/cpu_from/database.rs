@@ -139,5 +139,5 @@ fn faults_of_a_database_are_told_and_the_earlier_run_stays() {
     zabbix.sql("drop table items");
     refused("can't be read as a database of Zabbix", &mut zabbix.ingest(&store, "itemid=11", &[]));
     let secret = zabbix.url("itemid=11").replace("guarded@", &format!("guarded:{SECRET}@"));
-    refused("holds a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
+    refused("contains a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
 }

@@ -272,7 +272,7 @@ fn each_fault_of_a_host_is_told_and_the_earlier_run_stays() {
     refused("query that is none", "unclosed left parenthesis", &mut ingest(&store, &query, &[]));
     refused(
         "password in the URL",
-        "holds a user or a password",
+        "contains a user or a password",
         &mut ingest(&store, "zabbix+http://a:b@mon?itemid=1", &[]),
     );
 }

@@ -183,7 +183,7 @@ fn keyboard(reader: &mut Reader, run: usize) {
         assert_eq!(reader.browser.evaluate(&format!("{group}.value")), second.to_string());
     }
     let words = reader.browser.evaluate(&format!("{group}.getAttribute('aria-valuetext')"));
-    assert!(words.as_str().unwrap().starts_with("second 78 (1:18, 19:43:36), successes/s "), "{words}");
+    assert!(words.as_str().unwrap().starts_with("second 78 (1:18) · 19:43:36, successes/s "), "{words}");
     let outline = "getComputedStyle(document.activeElement).outlineStyle";
     assert_eq!(reader.browser.evaluate(outline), "solid", "the focus is not seen");
     let all = reader.times(run);

@@ -76,14 +76,14 @@ impl<'a> Section<'a> {
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(text) = self.after(name) else { return Ok(None) };
         let word = text.split_whitespace().next().unwrap_or_default();
-        units::count(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is no count"))
+        units::count(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is not a count"))
     }
 
     /// The number behind a name; `None` if there is no such line.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(text) = self.after(name) else { return Ok(None) };
         let word = text.split_whitespace().next().unwrap_or_default();
-        units::number(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is no number"))
+        units::number(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is not a number"))
     }
 
     /// The text from the first line that satisfies `begins` on, and the number of lines before it.

@@ -60,11 +60,10 @@ fn gave_up(section: &Section<'_>) -> Option<String> {
     match (reason, done) {
         (Some(reason), _) => Some(reason),
         (None, Some(done)) => {
-            Some(format!("ab gave up after {done} requests; it tells why on standard error"))
+            Some(format!("ab gave up after {done} requests; the reason is on its standard error"))
         }
-        (None, None) => {
-            waits.map(|()| "ab gave up before its first figures; it tells why on standard error".to_owned())
-        }
+        (None, None) => waits
+            .map(|()| "ab gave up before its first figures; the reason is on its standard error".to_owned()),
     }
 }
 
@@ -90,9 +89,9 @@ fn figures(section: &Section<'_>) -> Result<Figures, String> {
     };
     let other_lengths = kinds.length.saturating_sub(kinds.non_2xx.saturating_add(kinds.exceptions));
     if other_lengths > 0 {
-        figures
-            .notes
-            .push(format!("{other_lengths} answers of another length than the first, which are no failures"));
+        figures.notes.push(format!(
+            "{other_lengths} answers of another length than the first, which are not failures"
+        ));
     }
     if failures.greatest > 0 {
         figures.notes.push("the latencies include those of failures".to_owned());

@@ -90,7 +90,7 @@ impl Answers {
                 .push(format!("the latencies include those of {} answers that failed", self.statuses));
         }
         if self.timeouts > 0 {
-            figures.notes.push(format!("{} time-outs are in no latency", self.timeouts));
+            figures.notes.push(format!("{} time-outs are not in the latencies", self.timeouts));
         }
         if self.at_the_end > 0 {
             figures

@@ -67,7 +67,7 @@ fn figures(section: &Section<'_>, seconds: Option<f64>) -> Result<Figures, Strin
         notes: vec![RETRIES.to_owned()],
         ..Figures::default()
     };
-    figures.notes.push("its text tells the time that was asked for, not the time that it took".to_owned());
+    figures.notes.push("its text has the requested duration, not the measured one".to_owned());
     Ok(figures)
 }
 

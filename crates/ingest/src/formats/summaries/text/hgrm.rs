@@ -51,7 +51,7 @@ impl TextTool for Hgrm {
             ..Figures::default()
         };
         figures.notes.push("a percentile is the next row at or above it; values are taken as ms".to_owned());
-        figures.notes.push("the file tells no duration and no failures".to_owned());
+        figures.notes.push("the file has no duration and no failures".to_owned());
         Ok(Told { figures, ..Told::default() })
     }
 

@@ -165,11 +165,11 @@ impl<'a> Located<'a> {
 fn holds_secret(is_database: bool) -> Error {
     let (problem, remedy) = match is_database {
         true => (
-            "the URL of the database holds a password, which is not allowed there",
+            "the URL of the database contains a password, which is not allowed there",
             "Leave it out, and give it by the environment (PGPASSWORD) or a file (.pgpass), where no list of commands keeps it.",
         ),
         false => (
-            "the URL holds a user or a password",
+            "the URL contains a user or a password",
             "Give secrets by the environment or a file, where no list of commands keeps them.",
         ),
     };
@@ -178,7 +178,7 @@ fn holds_secret(is_database: bool) -> Error {
 
 /// The fault of several series of which it was not told what to make.
 pub(super) fn several(found: &str) -> Fault {
-    let problem = format!("{found}, and nothing says whether they are added up or kept apart");
+    let problem = format!("{found}, and it is not given whether to add them up or to store them separately");
     let remedy = "Add several=sum to the URL for their sum, or several=apart for a series of each.";
     Fault::new(ErrorKind::SourceSeveral, problem, remedy)
 }

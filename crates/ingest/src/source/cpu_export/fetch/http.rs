@@ -269,7 +269,7 @@ fn roots(pem: &[u8]) -> Result<Vec<Certificate<'static>>, Fault> {
         let remedy = "Give a PEM file with at least one certificate.";
         return Err(Fault::new(
             ErrorKind::Certificates,
-            "the file of authorities holds no certificate",
+            "the file of authorities contains no certificate",
             remedy,
         ));
     }

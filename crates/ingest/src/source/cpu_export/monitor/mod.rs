@@ -106,7 +106,7 @@ impl Monitor {
             Some(cores) => Ok(Some(CpuScale::PercentOfMachine { cores })),
             None => Err(Fault::new(
                 ErrorKind::CpuCores,
-                "its readings are in percent of the whole machine, and it does not tell the number of cores",
+                "its readings are in percent of the whole machine, and the number of cores is not in it",
                 "Give the number of cores (SourceOptions::cores).",
             )),
         }

@@ -67,7 +67,7 @@ fn reading(entry: &Entry<'_>) -> Result<Stamped, Fault> {
         let remedy = "Export the item's history (history.get), as long as Zabbix keeps it.";
         return Err(Fault::new(
             ErrorKind::CpuReading,
-            "holds trends, the means of hours, not readings",
+            "contains trends, the means of hours, not readings",
             remedy,
         ));
     }
@@ -77,7 +77,7 @@ fn reading(entry: &Entry<'_>) -> Result<Stamped, Fault> {
         flaw(format!("the value {:?} at {} is not a number", shown(text), shown(&entry.clock)))
     })?;
     let clock =
-        entry.clock.parse().map_err(|_| flaw(format!("{:?} is no epoch second", shown(&entry.clock))))?;
+        entry.clock.parse().map_err(|_| flaw(format!("{:?} is not an epoch second", shown(&entry.clock))))?;
     let ns = entry.ns.as_deref().and_then(|ns| ns.parse().ok()).filter(|ns| *ns < 1_000_000_000);
     let ns = ns.unwrap_or_default();
     Ok((clock, ns, value))

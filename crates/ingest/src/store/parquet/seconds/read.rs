@@ -247,7 +247,7 @@ impl Part {
                 }
             };
             let samples = samples.filter(|samples| limited(*samples) == at(sizes, row)).ok_or_else(|| {
-                piece.damaged(format!("column {PACKED} does not hold the counts of its samples"))
+                piece.damaged(format!("column {PACKED} does not have the counts of its samples"))
             })?;
             self.counted.add(key.success, key.transaction, samples);
             piece.refuse(held::second_fault("counts", key.second, info))?;

@@ -15,9 +15,9 @@ import { TimeChart } from "./timechart.js";
  * @param {HTMLElement} host
  * @param {Common} common
  * @param {NetworkSeries} network
- * @param {string} of what they are of, for the headings
+ * @param {string} [label] the label that they are of, if not of all
  */
-export function networkCharts(host, common, network, of) {
+export function networkCharts(host, common, network, label) {
   const { width } = network;
   const { first } = common;
   const line = (/** @type {string} */ name, /** @type {(number | null)[]} */ list, /** @type {number} */ color, /** @type {string} */ unit) =>
@@ -31,5 +31,6 @@ export function networkCharts(host, common, network, of) {
     const series = lines.filter(({ values }) => present(values.list).length);
     return series.length ? [new TimeChart(host, { ...common, heading, height: 110, series })] : [];
   };
-  return [...chart(`Mean times of ${of} (ms)`, waits), ...chart(`Network of ${of} (${unit.name})`, bytes)];
+  const of = label === undefined ? "" : ` of ${label}`;
+  return [...chart(`Mean times${of} (ms)`, waits), ...chart(`Traffic${of} (${unit.name})`, bytes)];
 }

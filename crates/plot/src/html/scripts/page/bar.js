@@ -92,8 +92,9 @@ export class Bar {
    * @param {number} second
    */
   words(second) {
-    const day = this.clock === undefined ? "" : `, ${timeOfDay(this.clock + second)}`;
-    return `${second} (${stamp(second)}${day})`;
+    const day = this.clock === undefined ? "" : ` · ${timeOfDay(this.clock + second)}`;
+    const since = second < 60 ? "" : ` (${stamp(second)})`;
+    return `second ${second}${since}${day}`;
   }
 
   /**
@@ -105,7 +106,7 @@ export class Bar {
     const text = second === null ? "" : this.words(second);
     this.second.textContent = text;
     this.scrub.value = String(second ?? this.view.from);
-    this.scrub.setAttribute("aria-valuetext", second === null ? "no second" : [`second ${text}`, ...words].join(", "));
+    this.scrub.setAttribute("aria-valuetext", second === null ? "no second" : [text, ...words].join(", "));
   }
 }
 

@@ -61,8 +61,8 @@ export async function runCharts(index, at, host, view) {
   const times = ascending(head).map(({ percent, at }, rank, all) =>
     ({ ...line(`p${percent}`, series.elapsed[at], quantileColor(rank, all.length), " ms"), weights }));
   add("Response time (ms)", 170, times);
-  group.add(new HeatChart(group.box, { ...common, heading: "Response times over time", height: 190, counts: detail.counts, series: [] }));
-  networkCharts(group.box, common, detail.network.all, head.averaged).forEach((chart) => group.add(chart));
+  group.add(new HeatChart(group.box, { ...common, heading: "Response-time heat map", height: 190, counts: detail.counts, series: [] }));
+  networkCharts(group.box, common, detail.network.all).forEach((chart) => group.add(chart));
   pickLabels(group, common, detail.overTime, head.first, detail.network.labels);
   const curves = [{ name: head.name, color: `var(--series-${head.color})`, curve: series.curve }];
   const curve = new CurveChart(host, { heading: "Response time by percentile (ms)", height: 190, series: curves });

@@ -39,7 +39,7 @@ pub(super) fn refine(figures: &mut Figures, text: &str) {
             if let Some(invented) = told.checked_sub(answered).filter(|invented| *invented > 0) {
                 figures
                     .notes
-                    .push(format!("{invented} of {told} latencies were invented by wrk, and taken out"));
+                    .push(format!("{invented} of {told} latencies were invented by wrk, and removed"));
             }
             counts
         }

@@ -80,7 +80,7 @@ fn figures(section: &Section<'_>, threads: u32, connections: Option<u32>) -> Res
     figures.kinds = kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect();
     if timeouts > 0 {
         figures.notes.push(format!(
-            "{timeouts} time-outs are in no latency; requests that no answer came to at all are counted nowhere"
+            "{timeouts} time-outs are not in the latencies; requests without any answer are not counted"
         ));
     }
     if status > 0 {
@@ -105,7 +105,7 @@ fn threads_and_connections(line: &str) -> Option<(u32, u32)> {
 fn requests_and_seconds(line: &str) -> Option<Result<(u64, Option<f64>), String>> {
     let (requests, rest) = line.split_once(" requests in ")?;
     let seconds = rest.split(',').next().and_then(units::time_ms).map(|ms| ms / 1000.0);
-    let read = units::count(requests).ok_or_else(|| format!("\"{requests} requests\" is no count"));
+    let read = units::count(requests).ok_or_else(|| format!("\"{requests} requests\" is not a count"));
     Some(read.map(|requests| (requests, seconds)))
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let late = only("wrk/timeouts-2s.txt").figures;
         assert_eq!((late.requests, late.successes, late.timeouts), (Some(28563), Some(28521), Some(42)));
         assert!(
-            late.notes.iter().any(|note| note.starts_with("42 time-outs are in no latency")),
+            late.notes.iter().any(|note| note.starts_with("42 time-outs are not in the latencies")),
             "{:?}",
             late.notes
         );

@@ -229,7 +229,7 @@ impl History<'_> {
 
 /// The number of an item.
 fn number(item: &Item) -> Result<i64, Fault> {
-    item.id.parse().map_err(|_| choose(format!("{:?} is no number of an item", item.id)))
+    item.id.parse().map_err(|_| choose(format!("{:?} is not the number of an item", item.id)))
 }
 
 fn reading(row: &Row) -> Result<Stamped, Fault> {
