@@ -217,6 +217,7 @@ impl Values {
             (Self::Text(own), Self::Text(other)) => own.extend(other),
             (Self::Bool(own), Self::Bool(other)) => own.extend(other),
             (Self::Json(own), Self::Json(other)) => own.extend(other),
+            (Self::Nested(own), Self::Nested(other)) => own.extend(other),
             _ => {}
         }
     }
@@ -229,6 +230,7 @@ impl Values {
             Self::Text(_) => Kind::Text,
             Self::Bool(_) => Kind::Bool,
             Self::Json(_) => Kind::Json,
+            Self::Nested(_) => Nested::KIND,
         }
     }
 
@@ -240,6 +242,7 @@ impl Values {
             Self::Text(values) => values.len(),
             Self::Bool(values) => values.len(),
             Self::Json(values) => values.len(),
+            Self::Nested(values) => values.len(),
         }
     }
 
