@@ -152,6 +152,9 @@ pub(crate) const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
 /// The years 1 to 9999 in epoch ms, without their last days: the range that calendars and databases support.
 pub(crate) const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
 
+/// The maximum number of tags, and of options of other versions, of a run.
+const MOST_OPTIONS: usize = 1000;
+
 /// The end of January 1970, in epoch ms.
 const JANUARY_1970: i64 = 31 * 24 * 3_600_000;
 
@@ -264,8 +267,12 @@ impl RunInfo {
     fn count_fault(&self) -> Option<String> {
         let counts = [self.successes, self.failures, self.transactions, self.rejects];
         let sum = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
-        let is_far = sum.is_none_or(|sum| i64::try_from(sum).is_err());
-        is_far.then(|| "it has more records than can be counted".to_owned())
+        if sum.is_none_or(|sum| i64::try_from(sum).is_err()) {
+            return Some("it has more records than can be counted".to_owned());
+        }
+        let options = self.options.tags.len().saturating_add(self.options.other.len());
+        (options > MOST_OPTIONS)
+            .then(|| format!("it has {options} tags and options, and may have {MOST_OPTIONS}"))
     }
 
     /// Returns true if this equals the `stored` metadata. Ends that `stored` lacks are ignored, since they were
