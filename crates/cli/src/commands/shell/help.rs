@@ -6,7 +6,7 @@ use clap::{ArgAction, Command};
 const EXAMPLES: usize = 4;
 
 /// The flags for the first time, of commands that have many: by their ids.
-const FIRST: [(&str, &[&str]); 11] = [
+const FIRST: [(&str, &[&str]); 12] = [
     (
         "ingest",
         &[
@@ -41,6 +41,7 @@ const FIRST: [(&str, &[&str]); 11] = [
         "attach-cpu",
         &["cpu_from", "cpu_scale", "cores", "cpu_offset", "time_zone", "replace", "store", "database"],
     ),
+    ("attach-series", &["series", "unit", "framework", "test", "repeat", "time_zone", "store", "database"]),
     ("inspect", &["framework", "test", "name", "time_zone", "format", "output"]),
     (
         "report",

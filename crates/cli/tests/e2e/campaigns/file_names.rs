@@ -37,7 +37,7 @@ const PATTERN: &str = "{framework}_{test}_r{repeat}.csv";
 #[test]
 fn logs_behind_one_address_are_named_by_their_files_with_and_without_repeats() {
     let names = ["go_mix_r1.csv", "go_mix_r2.csv", "node_mix_r1.csv", "node_plain_r1.csv"];
-    let all = ["go_mix", "go_mix#2", "node_mix", "node_plain"];
+    let all = ["go_mix#1", "go_mix#2", "node_mix", "node_plain"];
     for flags in [&[][..], &["--append-repeat"], &["--name", PATTERN]] {
         let store = night(&names);
         assert_eq!(runs(&store, flags), all, "{flags:?}");
@@ -56,7 +56,7 @@ fn names_that_can_be_read_in_two_ways_are_refused_with_the_pattern_that_fits() {
     );
     assert_eq!(store.list(), Vec::<Value>::new());
     let named = runs(&store, &["--name", PATTERN]);
-    assert_eq!(named, ["go_mix", "spring_boot_mix", "spring_boot_mix#2"]);
+    assert_eq!(named, ["go_mix", "spring_boot_mix#1", "spring_boot_mix#2"]);
 }
 
 #[test]
