@@ -207,6 +207,8 @@ fn adding_up(mut run: Example) -> Example {
     (run.info.successes, run.info.failures, run.info.transactions) = (successes, failures, passed + failed);
     run.info.rejects = run.rejects.len() as u64;
     for ((success, transaction), samples) in kinds.into_iter().zip([successes, failures, passed, failed]) {
+        let key = CellKey { second: run.info.seconds - 1, label: 2, success, transaction };
+        run.cells.retain(|(other, _)| *other != key);
         let mut rest = samples;
         let cells =
             run.cells.iter_mut().filter(|(key, _)| (key.success, key.transaction) == (success, transaction));
@@ -214,9 +216,7 @@ fn adding_up(mut run: Example) -> Example {
             *count %= rest + 1;
             rest -= *count;
         }
-        let key = CellKey { second: run.info.seconds - 1, label: 2, success, transaction };
         let cell = Cell { elapsed: vec![(7, rest)], ..Cell::default() };
-        run.cells.retain(|(other, _)| *other != key);
         run.cells.push((key, cell));
     }
     run.cells.sort_by_key(|(key, _)| *key);
