@@ -21,7 +21,6 @@ use crate::source::{Inputs, LogSource};
 
 use super::file_names::FileName;
 use super::pairing::Readings;
-use super::status::same_content;
 
 /// The number of bytes of a log that are read to plan its ingest.
 const HEAD: usize = 1 << 20;
@@ -129,6 +128,11 @@ impl Twins {
         });
         reading.await.map_err(|error| Error::store("looking at the files", error))
     }
+}
+
+/// Returns true if two sources have the same size and checksum.
+pub(super) fn same_content(one: &SourceFile, other: &SourceFile) -> bool {
+    (one.bytes, one.crc32) == (other.bytes, other.crc32)
 }
 
 /// Reads a log for its size and checksum; `None` if that fails.

@@ -12,7 +12,7 @@ use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 
-use super::file::{CpuFile, Found, LogFile, Twins};
+use super::file::{CpuFile, Found, LogFile, Twins, same_content};
 use super::file_names::{name_runs, proposal};
 use super::folder::Listing;
 use super::name::{bare, log_of};
@@ -109,7 +109,7 @@ impl Files {
     /// Adds a CPU export, unless it is a copy of a known one.
     fn cpu(&mut self, cpu: CpuFile) {
         let same = self.others.iter().find(|other| match other {
-            Other::Cpu(known) => super::status::same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
+            Other::Cpu(known) => same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
             Other::Failed(..) => false,
         });
         match same {
