@@ -145,9 +145,9 @@ fn no_readings_take_more_memory_than_is_promised() {
     };
     for text in readings::TEXTS.iter().filter(|text| text.name.contains(&only)) {
         let folder = tempfile_in_target();
-        row(text.name, "file", text.from_file(folder.path()));
+        row(text.name, "file", text.ingest_as_file(folder.path()));
         if readings::is_of_server(text) {
-            row(text.name, "host", text.from_server(folder.path()));
+            row(text.name, "host", text.ingest_from_server(folder.path()));
         }
     }
     assert!(beyond.is_empty(), "{}", beyond.join("\n"));

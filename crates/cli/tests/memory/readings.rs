@@ -61,7 +61,7 @@ impl Text {
     }
 
     /// Ingests a log with the text beside it as a file.
-    pub(crate) fn from_file(&self, folder: &Path) -> Run {
+    pub(crate) fn ingest_as_file(&self, folder: &Path) -> Run {
         let path = folder.join(format!("{}.gz", self.file));
         let mut file = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
         self.write(&mut file).and_then(|()| file.try_finish()).unwrap();
@@ -70,7 +70,7 @@ impl Text {
     }
 
     /// Ingests a log with the text as the answer of a host, to each request for readings.
-    pub(crate) fn from_server(self, folder: &Path) -> Run {
+    pub(crate) fn ingest_from_server(self, folder: &Path) -> Run {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap();
         let text = Arc::new(self);
