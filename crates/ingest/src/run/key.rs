@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const LAST_REPEAT: u32 = i32::MAX as u32;
 
 /// The maximum length of the name of a framework or a test, in bytes.
-pub(crate) const LONGEST_NAME: usize = 1000;
+pub(crate) const LONGEST_NAME: usize = 64 << 10;
 
 /// Returns why a framework or a test can't have this name, as a clause; `None` if it can.
 pub(crate) fn name_fault(name: &str) -> Option<String> {
@@ -16,8 +16,8 @@ pub(crate) fn name_fault(name: &str) -> Option<String> {
         Some("is empty".to_owned())
     } else if name.len() > LONGEST_NAME {
         Some(format!("has {} bytes, and may have {LONGEST_NAME}", name.len()))
-    } else if name.chars().any(char::is_control) {
-        Some("has a control character".to_owned())
+    } else if name.contains('\0') {
+        Some("has a NUL, which PostgreSQL can't store".to_owned())
     } else {
         None
     }

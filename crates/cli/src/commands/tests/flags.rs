@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
 const LINES: [(&str, IsRead); 93] = [
-    ("repair --force", |c| matches!(c, Command::Repair(a) if a.force)),
+    ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
         |c| matches!(c, Command::Ingest(a) if a.keep.sent.connections == Some(3)),

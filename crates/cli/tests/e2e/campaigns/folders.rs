@@ -450,7 +450,7 @@ fn options_that_do_not_fit_folders_are_wrong_usage() {
         (&["night", "--repeat", "2"], "--repeat"),
         (&["night", "--origin", "1"], "--origin"),
         (&["night", "--jobs", "0"], "--jobs"),
-        (&["night", "--framework", " "], "Give --framework"),
+        (&["night", "--framework", " "], "--framework"),
         (&["night", "--frameworks", "bad.toml"], "bad.toml, line 2: \"http\""),
         (&[&file, "--dry-run"], "--dry-run"),
         (&[&file, "--jobs", "2"], "--jobs"),

@@ -37,7 +37,7 @@ pub(crate) struct Columns {
 }
 
 /// The most columns of a log. Records are parsed together by columns, which takes room for each.
-const MOST_COLUMNS: usize = 1000;
+const MOST_COLUMNS: usize = 16_384;
 
 /// The layout of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
