@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::facts::Facts;
-use super::seconds::{Second, requests, span};
+use super::seconds::{requests, span};
 use crate::error::Result;
+use crate::timeline::Second;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 

@@ -28,12 +28,8 @@ impl Rows for Csv {
                 Value::I64(number) => write!(out, "{number}"),
                 Value::F64(number) => write!(out, "{number}"),
                 Value::Bool(yes) => write!(out, "{yes}"),
-                Value::Text(value) | Value::Json(value) => {
+                Value::Text(value) => {
                     text(value, out);
-                    Ok(())
-                }
-                Value::Nested(nested) => {
-                    nested.text().into_iter().for_each(|value| text(value, out));
                     Ok(())
                 }
             };

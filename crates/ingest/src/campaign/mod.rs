@@ -23,7 +23,6 @@
 //! ```
 
 mod file;
-mod file_names;
 mod folder;
 mod name;
 mod pairing;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::file_names::FileName;
 use super::planned_cpu::PlannedCpu;
 use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
@@ -44,8 +43,6 @@ pub struct CampaignRun {
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
     pub(super) place: Place,
-    /// What the log's name tells, as far as that counts.
-    pub(super) name: FileName,
     sources: Vec<LogSource>,
     /// An estimate of the number of cells of its ingest.
     cells: u64,
@@ -80,7 +77,6 @@ impl CampaignRun {
             ingested: None,
             notes: Vec::new(),
             place: Place { repeat: Repeat::default(), replace: false },
-            name: FileName::default(),
             sources: Vec::new(),
             cells: 0,
         }
@@ -88,7 +84,7 @@ impl CampaignRun {
 
     /// Adds the logs to read.
     pub(super) fn with(self, log: LogFile) -> Self {
-        Self { sources: log.sources, cells: log.cells, name: log.name, ..self }
+        Self { sources: log.sources, cells: log.cells, ..self }
     }
 
     /// The files to ingest: the log and, unless it is in the same zip or asked for, the CPU export.
@@ -154,10 +150,7 @@ impl CampaignRun {
                 let mut numbers = (1..).map(|repeat| key.clone().with_repeat(repeat));
                 numbers.find(is_free).unwrap_or(key)
             }
-            None => {
-                self.place.repeat = Repeat::Number(key.repeat);
-                key
-            }
+            None => key,
         };
         taken.insert(key.clone());
         self.key = Some(key);

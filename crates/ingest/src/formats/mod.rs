@@ -8,8 +8,5 @@ pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
 mod recent;
-pub(crate) mod steps;
 pub(crate) mod summaries;
 pub(crate) mod tools;
-#[cfg(test)]
-pub(crate) mod worst_shapes;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::seconds::{Second, requests, span};
-use crate::format::{counted, one_line};
+use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::seconds::{requests, span};
+use crate::format::{figure, percent};
+use crate::timeline::Second;
 use crate::view::phases::Span;
 
 /// The least share of failures in a burst, on top of twice the steady share.
@@ -52,7 +53,6 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
     let more = bursts.len().saturating_sub(MOST_LISTED);
     let told = bursts.iter().take(MOST_LISTED).enumerate().map(|(at, span)| {
-        let mut figures = Figures::default();
         let rest = if more > 0 && at + 1 == MOST_LISTED {
             format!("; {more} smaller bursts are not listed")
         } else {
@@ -64,18 +64,16 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             span: *span,
             what: format!(
                 "{} of {} requests fail in {} s{rest}",
-                figures.few("failures", failed, "requests"),
-                figures.few("requests", sent, "requests"),
-                figures.whole("seconds", span.seconds().into(), "s")
+                figure(failed),
+                figure(sent),
+                span.seconds()
             ),
             evidence: format!(
                 "{}, before and after {}; {}",
-                figures.share("share", failed / sent),
-                figures.share("share_usual", share),
+                percent(failed / sent),
+                percent(share),
                 causes(facts, *span, &[])
             ),
-            figures: figures.done(),
-            injector: None,
         }
     });
     let mut findings: Vec<Finding> = told.collect();
@@ -106,24 +104,17 @@ fn steady(
     } else {
         (seen, format!("between second {} and {}", seen.first, seen.last))
     };
-    let mut figures = Figures::default();
     Some(Finding {
         kind: FindingKind::Failures,
         span,
-        what: format!(
-            "{} of {} requests fail, {when}",
-            figures.few("failures", failed, "requests"),
-            figures.few("requests", sent, "requests")
-        ),
+        what: format!("{} of {} requests fail, {when}", figure(failed), figure(sent)),
         evidence: format!(
             "{} ({} to {}); {}",
-            figures.share("share", share),
-            figures.share("share_least", least),
-            figures.share("share_most", most),
+            percent(share),
+            percent(least),
+            percent(most),
             causes(facts, whole, bursts)
         ),
-        figures: figures.done(),
-        injector: None,
     })
 }
 
@@ -196,10 +187,8 @@ fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
         .map(|((code, message), count)| {
             let short: String = message.chars().take(MESSAGE).collect();
             let cut = if short.len() < message.len() { "…" } else { "" };
-            let code = if code.is_empty() { "no code".to_owned() } else { format!("code {code}") };
-            let short = one_line(&short);
-            let message = if short.is_empty() { String::new() } else { format!(" ({short}{cut})") };
-            format!("{} with {code}{message}", counted(*count, "failure"))
+            let code = if code.is_empty() { "no code" } else { code };
+            format!("{} × {code} \"{short}{cut}\"", figure(*count as f64))
         })
         .collect();
     told.extend((more > 0).then(|| format!("{more} other causes")));

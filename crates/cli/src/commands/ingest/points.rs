@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use perfpipe_analyze::format::{counted, thousands};
-use perfpipe_analyze::points::point_table;
 use perfpipe_ingest::points::{Point, PointNames};
 
 use super::args::IngestArgs;
@@ -11,8 +10,7 @@ use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::store;
 use crate::input::summaries::{self, SummaryFile};
-use crate::output::terminal::write_table;
-use crate::output::{Output, note, warn};
+use crate::output::{note, warn};
 
 /// The largest number of points that are named one by one.
 const NAMED: usize = 12;
@@ -28,30 +26,20 @@ pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &Stor
     };
     let points = with_readings(summaries::named(&files, &names)?, &args.series).await?;
     files.iter().for_each(summaries::tell_ignored);
-    let output = Output::open(args.output.file.output.as_deref())?;
     if args.campaign.dry_run {
         tell(&points, "would be stored");
-        return print(&points, args, output);
+        return Ok(());
     }
     let store = store::open(store).await?;
     store.put_points(&points).await?;
     tell(&points, &format!("stored in {store}"));
-    print(&points, args, output)
-}
-
-/// Prints the table of the points, unless their notes are enough.
-fn print(points: &[Point], args: &IngestArgs, mut output: Output) -> Result<()> {
-    if args.output.is_notes() {
-        return Ok(());
-    }
-    write_table(&point_table(points), args.output.format, &mut output)?;
-    output.finish()
+    Ok(())
 }
 
 /// Refuses flags that are about logs.
 fn refuse_flags(args: &IngestArgs) -> Result<()> {
     let given = [
-        ("--out", args.out.is_some()),
+        ("--report", args.report.is_some()),
         ("--tag", !args.keep.tag.is_empty()),
         ("--append-repeat", args.keep.append_repeat),
         ("--salvage", args.salvage),
@@ -72,7 +60,7 @@ fn tell(points: &[Point], done: &str) {
     for point in points.iter().take(NAMED) {
         let figures = &point.figures;
         let (Some(throughput), None) = (figures.throughput(), &figures.aborted) else {
-            let reason = figures.aborted.as_deref().unwrap_or("it reports no throughput");
+            let reason = figures.aborted.as_deref().unwrap_or("it tells no throughput");
             warn(&format!("{}: no figures: {reason}", point.key));
             continue;
         };

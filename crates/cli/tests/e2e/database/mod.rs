@@ -10,4 +10,4 @@ mod pooler;
 mod roles;
 mod server_limits;
 mod sql;
-pub(crate) mod untrusted_roles;
+mod untrusted_roles;

@@ -4,4 +4,3 @@ mod fonts;
 mod html;
 mod page_names;
 mod pages;
-mod same_figures;

@@ -1,6 +1,5 @@
 //! Programs and devices that the tests work with.
 
-pub(crate) mod altered;
 pub(crate) mod answers;
 pub(crate) mod chromium;
 pub(crate) mod mount;

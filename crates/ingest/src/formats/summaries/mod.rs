@@ -35,5 +35,7 @@ use self::tools::TOOLS;
 /// ```
 pub fn sections(bytes: &[u8]) -> FoundSections {
     let text = String::from_utf8_lossy(bytes);
-    Walk::over(&TOOLS, text.trim_start_matches('\u{feff}'))
+    let text = text.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    Walk::over(&TOOLS, text, &lines)
 }

@@ -1,7 +1,5 @@
 //! A figure of all frameworks, drawn over each other.
 
-use perfpipe_analyze::Timeline;
-
 use super::framework::Framework;
 use crate::charts::shared::Shared;
 use crate::columns::{Column, Spread};
@@ -42,10 +40,9 @@ impl Overlay {
     /// Returns a framework's average, in words.
     pub(super) fn told(&self, line: &Framework<'_>) -> String {
         match self {
-            Self::Successes => line.median(|run| Some(run.summary.throughput)),
-            Self::Series(series) => line.median(|run| series.mean(run)),
+            Self::Successes => measured(line.timeline.summary.throughput),
+            Self::Series(series) => series.mean(line.timeline).map_or_else(|| "–".to_owned(), measured),
         }
-        .map_or_else(|| "–".to_owned(), measured)
     }
 
     /// Returns what the chart does not show.
@@ -59,8 +56,11 @@ impl Overlay {
     }
 
     pub(super) fn axis(&self, frameworks: &[Framework<'_>]) -> Axis {
-        let greatest = |line: &Framework<'_>| line.greatest(&|run, column| self.values(run, column));
-        let most = frameworks.iter().map(greatest).fold(0.0, f64::max);
+        let max = |line: &Framework<'_>| {
+            let values = line.columns.columns.iter().filter_map(|column| self.values(line, column));
+            values.map(|spread| spread.max).fold(0.0, f64::max)
+        };
+        let most = frameworks.iter().map(max).fold(0.0, f64::max);
         Axis::new(match self {
             Self::Successes => Values::up_to(most, 6, Steps::Whole),
             Self::Series(_) => Values::up_to(most, 4, Steps::Any),
@@ -87,10 +87,10 @@ impl Overlay {
         }
         // The best is drawn last, above the others.
         for line in frameworks.iter().rev() {
-            line.draw(drawing, &frame, &|run, column| self.values(run, column));
+            line.draw(drawing, &frame, &|column| self.values(line, column));
         }
         for (rank, line) in frameworks.iter().enumerate().rev() {
-            line.mark(drawing, &frame, (rank, frameworks.len()), &|run, column| self.values(run, column));
+            line.mark(drawing, &frame, (rank, frameworks.len()), &|column| self.values(line, column));
         }
         frame.border(drawing);
         frame
@@ -103,10 +103,10 @@ impl Overlay {
         }
     }
 
-    fn values(&self, run: &Timeline, column: &Column) -> Option<Spread> {
+    fn values(&self, line: &Framework<'_>, column: &Column) -> Option<Spread> {
         match self {
-            Self::Successes => column.successes,
-            Self::Series(series) => series.values(run, column),
+            Self::Successes => Some(column.successes),
+            Self::Series(series) => series.values(line.timeline, column),
         }
     }
 

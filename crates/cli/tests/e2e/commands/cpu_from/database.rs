@@ -6,7 +6,7 @@ use super::{T0, around, ingest, readings};
 use crate::postgres::{TestServer, Tls, psql};
 use crate::support::*;
 
-pub(super) const SECRET: &str = "hunter2-geheim";
+const SECRET: &str = "hunter2-geheim";
 
 const TLS: Tls = Tls {
     certificate: include_str!("../../../../../ingest/tests/support/tls/server.pem"),
@@ -28,12 +28,12 @@ const TABLES: &str = "
         (16, 2, 'CPU', 'system.cpu.util', 0), (17, 1, 'use', 'use', 3);";
 
 /// A server whose database `zabbix` is read by a role with a password.
-pub(super) struct Zabbix {
+struct Zabbix {
     server: TestServer,
 }
 
 impl Zabbix {
-    pub(super) fn start() -> Option<Self> {
+    fn start() -> Option<Self> {
         let server = TestServer::start(Some(TLS))?;
         server.psql(&format!("create role guarded login password '{SECRET}'"));
         server.psql("create database zabbix");
@@ -50,25 +50,19 @@ impl Zabbix {
         Some(zabbix)
     }
 
-    /// Runs statements as a superuser.
-    pub(super) fn sql(&self, sql: &str) -> String {
-        self.sql_of("postgres", sql)
+    fn sql(&self, sql: &str) {
+        let url = self.server.url();
+        psql(&format!("{}/zabbix", url.strip_suffix("/postgres").unwrap()), sql);
     }
 
-    /// Runs statements as a role.
-    pub(super) fn sql_of(&self, role: &str, sql: &str) -> String {
-        let url = self.server.url().replacen("//postgres@", &format!("//{role}@"), 1);
-        psql(&format!("{}/zabbix", url.strip_suffix("/postgres").unwrap()), sql)
-    }
-
-    pub(super) fn url(&self, asked: &str) -> String {
+    fn url(&self, asked: &str) -> String {
         format!(
             "zabbix-db+postgres://guarded@127.0.0.1:{}/zabbix?sslmode=require&{asked}",
             self.server.port()
         )
     }
 
-    pub(super) fn ingest(&self, store: &Store, asked: &str, flags: &[&str]) -> Command {
+    fn ingest(&self, store: &Store, asked: &str, flags: &[&str]) -> Command {
         let mut command = ingest(store, &self.url(asked), flags);
         command.env("PGPASSWORD", SECRET);
         command
@@ -139,5 +133,5 @@ fn faults_of_a_database_are_told_and_the_earlier_run_stays() {
     zabbix.sql("drop table items");
     refused("can't be read as a database of Zabbix", &mut zabbix.ingest(&store, "itemid=11", &[]));
     let secret = zabbix.url("itemid=11").replace("guarded@", &format!("guarded:{SECRET}@"));
-    refused("contains a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
+    refused("holds a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
 }

@@ -2,6 +2,5 @@
 
 pub(crate) mod command;
 pub(crate) mod found;
-pub(crate) mod lines;
 pub(crate) mod section;
 pub(crate) mod walk;

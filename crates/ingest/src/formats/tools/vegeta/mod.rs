@@ -10,12 +10,13 @@
 //! Earlier versions end behind that number.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::Deserialize;
 
 mod in_flight;
 
-use self::in_flight::Attacks;
+use self::in_flight::InFlight;
 use super::csv::Column;
 use super::decimal::moment;
 use super::fields::Fields;
@@ -104,15 +105,20 @@ struct Hit<'a> {
 
 /// What all results of a log share.
 #[derive(Debug, Default)]
-struct Hits {
-    attacks: Attacks,
+struct Attacks {
+    /// The requests in flight, by the name of the attack: each numbers its own.
+    in_flight: HashMap<String, InFlight>,
     label: String,
 }
 
-impl Hits {
+impl Attacks {
     fn push(&mut self, hit: &Hit<'_>, start: i64, rows: &mut Rows) {
         let end = start.saturating_add(hit.latency);
-        let threads = self.attacks.add(&hit.attack, hit.seq, start, end);
+        let in_flight = match self.in_flight.get_mut(&*hit.attack) {
+            Some(in_flight) => in_flight,
+            None => self.in_flight.entry(hit.attack.clone().into_owned()).or_default(),
+        };
+        let threads = in_flight.add(hit.seq, start, end);
         self.label.clear();
         if hit.url.is_empty() {
             self.label.push_str(&hit.attack);
@@ -130,7 +136,7 @@ impl Hits {
             response_code: if hit.code > 0 { code.format(hit.code).as_bytes() } else { b"" },
             success: (200..400).contains(&hit.code),
             failure_message: hit.error.as_bytes(),
-            threads,
+            threads: Some(threads),
             bytes: Some(hit.bytes_in),
             sent_bytes: Some(hit.bytes_out),
             url: hit.url.as_bytes(),
@@ -148,7 +154,7 @@ fn path(url: &str) -> &str {
 
 #[derive(Debug, Default)]
 struct Csv {
-    hits: Hits,
+    attacks: Attacks,
     fields: Fields,
     /// The number of columns, by the first line.
     columns: Option<usize>,
@@ -190,13 +196,13 @@ impl ConvertLine for Csv {
             method: text(9),
             url: text(10),
         };
-        self.hits.push(&hit, start, rows);
+        self.attacks.push(&hit, start, rows);
     }
 }
 
 #[derive(Debug, Default)]
 struct Json {
-    hits: Hits,
+    attacks: Attacks,
 }
 
 impl ConvertLine for Json {
@@ -208,7 +214,7 @@ impl ConvertLine for Json {
             return rows.reject(Wrong::Unknown, None, line);
         };
         match moment(&hit.timestamp) {
-            Some(start) => self.hits.push(&hit, start, rows),
+            Some(start) => self.attacks.push(&hit, start, rows),
             None => rows.reject(Wrong::Time(Column::TimeStamp), Some(hit.timestamp.as_bytes()), line),
         }
     }

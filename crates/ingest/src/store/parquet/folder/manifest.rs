@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
-use crate::store::parquet::lock::{open_unlinked, read_whole, unopened};
+use crate::store::parquet::lock::{open_unlinked, refuse_link};
 
 /// The version of the layout of a store's folders.
 const FOLDERS: u32 = 3;
@@ -22,12 +22,6 @@ const FOLDERS: u32 = 3;
 /// The version of the layout of a run's files. Those of version 3, whose counts by second are packed otherwise, are read
 /// as well.
 const FILES: u32 = 4;
-
-/// The maximum size of a store's marker in bytes.
-const MARKER: u64 = 1 << 10;
-
-/// The maximum size of a manifest in bytes. It has some hundred bytes for each source, and some for each MiB of samples.
-pub(crate) const LARGEST: u64 = 16 << 20;
 
 /// Prefix of the names of generations and staged runs.
 pub(crate) const GENERATION: &str = "run-";
@@ -69,7 +63,11 @@ pub(crate) fn mark(path: &Path) -> Result<()> {
 
 /// Fails if the store has another layout version. Returns false if there is no marker.
 pub(crate) fn check_mark(path: &Path) -> Result<bool> {
-    let Some(text) = read_whole(path, MARKER)? else { return Ok(false) };
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Error::io(path, error)),
+    };
     let marker: Marker = serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
     marker.check(path, FOLDERS)?;
     Ok(true)
@@ -185,12 +183,16 @@ impl Manifest {
     /// Reads a manifest into `text`, whose room is used again, and then as [`Manifest::read`] does.
     pub(crate) fn read_by(path: &Path, text: &mut Vec<u8>) -> Result<Option<Self>> {
         text.clear();
-        match open_unlinked(path).and_then(|file| file.take(LARGEST + 1).read_to_end(text)) {
+        // The bound has no use but this: the size of the file is not asked for.
+        match open_unlinked(path).and_then(|file| file.take(u64::MAX).read_to_end(text)) {
             Ok(_) => Self::of(path, text).map(Some),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }
-            Err(error) => Err(unopened(path, error)),
+            Err(error) => {
+                refuse_link(path)?;
+                Err(Error::io(path, error))
+            }
         }
     }
 
@@ -199,9 +201,6 @@ impl Manifest {
     /// # Errors
     /// As for [`read`](Self::read).
     pub(crate) fn of(path: &Path, text: &[u8]) -> Result<Self> {
-        if text.len() as u64 > LARGEST {
-            return Err(unreadable(path, "it is larger than any that perfpipe writes"));
-        }
         let sealed = match parse::<Sealed<'_>>(path, text) {
             Ok(sealed) => sealed,
             // The manifest of another layout may have another form.
@@ -216,18 +215,15 @@ impl Manifest {
         }
         let manifest: Self =
             serde_json::from_str(sealed.run.get()).map_err(|error| unreadable(path, &error.to_string()))?;
-        if !is_generation(&manifest.generation) {
-            return Err(unreadable(path, "it names a folder that perfpipe does not make"));
-        }
-        match manifest.info.fault() {
-            None => Ok(manifest),
-            Some(fault) => Err(unreadable(path, &fault)),
+        match is_generation(&manifest.generation) {
+            true => Ok(manifest),
+            false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
         }
     }
 
     /// Returns the size of the run's files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.values().map(Sums::bytes).fold(0, u64::saturating_add)
+        self.files.values().map(Sums::bytes).sum()
     }
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
@@ -237,21 +233,13 @@ impl Manifest {
 
     /// Returns the text of the manifest. It has no blanks, since those of a thousand runs are read for a list.
     pub(crate) fn sealed(&self, path: &Path) -> Result<Vec<u8>> {
-        type Cause = Box<dyn std::error::Error + Send + Sync>;
-        let failed = |error: Cause| Error::store(format!("writing {}", path.display()), error);
         let text = || serde_json::to_vec(&Sealed::of(&serde_json::value::to_raw_value(self)?));
-        let text = text().map_err(|error| failed(error.into()))?;
-        if text.len() as u64 > LARGEST {
-            return Err(failed(
-                format!("the run's own row has {} bytes, and may have {LARGEST}", text.len()).into(),
-            ));
-        }
-        Ok(text)
+        text().map_err(|error| Error::store(format!("writing {}", path.display()), error))
     }
 }
 
 /// Returns true if a name is one that perfpipe gives to generations. Paths that lead elsewhere are not.
-pub(crate) fn is_generation(name: &str) -> bool {
+fn is_generation(name: &str) -> bool {
     let random = name.strip_prefix(GENERATION);
     random.is_some_and(|random| !random.is_empty() && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
@@ -300,13 +288,5 @@ pub(crate) fn temporary(prefix: &str, mode: u32) -> tempfile::Builder<'_, '_> {
 
 /// Makes renames in a folder durable.
 pub(crate) fn sync_dir(path: &Path) -> Result<()> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // What is put in its place by somebody else is not waited for.
-        options.custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK);
-    }
-    options.open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(path, error))
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(path, error))
 }

@@ -21,7 +21,6 @@ export class Group {
    */
   constructor(host, view, options) {
     this.view = view;
-    this.own = options.own;
     /** @type {TimeChart[]} */
     this.charts = [];
     /** The charts that show another part than the view. */
@@ -93,14 +92,14 @@ export class Group {
 
   draw() {
     for (const chart of this.charts) {
-      if (this.seen.has(chart) && this.stale.delete(chart)) chart.draw(this.view.of(this.own));
+      if (this.seen.has(chart) && this.stale.delete(chart)) chart.draw(this.view);
     }
   }
 
   /** Draws all charts again, the unseen too: for the printer. */
   drawAll() {
     this.change();
-    this.stale.forEach((chart) => chart.draw(this.view.of(this.own)));
+    this.stale.forEach((chart) => chart.draw(this.view));
     this.stale.clear();
   }
 
@@ -128,7 +127,6 @@ export class Group {
     const chart = this.charts.find((chart) => !this.stale.has(chart)) ?? this.charts[0];
     const left = chart.picture.getBoundingClientRect().left + MARGIN.left;
     const share = Math.min(Math.max((clientX - left) / chart.width, 0), 1);
-    const { from, to } = this.view.of(this.own);
-    return from + share * (to - from);
+    return this.view.from + share * (this.view.to - this.view.from);
   }
 }
