@@ -22,8 +22,8 @@ impl fmt::Display for NoPhaseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoLoad => "the load is not in the log",
-            Self::HeldFromFirst => "its load is held from the first second on",
-            Self::HeldToLast => "its load is held to the last second",
+            Self::HeldFromFirst => "its load is level from the first second on",
+            Self::HeldToLast => "its load is level to the last second",
             Self::LevelNowhere => "its load is never level for long",
         })
     }
@@ -62,6 +62,18 @@ pub enum Error {
         to: u32,
         /// The run's last second.
         last: u32,
+    },
+    /// A run whose counts go on behind its last second.
+    #[error(
+        "the run {run} has counts of second {second}, and its own row says that it has {seconds} seconds"
+    )]
+    BeyondEnd {
+        /// The run's key.
+        run: String,
+        /// The first such second.
+        second: u32,
+        /// The number of the run's seconds.
+        seconds: u32,
     },
     /// A phase that the run does not have.
     #[error("the run {run} has no {phase}: {because}")]
@@ -182,6 +194,7 @@ impl Error {
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
             Self::Window { .. } => "window",
+            Self::BeyondEnd { .. } => "beyond-end",
             Self::NoPhase { .. } => "no-phase",
             Self::NoLoad { .. } => "no-load",
             Self::UnknownLabel { .. } => "unknown-label",
@@ -202,12 +215,15 @@ impl Error {
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
-            Self::Time { .. } => "Write it as in 200ms, 2s or 1.5s.".into(),
+            Self::Time { .. } => "Write a number and a unit, as in 200ms, 2s or 1.5s.".into(),
             Self::Interval { .. } => "Give the time between two requests of one client.".into(),
-            Self::Window { from, to, .. } if from > to => {
+            Self::Window { from, to, last } if from > to && from <= last => {
                 "Give a first second that is not after the last.".into()
             }
             Self::Window { last, .. } => format!("Give a first second from 0 to {last}."),
+            Self::BeyondEnd { .. } => {
+                "Correct the run's row (RunInfo::new counts its seconds), or its counts.".into()
+            }
             Self::NoPhase { phases, .. } if *phases == Phases::default() => {
                 "Choose the seconds yourself (View::from, View::to).".into()
             }
@@ -222,7 +238,7 @@ impl Error {
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();
                 format!("{meant}Labels of this run: {}.", near.join(", "))
             }
-            Self::SharedLabel { .. } => "Only the run's samples tell its requests apart.".into(),
+            Self::SharedLabel { .. } => "Only the run's samples separate its requests.".into(),
             Self::TransactionLabel { .. } => "Ask for transactions too (View::transactions).".into(),
             Self::Rule { remedy, .. } => format!("{remedy}."),
             Self::NoBaseline { .. } => "Give the run to compare with.".into(),

@@ -185,6 +185,17 @@ pub fn duration(seconds: u64) -> String {
     if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
 }
 
+/// Formats how long a run lasted, in seconds: with a decimal below a minute, else in whole seconds.
+///
+/// ```
+/// use perfpipe_analyze::format::lasting;
+/// assert_eq!((lasting(9.96), lasting(78.036)), ("10.0 s".to_owned(), "1 min 18 s".to_owned()));
+/// ```
+pub fn lasting(seconds: f64) -> String {
+    // What rounds to a minute is one.
+    if seconds < 59.95 { format!("{} s", decimals(seconds, 1)) } else { duration(seconds.round() as u64) }
+}
+
 /// Formats a time in ms since 1970 as a date and a time, UTC; `None` beyond the years 1 to 9999.
 ///
 /// ```
@@ -210,23 +221,58 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns the number of seconds in a unit of time, given its name: `d`, `h`, `m` or `min`, `s`.
+/// The units of time that are read, each in ms.
+const UNITS_OF_TIME: [(&str, f64); 6] =
+    [("d", 86_400_000.0), ("h", 3_600_000.0), ("min", 60_000.0), ("m", 60_000.0), ("s", 1000.0), ("ms", 1.0)];
+
+/// Parses a time or a duration in any form in which perfpipe prints one, and returns it in ms: `1:00` (minutes and
+/// seconds), `1:00:00` (hours, too), or numbers with units as in `90s`, `1m30s`, `1 min 18 s`, `7d`, `200ms`, `1.5 s`, the
+/// larger units first. `None` for any other text, such as a number without a unit.
 ///
 /// ```
-/// use perfpipe_analyze::format::seconds_of_unit;
-/// assert_eq!((seconds_of_unit("h"), seconds_of_unit("ms")), (Some(3600), None));
+/// use perfpipe_analyze::format::{duration, parse_time};
+/// assert_eq!((parse_time("1:00"), parse_time("1m30s")), (Some(60_000.0), Some(90_000.0)));
+/// assert_eq!(parse_time(&duration(3_663)), Some(3_663_000.0));
+/// assert_eq!((parse_time("90"), parse_time("s"), parse_time("1:75")), (None, None, None));
 /// ```
-pub fn seconds_of_unit(name: &str) -> Option<u32> {
-    Some(match name {
-        "d" => 86_400,
-        "h" => 3600,
-        "m" | "min" => 60,
-        "s" => 1,
-        _ => return None,
-    })
+pub fn parse_time(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.contains(':') { clock_ms(text) } else { with_units_ms(text) }
 }
 
-/// Parses a time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`.
+/// Parses minutes and seconds, or hours, minutes and seconds, between colons.
+fn clock_ms(text: &str) -> Option<f64> {
+    let mut parts = text.split(':');
+    let number =
+        |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<u32>().ok());
+    let first = number(parts.next()?)??;
+    let mut seconds = f64::from(first);
+    let rest: Vec<&str> = parts.collect();
+    for part in &rest {
+        let part = number(part).flatten().filter(|number| part.len() == 2 && *number < 60)?;
+        seconds = seconds * 60.0 + f64::from(part);
+    }
+    (1..=2).contains(&rest.len()).then_some(seconds * 1000.0)
+}
+
+/// Parses numbers with units, each unit smaller than the one before it.
+fn with_units_ms(text: &str) -> Option<f64> {
+    let (mut rest, mut sum, mut last) = (text, 0.0, f64::INFINITY);
+    while !rest.is_empty() {
+        let (number, behind) = rest.split_at(rest.find(|c: char| c != '.' && !c.is_ascii_digit())?);
+        let behind = behind.trim_start();
+        let (unit, behind) =
+            behind.split_at(behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len()));
+        let (_, factor) =
+            UNITS_OF_TIME.iter().find(|(name, _)| *name == unit).filter(|(_, ms)| *ms < last)?;
+        // Rounded to the nearest µs, so that 1.1 s is 1,100 ms.
+        sum += (f64::from_str(number).ok()? * factor * 1000.0).round() / 1000.0;
+        (rest, last) = (behind.trim_start(), *factor);
+    }
+    (last.is_finite() && sum.is_finite()).then_some(sum)
+}
+
+/// Parses a time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`: see [`parse_time`].
 ///
 /// ```
 /// use perfpipe_analyze::format::milliseconds;
@@ -239,15 +285,7 @@ pub fn seconds_of_unit(name: &str) -> Option<u32> {
 /// [`Error::Time`] if the text is not such a time.
 pub fn milliseconds(text: &str) -> Result<u32> {
     let unread = || Error::Time { text: text.to_owned() };
-    let trimmed = text.trim();
-    let (number, factor) = match (trimmed.strip_suffix("ms"), trimmed.strip_suffix('s')) {
-        (Some(number), _) => (number, 1.0),
-        (None, Some(number)) => (number, 1000.0),
-        (None, None) => return Err(unread()),
-    };
-    // Rounded to the nearest µs first, so that 1.1 s is 1,100 ms.
-    let number = f64::from_str(number.trim()).map_err(|_| unread())?;
-    let ms = (number * factor * 1000.0).round() / 1000.0;
+    let ms = parse_time(text).ok_or_else(unread)?;
     let is_whole = ms.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(&ms);
     if is_whole { Ok(ms as u32) } else { Err(unread()) }
 }
@@ -262,8 +300,38 @@ mod tests {
         for (text, ms) in times {
             assert_eq!(milliseconds(text).unwrap(), ms, "{text}");
         }
-        for bad in ["200", "0ms", "-1s", "0.5ms", "ms", "1e99s", "NaNs", "2 m"] {
+        for bad in ["200", "0ms", "-1s", "0.5ms", "ms", "1e99s", "NaNs", "2 x"] {
             assert!(milliseconds(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations_are_read_as_they_are_printed() {
+        for seconds in [0, 1, 59, 60, 78, 600, 3_600, 3_663, 86_399, 86_400, 90_061, 86_400 * 12] {
+            assert_eq!(
+                parse_time(&duration(seconds)),
+                Some(seconds as f64 * 1000.0),
+                "{}",
+                duration(seconds)
+            );
+        }
+        for (text, ms) in [
+            ("0:00", 0.0),
+            ("1:00", 60_000.0),
+            ("75:30", 4_530_000.0),
+            ("13:53:20", 50_000_000.0),
+            (" 1 min 18 s ", 78_000.0),
+            ("1m30s", 90_000.0),
+            ("1.5 h", 5_400_000.0),
+            ("2s 500 ms", 2_500.0),
+        ] {
+            assert_eq!(parse_time(text), Some(ms), "{text}");
+        }
+        for bad in [
+            "", "60", "s", "-1s", "1:5", "1:60", "1:2:3:4", ":30", "1:", "30s 1m", "1m1m", "1e3s", "1..5s",
+            "+1:00", "１s",
+        ] {
+            assert_eq!(parse_time(bad), None, "{bad}");
         }
     }
 }

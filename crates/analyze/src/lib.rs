@@ -104,7 +104,7 @@ pub use compare::{
     Change, LevelChange, Measure, Measured, Noise, Outcome, Part, SeriesKey, Side, Trend, Trends, Version,
     change_table, compare, compare_sides, trend_table,
 };
-pub use diagnose::{Finding, FindingKind, diagnose, finding_table};
+pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};
 pub use league::ranking::League;
 pub use stats::histogram::Histogram;

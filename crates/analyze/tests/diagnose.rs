@@ -127,8 +127,17 @@ impl Made {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        diagnose(&self.run(), &View::default(), None).unwrap()
+        let findings = diagnose(&self.run(), &View::default(), None).unwrap();
+        findings.iter().for_each(assert_figures);
+        findings
     }
+}
+
+/// The figures of a finding are values, of different names.
+fn assert_figures(finding: &Finding) {
+    let names: std::collections::BTreeSet<&str> = finding.figures.iter().map(|figure| figure.name).collect();
+    let is_value = finding.figures.iter().all(|figure| figure.value.is_finite());
+    assert!(names.len() == finding.figures.len() && !names.is_empty() && is_value, "{finding:#?}");
 }
 
 /// Threads without think time: the rate follows from the mean elapsed.
@@ -314,6 +323,9 @@ fn injector_out_of_step_is_named() {
         let findings = late.go_on(60, &[busy(5, 50.0); 3], 50.0).findings();
         assert_eq!(kinds(&findings), [FindingKind::Injector], "{findings:#?}");
         assert!(findings[0].what.contains("10.0.0.3 begins 10 s after the others"), "{findings:?}");
+        assert_eq!(findings[0].injector.as_deref(), Some("10.0.0.3"));
+        let after = &findings[0].figures[0];
+        assert_eq!((after.name, after.value, after.unit), ("begins_after", 10.0, "s"));
     }
 }
 
@@ -345,7 +357,12 @@ fn findings_are_a_table_and_nothing_is_one_too() {
     let mut csv = Vec::new();
     finding_table(&findings).write(perfpipe_analyze::table::Format::Csv, &mut csv).unwrap();
     let text = String::from_utf8(csv).unwrap();
-    assert!(text.starts_with("finding,first,last,what,evidence\nstall,30,34,no requests for 5 s,"), "{text}");
+    assert!(
+        text.starts_with(
+            "finding,first,last,what,evidence,figures,injector\nstall,30,34,no requests for 5 s,"
+        ),
+        "{text}"
+    );
     assert!(finding_table(&[]).is_empty());
 }
 

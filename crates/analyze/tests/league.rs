@@ -239,7 +239,7 @@ fn chain_shares_a_rank_and_its_ends_are_told() {
     assert_eq!(league.standings[0].faster_than, ["c"]);
     assert!(league.standings[1..].iter().all(|row| row.faster_than.is_empty()));
     let notes = league.notes();
-    assert!(notes[1].starts_with("Frameworks share a rank if their repeats do not tell all of them apart"));
+    assert!(notes[1].starts_with("Frameworks whose repeats overlap share a rank"));
     assert!(notes[2].starts_with("a is faster than c, although they share a rank"), "{notes:?}");
 }
 
@@ -319,4 +319,33 @@ fn goal_orders_a_league_by_who_keeps_it_best() {
     let names: Vec<&str> = league.standings.iter().map(|row| row.framework.as_str()).collect();
     assert_eq!(names, ["c", "a", "b"]);
     assert!(league.order_by("within_300ms_percent").is_err());
+}
+
+#[test]
+fn notes_are_true_of_every_repeat() {
+    let run = |repeat, cpu_max: Option<f64>| {
+        let mut run =
+            Run { framework: "a", throughput: 5.0, p95: None, failures: 0, cpu: cpu_max }.timeline();
+        run.info.key.repeat = repeat;
+        run.summary.cpu_max = cpu_max;
+        run
+    };
+    let of_cpu = |runs: &[Timeline]| {
+        let notes = League::new(runs).unwrap().notes();
+        notes.iter().filter(|note| note.contains("CPU: 100 %")).count()
+    };
+    assert_eq!(of_cpu(&[run(1, Some(90.0)), run(2, Some(80.0))]), 1);
+    assert_eq!(of_cpu(&[run(1, Some(180.0)), run(2, Some(80.0))]), 0, "a reading above 100 % answers it");
+    assert_eq!(of_cpu(&[run(1, None), run(2, None)]), 0);
+
+    let mut waited = run(2, None);
+    waited.duration.wait = Some(7.0);
+    let notes = League::new(&[run(1, None), waited.clone()]).unwrap().notes();
+    assert!(
+        notes.contains(
+            &"a, repeat 2: its throughput includes the wait for its last answer, 7.0 s.".to_owned()
+        )
+    );
+    let notes = League::new(&[waited]).unwrap().notes();
+    assert_eq!(notes, ["a: its throughput includes the wait for its last answer, 7.0 s."]);
 }

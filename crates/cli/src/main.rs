@@ -46,7 +46,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 use perfpipe_ingest::Progress;
 
-use crate::args::renamed;
 use crate::commands::{Cli, at_signal, patience};
 use crate::work::Work;
 
@@ -56,13 +55,11 @@ const STACK: usize = 8 << 20;
 /// Parses the command line, runs the command, and returns the exit code.
 fn main() -> ExitCode {
     allocator::keep_little();
-    let (words, notes) = renamed::translate(std::env::args_os());
-    let cli = commands::parse(words).unwrap_or_else(|error| error.exit());
+    let cli = commands::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
     output::terminal::set(cli.terminal);
     if cli.terminal.quiet {
         output::be_quiet();
     }
-    notes.iter().for_each(|text| output::note(text));
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error::report(&error),

@@ -31,10 +31,28 @@
 //! exact counts, [`sample`] the columns of a batch, [`series`] CPU readings, [`source`] input files, [`store`] the stores
 //! and what it takes to write another one.
 //!
+//! # Times
+//!
+//! The times of requests (elapsed, latency, connect) are whole numbers of the run's unit, [`RunInfo::resolution`]: 1 ms for
+//! JMeter, down to 1 µs for others. [`run::Resolution::ms`] converts them. What `perfpipe-analyze` computes is in ms.
+//!
+//! # Overflow
+//!
+//! Counts and sums saturate at the limits of their types, which no real log reaches. The product is built with
+//! `overflow-checks` in its release profile too. A profile is not inherited: if your program reads logs and stores of others,
+//! set it there as well, so that a figure that does not fit its type is an error rather than another figure.
+//!
 //! # Features
 //!
-//! `parquet` is the store in a folder, `lake` the one in a bucket, `postgres` the one in a database; all are on by default,
-//! and each brings its own dependencies. Without them, [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
+//! | feature | has |
+//! |---|---|
+//! | `parquet` | the store in a folder |
+//! | `lake` | the store in a bucket, or in a folder as tables of Delta Lake |
+//! | `postgres` | the store in a database |
+//! | `fetch` | readings of the server from Zabbix and Prometheus |
+//!
+//! All four are on by default, and each brings its own dependencies. Without them, [`inspect`], [`stream`] and an
+//! [`ingest`] into a store of your own are left.
 //!
 //! # Example
 //!
@@ -42,9 +60,10 @@
 //! use perfpipe_ingest::store::parquet::ParquetStore;
 //! use perfpipe_ingest::{IngestOptions, RunKey, ingest};
 //!
-//! # let dir = tempfile::tempdir()?;
-//! # let log = dir.path().join("log.csv");
-//! # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n")?;
+//! let dir = tempfile::tempdir()?;
+//! let log = dir.path().join("log.csv");
+//! std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n")?;
+//!
 //! let store = ParquetStore::open(dir.path().join("data"))?;
 //! let options = IngestOptions::default().with_framework("perfectnio").with_test("2048");
 //! let runtime = tokio::runtime::Runtime::new()?;
@@ -107,7 +126,7 @@ pub mod watch {
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use campaign::plan::Campaign;
 pub use counts::stored_run::StoredRun;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorClass, ErrorKind, Result};
 pub use inspect::{Inspection, inspect};
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::attach::AttachedSeries;

@@ -49,8 +49,11 @@ pub(crate) struct Column {
     pub(crate) start: f64,
     /// The end, in seconds from t0.
     pub(crate) end: f64,
-    pub(crate) successes: Spread,
+    /// Of whole seconds: a second that is cut short has fewer requests, which would be drawn as a plunge. `None` if the
+    /// column has no whole second.
+    pub(crate) successes: Option<Spread>,
     pub(crate) failures: Spread,
+    pub(crate) load: Option<Spread>,
     pub(crate) cpu: Option<Spread>,
     /// The server's other series, in the order of the timeline.
     pub(crate) series: Vec<Option<Spread>>,
@@ -62,14 +65,17 @@ pub(crate) struct Column {
 
 impl Column {
     fn new(start: u32, end: u32, rows: &[Second], timeline: &Timeline, by: ColorBy) -> Option<Self> {
+        let cut = cut(timeline);
+        let whole = rows.iter().filter(|second| cut != Some(second.second));
         let of = |value: fn(&Second) -> Option<f64>| Spread::of(rows.iter().filter_map(value));
         let percentile = |at: usize| Spread::of(rows.iter().filter_map(|s| s.percentile(at)));
         let series = |series: &SeriesBySecond| Spread::of(rows.iter().filter_map(|s| series.at(s.second)));
         Some(Self {
             start: f64::from(start),
             end: f64::from(end),
-            successes: of(|s| Some(s.successes as f64))?,
+            successes: Spread::of(whole.map(|second| second.successes as f64)),
             failures: of(|s| Some(s.failures as f64))?,
+            load: of(|s| s.load),
             cpu: of(|s| s.cpu),
             series: timeline.series.iter().map(series).collect(),
             percentiles: (0..timeline.percentiles.len()).map(percentile).collect(),
@@ -106,14 +112,19 @@ pub(crate) struct Columns {
 impl Columns {
     /// Gathers a run's seconds into columns of `width` seconds.
     pub(crate) fn new(timeline: &Timeline, width: u32, by: ColorBy) -> Self {
+        Self::since(span(timeline).0, timeline, width, by)
+    }
+
+    /// Gathers a run's seconds into columns, one of which begins with the second `origin`, which is not after the first.
+    pub(crate) fn since(origin: u32, timeline: &Timeline, width: u32, by: ColorBy) -> Self {
         let (first, end) = span(timeline);
         let column = |rows: &[Second]| {
-            let start = first + (rows.first()?.second.saturating_sub(first)) / width * width;
+            let start = origin + (rows.first()?.second.saturating_sub(origin)) / width * width;
             let stop = start.saturating_add(width).min(end);
             Column::new(start, stop, rows, timeline, by)
         };
         let same = |a: &Second, b: &Second| {
-            a.second.saturating_sub(first) / width == b.second.saturating_sub(first) / width
+            a.second.saturating_sub(origin) / width == b.second.saturating_sub(origin) / width
         };
         Self {
             width,
@@ -126,6 +137,12 @@ impl Columns {
     pub(crate) fn binned(&self) -> bool {
         self.width > 1
     }
+}
+
+/// Returns the last second if it is cut short, unless it is the only one.
+pub(crate) fn cut(timeline: &Timeline) -> Option<u32> {
+    let last = timeline.seconds.last().filter(|_| timeline.seconds.len() > 1)?.second;
+    timeline.duration.cut().filter(|cut| *cut == last)
 }
 
 /// Returns the first second, and the end of the last one.

@@ -110,7 +110,7 @@ fn phases(run: &StoredRun, view: &View) -> Result<Vec<(Phase, Span, Summary)>> {
     let parts = Phases::of_run(run, view)?.all().filter_map(part);
     let figures = |(phase, span): (Phase, Span)| {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..view.clone() };
-        Ok((phase, span, Timeline::new(run, &view)?.summary))
+        Ok((phase, span, Timeline::summary_of(run, &view)?))
     };
     parts.map(figures).collect()
 }

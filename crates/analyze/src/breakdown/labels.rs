@@ -117,7 +117,8 @@ impl Gathered {
     }
 
     fn add(&mut self, key: &CellKey, cell: &Cell, averaged: bool) {
-        *(if key.success { &mut self.successes } else { &mut self.failures }) += cell.samples();
+        let sum = if key.success { &mut self.successes } else { &mut self.failures };
+        *sum = sum.saturating_add(cell.samples());
         if averaged {
             self.elapsed.add_counts(&cell.elapsed);
             self.sums.add(&cell.latency, [cell.connect, cell.bytes, cell.sent_bytes]);
@@ -125,8 +126,8 @@ impl Gathered {
     }
 
     fn merge(&mut self, other: &Self) {
-        self.successes += other.successes;
-        self.failures += other.failures;
+        self.successes = self.successes.saturating_add(other.successes);
+        self.failures = self.failures.saturating_add(other.failures);
         self.elapsed.merge(&other.elapsed);
         let Sums { latency, connect, bytes, sent_bytes } = &other.sums;
         self.sums.add(latency, [*connect, *bytes, *sent_bytes]);

@@ -5,30 +5,27 @@ use perfpipe_ingest::StoredRun;
 use crate::error::Result;
 use crate::stats::percentile::column_name;
 use crate::table::Table;
-use crate::timeline::Timeline;
-use crate::timeline::summary::summary_percentiles;
+use crate::timeline::Figures;
+use crate::timeline::summary::{Summary, summary_percentiles};
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
 /// A row of the table: a phase, or the whole run.
 struct Part {
     name: &'static str,
-    timeline: Timeline,
+    span: Span,
+    percentiles: Vec<f64>,
+    summary: Summary,
 }
 
 impl Part {
     fn new(name: &'static str, run: &StoredRun, view: View) -> Result<Self> {
-        Ok(Self { name, timeline: Timeline::new(run, &view)? })
+        let Figures { window: span, percentiles, summary, .. } = Figures::<()>::new(run, &view, |_| None)?;
+        Ok(Self { name, span, percentiles, summary })
     }
 
     fn percentiles(&self) -> Vec<(f64, Option<f64>)> {
-        summary_percentiles(&self.timeline.percentiles, &self.timeline.summary)
-    }
-
-    fn second(&self, of: impl Fn(&Span) -> u32) -> Option<u64> {
-        let seconds = &self.timeline.seconds;
-        let span = Span { first: seconds.first()?.second, last: seconds.last()?.second };
-        Some(of(&span).into())
+        summary_percentiles(&self.percentiles, &self.summary)
     }
 }
 
@@ -39,13 +36,10 @@ impl Part {
 /// in ms.
 ///
 /// # Errors
-/// The same errors as [`Timeline::new`].
+/// The same errors as [`Timeline::new`](crate::Timeline::new).
 pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
     let whole = Part::new("all", run, view.clone())?;
-    let shown = Span {
-        first: whole.timeline.seconds.first().map_or(0, |row| row.second),
-        last: whole.timeline.seconds.last().map_or(0, |row| row.second),
-    };
+    let shown = whole.span;
     let mut parts = vec![whole];
     for (phase, span) in Phases::of_run(run, view)?.all() {
         if let Some(Span { first, last }) = span.shared(shown) {
@@ -57,16 +51,16 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
     let table = Table::of(&parts)
         .counted_in(run.info.resolution)
         .column("phase", |part| Some(part.name.to_owned()))
-        .column("first", |part| part.second(|span| span.first))
+        .column("first", |part| Some(u64::from(part.span.first)))
         .unit("s", 0)
-        .column("last", |part| part.second(|span| span.last))
+        .column("last", |part| Some(u64::from(part.span.last)))
         .unit("s", 0)
-        .column("seconds", |part| Some(u64::from(part.timeline.summary.seconds)))
-        .column("successes", |part| Some(part.timeline.summary.successes))
-        .column("failures", |part| Some(part.timeline.summary.failures))
-        .column("throughput", |part| Some(part.timeline.summary.throughput))
+        .column("seconds", |part| Some(u64::from(part.summary.seconds)))
+        .column("successes", |part| Some(part.summary.successes))
+        .column("failures", |part| Some(part.summary.failures))
+        .column("throughput", |part| Some(part.summary.throughput))
         .unit("1/s", 1)
-        .column("elapsed_mean", |part| part.timeline.summary.elapsed_mean)
+        .column("elapsed_mean", |part| part.summary.elapsed_mean)
         .title("mean")
         .unit("ms", 1);
     let table = percents.iter().enumerate().fold(table, |table, (at, percent)| {
@@ -74,10 +68,10 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
         table.column(column_name(*percent), value).unit("ms", 1)
     });
     Ok(table
-        .column("cpu_mean", |part| part.timeline.summary.cpu_mean)
+        .column("cpu_mean", |part| part.summary.cpu_mean)
         .title("mean CPU")
         .unit("%", 1)
-        .column("load_max", |part| part.timeline.summary.load_max)
+        .column("load_max", |part| part.summary.load_max)
         .unit("", 1)
         .done())
 }

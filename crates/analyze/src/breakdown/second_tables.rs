@@ -1,6 +1,6 @@
 //! The seconds of a run as a table in pieces, for runs whose table is better not in memory as a whole.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
@@ -25,7 +25,7 @@ use crate::view::phases::Span;
 /// # let run = StoredRun::new(RunInfo::new(RunKey::new("spring", "2048"), 0, 1_999), CellTable::default());
 /// let view = View::default();
 /// let mut pieces = SecondTables::new(&run, &view)?;
-/// let mut csv = TableWriter::new(Format::Csv, &pieces.columns(), Vec::new())?;
+/// let mut csv = TableWriter::new(Format::Csv, &SecondTables::columns_of(&run.info, &view)?, Vec::new())?;
 /// while let Some(piece) = pieces.next_piece()? {
 ///     csv.write(&piece)?;
 /// }
@@ -53,9 +53,12 @@ impl<'a> SecondTables<'a> {
         Ok(Self { selection, load, percentiles: percentile::checked(&view.percentiles)?, spans })
     }
 
-    /// Returns a table with the columns and without rows.
-    pub fn columns(&self) -> Table {
-        second_table(&[], &self.percentiles, &self.selection.view.goals, self.selection.run.info.resolution)
+    /// Returns a table with the columns of a run for a view, and without rows.
+    ///
+    /// # Errors
+    /// If a percentile is out of range.
+    pub fn columns_of(info: &RunInfo, view: &View) -> Result<Table> {
+        Ok(second_table(&[], &percentile::checked(&view.percentiles)?, &view.goals, info.resolution))
     }
 
     /// Returns the next seconds, in ascending order; `None` after the last.

@@ -84,7 +84,7 @@ pub(super) fn describe_open(row: &[Judged]) -> String {
             "can't be judged: {unknown} of the {all} seconds {first} to {last} have no value, and the others \
              break the rule"
         ),
-        None => "can't be judged: there is no second".to_owned(),
+        None => "can't be checked: there is no second".to_owned(),
     }
 }
 

@@ -71,7 +71,7 @@ fn lack(there: &[&Point], told: usize, sweep: &[&Point]) -> Option<String> {
     match aborted.first() {
         _ if there.is_empty() => Some(missing(sweep)),
         Some(reason) => Some(format!("{} aborted: {reason}", of_all(aborted.len()))),
-        None if told == 0 => Some("the tool tells no such figure".into()),
+        None if told == 0 => Some("the tool does not report this figure".into()),
         None if told < there.len() => Some(format!("{} without such a figure", of_all(there.len() - told))),
         None => None,
     }
@@ -84,7 +84,7 @@ fn missing(sweep: &[&Point]) -> String {
     levels.dedup();
     let levels: Vec<String> = levels.iter().map(u32::to_string).collect();
     match levels.as_slice() {
-        [] => "its points do not tell their concurrency".into(),
+        [] => "its points have no concurrency".into(),
         levels => format!("there is no point at this concurrency, only at {}", levels.join(", ")),
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         let found = judged(&["throughput > 0 at 16", "timeouts < 9 at 32", "p42 < 1 at 32"], &sweep);
         assert!(found.iter().all(|verdict| !verdict.holds && verdict.value.is_none()), "{found:?}");
         assert!(found[0].note.as_ref().unwrap().contains("only at 32, 64"), "{:?}", found[0].note);
-        assert_eq!(found[1].note.as_deref(), Some("the tool tells no such figure"));
+        assert_eq!(found[1].note.as_deref(), Some("the tool does not report this figure"));
         let found = judged(&["throughput > 0 at 16"], &points(&["drop-abort.txt", "http500.txt"]));
         let note = found.iter().filter_map(|verdict| verdict.note.clone()).collect::<String>();
         assert!(found.iter().any(|verdict| !verdict.holds) && note.contains("aborted: "), "{found:?}");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::format::{Unit, seconds_of_unit};
+use crate::format::{Unit, parse_time};
 use crate::view::goal::Goal;
 use crate::view::phases::Phase;
 
@@ -227,7 +227,15 @@ fn unknown_measure(name: &str) -> Unread {
     } else {
         format!("there is no measure \"{name}\"")
     };
-    Unread::new(problem, format!("Measures: {known}"))
+    let meant = match name.to_lowercase().as_str() {
+        "rps" | "rate" | "tps" => "Did you mean throughput? ",
+        "avg" | "average" => "Did you mean mean? ",
+        "median" => "Did you mean p50? ",
+        "errors" | "error" | "fails" => "Did you mean failures? ",
+        "time" | "elapsed" | "latency" => "Did you mean p95, mean or max? ",
+        _ => "",
+    };
+    Unread::new(problem, format!("{meant}Measures: {known}"))
 }
 
 /// Parses a limit. A limit of `failures` in % turns the measure into their share.
@@ -394,15 +402,18 @@ impl<'a> Words<'a> {
     }
 
     fn duration(&mut self) -> Read<u32> {
-        let number = self.number()?;
-        let unit = self.run(char::is_alphabetic);
-        let Some(seconds_each) = seconds_of_unit(unit) else {
-            return Err(Unread::new(
-                "the duration after `for` has no unit",
-                "Write it as in `for 30s` or `for 2m`",
-            ));
+        let end = self.rest.find(" at ").unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let Some(ms) = parse_time(text) else {
+            let text = text.trim();
+            let problem = match text.parse::<f64>() {
+                Ok(_) => "the duration after `for` has no unit".to_owned(),
+                Err(_) => format!("the duration after `for` can't be read: \"{text}\""),
+            };
+            return Err(Unread::new(problem, "Write it as in `for 30s`, `for 2m` or `for 1:30`"));
         };
-        let seconds = number * f64::from(seconds_each);
+        let seconds = ms / 1000.0;
         if seconds < 1.0 || seconds > f64::from(u32::MAX) || seconds.fract() != 0.0 {
             return Err(Unread::new(
                 "the duration after `for` is not a number of whole seconds",
@@ -417,7 +428,7 @@ impl<'a> Words<'a> {
         let word = self.word();
         let number = word.strip_prefix('c').unwrap_or(word).parse().ok().filter(|level| *level > 0);
         number.ok_or_else(|| {
-            let problem = format!("the concurrency after `at` is no whole number: \"{word}\"");
+            let problem = format!("the concurrency after `at` is not a whole number: \"{word}\"");
             Unread::new(problem, "Write it as in `throughput > 1500 at 32`")
         })
     }
@@ -498,9 +509,9 @@ mod tests {
             ("within 200ms > 0.95", "has no unit"),
             ("apdex 500ms > 90%", "apdex is not measured in %"),
             ("bytes_per_second > 5 for 3s", "not known of single seconds"),
-            ("throughput > 5 at", "no whole number: \"\""),
-            ("throughput > 5 at 0", "no whole number: \"0\""),
-            ("throughput > 5 at c1.5", "no whole number: \"c1.5\""),
+            ("throughput > 5 at", "not a whole number: \"\""),
+            ("throughput > 5 at 0", "not a whole number: \"0\""),
+            ("throughput > 5 at c1.5", "not a whole number: \"c1.5\""),
             ("cpu < 5 at 32", "cpu is not known of points"),
             ("p95 in hold < 5 at 32", "points have no labels, phases"),
             ("p95 < 5 for 3s at 32", "points have no labels, phases"),

@@ -118,10 +118,13 @@ pub fn check(
 /// Builds a table of verdicts: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` (seconds) and `note`.
 pub fn verdict_table(verdicts: &[Verdict]) -> Table {
     let decimals = verdicts.iter().map(Verdict::decimals).max().unwrap_or_default();
+    let spans = verdicts.iter().any(|row| row.span.is_some());
     Table::of(verdicts)
         .column("run", |row| Some(row.run.clone()))
         .column("rule", |row| Some(row.rule.clone()))
-        .column("holds", |row| Some(row.holds))
+        .major()
+        .column("passed", |row| Some(row.holds))
+        .major()
         .tones(&[("yes", Tone::Good), ("no", Tone::Bad)])
         .column("value", |row| row.value)
         .unit("", decimals)
@@ -129,8 +132,13 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .unit("", decimals)
         .column("unit", |row| Some(row.unit.name().to_owned()))
         .column("first", |row| row.span.map(|span| u64::from(span.first)))
+        .people_see(spans)
+        .minor()
         .column("last", |row| row.span.map(|span| u64::from(span.last)))
+        .people_see(spans)
+        .minor()
         .column("note", |row| row.note.clone())
+        .people_see(verdicts.iter().any(|row| row.note.is_some()))
         .done()
 }
 
@@ -288,7 +296,7 @@ mod tests {
             // A rule that every filling breaks is reported as broken, with its seconds.
             if keeps.iter().all(|keeps| !keeps) {
                 prop_assert!(verdict.span.is_some_and(|span| span.seconds() as usize >= lasting), "{:?}", verdict);
-                prop_assert!(verdict.note.is_none_or(|note| !note.contains("can't be judged")));
+                prop_assert!(verdict.note.is_none_or(|note| !note.contains("can't be checked")));
             }
         }
     }

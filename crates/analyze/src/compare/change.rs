@@ -36,6 +36,8 @@ pub struct Change {
 pub enum Noise {
     /// The scatter of the seconds within the runs. It does not contain differences between starts of a server.
     Seconds,
+    /// The scatter of the seconds within repeats, which scatter less among themselves.
+    SecondsOfRepeats,
     /// The scatter of the repeats.
     Repeats,
 }
@@ -44,7 +46,7 @@ impl Noise {
     /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Seconds => "seconds",
+            Self::Seconds | Self::SecondsOfRepeats => "seconds",
             Self::Repeats => "repeats",
         }
     }
@@ -54,7 +56,7 @@ impl Noise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Within noise.
+    /// Within noise: the interval of the difference contains zero.
     Noise,
     /// Beyond noise, for the better.
     Better,
@@ -64,7 +66,9 @@ pub enum Outcome {
     More,
     /// Beyond noise: less of a figure that is neither good nor bad by itself.
     Less,
-    /// Can't be decided: the runs are too short for the memory of their noise, or a run does not have the figure.
+    /// Can't be decided: the runs are too short for the memory of their noise, or a run does not have the figure, and
+    /// then there is no interval; or the interval does not contain zero, but that may be chance among so many figures;
+    /// or the figure of the hold, a part of the run, has changed.
     Unknown,
 }
 
@@ -79,6 +83,11 @@ impl Outcome {
             Self::Less => "less",
             Self::Unknown => "unknown",
         }
+    }
+
+    /// Classifies a difference that is not beyond noise, by its own interval.
+    pub(super) fn not_shown((low, high): (f64, f64)) -> Self {
+        if low <= 0.0 && high >= 0.0 { Self::Noise } else { Self::Unknown }
     }
 
     /// Classifies a difference that is beyond noise.
@@ -106,8 +115,12 @@ pub fn change_table(changes: &[Change]) -> Table {
     Table::of(changes)
         .column("run", |row| Some(row.run.clone()))
         .column("part", |row| Some(row.part.name().to_owned()))
+        .minor()
         .column("measure", |row| Some(row.measure.column()))
+        .words(&[("failures_percent", "failures")])
+        .major()
         .column("unit", |row| Some(row.measure.unit().to_owned()))
+        .minor()
         .column("a", |row| row.a)
         .unit("", 2)
         .column("b", |row| row.b)
@@ -115,21 +128,28 @@ pub fn change_table(changes: &[Change]) -> Table {
         .column("change_percent", Change::percent)
         .title("change")
         .unit("%", 1)
+        .major()
         .column("difference_low", |row| row.interval.map(|(low, _)| low))
         .title("99 % from")
         .unit("", 2)
+        .minor()
         .column("difference_high", |row| row.interval.map(|(_, high)| high))
         .title("to")
         .unit("", 2)
+        .minor()
         .column("outcome", |row| Some(row.outcome.name().to_owned()))
         .title("b is")
+        .major()
         .tones(&[("better", Tone::Good), ("worse", Tone::Bad), ("unknown", Tone::Doubt)])
         .column("p", |row| row.p)
         .unit("", 4)
+        .minor()
         .column("p_adjusted", |row| row.p_adjusted)
         .title("p of all")
         .unit("", 4)
+        .minor()
         .column("noise", |row| Some(row.noise.name().to_owned()))
-        .title("by")
+        .title("noise from")
+        .minor()
         .done()
 }

@@ -51,7 +51,7 @@ impl<'a> Pair<'a> {
     fn compared(self, run: &str, view: &View, server: f64) -> Compared {
         let Self { measure, a, b, memory, .. } = self;
         let (known, is_sure, noise) = match memory {
-            None => (a.by_repeats(&b), true, Noise::Repeats),
+            None => (a.by_repeats(&b), true, a.of_repeats(&b)),
             Some(memory) => {
                 let (known, is_sure) = a.by_seconds(&b, memory, server).unzip();
                 (known, is_sure.unwrap_or(false), Noise::Seconds)
@@ -117,13 +117,15 @@ impl Side {
 /// Compares other sides with a baseline, each by itself.
 ///
 /// The figures are throughput, failures, CPU, mean elapsed, the baseline's percentiles, and the mean and the greatest
-/// value of each of the server's other series, for the whole run, and for the hold if all runs have one. A series that
-/// not all runs have in the same unit has no value on the side where it lacks, and an unknown outcome.
+/// value of each of the server's other series, for the hold if all runs have one, and for the whole run. They are those
+/// of each run's [`Timeline`](crate::Timeline). A series that not all runs have in the same unit has no value on the side
+/// where it lacks, and an unknown outcome.
 ///
 /// # Noise
 /// With at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
 /// repeats (Welch's t test; a single run is taken to scatter as the other side's runs do). It contains the differences
-/// between starts of a server.
+/// between starts of a server. Repeats are taken to scatter at least as much as the seconds within them; where that is
+/// most of the noise, [`Change::noise`] is [`Noise::SecondsOfRepeats`].
 ///
 /// Otherwise the noise is the scatter of the seconds within the runs, each phase by itself. Its memory, that is, how
 /// long a second affects those after it, is estimated from the runs (Politis and White 2004). The variance of a mean is
@@ -135,7 +137,8 @@ impl Side {
 /// A difference is a change if chance makes one as large, in any of the figures compared at once, in less than one of a
 /// hundred comparisons (Holm 1979). The outcome is unknown if a run has fewer than 24 seconds, or fewer than seven
 /// blocks by any figure that depends on the server, unless the difference is beyond noise even if all seconds of a run
-/// varied as one.
+/// varied as one. It is unknown, too, if the difference is beyond its own 99 % interval but not beyond chance among all
+/// figures, and for a whole run whose hold has changed: neither is within noise.
 pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
     let mut all: Vec<Compared> = others.iter().flat_map(|other| against(baseline, other)).collect();
     judge(&mut all);
@@ -196,15 +199,32 @@ fn judge(all: &mut [Compared]) {
     let members = || all.iter().filter(|compared| could_be(&compared.change));
     let likelihoods: Vec<f64> = members().filter_map(|compared| compared.change.p).collect();
     let mut adjusted = family::adjusted(&likelihoods).into_iter();
-    for Compared { change, is_sure } in all {
+    for Compared { change, is_sure } in &mut *all {
         change.p_adjusted = if could_be(change) { adjusted.next() } else { change.p };
-        change.outcome = match change.p_adjusted {
-            Some(p) if p < MISSED => Outcome::beyond_noise(change.measure.growth(), change.b > change.a),
-            Some(_) if *is_sure => Outcome::Noise,
-            _ => Outcome::Unknown,
-        };
-        if change.outcome == Outcome::Unknown {
-            (change.interval, change.p, change.p_adjusted) = (None, None, None);
+        let changed = Outcome::beyond_noise(change.measure.growth(), change.b > change.a);
+        match (change.p_adjusted, change.interval) {
+            (Some(p), _) if p < MISSED => change.outcome = changed,
+            (Some(_), Some(interval)) if *is_sure => change.outcome = Outcome::not_shown(interval),
+            _ => (change.interval, change.p, change.p_adjusted) = (None, None, None),
+        }
+    }
+    doubt_runs_whose_holds_changed(all);
+}
+
+/// Makes the outcome of a whole run unknown where it is within noise, but its hold, a part of it, has changed: the noise of
+/// its ramp hides the change.
+fn doubt_runs_whose_holds_changed(all: &mut [Compared]) {
+    let is_changed = |change: &Change| !matches!(change.outcome, Outcome::Noise | Outcome::Unknown);
+    let holds: Vec<(String, Measure)> = all
+        .iter()
+        .map(|compared| &compared.change)
+        .filter(|change| change.part == Part::Hold && is_changed(change))
+        .map(|change| (change.run.clone(), change.measure.clone()))
+        .collect();
+    for Compared { change, .. } in all.iter_mut().filter(|compared| compared.change.part == Part::Run) {
+        let of_hold = |(run, measure): &(String, Measure)| *run == change.run && *measure == change.measure;
+        if change.outcome == Outcome::Noise && holds.iter().any(of_hold) {
+            change.outcome = Outcome::Unknown;
         }
     }
 }
@@ -260,14 +280,32 @@ impl Values<'_> {
         difference(&one, &two)
     }
 
+    /// Returns the noise that decides between repeats of both sides: that of the seconds within them, where that is
+    /// the larger part of the variance.
+    fn of_repeats(&self, other: &Self) -> Noise {
+        let (mut all, mut seconds) = (0.0, 0.0);
+        for side in [self, other] {
+            let Some((between, within)) = side.variances() else { continue };
+            let error = between.max(within) / side.figures.len() as f64;
+            all += error;
+            seconds += if within > between { error } else { 0.0 };
+        }
+        if seconds > all / 2.0 { Noise::SecondsOfRepeats } else { Noise::Repeats }
+    }
+
     /// Returns the variance of the repeats, at least that of the seconds within them; `None` for a single run.
     fn between(&self) -> Option<f64> {
+        self.variances().map(|(between, within)| between.max(within))
+    }
+
+    /// Returns the variance of the repeats, and that of the seconds within them; `None` for a single run.
+    fn variances(&self) -> Option<(f64, f64)> {
         let mean = self.mean.filter(|_| self.figures.len() > 1)?;
         let squares = self.figures.iter().filter_map(|figure| Some((figure.value? - mean).powi(2)));
-        let variance = squares.sum::<f64>() / (self.figures.len() - 1) as f64;
+        let between = squares.sum::<f64>() / (self.figures.len() - 1) as f64;
         let memory = Figure::memory(&self.figures);
         let errors = self.figures.iter().map(|figure| figure.error(figure.noise(memory)));
         let within: f64 = errors.filter(|error| error.is_finite()).map(|error| error * error).sum();
-        Some(variance.max(within / self.figures.len() as f64))
+        Some((between, within / self.figures.len() as f64))
     }
 }

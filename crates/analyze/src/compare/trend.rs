@@ -173,6 +173,7 @@ pub fn trend_table(all: &[Trends]) -> Table {
         .column("framework", |row| Some(row.0.name.clone()))
         .people_see(all.len() > 1)
         .column("version", |row| version(row).map(|version| version.name.clone()))
+        .major()
         .column("start_ms", |row| version(row).map(|version| version.start_ms))
         .title("started (UTC)")
         .instant()
@@ -205,7 +206,7 @@ pub fn trend_table(all: &[Trends]) -> Table {
             .column(name("_outcome"), |row| change(row).map(|change| change.outcome.name().to_owned()))
             .people_see(false);
     }
-    table.column("changes", |row| Some(row.0.changes(row.1)).filter(|text| !text.is_empty())).done()
+    table.column("changes", |row| Some(row.0.changes(row.1)).filter(|text| !text.is_empty())).major().done()
 }
 
 fn version<'a>((trends, at): &(&'a Trends, usize)) -> Option<&'a Version> {

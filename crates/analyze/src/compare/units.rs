@@ -54,7 +54,7 @@ pub(super) struct Units {
     pub(super) sum: Unit,
 }
 
-/// Returns the seconds to compare: all of the view, without the run's last one if it is cut or not known to be whole.
+/// Returns the seconds whose scatter is the noise: all of the view, without the run's last one if it is cut or not known to be whole.
 pub(super) fn whole(selection: &Selection<'_>, duration: &RunDuration) -> Span {
     let (first, last) = selection.window;
     let ends = last.saturating_add(1) >= selection.run.info.seconds;
@@ -176,11 +176,11 @@ impl Unit {
 }
 
 impl Readings {
-    fn one(value: f64) -> Self {
+    pub(super) fn one(value: f64) -> Self {
         Self { sum: value, seconds: 1, greatest: Some(value) }
     }
 
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.sum += other.sum;
         self.seconds += other.seconds;
         self.greatest = self.greatest.into_iter().chain(other.greatest).reduce(f64::max);

@@ -2,9 +2,8 @@
 
 use super::chance::dispersion;
 use super::facts::Facts;
-use super::seconds::requests;
+use super::seconds::{Second, requests};
 use crate::stats::median::upper_median;
-use crate::timeline::Second;
 
 /// A second has few requests if they are at most this share of those expected.
 const FEW: f64 = 0.5;

@@ -3,10 +3,10 @@
 use perfpipe_ingest::StoredRun;
 
 use super::rules::clocks::{self, Clocks};
-use super::seconds::{requests, span};
+use super::seconds::{Second, requests, span};
 use crate::error::{Error, Result};
 use crate::sweep::by_load::Sweep;
-use crate::timeline::{Second, Timeline, load};
+use crate::timeline::{Figures, load};
 use crate::view::View;
 use crate::view::phases::{Phase, Span};
 
@@ -25,7 +25,7 @@ pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
     pub(super) view: View,
     /// The seconds with means over failures too, and with their 50th and 90th percentiles.
-    timeline: Timeline,
+    timeline: Figures<Second>,
     /// The injectors' clocks. If one differs, only the seconds of the others are analysed.
     pub(super) clocks: Clocks,
     /// True if the load follows the requests, as where each request has a thread of its own while it is served. Such a
@@ -39,12 +39,12 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
-        let seconds = |view: &View| -> Result<Timeline> {
+        let seconds = |view: &View| {
             let view = View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() };
-            Timeline::new(run, &view)
+            Figures::new(run, &view, |row| Some(Second::of(row)))
         };
         let (mut view, mut timeline) = (view.clone(), seconds(view)?);
-        let clocks = clocks::find(run, &timeline.seconds)?;
+        let clocks = clocks::find(run, &timeline.rows)?;
         if let Some(others) = clocks.others {
             (view.from, view.to, view.phase) = (Some(others.first), Some(others.last), None);
             timeline = seconds(&view)?;
@@ -54,7 +54,7 @@ impl<'a> Facts<'a> {
             Err(Error::NoLoad { .. }) => None,
             Err(error) => return Err(error),
         };
-        let load_follows = turns(&timeline.seconds);
+        let load_follows = turns(&timeline.rows);
         Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
     }
 
@@ -65,7 +65,7 @@ impl<'a> Facts<'a> {
 
     /// Returns all seconds of the view.
     pub(super) fn all(&self) -> &[Second] {
-        &self.timeline.seconds
+        &self.timeline.rows
     }
 
     /// Returns the seconds of the view in which no threads end: all but the tail and the run's last second. If the load

@@ -1,7 +1,10 @@
-//! A finding of a diagnosis, and its kind.
+//! A finding of a diagnosis, its kind and its figures.
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
+use crate::format::{figure, percent};
 use crate::view::phases::Span;
 
 /// The kind of a finding.
@@ -73,8 +76,75 @@ pub struct Finding {
     pub span: Span,
     /// The description, as a sentence without its full stop.
     pub what: String,
-    /// The figures that support the finding.
+    /// The figures that support the finding, as a sentence without its full stop.
     pub evidence: String,
+    /// All figures of the two sentences, in the order in which they name them.
+    pub figures: Vec<Figure>,
+    /// The injector that the finding is about, if it is about one.
+    pub injector: Option<String>,
+}
+
+/// A figure of a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Figure {
+    /// The name, which no other figure of the finding has, as in `throughput_before`.
+    pub name: &'static str,
+    /// The value, with all its digits.
+    #[serde(serialize_with = "shortest")]
+    pub value: f64,
+    /// The unit, as in `ms`, `1/s`, `%`, or what is counted, as in `threads`.
+    pub unit: &'static str,
+}
+
+/// Writes a whole number without decimals, as tables do.
+fn shortest<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+    let whole = *value as i64;
+    if whole as f64 == *value { to.serialize_i64(whole) } else { to.serialize_f64(*value) }
+}
+
+/// The figures of a finding, each noted as a sentence names it: so no sentence has a figure that is no value.
+#[derive(Debug, Default)]
+pub(in crate::diagnose) struct Figures(Vec<Figure>);
+
+impl Figures {
+    /// Notes a figure. Returns it with few digits.
+    pub(in crate::diagnose) fn few(&mut self, name: &'static str, value: f64, unit: &'static str) -> String {
+        self.note(name, value, unit);
+        figure(value)
+    }
+
+    /// Notes a figure that a sentence names in words.
+    pub(in crate::diagnose) fn note(&mut self, name: &'static str, value: f64, unit: &'static str) {
+        self.0.push(Figure { name, value, unit });
+    }
+
+    /// Notes a share, 0 to 1. Returns it in percent.
+    pub(in crate::diagnose) fn share(&mut self, name: &'static str, share: f64) -> String {
+        self.note(name, 100.0 * share, "%");
+        percent(share)
+    }
+
+    /// Notes a whole number. Returns all its digits.
+    pub(in crate::diagnose) fn whole(
+        &mut self,
+        name: &'static str,
+        value: i64,
+        unit: &'static str,
+    ) -> String {
+        self.note(name, value as f64, unit);
+        value.to_string()
+    }
+
+    /// Adds figures that a part of a sentence named.
+    pub(in crate::diagnose) fn extend(&mut self, part: Self) {
+        self.0.extend(part.0);
+    }
+
+    /// Returns the figures.
+    pub(in crate::diagnose) fn done(self) -> Vec<Figure> {
+        self.0
+    }
 }
 
 impl Finding {

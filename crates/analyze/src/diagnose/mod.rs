@@ -21,11 +21,11 @@ use self::rules::{
     cpu_coverage, failures, idle_cpu, injectors, littles_law, saturation, shifts, slow_tail, stalls, warm_up,
 };
 use crate::error::Result;
-use crate::table::Table;
+use crate::table::{JsonValue, Table};
 use crate::view::View;
 use crate::view::phases::Span;
 
-pub use self::finding::{Finding, FindingKind};
+pub use self::finding::{Figure, Finding, FindingKind};
 
 /// Finds what stands out in a run, ordered by the first second.
 ///
@@ -84,7 +84,8 @@ fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     Ok(warm_up.into_iter().chain(stalls.findings()).chain(changes).chain(law).chain(tail).collect())
 }
 
-/// Builds a table of findings: `finding` (the kind), `first` and `last` (seconds), `what` and `evidence`.
+/// Builds a table of findings: `finding` (the kind), `first` and `last` (seconds), `what` and `evidence`, and for programs
+/// `figures`, which has all figures of these two as values, and `injector`.
 pub fn finding_table(findings: &[Finding]) -> Table {
     Table::of(findings)
         .column("finding", |row| Some(row.kind.name().to_owned()))
@@ -94,5 +95,9 @@ pub fn finding_table(findings: &[Finding]) -> Table {
         .unit("s", 0)
         .column("what", |row| Some(row.what.clone()))
         .column("evidence", |row| Some(row.evidence.clone()))
+        .column("figures", |row| JsonValue::of(&row.figures))
+        .people_see(false)
+        .column("injector", |row| row.injector.clone())
+        .people_see(false)
         .done()
 }

@@ -1,7 +1,35 @@
-//! Helpers for rows of seconds.
+//! The seconds that the rules look at. A run may have a million of them, so a row has only what the rules need.
 
-use crate::timeline::Second;
+use crate::timeline;
 use crate::view::phases::Span;
+
+/// A second of a run. Times are in ms, and 0 without a request.
+pub(super) struct Second {
+    pub(super) second: u32,
+    pub(super) successes: u64,
+    pub(super) failures: u64,
+    pub(super) load: Option<f64>,
+    pub(super) elapsed_mean: f64,
+    pub(super) elapsed_max: f64,
+    pub(super) median: f64,
+    pub(super) has_cpu: bool,
+}
+
+impl Second {
+    /// Takes what the rules need. The first percentile must be the median.
+    pub(super) fn of(row: timeline::Second) -> Self {
+        Self {
+            second: row.second,
+            successes: row.successes,
+            failures: row.failures,
+            load: row.load,
+            elapsed_mean: row.elapsed_mean.unwrap_or_default(),
+            elapsed_max: row.elapsed_max.unwrap_or_default(),
+            median: row.percentile(0).unwrap_or_default(),
+            has_cpu: row.cpu.is_some(),
+        }
+    }
+}
 
 /// Returns the first and the last second of some rows; `None` if there are none.
 pub(super) fn span(rows: &[Second]) -> Option<Span> {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::facts::Facts;
-use super::seconds::{requests, span};
+use super::seconds::{Second, requests, span};
 use crate::error::Result;
-use crate::timeline::Second;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 

@@ -16,26 +16,33 @@ pub(super) const LONGEST: f64 = 1000.0;
 /// Many wait if they are at least this share of a second's successes, or this share of its threads.
 const MANY: (f64, f64) = (0.3, 0.8);
 
-/// The successes of a second that wait long.
-#[derive(Debug, Clone, Default)]
+/// The successes of a second that wait long. There may be a million seconds.
+#[derive(Debug)]
 pub(super) struct Waits {
-    pub(super) waiting: f64,
-    pub(super) successes: f64,
     /// The longest wait, in ms.
     pub(super) longest: f64,
-    /// True if as many wait as when all threads are held up for a part of the second.
-    pub(super) is_many: bool,
-    /// If many wait: the share of requests that wait long by chance.
-    pub(super) likely: f64,
-    /// If many wait: the sum over the waits of −ln of the share that wait as long, relative to the shortest long wait.
-    pub(super) excess: f64,
     /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: Option<f64>,
+    /// If as many wait as when all threads are held up for a part of the second.
+    pub(super) many: Option<Box<Many>>,
+}
+
+/// The successes of a second of which many wait long.
+#[derive(Debug, Default)]
+pub(super) struct Many {
+    pub(super) waiting: f64,
+    pub(super) successes: f64,
+    /// The share of requests that wait long by chance.
+    pub(super) likely: f64,
+    /// The sum over the waits of −ln of the share that wait as long, relative to the shortest long wait.
+    pub(super) excess: f64,
+    /// The longest wait, in ms.
+    longest: f64,
     /// A wait is long from this time on, in ms.
     long: f64,
     /// The usual median around the second, in ms.
     usual: f64,
-    /// If many wait: the waits in ms, each with its count.
+    /// The waits in ms, each with its count.
     waits: Vec<(f64, f64)>,
 }
 
@@ -45,31 +52,30 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let unit = facts.run.info.resolution;
     let mut others = Histogram::in_unit(unit);
     let Some(whole) = span(rows) else { return Ok((Vec::new(), Chance::new(&others, facts.scatter()))) };
-    let medians: Vec<f64> = rows.iter().map(|row| row.percentile(0).unwrap_or(0.0)).collect();
+    let medians: Vec<f64> = rows.iter().map(|row| row.median).collect();
     let usual = beside(&medians);
     let selection = Selection::new(facts.run, &facts.view)?;
     let mut seconds: Vec<Waits> = Vec::with_capacity(rows.len());
     for ((second, row), usual) in selection.seconds_of(whole).zip(rows).zip(usual) {
         let (_, cells) = second?;
-        let mut waits = Waits { usual, long: (LONG.0 * usual).max(LONG.1), ..Waits::default() };
+        let mut waits = Many { usual, long: (LONG.0 * usual).max(LONG.1), ..Many::default() };
         waits.successes = row.successes as f64;
         selection.averaged(&cells).for_each(|cell| waits.add(&cell.elapsed, unit));
         let threads = row.load.filter(|load| *load > 0.0);
-        waits.threads = threads.filter(|_| !facts.load_follows);
         let all = threads.map_or(f64::INFINITY, |threads| MANY.1 * threads);
-        waits.is_many = waits.waiting > 0.0 && waits.waiting >= all.min(MANY.0 * waits.successes);
-        if !waits.is_many {
-            waits.waits = Vec::new();
+        let is_many = waits.waiting > 0.0 && waits.waiting >= all.min(MANY.0 * waits.successes);
+        if !is_many {
             selection.averaged(&cells).for_each(|cell| others.add_counts(&cell.elapsed));
         }
-        seconds.push(waits);
+        let (longest, threads) = (waits.longest, threads.filter(|_| !facts.load_follows));
+        seconds.push(Waits { longest, threads, many: is_many.then(|| Box::new(waits)) });
     }
     let chance = Chance::new(&others, facts.scatter());
-    seconds.iter_mut().filter(|waits| waits.is_many).for_each(|waits| waits.weigh(&chance));
+    seconds.iter_mut().filter_map(|waits| waits.many.as_mut()).for_each(|many| many.weigh(&chance));
     Ok((seconds, chance))
 }
 
-impl Waits {
+impl Many {
     fn add(&mut self, elapsed: &[(i32, u64)], unit: Resolution) {
         for (elapsed, count) in elapsed {
             let (elapsed, count) = (unit.ms((*elapsed).into()), *count as f64);

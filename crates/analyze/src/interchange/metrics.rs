@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::format::one_line;
 use crate::table::{Column, Table, Value};
 
-/// Writes the seconds of a run as OpenMetrics text with timestamps, as `promtool tsdb create-blocks-from openmetrics`
+/// Writes the seconds of runs as OpenMetrics text with timestamps, as `promtool tsdb create-blocks-from openmetrics`
 /// reads it.
 ///
-/// `seconds` is the per-second table ([`crate::Timeline::table`]). Each of its columns of numbers is a gauge named
+/// With each run comes its per-second table ([`crate::Timeline::table`]). Each of its columns of numbers is a gauge named
 /// `perfpipe_` and the column's name, with `_ms` for times and `_percent` for percentages, and with the labels
 /// `framework`, `test` and `repeat`. The timestamp is that of the second's begin. Absent values have no line. Values have
 /// all digits.
@@ -31,7 +31,7 @@ use crate::table::{Column, Table, Value};
 ///     .done();
 /// let info = RunInfo::new(RunKey::new("go", "2048"), 1_795_001_440_250, 1_795_001_442_000);
 /// let mut text = Vec::new();
-/// open_metrics(&info, &seconds, &mut text)?;
+/// open_metrics(&[(info, seconds)], &mut text)?;
 /// assert_eq!(String::from_utf8_lossy(&text), "\
 /// ## TYPE perfpipe_successes gauge
 /// perfpipe_successes{framework=\"go\",test=\"2048\",repeat=\"1\"} 17 1795001440.250
@@ -40,24 +40,45 @@ use crate::table::{Column, Table, Value};
 /// ");
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
-pub fn open_metrics(info: &RunInfo, seconds: &Table, mut out: impl Write) -> Result<()> {
+pub fn open_metrics(runs: &[(RunInfo, Table)], mut out: impl Write) -> Result<()> {
+    let mut names: Vec<String> = Vec::new();
+    for name in runs.iter().flat_map(|(_, seconds)| metrics(seconds)).map(|(_, column)| name(column)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // The values of a metric stand together, those of all runs.
+    for metric in names {
+        writeln!(out, "# TYPE perfpipe_{metric} gauge")?;
+        for (info, seconds) in runs {
+            if let Some((at, _)) = metrics(seconds).find(|(_, column)| name(column) == metric) {
+                write_metric(&metric, info, (seconds, at), &mut out)?;
+            }
+        }
+    }
+    writeln!(out, "# EOF")?;
+    Ok(())
+}
+
+/// Writes the values of one metric of a run, which are in a column of its table.
+fn write_metric(
+    name: &str,
+    info: &RunInfo,
+    (seconds, column): (&Table, usize),
+    out: &mut impl Write,
+) -> Result<()> {
     let labels = format!(
         "{{framework=\"{}\",test=\"{}\",repeat=\"{}\"}}",
         quoted(&info.key.framework),
         quoted(&info.key.test),
         info.key.repeat
     );
-    for (at, column) in metrics(seconds) {
-        let name = format!("perfpipe_{}", name(column));
-        writeln!(out, "# TYPE {name} gauge")?;
-        for row in 0..seconds.len() {
-            let (Some(value), Some(ms)) = (number(&seconds.value(row, at)), start(info, seconds, row)) else {
-                continue;
-            };
-            writeln!(out, "{name}{labels} {value} {:.3}", ms as f64 / 1000.0)?;
-        }
+    for row in 0..seconds.len() {
+        let (Some(value), Some(ms)) = (number(&seconds.value(row, column)), start(info, seconds, row)) else {
+            continue;
+        };
+        writeln!(out, "perfpipe_{name}{labels} {value} {:.3}", ms as f64 / 1000.0)?;
     }
-    writeln!(out, "# EOF")?;
     Ok(())
 }
 
@@ -140,7 +161,7 @@ fn number(value: &Value<'_>) -> Option<String> {
         Value::U64(number) => Some(number.to_string()),
         Value::I64(number) => Some(number.to_string()),
         Value::F64(number) => number.is_finite().then(|| number.to_string()),
-        Value::Absent | Value::Text(_) | Value::Bool(_) => None,
+        Value::Absent | Value::Text(_) | Value::Bool(_) | Value::Json(_) | Value::Nested(_) => None,
     }
 }
 
@@ -193,7 +214,7 @@ mod tests {
 
     #[test]
     fn open_metrics_have_all_digits_and_no_line_for_what_is_absent() {
-        let text = written(|out| open_metrics(&info("a\\\n"), &seconds(), out));
+        let text = written(|out| open_metrics(&[(info("a\\\n"), seconds())], out));
         let labels = r#"{framework="a\\\n",test="a\"b",repeat="1"}"#;
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "# TYPE perfpipe_p99_9_ms gauge");

@@ -159,16 +159,16 @@ impl League {
         }
         notes.extend(self.notes_on_ranks());
         notes.extend(self.standings.iter().filter_map(|standing| {
-            let (name, wait) = (&standing.framework, standing.long_wait?);
-            Some(format!("{name}: its throughput includes the wait for its last answer, {wait:.1} s."))
+            let (name, (wait, repeat)) = (&standing.framework, standing.long_wait?);
+            let whose = if standing.repeats > 1 { format!("{name}, repeat {repeat}") } else { name.clone() };
+            Some(format!("{whose}: its throughput includes the wait for its last answer, {wait:.1} s."))
         }));
         let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
         let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();
         if !doubted.is_empty() {
             notes.push(format!(
-                "CPU: 100 % is read as one core, but may mean the whole machine in the exports of {}, which \
-                 have no reading above it. Figures per CPU-second can be compared only once their scale is \
-                 stated.",
+                "{}: no CPU reading above 100 %, so 100 % may be the whole machine instead of one core. Figures per \
+                 CPU-second can be compared only once the scale is given.",
                 doubted.join(", ")
             ));
         }
@@ -196,22 +196,21 @@ impl League {
         let shared = |one: &&Standing| ranked.iter().filter(|other| other.rank == one.rank).count() > 1;
         if ranked.iter().any(shared) {
             notes.push(
-                "Frameworks share a rank if their repeats do not tell all of them apart: equal ones get \
-                 different ranks in at most 5 % of leagues."
+                "Frameworks whose repeats overlap share a rank: equal ones get different ranks in at most 5 % of \
+                 leagues."
                     .to_owned(),
             );
         }
         for one in ranked.iter().filter(|one| !one.faster_than.is_empty()) {
             notes.push(format!(
-                "{} is faster than {}, although they share a rank: others between them can't be told apart \
-                 from either.",
+                "{} is faster than {}, although they share a rank: others between them differ from neither.",
                 one.framework,
                 one.faster_than.join(", ")
             ));
         }
         if single > 0 {
             notes.push(
-                "A framework that ran once is assumed to vary from run to run as the others do.".to_owned(),
+                "A framework that ran once is assumed to vary between runs as much as the others.".to_owned(),
             );
         }
         notes
@@ -228,20 +227,25 @@ impl League {
             .counted_in(finest)
             .column("rank", |row| row.rank)
             .column("framework", |row| Some(row.framework.clone()))
+            .major()
             .column("repeats", |row| Some(row.repeats))
             .people_see(several)
             .column("throughput", |row| Some(row.throughput))
             .unit("1/s", 1)
+            .major()
             .column("throughput_min", |row| Some(row.throughput_min))
             .title("least")
             .unit("1/s", 1)
+            .minor()
             .people_see(several)
             .column("throughput_max", |row| Some(row.throughput_max))
             .title("greatest")
             .unit("1/s", 1)
+            .minor()
             .people_see(several)
             .column("p50", |row| row.p50)
             .unit("ms", 1)
+            .minor()
             .column("p95", |row| row.p95)
             .unit("ms", 1)
             .column("p99", |row| row.p99)
@@ -249,19 +253,24 @@ impl League {
             .column("failures_percent", |row| row.failures_percent)
             .title("failures")
             .unit("%", 2)
+            .major()
             .column("cpu_mean", |row| row.cpu_mean)
             .title("mean CPU")
             .unit("%", 1)
             .column("cpu_coverage", |row| row.cpu_coverage)
             .title("CPU coverage")
-            .unit("", 2)
+            .share()
+            .minor()
             .people_see(self.standings.iter().any(|row| row.cpu_coverage.is_some_and(|share| share < 1.0)))
             .column("requests_per_cpu_second", |row| row.requests_per_cpu_second)
             .title("per CPU-second")
             .unit("", 1)
+            .minor()
             .column("load_max", |row| row.load_max)
             .unit("", 1)
+            .minor()
             .column("partial", |row| Some(row.partial))
+            .major()
             .people_see(self.standings.iter().any(|row| row.partial));
         let goals = self.goals.iter().enumerate().fold(table, |table, (at, goal)| {
             goal.add_to(table, move |row: &Standing| row.goals.get(at).copied().flatten())

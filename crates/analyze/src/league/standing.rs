@@ -53,15 +53,16 @@ pub struct Standing {
     /// Successes per second of one busy core: throughput ÷ (mean CPU ÷ 100), where 100 % is one core. Only repeats with
     /// a reading in at least 80 % of the seconds count.
     pub requests_per_cpu_second: Option<f64>,
-    /// True if 100 % may mean the whole machine in the CPU export of a repeat: see [`crate::cpu_scale_in_doubt`].
+    /// True if 100 % may mean the whole machine in the CPU export of a repeat: see [`crate::cpu_scale_in_doubt`]. A
+    /// reading above 100 % in the export of any repeat answers it for all.
     pub cpu_scale_in_doubt: bool,
     /// The largest load of a second, in threads.
     pub load_max: Option<f64>,
     /// The figure of each of [`League::goals`](crate::League::goals).
     pub goals: Vec<Option<f64>>,
-    /// The longest wait of a repeat for its last answer, in seconds, if it made the run longer by more than 5 s: a
-    /// request that hangs lowers the throughput.
-    pub long_wait: Option<f64>,
+    /// The longest wait of a repeat for its last answer, in seconds, and the number of that repeat, if it made the run
+    /// longer by more than 5 s: a request that hangs lowers the throughput.
+    pub long_wait: Option<(f64, u32)>,
     /// True if a repeat was made from damaged files that could be read only in part.
     pub partial: bool,
 }
@@ -120,12 +121,13 @@ impl Standing {
             requests_per_cpu_second: median(
                 repeats.iter().filter_map(|repeat| requests_per_cpu_second(repeat)),
             ),
-            cpu_scale_in_doubt: repeats
-                .iter()
-                .any(|repeat| cpu_scale_in_doubt(&repeat.info, repeat.summary.cpu_max)),
+            cpu_scale_in_doubt: scale_in_doubt(repeats),
             load_max: over(|summary| summary.load_max),
             goals: goals_of(repeats),
-            long_wait: repeats.iter().filter_map(|repeat| repeat.duration.long_wait()).reduce(f64::max),
+            long_wait: repeats
+                .iter()
+                .filter_map(|repeat| Some((repeat.duration.long_wait()?, repeat.info.key.repeat)))
+                .reduce(|longest, other| if other.0 > longest.0 { other } else { longest }),
             partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
         }
     }
@@ -134,6 +136,13 @@ impl Standing {
     pub(super) fn fails(&self) -> bool {
         self.failures_percent.is_some_and(|percent| percent > FAILING)
     }
+}
+
+/// Returns true if 100 % may mean the whole machine in the export of a repeat, and no repeat has a reading above it.
+fn scale_in_doubt(repeats: &[&Timeline]) -> bool {
+    let most = repeats.iter().filter_map(|repeat| repeat.summary.cpu_max).reduce(f64::max);
+    let has_readings = |repeat: &&&Timeline| repeat.summary.cpu_max.is_some();
+    repeats.iter().filter(has_readings).any(|repeat| cpu_scale_in_doubt(&repeat.info, most))
 }
 
 /// Returns the median over the repeats for each goal.

@@ -76,12 +76,12 @@ impl Histogram {
         self.unit
     }
 
-    /// Adds `samples` occurrences of a value.
+    /// Adds `samples` occurrences of a value in the histogram's unit.
     pub fn add(&mut self, value: i32, samples: u64) {
         self.add_counts(&[(value, samples)]);
     }
 
-    /// Adds many values with their counts, in any order.
+    /// Adds many values in the histogram's unit with their counts, in any order.
     ///
     /// ```
     /// let mut elapsed = perfpipe_analyze::Histogram::new();

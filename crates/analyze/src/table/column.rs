@@ -1,7 +1,7 @@
 //! Columns of a table: name, type, and format in text output.
 
 use super::value::{Kind, Value};
-use crate::format::{duration, instant, one_line, separated, size, without_zero_sign};
+use crate::format::{duration, instant, lasting, one_line, separated, size, without_zero_sign};
 
 /// The text of an absent value.
 const ABSENT: &str = "-";
@@ -18,6 +18,16 @@ pub enum Tone {
     Doubt,
 }
 
+/// How soon a column is left out where a terminal is too narrow for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// First.
+    Minor,
+    Plain,
+    /// Last.
+    Major,
+}
+
 /// How whole numbers look in text formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
@@ -31,13 +41,15 @@ enum Look {
     Duration,
     /// In kB, MB and GB.
     Size,
+    /// A share, 0 to 1, in percent.
+    Share,
 }
 
 impl Look {
     /// Returns the text of a number that is not shown in digits alone.
     fn of(self, number: i128) -> Option<String> {
         match self {
-            Self::Plain | Self::Identifier => None,
+            Self::Plain | Self::Identifier | Self::Share => None,
             Self::Instant => instant(i64::try_from(number).ok()?),
             Self::Duration => u64::try_from(number).ok().map(duration),
             Self::Size => u64::try_from(number).ok().map(size),
@@ -61,7 +73,8 @@ pub struct Column {
     decimals: Option<u8>,
     look: Look,
     hidden: bool,
-    is_minor: bool,
+    weight: Weight,
+    words: &'static [(&'static str, &'static str)],
     tones: &'static [(&'static str, Tone)],
 }
 
@@ -76,7 +89,8 @@ impl Column {
             decimals: None,
             look: Look::Plain,
             hidden: false,
-            is_minor: false,
+            weight: Weight::Plain,
+            words: &[],
             tones: &[],
         }
     }
@@ -130,6 +144,12 @@ impl Column {
         self
     }
 
+    /// Marks the numbers as shares, 0 to 1, which people see in percent.
+    #[must_use]
+    pub fn share(self) -> Self {
+        Self { look: Look::Share, ..self.unit("%") }
+    }
+
     /// Hides the column in text formats, while programs still get it.
     #[must_use]
     pub fn hidden(mut self) -> Self {
@@ -140,7 +160,21 @@ impl Column {
     /// Lets the column be left out first where a terminal is too narrow for all.
     #[must_use]
     pub fn minor(mut self) -> Self {
-        self.is_minor = true;
+        self.weight = Weight::Minor;
+        self
+    }
+
+    /// Lets the column be left out last where a terminal is too narrow for all: it has what the table is read for.
+    #[must_use]
+    pub fn major(mut self) -> Self {
+        self.weight = Weight::Major;
+        self
+    }
+
+    /// Sets what people read instead of some words of the column.
+    #[must_use]
+    pub fn words(mut self, words: &'static [(&'static str, &'static str)]) -> Self {
+        self.words = words;
         self
     }
 
@@ -151,8 +185,18 @@ impl Column {
         self
     }
 
-    pub(super) fn is_minor(&self) -> bool {
-        self.is_minor
+    /// Makes the column fit for the values of another of the same name, too: numbers of two kinds are floating-point
+    /// numbers, with the decimals of either.
+    pub(super) fn widen(&mut self, other: &Self) {
+        if self.kind != other.kind && self.is_number() && other.is_number() {
+            self.kind = Kind::F64;
+        }
+        self.decimals = self.decimals.max(other.decimals);
+        self.hidden &= other.hidden;
+    }
+
+    pub(super) fn weight(&self) -> Weight {
+        self.weight
     }
 
     pub(super) fn tone(&self, word: &str) -> Option<Tone> {
@@ -203,13 +247,22 @@ impl Column {
             Value::I64(value) => {
                 self.look.of(i128::from(*value)).unwrap_or_else(|| number(value.to_string()))
             }
+            Value::F64(seconds) if self.look == Look::Duration => lasting(*seconds),
+            Value::F64(value) if self.look == Look::Share => {
+                number(without_zero_sign(format!("{:.1}", value * 100.0)))
+            }
             Value::F64(value) => number(match self.decimals {
                 Some(decimals) => without_zero_sign(format!("{value:.*}", usize::from(decimals))),
                 None => value.to_string(),
             }),
             Value::Bool(true) => "yes".into(),
             Value::Bool(false) => "no".into(),
-            Value::Text(text) => one_line(text),
+            Value::Json(text) => one_line(text),
+            Value::Text(text) => {
+                let word = self.words.iter().find(|(word, _)| word == text);
+                word.map_or_else(|| one_line(text), |(_, shown)| (*shown).to_owned())
+            }
+            Value::Nested(nested) => nested.text().map_or_else(|| ABSENT.into(), one_line),
         }
     }
 
@@ -256,6 +309,11 @@ mod tests {
         assert_eq!(started.shown(&Value::I64(1_795_203_738_609)), "2026-11-20 19:42:18");
         assert_eq!(started.shown(&Value::I64(i64::MAX)), "9,223,372,036,854,775,807");
         assert_eq!(Column::new("seconds", Kind::U64).duration().shown(&Value::U64(78)), "1 min 18 s");
+        let lasted = Column::new("duration", Kind::F64).duration();
+        assert_eq!(
+            (lasted.shown(&Value::F64(78.04)), lasted.shown(&Value::F64(7.0))),
+            ("1 min 18 s".into(), "7.0 s".into())
+        );
         assert_eq!(Column::new("bytes", Kind::U64).size().shown(&Value::U64(1_234_567)), "1.2 MB");
     }
 

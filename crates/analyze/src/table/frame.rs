@@ -3,7 +3,7 @@
 use polars::prelude::{Column as Series, DataFrame, NamedFrom, Series as Typed};
 
 use super::Table;
-use super::value::Values;
+use super::value::{Nested, Values};
 use crate::error::{Error, Result};
 
 impl Table {
@@ -31,8 +31,13 @@ fn series(name: &str, values: &Values) -> Series {
         Values::U64(values) => Typed::new(name, values),
         Values::I64(values) => Typed::new(name, values),
         Values::F64(values) => Typed::new(name, values),
-        Values::Text(values) => Typed::new(name, values),
+        Values::Text(values) | Values::Json(values) => Typed::new(name, values),
         Values::Bool(values) => Typed::new(name, values),
+        Values::Nested(values) => {
+            let texts: Vec<Option<&str>> =
+                values.iter().map(|value| value.as_ref().and_then(Nested::text)).collect();
+            Typed::new(name, &texts)
+        }
     }
     .into()
 }

@@ -24,7 +24,7 @@ use perfpipe_ingest::run::Resolution;
 pub use self::column::{Column, Tone};
 pub use self::pieces::TableWriter;
 pub use self::text::Terminal;
-pub use self::value::{Datum, Kind, Value};
+pub use self::value::{Datum, JsonValue, Kind, Nested, Value};
 pub use self::writer::{Format, RowWriter};
 
 use self::value::Values;
@@ -228,10 +228,28 @@ impl<R> TableBuilder<'_, R> {
         self.change_last(Column::size)
     }
 
+    /// Marks the numbers of the last column as shares, 0 to 1, which people see in percent.
+    #[must_use]
+    pub fn share(self) -> Self {
+        self.change_last(Column::share)
+    }
+
     /// Lets the last column be left out first where a terminal is too narrow for all.
     #[must_use]
     pub fn minor(self) -> Self {
         self.change_last(Column::minor)
+    }
+
+    /// Lets the last column be left out last where a terminal is too narrow for all.
+    #[must_use]
+    pub fn major(self) -> Self {
+        self.change_last(Column::major)
+    }
+
+    /// Sets what people read instead of some words of the last column.
+    #[must_use]
+    pub fn words(self, words: &'static [(&'static str, &'static str)]) -> Self {
+        self.change_last(|column| column.words(words))
     }
 
     /// Sets the tones of words of the last column, for their colours on a terminal.

@@ -1,17 +1,98 @@
-//! A writer for tables that come in pieces, so that they need not be in memory as a whole.
+//! Tables of several runs as one, and a writer for tables that come in pieces, so that they need not be in memory as a
+//! whole.
 
 use std::io::Write;
+
+use perfpipe_ingest::RunKey;
 
 #[cfg(feature = "parquet")]
 use parquet::arrow::ArrowWriter;
 
-use super::Table;
 #[cfg(feature = "parquet")]
 use super::parquet::{begin, record_batch};
+use super::value::Values;
 use super::writer::{Format, RowWriter};
+use super::{Column, Kind, Table};
 #[cfg(feature = "parquet")]
 use crate::error::Error;
 use crate::error::Result;
+
+impl Table {
+    /// Returns the table with the key of a run in each row, in the columns `framework`, `test` and `repeat` before all
+    /// others. A table that has them stays as it is.
+    ///
+    /// ```
+    /// use perfpipe_analyze::table::{Format, Table};
+    /// use perfpipe_ingest::RunKey;
+    ///
+    /// let of = |repeat: u32| Table::of(&[repeat]).column("n", |n| Some(u64::from(*n))).done();
+    /// let tables = (1..3).map(|repeat| of(repeat).of_run(&RunKey::new("go", "2048").with_repeat(repeat)));
+    ///
+    /// let mut csv = Vec::new();
+    /// Table::joined(tables).write(Format::Csv, &mut csv)?;
+    /// assert_eq!(String::from_utf8_lossy(&csv), "framework,test,repeat,n\ngo,2048,1,1\ngo,2048,2,2\n");
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_run(self, key: &RunKey) -> Self {
+        let names = ["framework", "test", "repeat"];
+        if names.iter().all(|name| self.columns.iter().any(|column| column.name() == *name)) {
+            return self;
+        }
+        let [framework, test, repeat] = names;
+        let table = self
+            .after(Column::new(repeat, Kind::U64), |rows| Values::U64(vec![Some(key.repeat.into()); rows]));
+        table.after_text(test, &key.test).after_text(framework, &key.framework)
+    }
+
+    /// Returns the table with one text in each row, in a column before all others.
+    #[must_use]
+    pub fn after_text(self, name: &str, text: &str) -> Self {
+        self.after(Column::new(name, Kind::Text), |rows| Values::Text(vec![Some(text.to_owned()); rows]))
+    }
+
+    fn after(mut self, column: Column, values: impl FnOnce(usize) -> Values) -> Self {
+        self.values.insert(0, values(self.rows));
+        self.columns.insert(0, column);
+        self
+    }
+
+    /// Puts the rows of tables one after another. The columns are those of all tables, and a value is absent where its
+    /// table lacks the column. A column of numbers that are not of one kind in all tables has floating-point numbers.
+    pub fn joined(tables: impl IntoIterator<Item = Self>) -> Self {
+        let tables: Vec<Self> = tables.into_iter().collect();
+        let mut joined = Self::default();
+        for column in tables.iter().flat_map(|table| &table.columns) {
+            match joined.columns.iter_mut().find(|own| own.name() == column.name()) {
+                Some(own) => own.widen(column),
+                None => joined.columns.push(column.clone()),
+            }
+        }
+        joined.values = joined.columns.iter().map(|column| Values::absent(column.kind(), 0)).collect();
+        for table in tables {
+            joined.rows += table.rows;
+            for (all, own) in joined.values.iter_mut().zip(table.like(&joined.columns).values) {
+                all.append(own);
+            }
+        }
+        joined
+    }
+
+    /// Returns the table with these columns: a value is absent where the table lacks the column.
+    #[must_use]
+    pub fn like(mut self, columns: &[Column]) -> Self {
+        let mut values = Vec::with_capacity(columns.len());
+        for column in columns {
+            let at = self.columns.iter().position(|own| own.name() == column.name());
+            let own = at.map(|at| {
+                self.columns.swap_remove(at);
+                self.values.swap_remove(at).widened(column.kind())
+            });
+            values.push(own.unwrap_or_else(|| Values::absent(column.kind(), self.rows)));
+        }
+        Self { columns: columns.to_vec(), values, rows: self.rows }
+    }
+}
 
 /// Writes several tables with the same columns as one.
 pub struct TableWriter<W: Write + Send>(Form<W>);
@@ -121,5 +202,25 @@ mod tests {
             assert!(file == written(&pieces, None), "the same pieces are the same bytes");
             assert!(read(file) == whole, "{size}");
         }
+    }
+}
+
+#[cfg(test)]
+mod joined_tests {
+    use super::*;
+    use crate::table::Value;
+
+    #[test]
+    fn columns_of_all_tables_are_joined_and_absent_values_stay_absent() {
+        let whole = Table::of(&[1_u64, 2]).column("n", |n| Some(*n)).column("x", |n| Some(*n as i64)).done();
+        let other =
+            Table::of(&[0.5]).column("x", |x| Some(*x)).unit("ms", 3).column("y", |_| Some(true)).done();
+        let joined = Table::joined([whole.clone(), other]);
+        let mut csv = Vec::new();
+        joined.write(Format::Csv, &mut csv).unwrap();
+        assert_eq!(String::from_utf8(csv).unwrap(), "n,x,y\n1,1,\n2,2,\n,0.5,true\n");
+        assert_eq!((joined.value(0, 1), joined.value(2, 1)), (Value::F64(1.0), Value::F64(0.5)));
+        assert_eq!(Table::joined([whole.clone()]), whole);
+        assert!(Table::joined([]).is_empty());
     }
 }

@@ -12,6 +12,8 @@ use super::value::Value;
 const GAP: &str = "  ";
 /// The least width to which a column of texts is narrowed.
 const NARROW: usize = 14;
+/// A word of at most this width is not broken, if the column has place for it.
+const WORD: usize = 24;
 
 /// A terminal that a table is shown on: the default one has any width and no colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -97,15 +99,20 @@ struct Fitted<'a> {
 
 impl<'a> Fitted<'a> {
     fn new<'b>(at: usize, column: &'a Column, heading: &str, cells: impl Iterator<Item = &'b str>) -> Self {
-        let widest = cells.map(width).max().unwrap_or(0);
-        let word = heading.split(' ').map(width).max().unwrap_or(0);
-        let least = word.max(if column.is_number() { widest } else { widest.min(NARROW) });
+        let longest = |text: &str| text.split(' ').map(width).max().unwrap_or(0);
+        let (mut widest, mut unbroken) = (0, 0);
+        for cell in cells {
+            widest = widest.max(width(cell));
+            unbroken = unbroken.max(longest(cell));
+        }
+        let narrow = if column.is_number() { widest } else { widest.min(NARROW).max(unbroken.min(WORD)) };
+        let least = longest(heading).max(narrow);
         Self { at, column, width: widest.max(width(heading)), least }
     }
 }
 
-/// Narrows columns, the widest first, and leaves out those that still have no place: minor ones first, then the last
-/// ones, never the first. Returns what is left, and the names of what was left out.
+/// Narrows columns, the widest first, and leaves out those that still have no place: of those with the least weight the
+/// last, never the first. Returns what is left, and the names of what was left out.
 fn fit(mut columns: Vec<Fitted<'_>>, width: Option<usize>) -> (Vec<Fitted<'_>>, Vec<String>) {
     let Some(width) = width else { return (columns, Vec::new()) };
     let total = |widths: &mut dyn Iterator<Item = usize>| -> usize {
@@ -114,8 +121,9 @@ fn fit(mut columns: Vec<Fitted<'_>>, width: Option<usize>) -> (Vec<Fitted<'_>>, 
     };
     let mut left_out = Vec::new();
     while columns.len() > 1 && total(&mut columns.iter().map(|one| one.least)) > width {
-        let minor = columns.iter().rposition(|one| one.column.is_minor()).filter(|at| *at > 0);
-        let one = columns.remove(minor.unwrap_or(columns.len() - 1));
+        let least = columns.iter().skip(1).map(|one| one.column.weight()).min();
+        let last = columns.iter().rposition(|one| Some(one.column.weight()) == least);
+        let one = columns.remove(last.filter(|at| *at > 0).unwrap_or(columns.len() - 1));
         left_out.push((one.at, one.column.heading()));
     }
     while total(&mut columns.iter().map(|one| one.width)) > width {
@@ -266,6 +274,30 @@ go                    10.0
 (not shown: outcome, why)
 "
         );
+    }
+
+    #[test]
+    fn columns_are_left_out_by_their_weight_and_words_stay_whole() {
+        let table = Table::of(&[("go_mix", 1.5)])
+            .column("run", |row| Some(row.0.to_owned()))
+            .column("measure", |_| Some("failures_percent".to_owned()))
+            .words(&[("failures_percent", "failures")])
+            .major()
+            .column("unit", |_| Some("%".to_owned()))
+            .minor()
+            .column("value", |row| Some(row.1))
+            .column("outcome", |_| Some("a_word_of_some_length".to_owned()))
+            .major()
+            .column("p", |row| Some(row.1))
+            .minor()
+            .done();
+        let shown = |width| table.shown(Terminal::default().with_width(width));
+        let last = |width| shown(width).lines().last().map(str::to_owned);
+        assert_eq!(last(54).as_deref(), Some("(not shown: p)"));
+        assert_eq!(last(50).as_deref(), Some("(not shown: unit, p)"));
+        assert_eq!(last(42).as_deref(), Some("(not shown: unit, value, p)"));
+        let narrowest = shown(42);
+        assert!(narrowest.contains("failures") && narrowest.contains("a_word_of_some_length"), "{narrowest}");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use serde::Serialize;
+
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum Kind {
     Text,
     /// Booleans.
     Bool,
+    /// Values with parts, as JSON.
+    Json,
 }
 
 /// A value in a row.
@@ -34,6 +38,69 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A boolean.
     Bool(bool),
+    /// A value with parts, as JSON: a value of the document in JSON, a text in other formats.
+    Json(&'a str),
+    /// A list or a map, as in [`Nested`].
+    Nested(&'a Nested),
+}
+
+/// A list or a map of texts: nested in JSON, and a text in all other formats.
+///
+/// ```
+/// use perfpipe_analyze::table::{Format, Nested, Table};
+///
+/// let table = Table::of(&["a"])
+///     .column("tags", |_| Some(Nested::map([("branch", "main"), ("commit", "3f2a")])))
+///     .column("caveats", |_| Some(Nested::list([] as [&str; 0])))
+///     .done();
+/// let text = |format| {
+///     let mut text = Vec::new();
+///     table.write(format, &mut text)?;
+///     Ok::<_, perfpipe_analyze::Error>(String::from_utf8_lossy(&text).into_owned())
+/// };
+/// assert_eq!(text(Format::Csv)?, "tags,caveats\n\"branch=main, commit=3f2a\",\n");
+/// let json = "[\n{\"tags\":{\"branch\":\"main\",\"commit\":\"3f2a\"},\"caveats\":[]}\n]\n";
+/// assert_eq!(text(Format::Json)?, json);
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Nested {
+    text: String,
+    json: serde_json::Value,
+}
+
+impl Nested {
+    /// A list of texts; in other formats than JSON, they are separated by commas.
+    pub fn list<T: Into<String>>(items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<String> = items.into_iter().map(Into::into).collect();
+        Self { text: items.join(", "), json: items.into() }
+    }
+
+    /// A map from texts to texts; in other formats than JSON, `key=value`, separated by commas.
+    pub fn map<K: Into<String>, V: Into<String>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        let entries: Vec<(String, String)> =
+            entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        let shown: Vec<String> = entries.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let json = entries.into_iter().map(|(key, value)| (key, value.into()));
+        Self { text: shown.join(", "), json: serde_json::Value::Object(json.collect()) }
+    }
+
+    /// A list of maps, each with its text in other formats than JSON, where a semicolon separates them.
+    pub fn objects<'a>(items: impl IntoIterator<Item = (String, Vec<(&'a str, String)>)>) -> Self {
+        let (texts, json): (Vec<String>, Vec<serde_json::Value>) =
+            items.into_iter().map(|(text, map)| (text, Self::map(map).json)).unzip();
+        Self { text: texts.join("; "), json: json.into() }
+    }
+
+    /// Returns the text of all formats but JSON; `None` if it is empty.
+    pub(crate) fn text(&self) -> Option<&str> {
+        Some(self.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// Returns the value in JSON.
+    pub(crate) fn json(&self) -> &serde_json::Value {
+        &self.json
+    }
 }
 
 impl Value<'_> {
@@ -44,8 +111,9 @@ impl Value<'_> {
             Self::U64(_) => Some(Kind::U64),
             Self::I64(_) => Some(Kind::I64),
             Self::F64(_) => Some(Kind::F64),
-            Self::Text(_) => Some(Kind::Text),
+            Self::Text(_) | Self::Nested(_) => Some(Kind::Text),
             Self::Bool(_) => Some(Kind::Bool),
+            Self::Json(_) => Some(Kind::Json),
         }
     }
 
@@ -107,9 +175,77 @@ pub enum Values {
     F64(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
     Bool(Vec<Option<bool>>),
+    Json(Vec<Option<String>>),
+    Nested(Vec<Option<Nested>>),
 }
 
 impl Values {
+    /// Returns so many absent values.
+    pub(super) fn absent(kind: Kind, rows: usize) -> Self {
+        match kind {
+            Kind::U64 => Self::U64(vec![None; rows]),
+            Kind::I64 => Self::I64(vec![None; rows]),
+            Kind::F64 => Self::F64(vec![None; rows]),
+            Kind::Text => Self::Text(vec![None; rows]),
+            Kind::Bool => Self::Bool(vec![None; rows]),
+            Kind::Json => Self::Json(vec![None; rows]),
+        }
+    }
+
+    /// Returns the values as those of another kind: numbers as floating-point numbers. Other values are of no other kind,
+    /// and absent.
+    pub(super) fn widened(self, kind: Kind) -> Self {
+        let floats = |values: Vec<Option<f64>>| Self::F64(values);
+        match (self, kind) {
+            (Self::U64(values), Kind::F64) => {
+                floats(values.into_iter().map(|value| value.map(|value| value as f64)).collect())
+            }
+            (Self::I64(values), Kind::F64) => {
+                floats(values.into_iter().map(|value| value.map(|value| value as f64)).collect())
+            }
+            (values, kind) if values.kind() == kind => values,
+            (values, kind) => Self::absent(kind, values.len()),
+        }
+    }
+
+    /// Appends values of the same kind.
+    pub(super) fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::U64(own), Self::U64(other)) => own.extend(other),
+            (Self::I64(own), Self::I64(other)) => own.extend(other),
+            (Self::F64(own), Self::F64(other)) => own.extend(other),
+            (Self::Text(own), Self::Text(other)) => own.extend(other),
+            (Self::Bool(own), Self::Bool(other)) => own.extend(other),
+            (Self::Json(own), Self::Json(other)) => own.extend(other),
+            (Self::Nested(own), Self::Nested(other)) => own.extend(other),
+            _ => {}
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::U64(_) => Kind::U64,
+            Self::I64(_) => Kind::I64,
+            Self::F64(_) => Kind::F64,
+            Self::Text(_) => Kind::Text,
+            Self::Bool(_) => Kind::Bool,
+            Self::Json(_) => Kind::Json,
+            Self::Nested(_) => Nested::KIND,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::U64(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Text(values) => values.len(),
+            Self::Bool(values) => values.len(),
+            Self::Json(values) => values.len(),
+            Self::Nested(values) => values.len(),
+        }
+    }
+
     /// Returns the value of a row; absent beyond the end.
     pub(super) fn get(&self, row: usize) -> Value<'_> {
         match self {
@@ -118,6 +254,13 @@ impl Values {
             Self::F64(values) => values.get(row).copied().flatten().into(),
             Self::Text(values) => values.get(row).and_then(Option::as_deref).into(),
             Self::Bool(values) => values.get(row).copied().flatten().into(),
+            Self::Json(values) => match values.get(row).and_then(Option::as_deref) {
+                Some(json) => Value::Json(json),
+                None => Value::Absent,
+            },
+            Self::Nested(values) => {
+                values.get(row).and_then(Option::as_ref).map_or(Value::Absent, Value::Nested)
+            }
         }
     }
 }
@@ -151,3 +294,34 @@ datum!(i64, I64, value);
 datum!(f64, F64, value);
 datum!(bool, Bool, value);
 datum!(String, Text);
+
+/// A value with parts, in a column of them: a list or an object in JSON, its JSON as a text in other formats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonValue(String);
+
+impl JsonValue {
+    /// Converts a value; `None` if it can't be JSON.
+    pub fn of(value: &impl Serialize) -> Option<Self> {
+        serde_json::to_string(value).ok().map(Self)
+    }
+}
+
+impl sealed::Sealed for JsonValue {}
+
+impl Datum for JsonValue {
+    const KIND: Kind = Kind::Json;
+
+    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
+        Values::Json(values.map(|value| value.map(|value| value.0)).collect())
+    }
+}
+
+impl sealed::Sealed for Nested {}
+
+impl Datum for Nested {
+    const KIND: Kind = Kind::Text;
+
+    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
+        Values::Nested(values.collect())
+    }
+}

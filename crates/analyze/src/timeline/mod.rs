@@ -89,6 +89,68 @@ impl Timeline {
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
+        let Figures { rows, percentiles, duration, summary, phases, hold, window, injectors } =
+            Figures::new(run, view, Some)?;
+        let series = SeriesBySecond::of_run(run, view, window);
+        let view = View { injectors, ..view.clone() };
+        let info = run.info.clone();
+        Ok(Self { info, view, percentiles, duration, seconds: rows, series, summary, phases, hold })
+    }
+
+    /// Computes the summary alone, as [`Timeline::new`] does, without the rows of the seconds in memory.
+    pub(crate) fn summary_of(run: &StoredRun, view: &View) -> Result<Summary> {
+        Ok(Figures::<()>::new(run, view, |_| None)?.summary)
+    }
+
+    /// Returns a percentile of elapsed of one of the seconds, in ms, by the percentile in percent. `None` if the view has
+    /// no such percentile, or the second no sample.
+    ///
+    /// ```
+    /// use perfpipe_analyze::{Timeline, View};
+    /// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    /// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
+    ///
+    /// let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+    /// let cells = [(key, Cell { elapsed: vec![(10, 1), (20, 1)], ..Cell::default() })];
+    /// let info = RunInfo::new(RunKey::new("spring", "2048"), 0, 400);
+    /// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
+    /// let timeline = Timeline::new(&run, &View::default().with_percentiles([50.0, 50.0, 99.0]))?;
+    /// let second = &timeline.seconds[0];
+    /// assert_eq!((timeline.percentile_of(second, 50.0), timeline.percentile_of(second, 99.0)), (Some(15.0), Some(19.9)));
+    /// assert_eq!(timeline.percentile_of(second, 75.0), None);
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn percentile_of(&self, second: &Second, percent: f64) -> Option<f64> {
+        second.percentile(self.percentiles.iter().position(|own| *own == percent)?)
+    }
+
+    /// Returns the seconds without the run's last one if it is cut: statements on single seconds are about whole ones.
+    pub(crate) fn whole_seconds(&self) -> &[Second] {
+        match self.seconds.split_last() {
+            Some((last, others)) if self.duration.cut() == Some(last.second) => others,
+            _ => &self.seconds,
+        }
+    }
+}
+
+/// What is computed of a run for a view: of each second what is kept of it, and the figures of all seconds.
+pub(crate) struct Figures<T> {
+    /// What was kept of the seconds, in ascending order.
+    pub(crate) rows: Vec<T>,
+    pub(crate) percentiles: Vec<f64>,
+    duration: RunDuration,
+    pub(crate) summary: Summary,
+    pub(crate) phases: Phases,
+    hold: Option<Summary>,
+    /// The first and the last second.
+    pub(crate) window: Span,
+    injectors: u32,
+}
+
+impl<T: Send> Figures<T> {
+    /// Computes the figures; see [`Timeline::new`]. A run may have a million seconds, so only what `keep` returns of each
+    /// is in memory.
+    pub(crate) fn new(run: &StoredRun, view: &View, keep: impl Fn(Second) -> Option<T>) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
         let curve = LoadCurve::of_run(run, view)?;
@@ -98,7 +160,7 @@ impl Timeline {
         let unit = run.info.resolution;
         let (mut all, mut held) = (Tally::in_unit(unit), Tally::in_unit(unit));
         let spans = selection.stretches(hold, STRETCH);
-        let mut seconds = Vec::with_capacity(spans.iter().map(|span| span.seconds() as usize).sum());
+        let (mut rows, seconds) = (Vec::new(), spans.iter().map(|span| span.seconds() as usize).sum());
         // In groups that just keep all threads busy, so that the seconds are not in memory twice.
         let at_a_time = (2 * rayon::current_num_threads()).min(AT_A_TIME);
         for spans in spans.chunks(at_a_time) {
@@ -109,26 +171,21 @@ impl Timeline {
                 if hold.is_some_and(|hold| hold.holds(stretch.span.first)) {
                     stretch.add_to(&mut held);
                 }
-                seconds.extend(stretch.seconds);
+                // One row a second if any is kept, so that the list never has to grow.
+                let mut kept = stretch.seconds.into_iter().filter_map(&keep);
+                if let Some(first) = kept.next() {
+                    rows.reserve_exact(if rows.is_empty() { seconds } else { 0 });
+                    rows.push(first);
+                    rows.extend(kept);
+                }
             }
         }
         let summary = all.summary_of(&percentiles, selection.lasted(&duration), view)?;
         let held = |hold| held.summary_of(&percentiles, duration.of_span(hold), view);
         let hold = hold.map(held).transpose()?;
-        let span = seconds.first().zip(seconds.last());
-        let span = span.map(|(first, last)| Span { first: first.second, last: last.second });
-        let series = span.map(|span| SeriesBySecond::of_run(run, view, span)).unwrap_or_default();
-        let view = View { injectors: selection.injectors(), ..view.clone() };
-        let info = run.info.clone();
-        Ok(Self { info, view, percentiles, duration, seconds, series, summary, phases, hold })
-    }
-
-    /// Returns the seconds without the run's last one if it is cut: statements on single seconds are about whole ones.
-    pub(crate) fn whole_seconds(&self) -> &[Second] {
-        match self.seconds.split_last() {
-            Some((last, others)) if self.duration.cut() == Some(last.second) => others,
-            _ => &self.seconds,
-        }
+        let window = Span { first: selection.window.0, last: selection.window.1 };
+        let injectors = selection.injectors();
+        Ok(Self { rows, percentiles, duration, summary, phases, hold, window, injectors })
     }
 }
 

@@ -26,6 +26,11 @@ pub(crate) struct Selection<'a> {
 impl<'a> Selection<'a> {
     /// Checks that the run has the label and the seconds that the view selects.
     pub(crate) fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
+        if let Some(beyond) = run.cells.sums_between(run.info.seconds, u32::MAX).next() {
+            let (run, (key, _)) = (&run.info, beyond?);
+            let (seconds, run) = (run.seconds, run.key.to_string());
+            return Err(Error::BeyondEnd { run, second: key.second, seconds });
+        }
         let label = view.label.as_deref().map(|label| find_label(run, view, label)).transpose()?;
         Ok(Self { run, view, window: window(run, view)?, label })
     }

@@ -123,8 +123,8 @@ impl Tally {
     /// Adds a second, without its cells.
     pub(crate) fn add_second(&mut self, second: &Second) {
         self.seconds += 1;
-        self.successes += second.successes;
-        self.failures += second.failures;
+        self.successes = self.successes.saturating_add(second.successes);
+        self.failures = self.failures.saturating_add(second.failures);
         self.active_seconds += u32::from(second.successes > 0);
         self.load_max = larger(self.load_max, second.load);
         self.cpu_max = larger(self.cpu_max, second.cpu);

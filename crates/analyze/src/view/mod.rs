@@ -88,7 +88,7 @@ impl View {
         Self { injectors: info.options.injectors.unwrap_or(1), cpu: CpuJoin::of(info), ..Self::default() }
     }
 
-    /// Sets the percentiles to compute, in percent.
+    /// Sets the percentiles to compute, in percent. One that is given twice is computed once.
     #[must_use]
     pub fn with_percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
         self.percentiles = percentiles.into();

@@ -41,7 +41,7 @@ impl Outcomes {
             figure.add(change.p.is_some_and(|p| p < LEVEL));
         }
         self.called.add(changes.iter().any(is_called));
-        self.untold.add(changes.iter().filter(told).any(|change| change.outcome == Outcome::Unknown));
+        self.untold.add(changes.iter().filter(told).any(|change| change.interval.is_none()));
     }
 
     fn merge(mut self, other: Self) -> Self {

@@ -40,12 +40,13 @@ fn multiply(table: &Path, runs: u64, commit: u64, rename: impl Fn(&str, u64) -> 
     let text = fs::read_to_string(last).expect("a commit");
     // A run has no files in some tables.
     let Some(add) = text.lines().find(|line| line.starts_with(r#"{"add""#)) else { return };
-    let commit_info = text.lines().next().expect("a commit");
+    // Without the checksum of the lines that follow it.
+    let (commit_info, _) = text.split_once(",\"perfpipe.crc32\"").expect("a checksum");
     let path = add.split('"').nth(5).expect("a path");
     let mut file = Linked::new(table.join(path));
     let all: Vec<u64> = (1..runs).collect();
     for (version, some) in (entries(&log).len()..).zip(all.chunks(commit as usize)) {
-        let mut lines = format!("{commit_info}\n");
+        let mut lines = format!("{commit_info}}}}}\n");
         for run in some {
             let own: PathBuf = table.join(rename(path, *run));
             fs::create_dir_all(own.parent().expect("a folder")).expect("a folder");

@@ -5,7 +5,6 @@ mod goals;
 mod injectors;
 mod output;
 mod reading;
-pub(crate) mod renamed;
 mod runs;
 mod store;
 mod style;
@@ -15,18 +14,17 @@ mod view;
 
 pub(crate) use self::cpu::{
     AskArgs, CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
-    SeriesFromArgs,
 };
 pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;
 pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs};
 pub(crate) use self::reading::LogArgs;
-pub(crate) use self::runs::{PointArgs, RunArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
+pub(crate) use self::runs::{ConfirmArgs, PointArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, SendArgs, StoreArgs};
 pub(crate) use self::style::{ChartArgs, LinePagesArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
 pub(crate) use self::terminal::{TerminalArgs, When};
 pub(crate) use self::values::choice::{Choice, choice};
 pub(crate) use self::values::duration::parse as span;
 pub(crate) use self::values::part::Part;
-pub(crate) use self::values::tag::{Tag, is_key, tag_key};
+pub(crate) use self::values::tag::{Tag, tag_key};
 pub(crate) use self::view::{ScopeArgs, ViewArgs};

@@ -9,6 +9,7 @@ use super::values::choice::{Choice, choice};
 
 /// Where the table that a command is about is printed, and how.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Output format
     #[arg(long, value_parser = choice(Format::ALL), default_value = "text")]
@@ -17,8 +18,16 @@ pub(crate) struct OutputArgs {
     pub(crate) file: FileArgs,
 }
 
+impl OutputArgs {
+    /// Returns true if what was done is told by notes alone, as it is unless a file or another format is asked for.
+    pub(crate) fn is_notes(&self) -> bool {
+        self.format == Format::Text && self.file.output.is_none()
+    }
+}
+
 /// Where a table is printed, and how: also as a report of pages and the table.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ReportOutputArgs {
     /// Output format; html is one file with pages and the table
     #[arg(long, value_parser = choice(ReportFormat::ALL), default_value = "text")]
@@ -56,6 +65,7 @@ impl Choice for ReportFormat {
 
 /// The file that is written.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct FileArgs {
     /// Write to this file, `-` for standard output [default: -]
     #[arg(short, long, value_name = "FILE")]

@@ -10,7 +10,7 @@ use super::values::{duration, size};
 
 /// Flags for reading a log and its CPU export.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Reading")]
+#[command(next_help_heading = "Reading of logs")]
 pub(crate) struct LogArgs {
     /// Unit of numeric timeStamps: s, ms, us, ns [default: ms, unless the numbers only make sense in another]
     #[arg(long, value_name = "UNIT")]
@@ -21,7 +21,7 @@ pub(crate) struct LogArgs {
     /// Columns of a log without a header: JMeter's names, separated by commas [default: JMeter's default columns]
     #[arg(long, value_name = "NAMES")]
     pub(crate) columns: Option<String>,
-    /// Unit in which times are counted, exactly: 1us, 10us, 100us, 1ms [default: the tool's own, 1ms for JMeter]
+    /// Unit in which times are counted: 1us, 10us, 100us, 1ms [default: the tool's own, 1ms for JMeter]
     #[arg(long, value_name = "UNIT")]
     pub(crate) resolution: Option<Resolution>,
     /// Fail if more than this many records are rejected
@@ -33,8 +33,8 @@ pub(crate) struct LogArgs {
     /// Maximum distance of any record from the log's first record, or from --origin: 7d, 36h, 90m (at most 12d)
     #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = duration::parse)]
     pub(crate) max_span: u64,
-    /// Time zero in epoch ms, at or before the first record [default: the smallest timeStamp]; of logs without a clock, when
-    /// the tool began
+    /// Time zero in epoch ms, at or before the first record [default: the smallest timeStamp]; for logs without a clock, the
+    /// time at which the tool started
     #[arg(long, value_name = "MS")]
     pub(crate) origin: Option<i64>,
     /// Regular expression that finds the injector's host in threadName
@@ -45,12 +45,12 @@ pub(crate) struct LogArgs {
     #[command(flatten)]
     pub(crate) cpu: CpuReadArgs,
     /// Threads that parse and encode [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "Parts, clusters and speed", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
-    /// Most logs of a run that are read side by side [default: one per core, at least 8; 1 on a single core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Maximum number of logs of a run that are read in parallel [default: one per core, at least 8; 1 on a single core]
+    #[arg(long, value_name = "N", help_heading = "Parts, clusters and speed", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) readers: Option<u16>,
     /// Memory for a run's counts; above a fifth of it, counts go to a temporary file
-    #[arg(long, value_name = "SIZE", default_value = "128MB", value_parser = size::bytes)]
+    #[arg(long, value_name = "SIZE", help_heading = "Parts, clusters and speed", default_value = "128MB", value_parser = size::bytes)]
     pub(crate) memory: usize,
 }

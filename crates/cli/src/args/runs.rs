@@ -1,8 +1,8 @@
 //! Flags that name runs.
 //!
-//! A run is named as it is printed, `framework_test`, with `#repeat` from the second repeat on, or by its parts. A name
-//! is matched against the stored runs, and never split, since frameworks and tests may contain `_`. The forms `…@c64`,
-//! `…@w4` and `…:tool` name points.
+//! `framework_test` means all repeats of a test, `framework_test#2` the second alone; so do the parts without and with a
+//! repeat. A name is matched against the stored runs, and never split, since frameworks and tests may contain `_`. The
+//! forms `…@c64`, `…@w4` and `…:tool` name points.
 
 use clap::Args;
 use perfpipe_ingest::run::LAST_REPEAT;
@@ -20,31 +20,10 @@ pub(crate) struct RunNameArgs {
     pub(crate) test: Option<String>,
 }
 
-/// One run.
+/// Runs, by their names or their parts.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct RunArgs {
-    /// Run, as `perfpipe list` names it: go_2048, go_2048#2
-    #[arg(
-        value_name = "RUN",
-        required_unless_present_any = ["framework", "test", "repeat"],
-        conflicts_with_all = ["framework", "test", "repeat"]
-    )]
-    pub(crate) run: Option<String>,
-    /// Framework of the run, instead of RUN
-    #[arg(long, value_name = "NAME", requires = "test")]
-    pub(crate) framework: Option<String>,
-    /// Test of the run, instead of RUN
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: Option<String>,
-    /// Repeat of the test, from 1 [default: the only one]
-    #[arg(long, value_name = "N", value_parser = repeat(), requires = "framework", requires = "test")]
-    pub(crate) repeat: Option<u32>,
-}
-
-/// Several runs.
-#[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Runs, as `perfpipe list` names them: go_2048, go_2048#2
+    /// Runs: go_2048 with all its repeats, go_2048#2 for the second alone
     #[arg(value_name = "RUN", conflicts_with_all = ["framework", "test", "repeat", "tag"])]
     pub(crate) run: Vec<String>,
     #[command(flatten)]
@@ -59,7 +38,7 @@ impl RunsArgs {
 }
 
 /// Runs of a test.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TestArgs {
     /// Test whose runs are meant
     #[arg(long, value_name = "NAME")]
@@ -75,32 +54,39 @@ pub(crate) struct TestArgs {
     pub(crate) tag: Vec<Tag>,
 }
 
+/// The confirmation of a command that changes more than one run.
+#[derive(Debug, Args)]
+pub(crate) struct ConfirmArgs {
+    /// Change several runs without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
 /// Returns the parser for numbers of repeats.
 pub(crate) fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(LAST_REPEAT))
 }
 
-/// Flags for summaries of load tools, which are points of sweeps.
+/// Flags on names of files, and for summaries of load tools, which are points of sweeps.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Summaries of load tools")]
 pub(crate) struct PointArgs {
-    /// How files are named, as in 'result_w{workers}_{repeat}.log'; fields are {framework}, {test}, {concurrency},
-    /// {workers}, {repeat}, {tool}, {port}, and {*} for any text
-    #[arg(long, value_name = "PATTERN")]
+    /// Read the names of runs from those of their files, as in '{framework}_{test}_r{repeat}.csv.gz'; further fields are
+    /// {port}, {*} for any text, and of summaries of load tools {concurrency}, {workers} and {tool}
+    #[arg(long, value_name = "PATTERN", help_heading = "Name of the run")]
     pub(crate) name: Option<String>,
-    /// Connections or users, where neither the output nor the file's name tells them
+    /// Connections or users, if they are neither in the output nor in the file's name
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub(crate) concurrency: Option<u32>,
-    /// Workers of the server, where the file's name does not tell them
+    /// Workers of the server, if they are not in the file's name
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     pub(crate) server_workers: Option<u32>,
 }
 
 impl PointArgs {
-    /// Returns the first of these flags that is given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
+    /// Returns the first of these flags that is given and is for summaries only.
+    pub(crate) fn of_summaries(&self) -> Option<&'static str> {
         let given = [
-            ("--name", self.name.is_some()),
             ("--concurrency", self.concurrency.is_some()),
             ("--server-workers", self.server_workers.is_some()),
         ];

@@ -23,12 +23,13 @@ pub(crate) struct StoreArgs {
 
 /// How the samples of a run are sent to a database, and lie there.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Parts, clusters and speed")]
 pub(crate) struct SendArgs {
-    /// Connections on which samples are sent to a database, at most [default: 1]; with more, a large run is stored sooner,
-    /// and its samples lie in as many tables, which SQL reads as one
+    /// Maximum number of connections on which samples are sent to a database [default: 1]; with more, a large run is stored
+    /// sooner, in as many tables, which SQL reads as one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) connections: Option<u16>,
-    /// What goes to one node of a Citus cluster together [default: as in the run that is replaced, otherwise the run]
+    /// What a Citus cluster keeps on one node [default: as in the run that is replaced, otherwise the run]
     #[arg(long, value_name = "WHAT", value_parser = choice(Distributed::ALL), conflicts_with = "no_samples")]
     pub(crate) distribute: Option<Distributed>,
     /// Store samples in columns on a Citus cluster, in less space; its database needs the extension citus_columnar

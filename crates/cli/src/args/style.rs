@@ -62,7 +62,7 @@ pub(crate) struct PageFormatArgs {
 #[command(next_help_heading = "Pages")]
 pub(crate) struct LinePagesArgs {
     /// Draw pages into this folder
-    #[arg(long, value_name = "DIR", help_heading = None)]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
     /// Formats of the pages [default: svg,pdf]
     #[arg(long, value_parser = PageFormat::of_pages(), value_delimiter = ',', value_name = "LIST")]

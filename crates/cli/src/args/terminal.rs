@@ -9,7 +9,7 @@ pub(crate) struct TerminalArgs {
     /// Colour verdicts; auto colours them on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
     pub(crate) color: When,
-    /// Print tables with all columns, however narrow the terminal is
+    /// Print tables with all columns and rows, however narrow the terminal is
     #[arg(long, global = true)]
     pub(crate) wide: bool,
     /// Print no notes and no progress on standard error, only warnings and errors

@@ -6,6 +6,7 @@ use perfpipe_analyze::{Phase, View};
 use super::cpu::CpuJoinArgs;
 use super::injectors::InjectorsArgs;
 use super::values::choice::choice;
+use super::values::duration;
 
 /// Flags that select seconds and requests, and the percentiles to compute.
 #[derive(Debug, Args)]
@@ -29,11 +30,11 @@ impl ViewArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ScopeArgs {
-    /// First second to include, counted from 0
-    #[arg(long, value_name = "SECOND")]
+    /// First second to include, counted from 0: 60, 1:00 or 1m
+    #[arg(long, value_name = "TIME", value_parser = duration::seconds, allow_negative_numbers = true)]
     pub(crate) from: Option<u32>,
-    /// Last second to include
-    #[arg(long, value_name = "SECOND")]
+    /// Last second to include: 90, 1:30 or 1m30s
+    #[arg(long, value_name = "TIME", value_parser = duration::seconds, allow_negative_numbers = true)]
     pub(crate) to: Option<u32>,
     /// Include only the seconds of one phase of the load
     #[arg(long, value_parser = choice(&Phase::ALL), conflicts_with_all = ["from", "to"])]

@@ -3,33 +3,36 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgAction, Args};
 use perfpipe_analyze::View;
-use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::inspection::ClockGuess;
 use perfpipe_ingest::series::{CpuChoice, CpuJoin};
 use perfpipe_ingest::source::{CpuExport, Inputs, ReadingsSource, SourceOptions};
+use perfpipe_ingest::{RunKey, StoredRun};
 
 use super::ingest::cpu_noted;
 use super::inspect::second;
-use crate::args::{CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunArgs, StoreArgs};
+use crate::args::{ConfirmArgs, CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunsArgs, StoreArgs};
 use crate::error::CliError;
-use crate::input::{cpu_scale, readings, runs, store, view};
+use crate::input::readings::cpu_scale;
+use crate::input::runs::{Deed, RunNames, Selection};
+use crate::input::{readings, store, view};
 use crate::output::notes::{self, Facts};
 use crate::output::{note, warn};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
 #[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
 #[command(allow_missing_positional = true)]
-#[command(mut_arg("run", |run| run.index(1).required_unless_present_any(["framework", "test", "repeat", "cpu_from"])))]
+#[command(mut_arg("run", |run| run.index(1).num_args(1).action(ArgAction::Set).required_unless_present_any(["test", "tag", "cpu_from"])))]
 #[command(after_help = "Examples:\n  \
     perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2\n  \
     perfpipe attach-cpu --framework go --test 2048 cpu.csv --cpu-scale percent-of-machine --cores 72\n  \
-    perfpipe attach-cpu go_2048 --cpu-from 'zabbix+https://mon/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util'")]
+    perfpipe attach-cpu go_2048 --cpu-from 'zabbix+https://mon/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util'\n\n\
+    go_2048 means all repeats of the test, to each of which the readings are attached after a confirmation; go_2048#1 the\n\
+    first alone.")]
 pub(crate) struct AttachArgs {
     #[command(flatten)]
-    pub(crate) run: RunArgs,
+    pub(crate) runs: RunsArgs,
     /// CPU export, as of Zabbix
     #[arg(value_name = "FILE", index = 2, required_unless_present = "cpu_from")]
     pub(crate) cpu: Option<PathBuf>,
@@ -40,60 +43,98 @@ pub(crate) struct AttachArgs {
     /// Attach the export even if it covers less of the run than the readings that it replaces, or nothing of it
     #[arg(long)]
     pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
-/// Joins the samples of a run to another CPU export.
+/// Readings that are to be attached to a run.
+struct Joined<'a> {
+    key: &'a RunKey,
+    export: CpuExport,
+    join: CpuJoin,
+    cover: Cover,
+}
+
+/// Joins the samples of runs to another CPU export: of all of them, or of none if it does not fit one.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let (named, file) = named(args)?;
-    runs::check(&named)?;
     let (from, source) = (readings::source(&args.reading.from)?, source(args)?);
     if from.as_ref().is_some_and(ReadingsSource::keeps_apart) {
-        let remedy = "Attach their sum with several=sum, and then each of them: perfpipe attach-series RUN --series used --unit % --from URL.";
-        return Err(
-            CliError::usage("the hosts in the URL are kept apart, and a run has one CPU", remedy).into()
-        );
+        let remedy = "Attach their sum with several=sum, and then each of them: perfpipe attach-series RUN --series used=URL --unit %.";
+        return Err(CliError::usage(
+            "the URL asks for each host as a separate series, and a run has one CPU",
+            remedy,
+        )
+        .into());
     }
     let store = store::existing(at).await?;
-    let key = runs::one(&named, &store).await?;
-    let run = store.read(&key).await?;
-    let choice = choice(&args.reading.join, &run);
-    let export = match (from, &file) {
-        (Some(from), _) => from.read(choice.window(run.info.t0_ms, run.info.last_ms), &source).await?,
-        (None, Some(file)) => read(file, &source).await?,
-        (None, None) => {
-            return Err(
-                CliError::usage("no CPU export is named", "Name a file, or give --cpu-from URL.").into()
-            );
-        }
+    let chosen = Selection::any(&store, &named, &args.runs.of).await?;
+    let file = match &file {
+        Some(file) => Some(read(file, &source).await?),
+        None => None,
     };
-    export.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
-    choice.note(&export.series).iter().for_each(|said| notes::print(said, "", Facts::default()));
-    let join = choice.join(&export.series);
-    let cover = Cover::of(&run, &export, join)?;
-    if !args.replace {
-        cover.check(&run, &export, join)?;
+    if !chosen.may_be(Deed("Attach the CPU readings to", "changed"), &args.confirm, &store).await? {
+        note("nothing was attached");
+        return Ok(());
     }
-    // The run is read again when it is written; dropping it frees the memory for that.
-    drop(run);
-    let readings = export.series.readings().len();
-    let info = store.attach_cpu(&key, export, join, &cpu_noted(&source)).await?;
-    note(&format!("attached {readings} CPU readings to {key}: {} records joined again", info.records()));
-    note(&format!(
-        "{} of the seconds have a reading, {} had one before",
-        cover.share(cover.after),
-        cover.share(cover.before)
-    ));
+    let mut joined = Vec::with_capacity(chosen.keys.len());
+    for key in &chosen.keys {
+        let run = store.read(key).await?;
+        let choice = choice(&args.reading.join, &run);
+        let export = match (&from, &file) {
+            (Some(from), _) => from.read(choice.window(run.info.t0_ms, run.info.last_ms), &source).await?,
+            (None, Some(export)) => export.clone(),
+            (None, None) => {
+                let problem = "no CPU export is named";
+                return Err(CliError::usage(problem, "Name a file, or give --cpu-from URL.").into());
+            }
+        };
+        joined.push(fitted(args, &run, key, export, &chosen.names)?);
+    }
+    for Joined { key, export, join, cover } in joined {
+        let readings = export.series.readings().len();
+        let info = store.attach_cpu(key, export, join, &cpu_noted(&source)).await?;
+        let (name, records) = (chosen.names.name(key), info.records());
+        note(&format!("attached {readings} CPU readings to {name}: {records} records joined again"));
+        note(&format!(
+            "{} of the seconds have a reading, {} had one before",
+            cover.share(cover.after),
+            cover.share(cover.before)
+        ));
+    }
     Ok(())
 }
 
-/// Returns the run and the export that are named. Where readings are asked for, the only name is that of the run.
+/// Returns how readings are joined to a run, with what is to be said of them.
+///
+/// # Errors
+/// If they cover less of the run than its present ones, unless that is asked for.
+fn fitted<'a>(
+    args: &AttachArgs,
+    run: &StoredRun,
+    key: &'a RunKey,
+    export: CpuExport,
+    names: &RunNames,
+) -> Result<Joined<'a>> {
+    let choice = choice(&args.reading.join, run);
+    export.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
+    choice.note(&export.series).iter().for_each(|said| notes::print(said, "", Facts::default()));
+    let join = choice.join(&export.series);
+    let cover = Cover::of(run, &export, join)?;
+    if !args.replace {
+        cover.check(run, &export, join, &names.name(key))?;
+    }
+    Ok(Joined { key, export, join, cover })
+}
+
+/// Returns the name of the run and the export. Where readings are asked for, the only name is that of the run.
 ///
 /// # Errors
 /// If there are two sources of readings.
-fn named(args: &AttachArgs) -> Result<(RunArgs, Option<PathBuf>)> {
-    let (mut run, mut file) = (args.run.clone(), args.cpu.clone());
-    if args.reading.from.cpu_from.is_some() && run.run.is_none() && run.framework.is_none() {
-        run.run = file.take().map(|name| name.to_string_lossy().into_owned());
+fn named(args: &AttachArgs) -> Result<(Vec<String>, Option<PathBuf>)> {
+    let (mut run, mut file) = (args.runs.run.clone(), args.cpu.clone());
+    if args.reading.from.cpu_from.is_some() && args.runs.is_all() {
+        run.extend(file.take().map(|name| name.to_string_lossy().into_owned()));
     }
     match &file {
         Some(file) if args.reading.from.cpu_from.is_some() => {
@@ -101,7 +142,7 @@ fn named(args: &AttachArgs) -> Result<(RunArgs, Option<PathBuf>)> {
                 format!("there are two sources of the CPU readings: {}, and --cpu-from", file.display());
             Err(CliError::usage(problem, "Give one of them.").into())
         }
-        _ if run.run.is_none() && run.framework.is_none() && run.test.is_none() => {
+        _ if run.is_empty() && args.runs.is_all() => {
             Err(CliError::usage("no run is named", "Name it as `perfpipe list` does.").into())
         }
         _ => Ok((run, file)),
@@ -160,19 +201,18 @@ impl Cover {
     }
 
     /// Refuses readings that cover less of the run than its present ones, or nothing of it.
-    fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<()> {
-        let key = &run.info.key;
+    fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin, name: &str) -> Result<()> {
         if self.after == 0 && !run.info.has_clock() {
-            let problem = format!("the log of the run {key} has no clock, only times since its tool began");
-            let remedy = "Ingest the log again with the CPU export and --origin: the moment at which the tool began, in \
+            let problem = format!("the log of the run {name} has no clock, only times since its tool began");
+            let remedy = "Ingest the log again with the CPU export and --origin: the time at which the tool started, in \
                           milliseconds since 1970.";
             return Err(CliError::refused(problem, remedy).into());
         }
         let problem = if self.after == 0 {
-            format!("no reading of the export falls within the run {key}: {}", times(run, export, join))
+            format!("no reading of the export falls within the run {name}: {}", times(run, export, join))
         } else if self.after < self.before {
             let (after, before) = (self.share(self.after), self.share(self.before));
-            format!("the export has readings for {after} of the seconds of {key}, which has {before} now")
+            format!("the export has readings for {after} of the seconds of {name}, which has {before} now")
         } else {
             return Ok(());
         };

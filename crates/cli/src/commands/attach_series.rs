@@ -1,33 +1,35 @@
 //! `perfpipe attach-series`: adds series of the server to a stored run.
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgAction, Args};
 use perfpipe_ingest::series::CpuChoice;
 use perfpipe_ingest::source::{SourceOptions, read_series};
 
-use crate::args::{AskArgs, RunArgs, SeriesArgs, SeriesFromArgs, StoreArgs};
+use crate::args::{AskArgs, ConfirmArgs, RunsArgs, SeriesArgs, StoreArgs};
 use crate::input::readings::series;
-use crate::input::{runs, store};
+use crate::input::runs::{Deed, Selection};
+use crate::input::store;
 use crate::output::note;
 use crate::output::notes::{self, Facts};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("series", |series| series.required(true)))]
+#[command(mut_arg("run", |run| run.num_args(1).action(ArgAction::Set).required_unless_present_any(["test", "tag"])))]
 #[command(after_help = "Examples:\n  \
     perfpipe attach-series go_2048 --series memory=memory.csv --unit bytes\n  \
     perfpipe attach-series --framework go --test 2048 --series memory=memory.csv --unit bytes --replace\n  \
-    perfpipe attach-series go_2048 --series memory --unit bytes --from 'prometheus+http://mon:9090?query=node_memory_Active_bytes'\n\n\
+    perfpipe attach-series go_2048 --unit bytes --series 'memory=prometheus+http://mon:9090?query=node_memory_Active_bytes'\n\n\
+    go_2048 means all repeats of the test, to each of which the series are attached after a confirmation; go_2048#1 the first\n\
+    alone.\n\n\
     The clock of the readings is shifted by the --cpu-offset of the run.")]
 pub(crate) struct AttachSeriesArgs {
     #[command(flatten)]
-    pub(crate) run: RunArgs,
+    pub(crate) runs: RunsArgs,
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
     #[command(flatten)]
-    pub(crate) from: SeriesFromArgs,
-    #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// Time zone of dates that name none: Europe/Warsaw, +01:00
+    /// Time zone of dates without one: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
     /// Attach what can be read of truncated or damaged files, and mark the run partial
@@ -36,28 +38,40 @@ pub(crate) struct AttachSeriesArgs {
     /// Replace all series that the run has beside its CPU
     #[arg(long)]
     pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
 /// Adds series to a run.
 pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
-    runs::check(&args.run)?;
-    let named = series::all(&args.series, (&args.from, &args.ask))?;
+    let named = series::all(&args.series, &args.ask)?;
+    if named.asked.is_empty() {
+        series::refuse_idle(&args.ask)?;
+    }
     let source = SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
     let store = store::existing(at).await?;
-    let key = runs::one(&args.run, &store).await?;
-    let mut exports = read_series(&named.files, &source).await?;
-    if !named.asked.is_empty() {
-        let run = store.read(&key).await?.info;
-        let window = CpuChoice::default().with_offset(run.cpu_offset).window(run.t0_ms, run.last_ms);
-        for series in &named.asked {
-            exports.extend(series.read(window, &source).await?);
-        }
+    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
+    let files = read_series(&named.files, &source).await?;
+    if !chosen.may_be(Deed("Attach the series to", "changed"), &args.confirm, &store).await? {
+        note("nothing was attached");
+        return Ok(());
     }
-    let done = store.attach_series(&key, &exports, args.replace).await?;
-    done.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
-    for (name, seconds) in &done.seconds {
-        let share = f64::from(*seconds) / f64::from(done.info.seconds.max(1)) * 100.0;
-        note(&format!("attached {name} to {key}: {share:.1} % of the seconds have a reading"));
+    for key in &chosen.keys {
+        let mut exports = files.clone();
+        if !named.asked.is_empty() {
+            let run = store.read(key).await?.info;
+            let window = CpuChoice::default().with_offset(run.cpu_offset).window(run.t0_ms, run.last_ms);
+            for series in &named.asked {
+                exports.extend(series.read(window, &source).await?);
+            }
+        }
+        let done = store.attach_series(key, &exports, args.replace).await?;
+        done.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
+        for (name, seconds) in &done.seconds {
+            let share = f64::from(*seconds) / f64::from(done.info.seconds.max(1)) * 100.0;
+            let run = chosen.names.name(key);
+            note(&format!("attached {name} to {run}: {share:.1} % of the seconds have a reading"));
+        }
     }
     Ok(())
 }

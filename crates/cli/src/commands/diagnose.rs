@@ -1,26 +1,30 @@
-//! `perfpipe diagnose`: finds what stands out in a run.
+//! `perfpipe diagnose`: finds what stands out in runs.
 
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::damage_sentence;
+use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Finding, FindingKind, cpu_scale_in_doubt, diagnose, finding_table};
+use perfpipe_ingest::{RunKey, Store};
 
-use crate::args::{CoresArgs, OutputArgs, RunArgs, ScopeArgs, StoreArgs};
-use crate::input::{runs, store, view};
+use crate::args::{CoresArgs, OutputArgs, RunsArgs, ScopeArgs, StoreArgs};
+use crate::input::runs::Selection;
+use crate::input::{store, view};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("run", |run| run.required_unless_present_any(["test", "tag"])))]
 #[command(mut_arg("cores", |cores| cores.help(
-    "Cores of the server [default: as given with --cpu-scale; if none were given, the CPU's capacity is the \
-     largest mean of a load step below the knee]"
+    "Cores of the server: its capacity is 100 % for each [default: as at ingest; if none were given there, the capacity \
+     is the largest mean of a load step below the knee]"
 )))]
 #[command(after_help = "Examples:\n  \
     perfpipe diagnose go_2048\n  \
     perfpipe diagnose --framework go --test 2048 --cores 72 --format json")]
 pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
-    pub(crate) run: RunArgs,
+    pub(crate) runs: RunsArgs,
     #[command(flatten)]
     pub(crate) cores: CoresArgs,
     #[command(flatten)]
@@ -29,14 +33,35 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) scope: ScopeArgs,
 }
 
-/// Prints the findings of one run.
+/// Prints the findings of runs; the run of each is in the table if there are several.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
-    runs::check(&args.run)?;
     let store = store::existing(store).await?;
-    let key = runs::one(&args.run, &store).await?;
-    let mut run = store.read(&key).await?;
+    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
+    chosen.say_repeats(&args.runs.run);
+    let mut tables = Vec::with_capacity(chosen.keys.len());
+    let mut hints: Vec<&str> = Vec::new();
+    for key in &chosen.keys {
+        let name = chosen.names.name(key);
+        let findings = findings(args, &store, key, &name).await?;
+        for hint in findings.iter().filter_map(|finding| hint(finding.kind)) {
+            if !hints.contains(&hint) {
+                hints.push(hint);
+            }
+        }
+        let table = finding_table(&findings);
+        tables.push(if chosen.keys.len() == 1 { table } else { table.after_text("run", &name) });
+    }
+    hints.into_iter().for_each(note);
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    write_table(&Table::joined(tables), args.output.format, &mut output)?;
+    output.finish()
+}
+
+/// Returns what stands out in a run.
+async fn findings(args: &DiagnoseArgs, store: &Store, key: &RunKey, name: &str) -> Result<Vec<Finding>> {
+    let mut run = store.read(key).await?;
     if let Some(label) = &args.scope.label {
-        view::count_apart(&store, &mut run, label).await?;
+        view::count_apart(store, &mut run, label).await?;
     }
     let told = run.info.options.cores;
     let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
@@ -51,20 +76,17 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
         note(&format!("partial: {}", damage_sentence(damage)));
     }
     if findings.iter().all(Finding::is_note) {
-        note(&format!("nothing stands out in {key}"));
+        note(&format!("nothing stands out in {name}"));
     }
-    findings.iter().filter_map(|finding| hint(finding.kind)).for_each(note);
-    let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&finding_table(&findings), args.output.format, &mut output)?;
-    output.finish()
+    Ok(findings)
 }
 
 /// Flags that help with a finding.
 fn hint(kind: FindingKind) -> Option<&'static str> {
     match kind {
-        FindingKind::LittlesLaw => Some(
-            "littles-law: where the log can't tell its injectors apart, --injectors says how many sent the load",
-        ),
+        FindingKind::LittlesLaw => {
+            Some("littles-law: if the log does not name its injectors, give their number with --injectors")
+        }
         FindingKind::CpuCoverage => Some("cpu-coverage: --cpu-offset shifts the clock of the CPU readings"),
         _ => None,
     }

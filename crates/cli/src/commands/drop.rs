@@ -1,7 +1,6 @@
 //! `perfpipe drop`: deletes runs from the store.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
@@ -11,17 +10,18 @@ use perfpipe_ingest::points::PointKey;
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use super::merge::of_parts;
-use crate::args::{RunsArgs, StoreArgs, TestArgs, span, tag_key};
+use crate::args::{ConfirmArgs, RunsArgs, StoreArgs, TestArgs, span, tag_key};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{points, runs, store};
-use crate::output::{note, tell};
+use crate::input::runs::{Deed, Selection, is_confirmed};
+use crate::input::{points, store};
+use crate::output::note;
 
-/// The largest number of runs that are named before they are dropped.
-const NAMED: usize = 20;
+const DROP: Deed = Deed("Drop", "dropped");
 
 #[derive(Debug, Args)]
-#[command(mut_arg("run", |run| run.help("Runs to drop, as `perfpipe list` names them: go_2048, go_2048#2")))]
+#[command(mut_arg("run", |run| run.help("Runs to drop: go_2048 with all its repeats, go_2048#2 for the second alone")))]
+#[command(mut_arg("yes", |yes| yes.help("Drop several runs without asking")))]
 #[command(group = ArgGroup::new("which").args(["run", "test", "tag", "older_than"]).multiple(true).required(true))]
 #[command(after_help = "Examples:\n  \
     perfpipe drop go_2048#3\n  \
@@ -49,9 +49,8 @@ pub(crate) struct DropArgs {
     /// Drop this part of the run, which `perfpipe merge` has not merged, instead; repeatable
     #[arg(long, value_name = "K", requires = "run", conflicts_with_all = ["test", "older_than", "keep_tagged"])]
     pub(crate) part: Vec<u32>,
-    /// Drop several runs without asking
-    #[arg(long, short)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
 impl DropArgs {
@@ -78,15 +77,14 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     }
     let mut left_out = LeftOut::default();
     let chosen = chosen(args, &store, &mut left_out).await?;
-    let names: Vec<String> = chosen.iter().map(|chosen| chosen.key().to_string()).collect();
-    if chosen.is_empty() {
+    if chosen.keys.is_empty() {
         note(&format!("nothing was dropped: {}", nothing(args)));
     } else if args.dry_run {
-        names.iter().for_each(|name| note(&format!("would be dropped: {name}")));
-    } else if chosen.len() == 1 || args.yes || is_confirmed(&names, "run", &store).await? {
-        for (chosen, name) in chosen.iter().zip(&names) {
-            chosen.drop_from(&store).await?;
-            note(&format!("dropped {name} from {store}"));
+        chosen.printed().iter().for_each(|name| note(&format!("would be dropped: {name}")));
+    } else if chosen.may_be(DROP, &args.confirm, &store).await? {
+        for key in &chosen.keys {
+            drop_one(key, &chosen.stored, &store).await?;
+            note(&format!("dropped {} from {store}", chosen.names.name(key)));
         }
     } else {
         note("nothing was dropped");
@@ -119,7 +117,7 @@ async fn drop_points(args: &DropArgs, store: &Store) -> Result<()> {
     let names: Vec<String> = keys.iter().map(PointKey::to_string).collect();
     if args.dry_run {
         names.iter().for_each(|name| note(&format!("would be dropped: {name}")));
-    } else if names.len() == 1 || args.yes || is_confirmed(&names, "point", store).await? {
+    } else if names.len() == 1 || is_confirmed(DROP, &names, "point", &args.confirm, store).await? {
         let dropped = store.drop_points(&keys).await?;
         note(&format!("dropped {} from {store}", counted(dropped as u64, "point")));
     } else {
@@ -128,65 +126,28 @@ async fn drop_points(args: &DropArgs, store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// A run to drop.
-enum Chosen {
-    /// Whatever run has the key, readable or not.
-    Key(RunKey),
-    /// The run that was looked at, and none that replaces it meanwhile.
-    Run(Box<RunInfo>),
-}
-
-impl Chosen {
-    fn key(&self) -> &RunKey {
-        match self {
-            Self::Key(key) => key,
-            Self::Run(run) => &run.key,
-        }
-    }
-
-    async fn drop_from(&self, store: &Store) -> Result<()> {
-        match self {
-            Self::Key(key) => store.drop_run(key).await?,
-            Self::Run(run) => store.drop_run_of(run).await?,
-        }
-        Ok(())
-    }
-}
-
-/// Returns the runs to drop.
-async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Result<Vec<Chosen>> {
-    if let Some(keys) = by_parts(args, store).await? {
-        return Ok(keys.into_iter().map(Chosen::Key).collect());
-    }
-    let (keys, stored) = if args.runs.run.is_empty() {
-        let stored = left_out.of_test(store, args.runs.of.test.as_deref()).await?;
-        (runs::several(&stored, &[], &args.runs.of)?, stored)
-    } else {
-        // Other runs that can't be read do not matter.
-        runs::all_named(&args.runs.run, store).await?
+/// Returns the runs to drop, of those that may be chosen.
+async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Result<Selection> {
+    let RunsArgs { run, of } = &args.runs;
+    // What is named is dropped even if it can't be read. Nobody knows whether it is of a kind.
+    let mut chosen = match args.is_by_content() || (run.is_empty() && of.framework.is_empty()) {
+        true => Selection::readable(store, run, of, left_out).await?,
+        false => Selection::any(store, run, of).await?,
     };
     let now = Timestamp::now();
-    let taken = stored.into_iter().filter(|run| keys.contains(&run.key) && args.takes(run, now));
-    Ok(taken.map(|run| Chosen::Run(Box::new(run))).collect())
+    let spared: Vec<RunKey> =
+        chosen.stored.iter().filter(|run| !args.takes(run, now)).map(|run| run.key.clone()).collect();
+    chosen.keys.retain(|key| !spared.contains(key));
+    Ok(chosen)
 }
 
-/// Returns the runs of one framework and test that are given by these parts alone: a run that can't be read is dropped
-/// too then. `None` if the runs are given otherwise, or there are none.
-async fn by_parts(args: &DropArgs, store: &Store) -> Result<Option<Vec<RunKey>>> {
-    let of = &args.runs.of;
-    let (Some(test), [framework], false) = (&of.test, of.framework.as_slice(), args.is_by_content()) else {
-        return Ok(None);
-    };
-    let key = |repeat| RunKey::new(framework, test).with_repeat(repeat);
-    if let [repeat] = of.repeat.as_slice() {
-        return Ok(Some(vec![key(*repeat)]));
+/// Drops a run: as it was looked at, and none that replaces it meanwhile; or whatever has the key, if it can't be read.
+async fn drop_one(key: &RunKey, stored: &[RunInfo], store: &Store) -> Result<()> {
+    match stored.iter().find(|run| run.key == *key) {
+        Some(run) => store.drop_run_of(run).await?,
+        None => store.drop_run(key).await?,
     }
-    let stored = store.repeats(framework, test).await?;
-    if stored.is_empty() || !of.repeat.iter().all(|repeat| stored.contains(repeat)) {
-        return Ok(None);
-    }
-    let asked = |repeat: &u32| of.repeat.is_empty() || of.repeat.contains(repeat);
-    Ok(Some(stored.into_iter().filter(asked).map(key).collect()))
+    Ok(())
 }
 
 /// Returns true if a run was ingested longer ago than this, in ms.
@@ -207,28 +168,4 @@ fn nothing(args: &DropArgs) -> String {
         why.push_str(&format!(" and is without the tag {}", args.keep_tagged.join(" or ")));
     }
     why
-}
-
-/// Asks on the terminal whether several runs or points are to be dropped.
-///
-/// # Errors
-/// If there is no terminal to ask on.
-async fn is_confirmed(names: &[String], what: &str, store: &Store) -> Result<bool> {
-    let all = counted(names.len() as u64, what);
-    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = if names.len() > NAMED { ", …" } else { "" };
-    if !stdin().is_terminal() || !stderr().is_terminal() {
-        let problem = format!("{all} would be dropped: {}{more}", shown.join(", "));
-        let remedy = "Give --yes to drop all of them, or name one with its number, as in --repeat 2.";
-        return Err(CliError::usage(problem, remedy).into());
-    }
-    tell(&format!("{}{more}", shown.join(", ")));
-    // The question has no end of line.
-    let _ = write!(stderr(), "Drop {all} from {store}? [y/N] ");
-    // On a thread of its own, so that a signal ends the command while it waits for the answer.
-    let answer = tokio::task::spawn_blocking(|| {
-        let mut answer = String::new();
-        stdin().lock().read_line(&mut answer).map(|_| answer)
-    });
-    Ok(matches!(answer.await??.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -6,13 +6,15 @@ use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
-use perfpipe_analyze::table::{Table, Tone};
+use perfpipe_analyze::table::{Nested, Table, Tone};
+use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::store::{Listing, StoredParts};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
 use crate::input::left_out::LeftOut;
-use crate::input::{points, runs, store};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::{points, store};
 use crate::output::notes::shell_word;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
@@ -47,33 +49,46 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     if runs.is_empty() && left_out.any() {
         return left_out.end();
     }
+    let parts = store.parts().await.inspect_err(|error| left_out.add(error)).unwrap_or_default();
+    let parts: Vec<StoredParts> = parts.into_iter().filter(|parts| is_of(&parts.key, &args.of)).collect();
+    let names = RunNames::of(runs.iter().map(|run| &run.key).chain(parts.iter().map(|parts| &parts.key)));
     if args.of.test.is_some() || !args.of.tag.is_empty() {
-        let keys = runs::several(&runs, &[], &args.of)?;
-        runs.retain(|run| keys.contains(&run.key));
+        match Selection::among(runs.clone(), &[], &args.of) {
+            Ok(chosen) => runs.retain(|run| chosen.keys.contains(&run.key)),
+            // The test has nothing but parts.
+            Err(_) if !parts.is_empty() => runs.clear(),
+            Err(error) => return Err(error),
+        }
     }
-    if runs.is_empty() {
+    if runs.is_empty() && parts.is_empty() {
         note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
-    tell_parts(&store).await.unwrap_or_else(|error| left_out.add(&error));
+    parts.iter().for_each(|parts| tell_parts(parts, &names));
     left_out.end()
 }
 
-/// Tells which runs have parts that are not merged.
-async fn tell_parts(store: &Store) -> perfpipe_ingest::Result<()> {
-    for StoredParts { key, of, numbers, .. } in store.parts().await? {
-        let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
-        let more = if numbers.len() > NAMED { ", …" } else { "" };
-        let run = shell_word(&key.to_string());
-        note(&format!(
-            "{} of {of} of {key} not yet merged: {}{more}; `perfpipe merge {run} --parts {of}` merges all of them",
-            counted(numbers.len() as u64, "part"),
-            named.join(", "),
-        ));
-    }
-    Ok(())
+/// Returns true if a run is of the test, the frameworks and the repeats that are asked for. Parts have no tags yet.
+fn is_of(key: &RunKey, of: &TestArgs) -> bool {
+    of.test.as_ref().is_none_or(|test| *test == key.test)
+        && (of.framework.is_empty() || of.framework.contains(&key.framework))
+        && (of.repeat.is_empty() || of.repeat.contains(&key.repeat))
+        && of.tag.is_empty()
+}
+
+/// Prints which parts of a run are not merged.
+fn tell_parts(StoredParts { key, of, numbers, .. }: &StoredParts, names: &RunNames) {
+    let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
+    let more = if numbers.len() > NAMED { ", …" } else { "" };
+    let name = names.name(key);
+    let run = shell_word(&name);
+    note(&format!(
+        "{} of {of} of {name} not yet merged: {}{more}; `perfpipe merge {run} --parts {of}` merges all of them",
+        counted(numbers.len() as u64, "part"),
+        named.join(", "),
+    ));
 }
 
 /// Lists the stored points.
@@ -97,16 +112,20 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
     let table = Table::of(runs)
         .column("framework", |run| Some(run.key.framework.clone()))
         .column("test", |run| Some(run.key.test.clone()))
+        .major()
         .column("repeat", |run| Some(u64::from(run.key.repeat)))
         .people_see(runs.iter().any(|run| run.key.repeat > 1))
+        .major()
         .column("t0_ms", |run| Some(run.t0_ms))
         .title("started (UTC)")
         .instant()
         .column("seconds", |run| Some(u64::from(run.seconds)))
-        .title("duration")
+        .people_see(false)
+        .column("duration", |run| Some(RunDuration::of(run, &View::of(run)).seconds))
         .duration()
         .column("requests", |run| Some(run.requests()))
         .column("failures", |run| Some(run.failures))
+        .major()
         .column("transactions", |run| Some(run.transactions))
         .people_see(runs.iter().any(|run| run.transactions > 0))
         .column("rejects", |run| Some(run.rejects))
@@ -116,11 +135,11 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .people_see(runs.iter().any(RunInfo::is_partial))
         .column("samples_stored", |run| Some(run.samples_stored))
         .minor()
-        .column("caveats", |run| Some(run.caveats().join(", ")).filter(|caveats| !caveats.is_empty()))
+        .column("caveats", |run| Some(Nested::list(run.caveats())))
         .people_see(runs.iter().any(|run| !run.caveats().is_empty()))
         .column("ingested_at", |run| Some(run.ingested_at.clone()))
         .people_see(false)
-        .column("tags", |run| Some(tags(run)).filter(|tags| !tags.is_empty()))
+        .column("tags", |run| Some(Nested::map(run.options.tags.iter().map(|(key, value)| (key, value)))))
         .people_see(runs.iter().any(|run| !run.options.tags.is_empty()));
     // An age is true only at the time of printing, and a size only in this store, which is nothing for programs.
     if !args.output.format.is_for_people() {
@@ -147,12 +166,6 @@ fn age(ingested_at: &str, now: jiff::Timestamp) -> Option<String> {
         Some((unit, name)) => counted(seconds / unit, name),
         None => "now".to_owned(),
     })
-}
-
-/// Returns the tags of a run, as in `branch=main, commit=3f2a9c1`.
-fn tags(run: &RunInfo) -> String {
-    let tags: Vec<String> = run.options.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    tags.join(", ")
 }
 
 #[cfg(test)]

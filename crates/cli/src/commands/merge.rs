@@ -1,15 +1,14 @@
 //! `perfpipe merge`: makes a run of its parts.
 
-use std::time::Instant;
-
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_ingest::{MergeOptions, Progress, RunKey, Store};
 
-use super::ingest::summarise;
-use crate::args::StoreArgs;
+use super::ingest::{Told, summarise};
+use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
+use crate::input::runs::{self, RunNames};
 use crate::input::store;
 use crate::output::note;
 
@@ -20,7 +19,7 @@ use crate::output::note;
     The parts are those of `perfpipe ingest --part`. The run is the one that an ingest of all their logs together would \
     have stored. It appears as a whole or not at all, and then its parts are removed.")]
 pub(crate) struct MergeArgs {
-    /// Run to make, as `perfpipe list` names it: go_2048, go_2048#2
+    /// Run to make: go_2048, go_2048#2
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// Number of all its parts
@@ -32,6 +31,8 @@ pub(crate) struct MergeArgs {
     /// Replace any run of that name, even a whole one by a partial one
     #[arg(long)]
     pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Merges the parts of a run.
@@ -40,25 +41,32 @@ pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs, progress: Progress)
     let key = of_parts(&args.run, &store).await?;
     let options = MergeOptions::default().with_max_rejects(args.max_rejects).with_replace(args.replace);
     let options = options.with_progress(progress);
-    let started = Instant::now();
+    let told = Told::begin(&args.output)?;
+    let is_new = store.info(&key).await.ok().flatten().is_none();
     let done = store.merge(&key, args.parts, &options).await?;
-    summarise(&done, &store, started.elapsed());
-    note(&format!("merged {} to {key}, and removed them", counted(args.parts.into(), "part")));
+    summarise(&done, &store, told, is_new).await?;
+    let run = RunNames::in_store(&store, &key).await;
+    note(&format!("merged {} to {run}, and removed them", counted(args.parts.into(), "part")));
     Ok(())
 }
 
 /// Returns the key of the run with this name of which the store has parts.
 pub(super) async fn of_parts(name: &str, store: &Store) -> Result<RunKey> {
     let known: Vec<RunKey> = store.parts().await?.into_iter().map(|parts| parts.key).collect();
-    if let Some(key) = known.iter().find(|key| key.to_string() == name) {
-        return Ok(key.clone());
+    let printed = RunNames::of(&known);
+    let names = |keys: &[RunKey]| keys.iter().map(|key| printed.name(key)).collect::<Vec<_>>().join(", ");
+    if !known.iter().any(|key| key.is_called(name)) {
+        let remedy = match known.as_slice() {
+            [] => "Store them first with `perfpipe ingest --part`.".to_owned(),
+            known => format!("There are parts of {}.", names(known)),
+        };
+        return Err(CliError::refused(format!("there are no parts of {name} in {store}"), remedy).into());
     }
-    let remedy = match known.as_slice() {
-        [] => "Store them first with `perfpipe ingest --part`.".to_owned(),
-        known => {
-            let names: Vec<String> = known.iter().map(RunKey::to_string).collect();
-            format!("There are parts of {}.", names.join(", "))
+    match runs::called(&known, name, &printed)?.as_slice() {
+        [only] => Ok(only.clone()),
+        several => {
+            let problem = format!("there are parts of {} repeats of {name}", several.len());
+            Err(CliError::usage(problem, format!("Name one of them: {}.", names(several))).into())
         }
-    };
-    Err(CliError::refused(format!("there are no parts of {name} in {store}"), remedy).into())
+    }
 }

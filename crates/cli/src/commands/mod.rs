@@ -25,11 +25,13 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+use std::error::Error;
 use std::ffi::OsString;
+use std::num::{ParseFloatError, ParseIntError};
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, FromArgMatches};
 use perfpipe_ingest::Progress;
 
@@ -50,6 +52,7 @@ use self::rename::RenameArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
 use self::shell::completions::{self, CompletionsArgs};
+use self::shell::help;
 use self::shell::man::{self, ManArgs};
 use self::sweep::SweepArgs;
 use self::trend::TrendArgs;
@@ -57,19 +60,16 @@ use self::verify::VerifyArgs;
 use self::watch::WatchArgs;
 use crate::args::{StoreArgs, TerminalArgs};
 
-/// The command that refuses a flag of others by name.
-const REPORT: &str = "report";
-
 /// Exact statistics and printed charts from a zipped JMeter log and a CPU export
 #[derive(Debug, Args)]
 #[command(version = env!("PERFPIPE_VERSION"), propagate_version = true, max_term_width = 110)]
 #[command(after_help = "Examples:\n  \
-    perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
+    perfpipe ingest run.zip cpu.csv --out charts      zip in, PDF out\n  \
     perfpipe report --test 2048                       charts and league table of all frameworks\n  \
     perfpipe export go_2048                           the table per second as CSV\n\n\
     A RUN is named as `perfpipe list` prints it, go_2048 or go_2048#2, or by --framework go --test 2048 --repeat 2.\n\n\
     Exit codes: 0 success; 1 failure; 2 wrong usage; 3 invalid input, too many rejected records, or damage found by \
-    verify; 4 a rule does not hold.")]
+    verify; 4 a rule failed.")]
 struct Flags {
     #[command(flatten)]
     store: StoreArgs,
@@ -95,7 +95,7 @@ impl Cli {
     fn with(wanted: impl Fn(&str) -> bool) -> clap::Command {
         let perfpipe = clap::Command::new("perfpipe").subcommand_required(true).arg_required_else_help(true);
         // The flags of all commands stand behind those of each.
-        Flags::augment_args(Command::add_to(perfpipe, wanted))
+        help::hide(Flags::augment_args(Command::add_to(perfpipe, wanted)), &["color", "wide", "quiet"])
     }
 }
 
@@ -115,14 +115,40 @@ pub(crate) fn parse(words: impl IntoIterator<Item = impl Into<OsString>>) -> cla
 }
 
 fn parsed(perfpipe: clap::Command, words: &[OsString]) -> clap::error::Result<Cli> {
-    let perfpipe = match perfpipe.find_subcommand(REPORT) {
-        // Neither completions nor manual pages are to have flags that are always refused.
-        Some(_) => perfpipe.mut_subcommand(REPORT, |report| report.arg(report::page_format())),
-        None => perfpipe,
-    };
-    let mut matches = perfpipe.try_get_matches_from(words)?;
+    let mut matches = perfpipe.try_get_matches_from(words).map_err(plain)?;
     let Flags { store, terminal } = Flags::from_arg_matches(&matches)?;
     Ok(Cli { command: Command::from_matches(&mut matches)?, store, terminal })
+}
+
+/// Says what a flag accepts, where clap would print what Rust or clap itself says of a number.
+fn plain(error: clap::Error) -> clap::Error {
+    let Some(expected) = error.source().and_then(number_expected) else { return error };
+    let of = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
+    let text = format!(
+        "invalid value '{value}' for '{argument}': expected {expected}\n\nFor more information, try '--help'.\n"
+    );
+    clap::Error::raw(ErrorKind::ValueValidation, text)
+}
+
+/// Returns which numbers are expected, if an error says that a value is none of them.
+fn number_expected(error: &(dyn Error + 'static)) -> Option<String> {
+    if error.is::<ParseIntError>() {
+        return Some("a whole number".to_owned());
+    }
+    if error.is::<ParseFloatError>() {
+        return Some("a number".to_owned());
+    }
+    let text = error.to_string();
+    let (_, range) = text.split_once(" is not in ")?;
+    let (first, last) = range.split_once("..")?;
+    Some(match last.strip_prefix('=').unwrap_or(last) {
+        "" => format!("a whole number from {first}"),
+        last => format!("a whole number from {first} to {last}"),
+    })
 }
 
 /// Declares the commands: of each the word, the variant and the flags.
@@ -143,7 +169,8 @@ macro_rules! commands {
             fn add_to(mut perfpipe: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 $(if wanted($word) {
                     let command = <$flags>::augment_args(clap::Command::new($word));
-                    perfpipe = perfpipe.subcommand(command.about(concat!($($about),+).trim_start()));
+                    let command = command.about(concat!($($about),+).trim_start());
+                    perfpipe = perfpipe.subcommand(help::shorten(command));
                 })+
                 perfpipe
             }
@@ -174,7 +201,7 @@ commands! {
     "export" => Export(ExportArgs),
     /// List a run's anomalies: saturation, stalls, failures, injectors out of step
     "diagnose" => Diagnose(DiagnoseArgs),
-    /// Check the runs of a test against rules; exit with 4 if one does not hold
+    /// Check the runs of a test against rules; exit with 4 if one fails
     "check" => Check(CheckArgs),
     /// Show what changed from one run to another, and whether by more than chance
     "compare" => Compare(CompareArgs),

@@ -11,7 +11,8 @@ use perfpipe_ingest::{Progress, RunKey, Store};
 use super::verify::ignore_dropped;
 use crate::args::{RunsArgs, StoreArgs, span};
 use crate::error::CliError;
-use crate::input::{runs, store};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::store;
 use crate::output::note;
 use crate::output::progress::Bar;
 
@@ -28,9 +29,12 @@ use crate::output::progress::Bar;
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
-    /// Keep the files of replaced, dropped and interrupted runs in a bucket for so long: 36h [default: 7d]
+    /// Keep the files of replaced, dropped and interrupted runs in a bucket for so long, at least 6h: 36h [default: 7d]
     #[arg(long, value_name = "AGE", value_parser = span, conflicts_with_all = ["run", "test", "tag"])]
     pub(crate) keep_for: Option<u64>,
+    /// Keep them for less than 6h if --keep-for says so: nobody may be writing to the store
+    #[arg(long, requires = "keep_for")]
+    pub(crate) force: bool,
     /// Say what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -47,15 +51,24 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);
     if let Some(ms) = args.keep_for {
-        repairer = repairer.keep_for(Duration::from_millis(ms));
+        let kept = Duration::from_millis(ms);
+        if kept < Repairer::LEAST_KEPT && !args.force {
+            let problem = "--keep-for is shorter than 6h, and an ingest may be writing files as old as that";
+            let remedy = "Give 6h or longer, or --force if nobody writes to the store.";
+            return Err(CliError::usage(problem, remedy).into());
+        }
+        repairer = repairer.keep_for(kept);
+    }
+    if args.force {
+        repairer = repairer.force();
     }
     if args.runs.is_all() {
         repairer.store(&store)?;
         repairer.points(&store).await?;
     }
-    let keys = runs::several(&store.look().await?.runs, &args.runs.run, &args.runs.of)?;
-    for key in keys {
-        one(&mut repairer, &store, &key).await?;
+    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
+    for key in &chosen.keys {
+        one(&mut repairer, &store, key, &chosen.names).await?;
     }
     let done = repairer.done();
     if done.steps + done.left == 0 {
@@ -72,13 +85,13 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
 }
 
 /// Repairs a run, unless it is dropped meanwhile.
-async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey) -> Result<()> {
+async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey, names: &RunNames) -> Result<()> {
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
     let repaired = repairer.run(store, key, &progress).await;
     bar.finish();
     match repaired {
         Ok(()) => Ok(()),
-        Err(error) => ignore_dropped(store, key, error).await,
+        Err(error) => ignore_dropped(store, key, names, error).await,
     }
 }

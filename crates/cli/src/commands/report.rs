@@ -1,12 +1,12 @@
 //! `perfpipe report`: draws the pages of a test's runs, and prints its league table.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::builder::UnknownArgumentValueParser;
-use clap::{Arg, ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
@@ -20,31 +20,35 @@ use crate::args::{
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{idle_flags, left_out, rules, runs, store, view};
+use crate::input::runs::{self, Selection};
+use crate::input::{idle_flags, left_out, rules, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("cores", |cores| cores.help("Cores of the server: the CPU axis ends at 100 for each")))]
 #[command(group = ArgGroup::new("which").args(["run", "test"]).required(true))]
 #[command(after_help = "Examples:\n  \
     perfpipe report --test 2048\n  \
     perfpipe report go_2048 spring_2048\n  \
+    perfpipe report --test 2048 --format html -o report.html\n  \
     perfpipe report --test 2048 --chart time,sweep\n  \
     perfpipe report --test 2048 --phase hold --order-by p99\n  \
     perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
-    /// Folder for the pages
-    #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
-    pub(crate) out: PathBuf,
+    /// Folder for the pages [default: perfpipe-report]
+    #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "output")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the html report, or the PDF pages of --one-file, to this file
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
     /// Pages to draw [default: time]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) chart: Option<Vec<Chart>>,
     /// Format of the league table
-    #[arg(long, value_name = "FORMAT", value_parser = choice(Format::ALL), default_value = "text")]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output", value_parser = choice(Format::ALL), default_value = "text")]
     pub(crate) table: Format,
     /// Column to sort the league by: throughput, p99, cpu_mean, within_200ms_percent; columns where more is better
     /// descending, others ascending [default: best first]
@@ -53,7 +57,7 @@ pub(crate) struct ReportArgs {
     /// Formats of the pages [default: svg,pdf]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", help_heading = "Pages")]
     pub(crate) format: Option<Vec<PageFormat>>,
-    /// TOML file of rules, as for `perfpipe check`: an html report says whether they hold
+    /// TOML file of rules, as for `perfpipe check`: an html report shows which passed
     #[arg(long, value_name = "FILE", help_heading = "Pages")]
     pub(crate) rules: Option<PathBuf>,
     #[command(flatten)]
@@ -85,12 +89,18 @@ impl ReportArgs {
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         PageOptions {
             flag: "--format",
-            format: self.format.as_deref(),
+            format: self.format.as_deref().or(self.of_file()),
             sheet: &self.sheet,
             charts: Some(&self.look),
             one_file: self.one_file,
             time_zone: self.time_zone.as_deref(),
         }
+    }
+
+    /// Returns the format of a file that is named without one.
+    fn of_file(&self) -> Option<&'static [PageFormat]> {
+        let format: &[PageFormat] = if self.one_file { &[PageFormat::Pdf] } else { &[PageFormat::Html] };
+        self.output.as_ref().map(|_| format)
     }
 
     /// Returns the kinds of pages to draw.
@@ -99,15 +109,10 @@ impl ReportArgs {
     }
 }
 
-/// A flag of other commands, which is refused with the name of this command's own.
-pub(crate) fn page_format() -> Arg {
-    let refused = UnknownArgumentValueParser::suggest_arg("--format");
-    Arg::new("page_format").long("page-format").value_name("LIST").hide(true).value_parser(refused)
-}
-
 /// Draws the pages of a test and prints its league table.
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     check_flags(args)?;
+    check_file(args)?;
     if let Some(column) = &args.order_by {
         League::check_column(column, &args.goals.goals()).map_err(|error| {
             CliError::usage(format!("--order-by {column}: {error}"), error.remedy().unwrap_or_default())
@@ -116,14 +121,20 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules_of(args)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let stored = left_out.of_test(&store, args.runs.of.test.as_deref()).await?;
-    let keys = runs::several(&stored, &args.runs.run, &args.runs.of)?;
-    let test = runs::only_test(&keys)?;
-    tell_versions(stored.iter().filter(|run| keys.contains(&run.key)));
-    page_folder(&args.out)?;
+    let chosen = Selection::readable(&store, &args.runs.run, &args.runs.of, &mut left_out).await?;
+    let keys = &chosen.keys;
+    let test = runs::only_test(keys)?;
+    chosen.say_repeats(&args.runs.run);
+    tell_versions(chosen.stored.iter().filter(|run| keys.contains(&run.key)));
+    let out = args.out.as_deref().unwrap_or(Path::new("perfpipe-report"));
+    let open = |file| Ok::<_, anyhow::Error>((file, Output::open(Some(file))?));
+    let file = args.output.as_deref().map(open).transpose()?;
+    if file.is_none() {
+        page_folder(out)?;
+    }
     let mut looked_at = LookedAt::default();
     let mut lacking = Vec::new();
-    for key in &keys {
+    for key in keys {
         let read = read(&store, key, &rules, args).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
         if let Err(error) = looked_at.add(&run, &rules, args) {
@@ -142,7 +153,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     if let Some(column) = &args.order_by {
         league.order_by(column)?;
     }
-    let mut pages = Pages::new(&args.out, args.pages(), &store.keys().await?);
+    let mut pages = Pages::new(out, args.pages(), &store.keys().await?).into_file(file);
     draw(args, test, &timelines, &sweeps, &mut pages)?;
     pages.bind(Subject::Report(test), &choices_of_document(args))?;
     if args.pages().wants_html() {
@@ -175,6 +186,36 @@ fn tell_versions<'a>(runs: impl Iterator<Item = &'a RunInfo>) {
             counted(others.len() as u64, "run"),
             versions.join(", ")
         ));
+    }
+}
+
+/// Refuses a file of the report that can't be one document.
+///
+/// # Errors
+/// If it can't be one.
+fn check_file(args: &ReportArgs) -> Result<()> {
+    let Some(file) = &args.output else { return Ok(()) };
+    let refuse = |problem: String, remedy: &str| Err(CliError::usage(problem, remedy).into());
+    if file.as_os_str() == "-" {
+        let problem = "-o -: the league table is printed on standard output".to_owned();
+        return refuse(problem, "Name a file, or leave it out.");
+    }
+    let ending = match args.pages().formats() {
+        [PageFormat::Html] => "html",
+        [PageFormat::Pdf] if args.one_file => "pdf",
+        _ => {
+            let problem = "-o names one file, and these formats are several".to_owned();
+            let remedy =
+                "Give --format html, or --format pdf --one-file; --out DIR writes all pages into a folder.";
+            return refuse(problem, remedy);
+        }
+    };
+    match file.extension().and_then(OsStr::to_str) {
+        Some(other @ ("html" | "pdf" | "svg" | "png")) if other != ending => refuse(
+            format!("-o names a file of {other}, and {ending} would be written"),
+            "Give --format html, or --format pdf --one-file, as the file's name says.",
+        ),
+        _ => Ok(()),
     }
 }
 

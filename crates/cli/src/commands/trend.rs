@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::{Measured, Trends, Version, trend_table};
-use perfpipe_ingest::{RunInfo, RunKey, Store};
+use perfpipe_ingest::Store;
 use perfpipe_plot::{Figures, Page};
 
 use crate::args::{
@@ -13,8 +13,9 @@ use crate::args::{
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
+use crate::input::runs::Selection;
 use crate::input::versions::{By, VersionRuns, by_framework};
-use crate::input::{idle_flags, runs, store, view};
+use crate::input::{idle_flags, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_text, looks};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -55,8 +56,8 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let stored = left_out.of_test(&store, args.of.test.as_deref()).await?;
-    let frameworks = versions(&stored, args)?;
+    let chosen = Selection::readable(&store, &[], &args.of, &mut left_out).await?;
+    let frameworks = versions(&chosen, args)?;
     args.drawn.out.as_deref().map(page_folder).transpose()?;
     let mut trends = Vec::with_capacity(frameworks.len());
     for (framework, versions) in frameworks {
@@ -95,10 +96,9 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
 ///
 /// # Errors
 /// If no run has one.
-fn versions(stored: &[RunInfo], args: &TrendArgs) -> Result<Vec<(String, Vec<VersionRuns>)>> {
-    let keys = runs::of_test(stored, &args.of)?;
-    let chosen = stored.iter().filter(|run| keys.contains(&run.key)).cloned().collect();
-    let (frameworks, without) = by_framework(chosen, &args.by);
+fn versions(chosen: &Selection, args: &TrendArgs) -> Result<Vec<(String, Vec<VersionRuns>)>> {
+    let runs = chosen.stored.iter().filter(|run| chosen.keys.contains(&run.key)).cloned().collect();
+    let (frameworks, without) = by_framework(runs, &args.by, &chosen.names);
     if let (By::Tag(key), false) = (&args.by, without.is_empty()) {
         let test = args.of.test.as_deref().unwrap_or_default();
         if frameworks.is_empty() {
@@ -107,7 +107,7 @@ fn versions(stored: &[RunInfo], args: &TrendArgs) -> Result<Vec<(String, Vec<Ver
                 format!("Give it at ingest, as in --tag {key}=VALUE, or group the runs by day or by run.");
             return Err(CliError::refused(problem, remedy).into());
         }
-        let names: Vec<String> = without.iter().map(RunKey::to_string).collect();
+        let names: Vec<String> = without.iter().map(|key| chosen.names.name(key)).collect();
         note(&format!("without the tag {key}, left out: {}", names.join(", ")));
     }
     Ok(frameworks)

@@ -7,7 +7,8 @@ use perfpipe_ingest::{Error, Progress, RunKey, Store};
 
 use crate::args::{OutputArgs, RunsArgs, StoreArgs};
 use crate::error::Damaged;
-use crate::input::{runs, store};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::store;
 use crate::output::progress::Bar;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
@@ -18,7 +19,7 @@ use crate::output::{Output, note};
     perfpipe verify\n  \
     perfpipe verify go_2048 \"spring_2048#2\" --format json\n\n\
     Reads all tables and samples, and checks their checksums, and the counts against the run's own row and the \
-    samples. Without names, reads the points too.\n\n\
+    samples. Without names, reads the points too, and in a bucket the logs of all tables.\n\n\
     Exit codes: 0 nothing is damaged; 3 something is damaged.")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -49,26 +50,35 @@ impl Verdict {
 /// store that can't be read is a fault.
 pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
-    let found = store.look().await?;
-    let keys = runs::several(&found.runs, &args.runs.run, &args.runs.of)?;
+    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
     let mut verdicts: Vec<Verdict> = Vec::new();
     if args.runs.is_all() {
-        let unread = found.unread.iter().map(|error| Verdict::of_other("(unknown)", vec![error.to_string()]));
+        let unread =
+            chosen.unread.iter().map(|error| Verdict::of_other("(unknown)", vec![error.to_string()]));
         verdicts.extend(unread);
+        verdicts.extend(itself(&store, &chosen.unread).await?);
         verdicts.extend(points(&store).await?);
     }
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
-    for key in keys {
+    for key in chosen.keys {
         match store.verify(&key, &progress).await {
             Ok(faults) => verdicts.push(Verdict::of_run(key, faults)),
-            Err(error) => ignore_dropped(&store, &key, error).await?,
+            Err(error) => ignore_dropped(&store, &key, &chosen.names, error).await?,
         }
     }
     bar.finish();
-    print(&verdicts, args)?;
+    print(&verdicts, &chosen.names, args)?;
     let damaged = verdicts.iter().filter(|verdict| !verdict.faults.is_empty()).count();
     if damaged > 0 { Err(Damaged { found: damaged, all: verdicts.len() }.into()) } else { Ok(()) }
+}
+
+/// Verifies the store itself. Says what is wrong with it beyond what could not be read anyway.
+async fn itself(store: &Store, unread: &[Error]) -> Result<Option<Verdict>> {
+    let mut check = store.verify_store().await?;
+    check.notes.iter().for_each(|found| note(found));
+    check.faults.retain(|fault| unread.iter().all(|error| error.to_string() != *fault));
+    Ok((!check.faults.is_empty()).then(|| Verdict::of_other("(tables)", check.faults)))
 }
 
 /// Verifies the points, unless there are none.
@@ -79,21 +89,26 @@ async fn points(store: &Store) -> Result<Option<Verdict>> {
 }
 
 /// Returns success if a run could not be read because it was dropped meanwhile; otherwise fails with the error.
-pub(super) async fn ignore_dropped(store: &Store, key: &RunKey, error: Error) -> Result<()> {
+pub(super) async fn ignore_dropped(
+    store: &Store,
+    key: &RunKey,
+    names: &RunNames,
+    error: Error,
+) -> Result<()> {
     match store.info(key).await {
         Ok(None) => {
-            note(&format!("{key} was dropped meanwhile"));
+            note(&format!("{} was dropped meanwhile", names.name(key)));
             Ok(())
         }
         _ => Err(error.into()),
     }
 }
 
-fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
+fn print(verdicts: &[Verdict], names: &RunNames, args: &VerifyArgs) -> Result<()> {
     let key = |verdict: &Verdict| verdict.run.clone();
     let table = Table::of(verdicts)
         .column("run", |verdict| {
-            Some(key(verdict).map_or_else(|| verdict.name.to_owned(), |key| key.to_string()))
+            Some(key(verdict).map_or_else(|| verdict.name.to_owned(), |key| names.name(&key)))
         })
         .column("framework", |verdict| key(verdict).map(|key| key.framework))
         .people_see(false)

@@ -1,4 +1,4 @@
-//! The exit codes of errors.
+//! The exit codes of errors, and the names of their kinds, which programs read.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ const CHECK: u8 = 4;
 /// Returns the exit code of an error.
 pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
     use perfpipe_analyze::Error as Analyze;
-    use perfpipe_ingest::Error as Ingest;
+    use perfpipe_ingest::{Error as Ingest, ErrorClass};
     let of_cause = |cause: &(dyn Error + 'static)| {
         if let Some(interrupted) = cause.downcast_ref::<Interrupted>() {
             return Some(interrupted.code);
@@ -33,14 +33,9 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         if let Some(failed) = cause.downcast_ref::<RunsFailed>() {
             return Some(failed.code);
         }
-        match cause.downcast_ref::<Ingest>() {
-            Some(Ingest::Usage { .. }) => return Some(USAGE),
-            Some(
-                Ingest::Input { .. }
-                | Ingest::Rejects { .. }
-                | Ingest::Origin { .. }
-                | Ingest::TimeUnit { .. },
-            ) => return Some(BAD_INPUT),
+        match cause.downcast_ref::<Ingest>().map(Ingest::class) {
+            Some(ErrorClass::Usage) => return Some(USAGE),
+            Some(ErrorClass::Input) => return Some(BAD_INPUT),
             _ => {}
         }
         match cause.downcast_ref::<Analyze>() {
@@ -63,6 +58,33 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         }
     };
     chain(error).find_map(of_cause).unwrap_or(1)
+}
+
+/// Returns the name of what an error is about, which never changes; `None` for errors of the system.
+pub(super) fn name(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let of_cause = |cause: &(dyn Error + 'static)| {
+        if let Some(error) = cause.downcast_ref::<CliError>() {
+            return Some(if error.usage { "usage" } else { "refused" });
+        }
+        if cause.is::<Broken>() || cause.is::<BrokenForGood>() {
+            return Some("rule-failed");
+        }
+        if cause.is::<Damaged>() {
+            return Some("damaged");
+        }
+        if cause.is::<RunsFailed>() {
+            return Some("runs-failed");
+        }
+        if cause.is::<Interrupted>() {
+            return Some("stopped");
+        }
+        let of_ingest = cause.downcast_ref::<perfpipe_ingest::Error>().map(perfpipe_ingest::Error::code);
+        let of_analyze =
+            || cause.downcast_ref::<perfpipe_analyze::Error>().map(perfpipe_analyze::Error::code);
+        let of_plot = || cause.downcast_ref::<perfpipe_plot::Error>().map(perfpipe_plot::Error::code);
+        of_ingest.or_else(of_analyze).or_else(of_plot)
+    };
+    chain(error).find_map(of_cause)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod remedy;
 
 use self::causes::chain;
 pub(crate) use self::exit_code::code;
+use self::exit_code::name;
 pub(crate) use self::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
 pub(crate) use self::remedy::of_ingest;
 
@@ -26,9 +27,10 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code(error.as_ref()))
 }
 
-/// Prints an error with its remedy; `who` comes before the message.
+/// Prints an error with its code and its remedy; `who` comes before them.
 pub(crate) fn print_error(who: &str, error: &(dyn Error + 'static)) {
-    let mut text = format!("{who}: {}\n", sentence(&error.to_string()));
+    let code = name(error).map(|name| format!("[{name}] ")).unwrap_or_default();
+    let mut text = format!("{who}: {code}{}\n", sentence(&error.to_string()));
     for cause in chain(error).skip(1) {
         let cause = sentence(&cause.to_string());
         if !text.contains(&cause) {

@@ -24,7 +24,7 @@ impl CliError {
 
 /// The error on rules that do not hold.
 #[derive(Debug, thiserror::Error)]
-#[error("{broken} of {all} {} {} not hold", plural(*all, "rule", "rules"), plural(*broken, "does", "do"))]
+#[error("{broken} of {all} {} failed", plural(*all, "rule", "rules"))]
 pub(crate) struct Broken {
     pub(crate) broken: usize,
     pub(crate) all: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Broken {
 
 /// The error on a rule that a test that still runs has broken for good.
 #[derive(Debug, thiserror::Error)]
-#[error("broken for good by second {second}: {verdict}")]
+#[error("aborted at second {second}: {verdict}")]
 pub(crate) struct BrokenForGood {
     /// The verdict as a sentence.
     pub(crate) verdict: String,

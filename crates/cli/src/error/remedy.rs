@@ -64,7 +64,9 @@ fn of_rejects(reason: &RejectReason, limit: u64) -> String {
         _ => TOO_MANY_REJECTS,
     };
     match reason {
-        RejectReason::FarTime { .. } => format!("{remedy} If records may be so far apart, raise --max-span."),
+        RejectReason::FarTime { .. } => {
+            format!("{remedy} If the records are really that far apart, raise --max-span.")
+        }
         _ => remedy.to_owned(),
     }
 }
@@ -93,7 +95,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one with --cpu-item ID.",
         ErrorKind::CpuCores => "Give --cores N, the cores of the server.",
         ErrorKind::SourceDenied => {
-            "The secrets of --cpu-from and --from come from the environment: set PERFPIPE_ZABBIX_TOKEN or PERFPIPE_PROMETHEUS_TOKEN to a valid token, or ..._USER and ..._PASSWORD; ..._TOKEN_FILE and ..._PASSWORD_FILE name files with them."
+            "The secrets of --cpu-from and --series come from the environment: set PERFPIPE_ZABBIX_TOKEN or PERFPIPE_PROMETHEUS_TOKEN to a valid token, or ..._USER and ..._PASSWORD; ..._TOKEN_FILE and ..._PASSWORD_FILE name files with them."
         }
         ErrorKind::SourceUntrusted => {
             "Give the certificate of the authority that signed it, in PEM: --ca-file FILE; and name the host in the URL as its certificate does."
@@ -102,11 +104,20 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Check that the item is collected and still kept, the clocks of both machines (--cpu-offset), and the time zone of the log's dates (--time-zone)."
         }
         ErrorKind::SourceOfPipe => {
-            "Store the run without readings, and attach them then: `perfpipe attach-cpu` RUN --cpu-from URL, `perfpipe attach-series` RUN --series NAME --unit UNIT --from URL."
+            "Store the run without readings, and attach them then: `perfpipe attach-cpu` RUN --cpu-from URL, `perfpipe attach-series` RUN --series NAME=URL --unit UNIT."
         }
         ErrorKind::NoCpuItems => "Leave out --cpu-item.",
         ErrorKind::SeriesItems => {
             "Choose one by its number: --series NAME:ID=FILE, as in memory:10073=items.csv."
+        }
+        ErrorKind::SeriesName => {
+            "Give --series NAME=FILE --unit UNIT, as in --series memory=memory.csv --unit bytes: each NAME once, of letters, digits, `_` and `-`. The CPU readings are not a --series: name their file beside the log, or ask for them with --cpu-from."
+        }
+        ErrorKind::SeriesNames => {
+            "Name it as one of them, as in --series memory=FILE, or keep only the lines of one in the file."
+        }
+        ErrorKind::CpuRange => {
+            "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item, which is given as --series memory=FILE --unit bytes; remove single readings that are wrong."
         }
         ErrorKind::SeriesOfFolder => "Leave it out, and add it to each run: `perfpipe attach-series`.",
         ErrorKind::SeriesTaken => "Give this one another name, or replace all series of the run: --replace.",
@@ -123,18 +134,20 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Leave --origin and --repeat out, or ingest that run alone: name its files instead of the folder."
         }
         ErrorKind::SharedKey => {
-            "Keep one of them in the folder, name the frameworks by their ports with --frameworks FILE, or \
-             store the logs as repeats of one test with --append-repeat."
+            "Keep one of them in the folder; name the runs by their files with --name '{framework}_{test}_r{repeat}.csv', or \
+             the frameworks by their ports with --frameworks FILE; or, if they are repeats of one test, store them with \
+             --append-repeat."
         }
         ErrorKind::SpanTooLong => "Give --max-span at most 12 days.",
-        ErrorKind::EmptyName => {
-            "Give --framework and --test a name, or leave them out to have them inferred."
+        ErrorKind::FileName => "Correct --name, where {*} stands for any text, or move the file elsewhere.",
+        ErrorKind::RunName => {
+            "Give it another name with --framework and --test; left out, they are inferred."
         }
         ErrorKind::Resolution => {
             "Give --resolution 1us, 10us, 100us or 1ms: the log's own or a coarser one, and one for all logs of a run."
         }
         ErrorKind::NoClock => {
-            "Ingest the log with --origin: the moment at which the tool began, in milliseconds since 1970, as `date +%s%3N` prints it. Without that, ingest the log alone."
+            "Ingest the log with --origin: the time at which the tool started, in milliseconds since 1970, as `date +%s%3N` prints it. Without that, ingest the log alone."
         }
         ErrorKind::RepeatRange => "Count repeats from 1: --repeat 1.",
         ErrorKind::InjectorPattern => {
@@ -160,7 +173,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "See `perfpipe list` for the parts that are stored; `perfpipe ingest --part` stores them."
         }
         ErrorKind::PartsMissing => {
-            "Ingest them with --part; if there are fewer parts, number all of them anew."
+            "Ingest them with --part. If the run has fewer parts, ingest all again with the right N in --part K/N."
         }
         ErrorKind::PartsDoubled => {
             "Drop one of them with `perfpipe drop --part`, and ingest the right log with that --part."
@@ -195,6 +208,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Find out from the system's log what is wrong with the disk, then check the run with `perfpipe \
              verify`."
         }
+        ErrorKind::RunContradictory => {
+            "Nothing was stored. This is a bug in perfpipe, not a fault of your files. Please report it with this message."
+        }
         ErrorKind::RunDamaged => {
             "A part of the run was deleted, hidden or changed. See what is damaged with `perfpipe verify`, \
              and run `perfpipe repair`; if that does not help, ingest the run again."
@@ -217,7 +233,7 @@ fn of_analyze(error: &Analyze) -> Option<String> {
             "Choose the seconds yourself (--from, --to)."
         }
         Analyze::SharedLabel { .. } => {
-            "Only the run's samples tell its requests apart (`perfpipe export --what samples`)."
+            "Only the run's samples separate its requests (`perfpipe export --what samples`)."
         }
         Analyze::TransactionLabel { .. } => "Ask for transactions too (--transactions).",
         Analyze::NoBaseline { .. } => "Name the run to compare with (--baseline).",
@@ -229,6 +245,8 @@ fn of_analyze(error: &Analyze) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
     use crate::commands::Cli;
     use perfpipe_analyze::{NoPhaseReason, Phase};
@@ -265,7 +283,8 @@ mod tests {
             check(text);
             // All else is for the library to say.
             let names = !named(text).is_empty() || text.contains("`perfpipe ");
-            assert!(names || *kind == ErrorKind::Replaced, "{kind:?}: {text}");
+            let is_plain = [ErrorKind::Replaced, ErrorKind::RunContradictory].contains(kind);
+            assert!(names || is_plain, "{kind:?}: {text}");
         }
         let place = || Box::new(Place::file("log.csv"));
         let key = RunKey::new("go", "2048");
@@ -299,6 +318,40 @@ mod tests {
             let text = of_analyze(&error).unwrap();
             check(&text);
             assert!(!named(&text).is_empty(), "{text}");
+        }
+    }
+
+    /// The files below a folder.
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { sources(&path, found) } else { found.push(path) }
+        }
+    }
+
+    /// Summaries of load tools are printed behind the command lines of these tools, which have flags, too.
+    #[test]
+    fn no_text_of_the_libraries_names_a_flag_of_the_command() {
+        let cli = Cli::command();
+        let arguments = cli.get_subcommands().flat_map(|command| command.get_arguments());
+        let flags: Vec<String> =
+            arguments.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect();
+        let mut files = Vec::new();
+        for library in ["ingest", "analyze", "plot"] {
+            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(library).join("src"), &mut files);
+        }
+        let is_of_tools = |path: &Path| path.components().any(|part| part.as_os_str() == "summaries");
+        for path in
+            files.iter().filter(|path| path.extension().is_some_and(|end| end == "rs") && !is_of_tools(path))
+        {
+            let text = std::fs::read_to_string(path).unwrap();
+            let text = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            for line in text.lines().filter(|line| {
+                !line.trim_start().starts_with("//") && line.contains('"') && !line.contains("vegeta")
+            }) {
+                let told = named(line).into_iter().find(|word| flags.iter().any(|flag| flag == word));
+                assert_eq!(told, None, "{}: {line}", path.display());
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Interpretation of flags: stores, runs, views, and flags without effect.
 
-pub(crate) mod cpu_scale;
+pub(crate) mod file_names;
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
 pub(crate) mod point_name;

@@ -1,10 +1,12 @@
-//! Names of points on the command line: `go@c64`, `go@w4`, `go@c64@w4`, `go@c64:wrk`.
+//! Names of points on the command line: `go@c64`, `go@w4`, `go@c64@w4`, `go@c64:wrk` with all repeats, `go@c64#2` for the
+//! second alone.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::Result;
 use perfpipe_ingest::points::{Point, PointKey};
+use perfpipe_ingest::run::is_numbered;
 
 use super::points::among;
 use crate::error::CliError;
@@ -18,12 +20,18 @@ pub(crate) struct PointName {
     concurrency: Option<u32>,
     workers: Option<u32>,
     tool: Option<String>,
+    /// The only repeat; all if there is none.
+    repeat: Option<u32>,
 }
 
 impl PointName {
     /// Reads a name; `None` if it is not of this form.
     fn read(text: &str) -> Option<Self> {
-        let (mut rest, last) = text.rsplit_once('@')?;
+        let (point, repeat) = match text.rsplit_once('#') {
+            Some((point, number)) if is_numbered(text) => (point, Some(number.parse().ok()?)),
+            _ => (text, None),
+        };
+        let (mut rest, last) = point.rsplit_once('@')?;
         let (last, tool) = last.split_once(':').map_or((last, None), |(last, tool)| (last, Some(tool)));
         let mut name = Self {
             text: text.to_owned(),
@@ -31,6 +39,7 @@ impl PointName {
             concurrency: None,
             workers: None,
             tool: tool.map(str::to_owned),
+            repeat,
         };
         name.set(last)?;
         while let Some((before, level)) = rest.rsplit_once('@') {
@@ -72,6 +81,7 @@ impl PointName {
         let is_at = |key: &PointKey| {
             self.concurrency.is_none_or(|level| key.concurrency == Some(level))
                 && self.workers.is_none_or(|level| key.workers == Some(level))
+                && self.repeat.is_none_or(|repeat| key.repeat == repeat)
         };
         let points: Vec<Point> = of_framework.iter().filter(|point| is_at(&point.key)).cloned().collect();
         let names: BTreeSet<String> = points.iter().map(|point| self.exactly(&point.key)).collect();
@@ -118,8 +128,12 @@ mod tests {
         assert_eq!(parts("go@c64"), Some(("go".into(), Some(64), None, None)));
         assert_eq!(parts("127.0.0.1:80@w4:wrk"), Some(("127.0.0.1:80".into(), None, Some(4), wrk.clone())));
         assert_eq!(parts("a@b@w4@c8:wrk"), Some(("a@b".into(), Some(8), Some(4), wrk)));
+        assert_eq!(PointName::read("go@c64:wrk#2").and_then(|name| name.repeat), Some(2));
+        assert_eq!(parts("go@c64#2"), parts("go@c64"));
         assert_eq!(parts("c1@c64"), Some(("c1".into(), Some(64), None, None)));
-        for other in ["go_2048", "go@64", "go@cx", "@c64", "go@c64:", "go@c+4", "go@c99999999999", "go@é4"] {
+        for other in
+            ["go_2048", "go@64", "go@cx", "@c64", "go@c64:", "go@c+4", "go@c99999999999", "go@é4", "go@c4#"]
+        {
             assert_eq!(parts(other), None, "{other}");
         }
     }

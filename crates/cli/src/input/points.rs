@@ -25,7 +25,7 @@ pub(crate) async fn with_runs(store: &Store, test: &str, left_out: &mut LeftOut)
         let Some(run) = left_out.or_leave_out(&info.key, read)? else { continue };
         match point_of_run(&run)? {
             Some(point) => held.push(point),
-            None => note(&format!("{} has no hold, so it is no point of the sweep", info.key)),
+            None => note(&format!("{} has no hold, so it is not a point of the sweep", info.key)),
         }
     }
     let keys: BTreeSet<&PointKey> = held.iter().map(|point| &point.key).collect();

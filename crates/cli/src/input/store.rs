@@ -131,7 +131,18 @@ fn opened(path: &Path) -> Result<ParquetStore> {
         return Ok(ParquetStore::open_bucket(url, &bucket_settings())?);
     }
     refuse_url(path)?;
+    refuse_lake(path)?;
     Ok(ParquetStore::open(path)?)
+}
+
+/// Refuses the plain path of a store that has the form of one in a bucket.
+fn refuse_lake(path: &Path) -> Result<()> {
+    if !path.join("runs/_delta_log").is_dir() {
+        return Ok(());
+    }
+    let problem = format!("{} has tables of Delta Lake, and is opened by its URL", path.display());
+    let url = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Err(CliError::usage(problem, format!("Name it as file://{}.", url.display())).into())
 }
 
 /// Returns what the environment tells of buckets: keys, regions, addresses of servers.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use perfpipe_ingest::run::is_tag_key;
 use perfpipe_ingest::{RunInfo, RunKey};
 
-use crate::args::is_key;
+use crate::input::runs::RunNames;
 
 /// What makes runs one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +24,7 @@ impl FromStr for By {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
-            Some(("tag", key)) if is_key(key) => Ok(Self::Tag(key.to_owned())),
+            Some(("tag", key)) if is_tag_key(key) => Ok(Self::Tag(key.to_owned())),
             None if text == "day" => Ok(Self::Day),
             None if text == "run" => Ok(Self::Run),
             _ => Err("give tag:KEY, as in tag:commit, or day, or run".to_owned()),
@@ -33,13 +34,13 @@ impl FromStr for By {
 
 impl By {
     /// Returns the version of a run; `None` if it lacks the tag.
-    fn version(&self, run: &RunInfo) -> Option<String> {
+    fn version(&self, run: &RunInfo, names: &RunNames) -> Option<String> {
         match self {
             Self::Tag(key) => run.options.tags.get(key).cloned(),
             Self::Day => {
                 perfpipe_analyze::format::instant(run.t0_ms).map(|text| text.chars().take(10).collect())
             }
-            Self::Run => Some(run.key.to_string()),
+            Self::Run => Some(names.name(&run.key)),
         }
     }
 }
@@ -59,12 +60,13 @@ pub(crate) struct VersionRuns {
 pub(crate) fn by_framework(
     mut runs: Vec<RunInfo>,
     by: &By,
+    names: &RunNames,
 ) -> (Vec<(String, Vec<VersionRuns>)>, Vec<RunKey>) {
     runs.sort_by(|a, b| (a.t0_ms, &a.key).cmp(&(b.t0_ms, &b.key)));
     let mut frameworks: BTreeMap<String, Vec<VersionRuns>> = BTreeMap::new();
     let mut without = Vec::new();
     for run in runs {
-        let Some(name) = by.version(&run) else {
+        let Some(name) = by.version(&run, names) else {
             without.push(run.key);
             continue;
         };
@@ -97,7 +99,8 @@ mod tests {
             run("go", 5, 500, None),
             run("nio", 1, 50, Some("b")),
         ];
-        let (frameworks, without) = by_framework(runs.clone(), &"tag:commit".parse().unwrap());
+        let (frameworks, without) =
+            by_framework(runs.clone(), &"tag:commit".parse().unwrap(), &RunNames::default());
         let told: Vec<String> = frameworks
             .iter()
             .flat_map(|(name, versions)| versions.iter().map(move |version| (name, version)))
@@ -108,7 +111,7 @@ mod tests {
             .collect();
         assert_eq!(told, ["go b 100 [1, 3]", "go a 200 [2, 4]", "nio b 50 [1]"]);
         assert_eq!(without, [RunKey::new("go", "t").with_repeat(5)]);
-        let (days, without) = by_framework(runs, &By::Day);
+        let (days, without) = by_framework(runs, &By::Day, &RunNames::default());
         assert_eq!((days.len(), days[0].1.len(), without.len()), (2, 1, 0));
         assert_eq!(days[0].1[0].name, "1970-01-01");
     }

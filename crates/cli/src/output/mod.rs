@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 
 pub(crate) use self::say::{be_quiet, note, sentence, tell, warn};
 
-use self::target::{Target, folder_of, keep_rights};
+use self::target::{Target, folder_of, keep_rights, refuse_foreign_link};
 use self::unfinished::{Unfinished, go_on};
 
 /// The size of the write buffer, in bytes.
@@ -132,7 +132,8 @@ fn cant_write(path: &Path) -> String {
 
 /// Creates a folder for pages if necessary, and checks that it can be written, before any work is done.
 pub(crate) fn page_folder(path: &Path) -> Result<()> {
-    std::fs::create_dir_all(path)
+    refuse_foreign_link(path)
+        .and_then(|()| std::fs::create_dir_all(path))
         .and_then(|()| Unfinished::new(path).map(drop))
         .with_context(|| format!("can't write into {}", path.display()))
 }

@@ -1,7 +1,6 @@
 //! Notes about a run's files, with the flags that help.
 
 use perfpipe_analyze::format::thousands;
-use perfpipe_ingest::RunKey;
 use perfpipe_ingest::inspection::ClockGuess;
 use perfpipe_ingest::run::{Note, NoteKind};
 
@@ -10,8 +9,8 @@ use super::say::{note, warn};
 /// What is known beside a note when its remedy is looked for.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Facts<'a> {
-    /// The run.
-    pub(crate) key: Option<&'a RunKey>,
+    /// The name of the run.
+    pub(crate) run: Option<&'a str>,
     /// A guess at what is wrong with the clocks, if the CPU readings miss the run.
     pub(crate) clock: Option<&'a ClockGuess>,
 }
@@ -47,18 +46,18 @@ fn hint(kind: NoteKind, facts: Facts<'_>) -> Option<String> {
 }
 
 /// Returns what to do about CPU readings of another time than the run's.
-fn of_clocks(Facts { key, clock }: Facts<'_>) -> String {
-    match (clock, key) {
+fn of_clocks(Facts { run, clock }: Facts<'_>) -> String {
+    match (clock, run) {
         (Some(guess), _) => format!(
             "the clocks may differ by {}: ingest it again with {}, so that {} seconds have a reading",
             hours(guess.shift.unsigned_abs()),
             flags(guess),
             thousands(guess.covered)
         ),
-        (None, Some(key)) => format!(
+        (None, Some(run)) => format!(
             "if they are of another run, attach the right ones with `perfpipe attach-cpu {} FILE`; otherwise correct \
              their clock with --cpu-offset or --time-zone",
-            shell_word(&key.to_string())
+            shell_word(run)
         ),
         (None, None) => "see --cpu-offset and --time-zone".to_owned(),
     }

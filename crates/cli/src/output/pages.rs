@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,8 +12,8 @@ use perfpipe_ingest::source::TimeZone;
 use perfpipe_plot::{ColorBy, Page, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::write_file;
 use super::written::print_written;
+use super::{Output, write_file};
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
 /// The separator before each choice in a name; names of runs and tests do not contain it.
@@ -270,12 +271,19 @@ pub(crate) struct Pages<'a> {
     written: Vec<PathBuf>,
     /// The pages of the one document, if they are to be one.
     document: Vec<Page>,
+    /// The file of the one document instead of the folder, if it was named.
+    file: Option<(&'a Path, Output)>,
 }
 
 impl<'a> Pages<'a> {
     /// Creates the writer; `keys` are those of all runs of the store.
     pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, keys: &[RunKey]) -> Self {
-        Self { out, options, names: Names::of(keys), written: Vec::new(), document: Vec::new() }
+        Self { out, options, names: Names::of(keys), written: Vec::new(), document: Vec::new(), file: None }
+    }
+
+    /// Writes the one document to a file that was named and opened, instead of into the folder.
+    pub(crate) fn into_file(self, file: Option<(&'a Path, Output)>) -> Self {
+        Self { file, ..self }
     }
 
     /// Writes a page in the requested formats.
@@ -316,6 +324,12 @@ impl<'a> Pages<'a> {
     }
 
     fn write(&mut self, subject: Subject<'_>, choices: &[String], ending: &str, bytes: &[u8]) -> Result<()> {
+        if let Some((path, mut file)) = self.file.take() {
+            file.write_all(bytes)?;
+            file.finish()?;
+            self.written.push(path.to_owned());
+            return Ok(());
+        }
         let path = self.out.join(format!("{}.{ending}", self.names.page(subject, choices)));
         write_file(&path, bytes)?;
         self.written.push(path);

@@ -19,6 +19,10 @@ pub(crate) enum Target {
 
 impl Target {
     /// Finds the target of a path, and opens it if it is written directly; a named pipe waits for its reader.
+    ///
+    /// In a folder where everyone may put files, such as `/tmp`, what another user put there is neither followed nor
+    /// replaced: it could lead to a file of this user, or give that user what is written. Linux has the same rules
+    /// (`fs.protected_symlinks`, `_regular`, `_fifos`), but knows only what it opens, not what is replaced.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let mut end = path.to_owned();
         for _ in 0..LINKS {
@@ -28,7 +32,11 @@ impl Target {
                 Some(_) => return OpenOptions::new().append(true).open(&end).map(Self::Through),
                 None => {}
             }
-            match fs::symlink_metadata(&end) {
+            let found = fs::symlink_metadata(&end);
+            if let Ok(found) = &found {
+                refuse_foreign(&end, found)?;
+            }
+            match found {
                 Ok(found) if found.is_symlink() => {
                     let link = fs::read_link(&end)?;
                     end = folder_of(&end).join(link);
@@ -69,6 +77,41 @@ fn descriptor(path: &Path) -> Option<u32> {
     let folder = fs::canonicalize(folder_of(path)).ok()?;
     let own = [Path::new("/proc").join(std::process::id().to_string()).join("fd"), "/dev/fd".into()];
     if own.contains(&folder) { name.parse().ok() } else { None }
+}
+
+/// Fails if a folder is a link that another user put where everyone may put files.
+pub(crate) fn refuse_foreign_link(folder: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_symlink() => refuse_foreign(folder, &found),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_foreign(path: &Path, found: &Metadata) -> io::Result<()> {
+    match is_foreign(path, found)? {
+        true => Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            "another user put it there, in a folder where everyone may put files",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Returns true if something belongs to another user, in a folder of yet another where everyone may put files.
+#[cfg(unix)]
+fn is_foreign(path: &Path, found: &Metadata) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    /// Everyone may put files there, and remove only their own.
+    const SHARED: u32 = 0o1002;
+    let folder = fs::metadata(folder_of(path))?;
+    let is_shared = folder.mode() & SHARED == SHARED && folder.uid() != found.uid();
+    // Who this is, a file of one's own tells.
+    Ok(is_shared && tempfile::tempfile()?.metadata()?.uid() != found.uid())
+}
+
+#[cfg(not(unix))]
+fn is_foreign(_: &Path, _: &Metadata) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(unix)]

@@ -31,6 +31,11 @@ fn flags() -> TerminalArgs {
     FLAGS.get().copied().unwrap_or_default()
 }
 
+/// Returns true if tables are to be shown whole.
+pub(crate) fn is_wide() -> bool {
+    flags().wide
+}
+
 /// Describes the terminal that an output goes to.
 fn terminal(output: &Output) -> Terminal {
     let is_terminal = matches!(output, Output::Stdout(_)) && io::stdout().is_terminal();

@@ -152,6 +152,8 @@ pub(crate) fn check_safe(said: &str) {
 fn refused(code: Option<i32>, said: &str) -> Value {
     let (message, remedy) = said.split_once('\n').unwrap_or((said, ""));
     let message = message.strip_prefix("perfpipe: ").unwrap_or(message);
+    let message =
+        message.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(message, |(_, rest)| rest);
     let remedy: Vec<&str> = remedy.lines().map(str::trim).collect();
     assert!(!remedy.is_empty(), "no remedy: {said}");
     json!({ "exit": code, "message": message, "remedy": remedy.join(" ") })

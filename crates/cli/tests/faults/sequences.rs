@@ -4,13 +4,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use perfpipe_ingest::Store as Opened;
+use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::store::postgres::PostgresConfig;
 use perfpipe_ingest::{Progress, RunInfo};
 
-use crate::model::{Content, Ended, Key, Op, Stores, outcomes};
+use crate::model::{Content, Deed, Ended, Key, Name, Op, Stores, outcomes};
 use crate::postgres::psql;
 use crate::random::Random;
 use crate::support::{Done, Store};
@@ -38,27 +39,50 @@ const REFUSALS: [&str; 6] = [
 #[test]
 fn few_sequences_of_commands_agree_with_the_model() {
     trial(Store::embedded, 1..3);
+    trial(Store::lake, 3..5);
     if Store::database().is_some() {
-        trial(|| Store::database().unwrap(), 3..5);
+        trial(|| Store::database().unwrap(), 5..7);
     }
 }
 
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes as long as PERFPIPE_TRIAL_SECONDS says, else an hour: .ci/long store"]
 fn many_sequences_in_a_folder_agree_with_the_model() {
-    trial(Store::embedded, 1000..1200);
+    trial(Store::embedded, for_long(1000));
 }
 
 #[test]
-#[ignore = "takes hours"]
+#[ignore = "takes as long as PERFPIPE_TRIAL_SECONDS says, else an hour: .ci/long store"]
 fn many_sequences_in_a_database_agree_with_the_model() {
     assert!(Store::database().is_some(), "PostgreSQL is not installed");
-    trial(|| Store::database().unwrap(), 2000..2200);
+    trial(|| Store::database().unwrap(), for_long(2000));
 }
 
-fn trial(store: impl Fn() -> Store, seeds: std::ops::Range<u64>) {
-    let mut tally = BTreeMap::new();
-    for seed in seeds.clone() {
+#[test]
+#[ignore = "takes as long as PERFPIPE_TRIAL_SECONDS says, else an hour: .ci/long store"]
+fn many_sequences_in_a_lake_agree_with_the_model() {
+    trial(Store::lake, for_long(3000));
+}
+
+#[test]
+#[ignore = "takes as long as PERFPIPE_TRIAL_SECONDS says, else an hour: .ci/long store"]
+fn many_sequences_in_a_bucket_agree_with_the_model() {
+    assert!(Store::bucket().is_some(), "there is no server for a bucket");
+    trial(|| Store::bucket().unwrap(), for_long(4000));
+}
+
+/// The seeds from this one on, until the time of a trial is over.
+fn for_long(first: u64) -> impl Iterator<Item = u64> {
+    let seconds = std::env::var("PERFPIPE_TRIAL_SECONDS").map_or(3600, |told| told.parse().unwrap());
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let first = std::env::var("PERFPIPE_TRIAL_SEED").map_or(first, |told| told.parse().unwrap());
+    (first..).take_while(move |_| Instant::now() < end)
+}
+
+fn trial(store: impl Fn() -> Store, seeds: impl Iterator<Item = u64>) {
+    let (mut tally, mut sequences) = (BTreeMap::new(), 0);
+    for seed in seeds {
+        sequences += 1;
         eprintln!("sequence of seed {seed}");
         let mut sequence = Sequence::new(store(), seed);
         while sequence.commands < COMMANDS {
@@ -69,7 +93,7 @@ fn trial(store: impl Fn() -> Store, seeds: std::ops::Range<u64>) {
             *tally.entry(what).or_insert(0) += times;
         }
     }
-    eprintln!("sequences of seeds {seeds:?} agree with the model: {tally:?}");
+    eprintln!("{sequences} sequences agree with the model: {tally:?}");
 }
 
 struct Sequence {
@@ -126,7 +150,10 @@ impl Sequence {
             0..=4 => self.side_by_side(1),
             5 | 6 => self.side_by_side(2),
             7 => self.side_by_side(3),
-            8 if !self.store.is_database() => self.move_by_hand(),
+            8 => self.read_by_name(),
+            // What is in a bucket is not damaged here.
+            _ if self.store.place().contains("://") && !self.store.is_database() => self.read_by_name(),
+            _ if self.below(2) == 0 && !self.store.is_database() => self.move_by_hand(),
             _ => self.damage(),
         }
     }
@@ -141,13 +168,51 @@ impl Sequence {
     }
 
     fn op(&mut self) -> Op {
-        match self.below(8) {
-            0..=2 => Op::Ingest(self.key(), self.content()),
-            3 => Op::Append(self.below(2), self.content()),
-            4 | 5 => Op::Attach(self.key(), self.below(2)),
-            6 => Op::Copy(self.key()),
-            _ => Op::Drop(self.key()),
+        let deed = match self.below(9) {
+            0..=2 => return Op::Ingest(self.key(), self.content()),
+            3 | 4 => return Op::Append(self.below(2), self.content()),
+            5 => Deed::Attach(self.below(2)),
+            6 => Deed::Copy,
+            7 => Deed::Rename,
+            _ => Deed::Drop,
+        };
+        Op::Named(deed, self.name(), self.below(2) == 0)
+    }
+
+    fn name(&mut self) -> Name {
+        if self.below(2) == 0 { Name::All(self.below(2)) } else { Name::One(self.key()) }
+    }
+
+    /// Reads runs by a name: all that it means, each printed so that its name means it alone.
+    fn read_by_name(&mut self) {
+        let name = self.name();
+        let meant = name.runs(&self.now);
+        self.history.push(format!("{name:?} is read"));
+        self.commands += 2;
+        self.count("read");
+        let export = self.store.run(&["export", &text(name), "--what", "summary"]);
+        let check = self.store.run(&["check", "requests > 1", "--format", "csv", "--run", &text(name)]);
+        if meant.is_empty() {
+            for done in [export, check] {
+                assert!(done.code == Some(1) && done.err.contains("no run"), "{}: {}", self.told(), done.err);
+            }
+            return;
         }
+        let keys = |(framework, repeat): &Key| format!("{},t,{repeat}", FRAMEWORKS[*framework]);
+        let exported: Vec<String> = export
+            .text()
+            .lines()
+            .skip(1)
+            .map(|row| row.split(',').take(3).collect::<Vec<_>>().join(","))
+            .collect();
+        assert_eq!(exported, meant.iter().map(keys).collect::<Vec<_>>(), "{}", self.told());
+        let printed = |key: &Key| {
+            let is_alone = key.1 == 1 && Name::All(key.0).runs(&self.now).len() == 1;
+            text(if is_alone { Name::All(key.0) } else { Name::One(*key) })
+        };
+        let checked: Vec<String> =
+            check.text().lines().skip(1).filter_map(|row| Some(row.split_once(',')?.0.to_owned())).collect();
+        assert_eq!(checked, meant.iter().map(printed).collect::<Vec<_>>(), "{}", self.told());
     }
 
     /// Commands at once, each held up at random, and one or none of them killed; now and then everything is verified
@@ -175,10 +240,14 @@ impl Sequence {
             self.count(match op {
                 Op::Ingest(..) => "ingest",
                 Op::Append(..) => "append",
-                Op::Attach(..) => "attach",
-                Op::Copy(_) => "copy",
-                Op::Drop(_) => "drop",
+                Op::Named(Deed::Attach(_), ..) => "attach",
+                Op::Named(Deed::Copy, ..) => "copy",
+                Op::Named(Deed::Drop, ..) => "drop",
+                Op::Named(Deed::Rename, ..) => "rename",
             });
+            if *ended == Ended::Asked {
+                self.count("asked");
+            }
             if *ended == Ended::Killed {
                 self.count("kill");
             }
@@ -206,7 +275,6 @@ impl Sequence {
 
     /// The words of a command.
     fn arguments(&self, op: Op) -> Vec<String> {
-        let name = |(framework, repeat): Key| format!("{}_t#{repeat}", FRAMEWORKS[framework]);
         let ingest = |framework: usize, content: Content| {
             let mut words = vec!["ingest".to_owned(), self.logs[content.log].clone()];
             words.extend(content.cpu.map(|cpu| self.cpu[cpu].clone()));
@@ -223,13 +291,21 @@ impl Sequence {
                 more(ingest(framework, content), &["--repeat", &repeat.to_string()])
             }
             Op::Append(framework, content) => more(ingest(framework, content), &["--append-repeat"]),
-            Op::Attach(key, cpu) => vec!["attach-cpu".into(), name(key), self.cpu[cpu].clone()],
-            Op::Copy(key) => {
-                vec!["copy".into(), name(key), "--to".into(), self.other.place().into(), "--replace".into()]
-            }
-            Op::Drop((framework, repeat)) => {
-                let words = ["drop", "--framework", FRAMEWORKS[framework], "--test", "t", "--repeat"];
-                more(words.map(str::to_owned).into(), &[&repeat.to_string()])
+            Op::Named(deed, name, confirmed) => {
+                let words = match deed {
+                    Deed::Attach(cpu) => vec!["attach-cpu".into(), text(name), self.cpu[cpu].clone()],
+                    Deed::Copy => {
+                        let to = ["--to", self.other.place(), "--replace"];
+                        return more(vec!["copy".into(), text(name)], &to);
+                    }
+                    Deed::Drop => vec!["drop".into(), text(name)],
+                    Deed::Rename => {
+                        let (Name::All(framework) | Name::One((framework, _))) = name;
+                        let new = ["--framework", FRAMEWORKS[1 - framework], "--replace"];
+                        more(vec!["rename".into(), text(name)], &new)
+                    }
+                };
+                if confirmed { more(words, &["--yes"]) } else { words }
             }
         }
     }
@@ -246,6 +322,7 @@ impl Sequence {
                 self.store.wait_for_killed_writers();
                 Ended::Killed
             }
+            Some(2) if err.contains(" would be ") => Ended::Asked,
             Some(code) => {
                 let refused = code == 1 && REFUSALS.iter().any(|refusal| err.contains(refusal));
                 assert!(refused, "{}: {op:?}: {code}: {err}", self.told());
@@ -290,6 +367,9 @@ impl Sequence {
                 true => Opened::database(PostgresConfig::resolve(store.place(), &|_| None).unwrap())
                     .await
                     .unwrap(),
+                false if store.place().contains("://") => {
+                    ParquetStore::open_bucket(store.place(), &store.settings()).unwrap().into()
+                }
                 false => Opened::folder(store.place().into()).unwrap(),
             };
             let found = opened.look().await.unwrap();
@@ -362,7 +442,7 @@ impl Sequence {
             self.now.main.remove(&key);
             if self.store.is_database() {
                 assert!(done.code == Some(1) && done.err.contains("left as it is"), "{}", done.err);
-                let drop = self.arguments(Op::Drop(key));
+                let drop = self.arguments(Op::Named(Deed::Drop, Name::One(key), false));
                 self.store.run(&drop.iter().map(String::as_str).collect::<Vec<_>>()).said();
             }
         }
@@ -423,9 +503,9 @@ impl Sequence {
         let Some((key, _)) = self.any() else { return };
         let run = self.folder(key);
         let to = run.with_file_name(["go+t.bak", "go+other"][self.below(2)]);
-        self.history.push(format!("{} is renamed to {}", run.display(), to.display()));
+        self.history.push(format!("{} is moved to {}", run.display(), to.display()));
         std::fs::rename(&run, &to).unwrap();
-        self.count("rename");
+        self.count("move");
         let done = self.store.run(&["list"]);
         assert!(
             done.code == Some(1) && done.err.contains(to.to_str().unwrap()),
@@ -453,6 +533,14 @@ impl Sequence {
         self.now.main.insert((0, 1), content);
         assert_eq!(self.observe(), self.now, "{}", self.told());
         assert_eq!(self.store.leftovers(), [""; 0], "{}", self.told());
+    }
+}
+
+/// A name as it is written.
+fn text(name: Name) -> String {
+    match name {
+        Name::All(framework) => format!("{}_t", FRAMEWORKS[framework]),
+        Name::One((framework, repeat)) => format!("{}_t#{repeat}", FRAMEWORKS[framework]),
     }
 }
 

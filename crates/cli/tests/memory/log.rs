@@ -13,6 +13,8 @@ pub(crate) enum Log {
     Labels { labels: u32, length: usize },
     /// The same of response codes.
     Codes { codes: u32, length: usize },
+    /// So many requests at any time of so many days, of 200 labels; a third of them fail, in 100 ways.
+    Sparse { days: u32, requests: u32 },
     /// Three requests, then lines of one byte.
     Rejects { lines: u32 },
 }
@@ -38,6 +40,7 @@ impl Log {
         match self {
             Self::Seconds { seconds, labels } => requests(seconds, labels, out),
             Self::Busy { seconds, requests } => busy(seconds, requests, out),
+            Self::Sparse { days, requests } => sparse(days, requests, out),
             Self::Labels { labels, length } => {
                 let padding = "x".repeat(length.saturating_sub(8));
                 (0..labels).try_for_each(|at| {
@@ -69,6 +72,22 @@ fn requests(seconds: u32, labels: u32, out: &mut impl Write) -> io::Result<()> {
             let success = !chance.is_multiple_of(97);
             writeln!(out, "{time},{elapsed},label {label},200,{success},1234,{labels},{},1", elapsed / 2)?;
         }
+    }
+    Ok(())
+}
+
+fn sparse(days: u32, requests: u32, out: &mut impl Write) -> io::Result<()> {
+    let (mut chance, span) = (1_u64, u64::from(days) * 86_400_000 - 10_000);
+    let mut any = |below: u64| {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (chance >> 33) % below
+    };
+    // On average evenly spread: one at any time of each of as many equal parts.
+    let part = span / u64::from(requests);
+    for at in 0..u64::from(requests) {
+        let (time, elapsed, label) = (BEGIN + at * part + any(part), 5 + any(2000), any(200));
+        let (code, success) = if any(3) == 0 { (500 + any(100), "false") } else { (200, "true") };
+        writeln!(out, "{time},{elapsed},label {label},{code},{success},1234,5,3,1")?;
     }
     Ok(())
 }

@@ -4,8 +4,13 @@
 // clippy.toml allows these in #[test] functions, but not in their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
+mod bombs;
+mod bombs_logs;
+mod bombs_summaries;
 mod log;
 mod measured;
+mod packed;
+mod readings;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -26,7 +31,7 @@ struct Case {
 }
 
 /// Runs and attacks, those of twelve hours or less and the attacks within 200 MB.
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     Case::run("200 labels, 1 hour", Log::Seconds { seconds: 3600, labels: 200 }, 200),
     Case::run("200 labels, 4 hours", Log::Seconds { seconds: 4 * 3600, labels: 200 }, 200),
     Case::run("200 labels, 12 hours", Log::Seconds { seconds: 12 * 3600, labels: 200 }, 200),
@@ -44,6 +49,10 @@ const CASES: [Case; 12] = [
     Case {
         flags: &["--max-span", "12d"],
         ..Case::run("12 days at 1/s", Log::Seconds { seconds: 12 * 86_400 - 10, labels: 1 }, 300)
+    },
+    Case {
+        flags: &["--max-span", "12d"],
+        ..Case::run("12 sparse days", Log::Sparse { days: 12, requests: 1_500_000 }, 300)
     },
 ];
 
@@ -82,6 +91,12 @@ fn readers(folder: &Path) -> Vec<(&'static str, Vec<String>)> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     vec![
         ("export seconds", export("seconds")),
+        ("export labels", export("labels")),
+        ("export errors", export("errors")),
+        ("export phases", export("phases")),
+        ("diagnose", words(&["diagnose", "f_t"])),
+        ("check", words(&["check", "--test", "t", "requests > 0"])),
+        ("trend", words(&["trend", "--test", "t"])),
         ("export samples", export("samples")),
         ("report", words(&["report", "--test", "t", "--out", &place("charts")])),
         ("report html", words(&["report", "--test", "t", "--format", "html", "--out", &place("charts")])),
@@ -108,6 +123,53 @@ fn no_log_takes_more_memory_than_is_promised() {
             if run.megabytes > case.limit {
                 beyond.push(format!("{row} beyond {} MB", case.limit));
             }
+        }
+    }
+    eprintln!("\n{table}");
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+}
+
+/// The table of readings, from files of a few KB and from hosts.
+#[test]
+#[ignore = "takes minutes"]
+fn no_readings_take_more_memory_than_is_promised() {
+    let only = std::env::var("PERFPIPE_MEMORY_CASE").unwrap_or_default();
+    let mut beyond = Vec::new();
+    let mut row = |name: &str, from: &str, run: Run| {
+        let Run { code, megabytes, seconds, said } = run;
+        let row = format!("| {name} | {from} | {megabytes} | {seconds:.0} | {}", code.unwrap_or(-1));
+        eprintln!("{row}");
+        if megabytes > readings::LIMIT || !matches!(code, Some(0..=3)) || said.contains("panicked") {
+            beyond.push(format!("{row}: {said}"));
+        }
+    };
+    for text in readings::TEXTS.iter().filter(|text| text.name.contains(&only)) {
+        let folder = tempfile_in_target();
+        row(text.name, "file", text.ingest_as_file(folder.path()));
+        if readings::is_of_server(text) {
+            row(text.name, "host", text.ingest_from_server(folder.path()));
+        }
+    }
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+}
+
+/// What each reader takes for an input that is made to take much.
+#[test]
+#[ignore = "takes minutes"]
+fn no_input_takes_more_memory_than_is_promised() {
+    let only = std::env::var("PERFPIPE_MEMORY_CASE").unwrap_or_default();
+    let (mut table, mut beyond) =
+        (String::from("| input | MB | s | code |\n|---|--:|--:|--:|\n"), Vec::new());
+    for bomb in bombs::all().filter(|bomb| bomb.name.contains(&only)) {
+        let folder = tempfile_in_target();
+        (bomb.write)(folder.path());
+        let run = measured(&[bomb.command, &["--store", "store"]].concat(), folder.path(), None);
+        let code = run.code.filter(|code| bomb.codes.contains(code));
+        let row = format!("| {} | {} | {:.1} | {:?} |", bomb.name, run.megabytes, run.seconds, run.code);
+        eprintln!("{row}");
+        writeln!(table, "{row}").unwrap();
+        if run.megabytes > bombs::LIMIT || code.is_none() {
+            beyond.push(format!("{row} {}", run.said.lines().next_back().unwrap_or_default()));
         }
     }
     eprintln!("\n{table}");

@@ -19,6 +19,7 @@ use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
 
+use super::file_names::FileName;
 use super::pairing::Readings;
 
 /// The number of bytes of a log that are read to plan its ingest.
@@ -42,6 +43,8 @@ pub(crate) struct LogFile {
     pub(crate) sources: Vec<LogSource>,
     /// The clues in its beginning from which the key is inferred.
     pub(crate) clues: Clues,
+    /// What its name tells, as far as that counts.
+    pub(super) name: FileName,
     /// The smallest timeStamp in its beginning, epoch ms.
     pub(crate) t0_ms: Option<i64>,
     /// An estimate of the number of cells of its ingest: its seconds times the labels, extrapolated from its beginning.
@@ -89,6 +92,7 @@ impl Found {
             (first, cpu) => Self::Log(Box::new(LogFile {
                 path: path.to_owned(),
                 clues: head.clues(first.map(LogSource::stems).unwrap_or_default(), options),
+                name: FileName::default(),
                 t0_ms: head.earliest_ms,
                 cells: head.cells,
                 sources: inputs.logs,
@@ -96,6 +100,44 @@ impl Found {
             })),
         })
     }
+}
+
+/// The logs of two files, which may have the same content.
+pub(crate) struct Twins(Vec<(LogSource, LogSource)>);
+
+impl Twins {
+    /// Pairs the logs of two files; `None` if their numbers or their sizes differ.
+    pub(crate) fn of(one: &LogFile, other: &LogFile) -> Option<Self> {
+        let pairs = one.sources.iter().zip(&other.sources);
+        let paired = |(one, other): (&LogSource, &LogSource)| {
+            let sizes = one.unpacked_size().zip(other.unpacked_size());
+            sizes.is_none_or(|(one, other)| one == other).then(|| Some((one.again()?, other.again()?)))?
+        };
+        let pairs = pairs.map(paired).collect::<Option<Vec<_>>>()?;
+        (one.sources.len() == other.sources.len()).then_some(Self(pairs))
+    }
+
+    /// Reads all logs, and returns true if those of the two files have the same content. One that can't be read is no
+    /// copy: the ingest says what is wrong with it.
+    pub(crate) async fn are_the_same(self) -> Result<bool> {
+        let reading = tokio::task::spawn_blocking(move || {
+            self.0.into_iter().all(|(one, other)| match (content(one), content(other)) {
+                (Some(one), Some(other)) => same_content(&one, &other),
+                _ => false,
+            })
+        });
+        reading.await.map_err(|error| Error::store("looking at the files", error))
+    }
+}
+
+/// Returns true if two sources have the same size and checksum.
+pub(super) fn same_content(one: &SourceFile, other: &SourceFile) -> bool {
+    (one.bytes, one.crc32) == (other.bytes, other.crc32)
+}
+
+/// Reads a log for its size and checksum; `None` if that fails.
+fn content(mut log: LogSource) -> Option<SourceFile> {
+    log.open().ok()?.next_log().ok()??.finish().ok()
 }
 
 /// The logs of a file with their beginnings, and its CPU export. `Ok(Err(_))` is the reason why it has neither.

@@ -23,6 +23,7 @@
 //! ```
 
 mod file;
+mod file_names;
 mod folder;
 mod name;
 mod pairing;

@@ -12,7 +12,8 @@ use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 
-use super::file::{CpuFile, Found, LogFile};
+use super::file::{CpuFile, Found, LogFile, Twins, same_content};
+use super::file_names::{name_runs, proposal};
 use super::folder::Listing;
 use super::name::{bare, log_of};
 use super::pairing::{Choice, Export, Log, Paired, pair};
@@ -79,7 +80,7 @@ impl Files {
         let mut files = Self { notes: listing.left_out, ..Self::default() };
         for path in listing.files {
             match Found::at(&path, options).await {
-                Found::Log(log) => files.logs.push(*log),
+                Found::Log(log) => files.log(*log).await?,
                 Found::Cpu(cpu) => files.cpu(cpu),
                 Found::Failed(error) => files.others.push(Other::Failed(path, Some(error))),
                 Found::Neither(why) => files.notes.push(format!("left out: {why}")),
@@ -88,15 +89,32 @@ impl Files {
         Ok(files)
     }
 
+    /// Adds a log, unless it is a copy of a known one, as a packed log is of the log beside it.
+    async fn log(&mut self, log: LogFile) -> Result<()> {
+        let name = |log: &LogFile| (folder(&log.path), bare(&log.path));
+        let alike = self.logs.iter().filter(|known| name(known) == name(&log) && known.t0_ms == log.t0_ms);
+        let alike: Vec<(PathBuf, Twins)> =
+            alike.filter_map(|known| Some((known.path.clone(), Twins::of(&log, known)?))).collect();
+        for (known, twins) in alike {
+            if twins.are_the_same().await? {
+                let (copy, known) = (Place::file(&log.path), Place::file(&known));
+                self.notes.push(format!("left out: {copy} holds the same as {known}"));
+                return Ok(());
+            }
+        }
+        self.logs.push(log);
+        Ok(())
+    }
+
     /// Adds a CPU export, unless it is a copy of a known one.
     fn cpu(&mut self, cpu: CpuFile) {
         let same = self.others.iter().find(|other| match other {
-            Other::Cpu(known) => super::status::same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
+            Other::Cpu(known) => same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
             Other::Failed(..) => false,
         });
         match same {
             Some(same) => self.notes.push(format!(
-                "left out: {} holds the same as {}",
+                "left out: {} has the same content as {}",
                 Place::file(&cpu.path),
                 Place::file(same.path())
             )),
@@ -147,7 +165,7 @@ impl Files {
                 use_up(number);
                 run.notes.extend(self.others.get(number).map(|other| {
                     let other = Place::file(other.path());
-                    format!("left out: {other}, since the log's zip holds a CPU export").into()
+                    format!("left out: {other}, since the log's zip contains a CPU export").into()
                 }));
             }
             return run;
@@ -244,30 +262,32 @@ impl Campaign {
             if !options.series.is_empty() {
                 return Err(Error::usage(
                     ErrorKind::SeriesOfFolder,
-                    "a series of the server is given for one run, and a folder holds many",
+                    "a series of the server is given for one run, and a folder has many",
                     "Leave it out, or ingest a run with its series alone: name its files instead of the folder.",
                 ));
             }
             if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
                 return Err(Error::usage(
                     ErrorKind::OneRunOnly,
-                    "an origin or a repeat number applies to one run, and a folder holds many",
+                    "an origin or a repeat number applies to one run, and a folder has many",
                     "Leave them out, or ingest that run alone: name its files instead of the folder.",
                 ));
             }
             let asked_host = options.asked_cpu().map(|(host, _)| host);
-            let (mut runs, failed, notes) = Files::of(folders, options).await?.runs(asked_host.as_deref());
+            let (mut runs, failed, mut notes) =
+                Files::of(folders, options).await?.runs(asked_host.as_deref());
             if runs.is_empty() && failed.is_empty() {
                 let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
                 let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();
                 return Err(Error::usage(
                     ErrorKind::NoLogInFolder,
                     format!("there is no JMeter log in {}{why}", names.join(", ")),
-                    "Name the folder that holds the logs.",
+                    "Name the folder with the logs.",
                 ));
             }
             // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
             runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
+            notes.extend(name_runs(&mut runs, options));
             let stored = store.look().await?;
             assign_keys(&mut runs, options, &stored.runs);
             let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
@@ -276,34 +296,43 @@ impl Campaign {
         })
     }
 
-    /// Checks that no two runs have the same key.
-    ///
-    /// # Errors
-    /// When two have. The message names their files.
-    pub fn check(&self) -> Result<()> {
+    /// Returns the keys that several runs have, each with the logs of these.
+    pub fn shared_keys(&self) -> BTreeMap<&RunKey, Vec<&Path>> {
         let mut places: BTreeMap<&RunKey, Vec<&Path>> = BTreeMap::new();
         for run in self.runs.iter().filter(|run| !matches!(run.stand, Stand::Failed(_))) {
             if let Some(key) = &run.key {
                 places.entry(key).or_default().push(&run.log);
             }
         }
-        let same = places.iter().filter(|(_, logs)| logs.len() > 1).map(|(key, logs)| {
-            let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
-            let all = if logs.len() == 2 { "both" } else { "all" };
-            format!("{} would {all} be stored as {key}", logs.join(" and "))
+        places.retain(|_, logs| logs.len() > 1);
+        places
+    }
+
+    /// Checks that no two runs have the same key.
+    ///
+    /// # Errors
+    /// When two have; [`shared_keys`](Self::shared_keys) says which.
+    pub fn check(&self) -> Result<()> {
+        let shared = self.shared_keys();
+        let keys: Vec<String> = shared.keys().take(NAMED).map(ToString::to_string).collect();
+        let more = match shared.len() {
+            0 => return Ok(()),
+            all if all > NAMED => format!(" and {} more", all - NAMED),
+            _ => String::new(),
+        };
+        let logs: Vec<&Path> = shared.values().flatten().copied().collect();
+        let fits = proposal(&logs).map(|pattern| {
+            format!("; the pattern {pattern} of file names would name each of them otherwise")
         });
-        let same: Vec<String> = same.collect();
-        if same.is_empty() {
-            return Ok(());
-        }
-        let more = same.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!("; and so on for {more} more keys") } else { String::new() };
-        let named: Vec<String> = same.into_iter().take(NAMED).collect();
         Err(Error::usage(
             ErrorKind::SharedKey,
-            format!("several logs have the same key, and nothing was stored: {}{more}", named.join("; ")),
-            "Keep one of them in the folder, name the frameworks by their ports (Frameworks), or store the \
-             logs as repeats of one test (Repeat::Next).",
+            format!(
+                "several logs have the same key, and nothing was stored: {}{more}{}",
+                keys.join(", "),
+                fits.unwrap_or_default()
+            ),
+            "Keep one of them in the folder, name the runs by a pattern of file names, name the frameworks by their \
+             ports (Frameworks), or, if they are repeats of one test, store them as such (Repeat::Next).",
         ))
     }
 }
@@ -311,7 +340,7 @@ impl Campaign {
 /// Compares each run with the stored runs, and assigns its key.
 fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: &[RunInfo]) {
     let mut taken = HashSet::new();
-    let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.clues.possible()).collect();
+    let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.keys()).collect();
     let mut open = Vec::new();
     for (number, (log, run)) in runs.iter_mut().enumerate() {
         run.key = keys.get(number).and_then(|keys| keys.first()).cloned();
@@ -319,7 +348,8 @@ fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, sto
             continue;
         }
         let cpu = run.cpu.clone();
-        let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
+        let options = log.name.options(options);
+        let candidate = candidate(log, cpu.as_ref(), keys.get(number), &options);
         match candidate.same_logs(stored, &taken) {
             Some((info, sure)) => {
                 taken.insert(info.key.clone());
@@ -331,7 +361,8 @@ fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, sto
     for number in open {
         let Some((log, run)) = runs.get_mut(number) else { continue };
         let cpu = run.cpu.clone();
-        let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
+        let options = log.name.options(options);
+        let candidate = candidate(log, cpu.as_ref(), keys.get(number), &options);
         run.place(&candidate, stored, &mut taken);
         let copy = stored.iter().find(|info| candidate.is_of(info) && Some(&info.key) != run.key.as_ref());
         run.notes.extend(copy.map(|info| format!("its log is stored as {} too", info.key).into()));

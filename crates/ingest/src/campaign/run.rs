@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::file_names::FileName;
 use super::planned_cpu::PlannedCpu;
 use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
@@ -43,6 +44,8 @@ pub struct CampaignRun {
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
     pub(super) place: Place,
+    /// What the log's name tells, as far as that counts.
+    pub(super) name: FileName,
     sources: Vec<LogSource>,
     /// An estimate of the number of cells of its ingest.
     cells: u64,
@@ -77,6 +80,7 @@ impl CampaignRun {
             ingested: None,
             notes: Vec::new(),
             place: Place { repeat: Repeat::default(), replace: false },
+            name: FileName::default(),
             sources: Vec::new(),
             cells: 0,
         }
@@ -84,7 +88,7 @@ impl CampaignRun {
 
     /// Adds the logs to read.
     pub(super) fn with(self, log: LogFile) -> Self {
-        Self { sources: log.sources, cells: log.cells, ..self }
+        Self { sources: log.sources, cells: log.cells, name: log.name, ..self }
     }
 
     /// The files to ingest: the log and, unless it is in the same zip or asked for, the CPU export.
@@ -150,7 +154,10 @@ impl CampaignRun {
                 let mut numbers = (1..).map(|repeat| key.clone().with_repeat(repeat));
                 numbers.find(is_free).unwrap_or(key)
             }
-            None => key,
+            None => {
+                self.place.repeat = Repeat::Number(key.repeat);
+                key
+            }
         };
         taken.insert(key.clone());
         self.key = Some(key);

@@ -11,6 +11,7 @@ use crate::run::replace::Replace;
 use crate::source::LogSource;
 use crate::source::log::last_part;
 
+use super::file::same_content;
 use super::name::bare;
 use super::planned_cpu::{PlannedCpu, PlannedExport};
 
@@ -235,11 +236,6 @@ impl Candidate<'_> {
 
 fn logs_of(stored: &RunInfo) -> impl Iterator<Item = &SourceFile> {
     stored.sources.iter().filter(|source| source.kind == SourceKind::Log)
-}
-
-/// Returns true if two sources have the same size and checksum.
-pub(super) fn same_content(one: &SourceFile, other: &SourceFile) -> bool {
-    (one.bytes, one.crc32) == (other.bytes, other.crc32)
 }
 
 /// Returns true if these are the logs of the stored run, whatever the files are called.

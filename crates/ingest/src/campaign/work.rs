@@ -143,7 +143,7 @@ impl Desk<'_> {
             replace: self.options.replace || replace,
             sizes: PipelineOptions { workers, readers, memory, ..sizes },
             progress: progress.clone(),
-            ..self.options.clone()
+            ..run.name.options(self.options).into_owned()
         };
         let is_asked = run.cpu.as_ref().is_some_and(|cpu| cpu.paired == Paired::Asked);
         let options = if is_asked { options } else { options.without_asked_cpu() };

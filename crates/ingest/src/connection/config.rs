@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_postgres::config::{ChannelBinding, TargetSessionAttrs};
 
 use super::settings::bad;
+use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::keepalive::Alive;
@@ -167,6 +168,13 @@ impl PostgresConfig {
     pub fn with_placement(mut self, placement: Placement) -> Self {
         self.placement = Some(placement);
         self
+    }
+
+    /// The passwords of all servers, which no text may show.
+    pub(crate) fn secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        self.servers.iter().filter_map(|server| server.password.as_ref()).for_each(|one| secrets.add(one));
+        secrets
     }
 
     /// Notes for the user on how the settings were found, as sentences.

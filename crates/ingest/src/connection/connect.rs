@@ -5,37 +5,45 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Config, NoTls, Socket};
 
+use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::config::{PostgresConfig, Server};
 use super::session::{Session, sentence};
 use super::tls::{SslMode, connector};
 
+/// What to do where no server can be reached, and where each has as many connections as it allows.
+const CHECK: &str = "Check that a server listens there, and what the URL, the PG* variables and .pgpass say.";
+const FULL: &str = "Every connection that the server allows is in use: try again when others have ended theirs, use fewer at once, or \
+                    raise its max_connections (or the limit of the role or the database).";
+
 /// Connects to the first server that answers.
 pub(crate) async fn open(config: &PostgresConfig) -> Result<Session> {
-    let mut problems = Vec::new();
+    let (mut problems, mut are_full) = (Vec::new(), true);
     for server in &config.servers {
         match reach(config, server).await? {
             Ok(session) => return Ok(session),
-            Err(problem) => problems.push(format!("{server}: {problem}")),
+            Err(problem) => {
+                are_full &= problem.is_full;
+                problems.push(format!("{server}: {}", problem.sentence));
+            }
         }
     }
-    Err(Error::refused(
-        ErrorKind::Unreachable,
-        format!("connecting to Postgres: {}", problems.join("; ")),
-        "Check that a server listens there, and what the URL, the PG* variables and .pgpass say.",
-    ))
+    let remedy = if are_full { FULL } else { CHECK };
+    let problem = format!("connecting to Postgres: {}", problems.join("; "));
+    Err(Error::refused(ErrorKind::Unreachable, problem, remedy))
 }
 
-/// Tries one server. The inner error is a sentence; another server may succeed then.
-async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Session, String>> {
-    let mut problems: Vec<String> = Vec::new();
+/// Tries one server. The inner error leaves other servers to be tried.
+async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Session, Problem>> {
+    let (mut problems, mut is_full): (Vec<String>, bool) = (Vec::new(), false);
     for attempt in attempts(config.ssl, server) {
         let problem = match attempt_once(config, server, *attempt).await? {
             Ok(session) => return Ok(Ok(session)),
             Err(problem) => problem,
         };
         let again = problem.may_differ;
+        is_full |= problem.is_full;
         if !problems.contains(&problem.sentence) {
             problems.push(problem.sentence);
         }
@@ -43,7 +51,7 @@ async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Sessio
             break;
         }
     }
-    Ok(Err(problems.join("; then ")))
+    Ok(Err(Problem { sentence: problems.join("; then "), may_differ: false, is_full }))
 }
 
 /// Returns whether to use TLS, in the order of trying. Sockets are never encrypted.
@@ -67,6 +75,8 @@ const HANDSHAKE: &str = "error performing TLS handshake";
 struct Problem {
     sentence: String,
     may_differ: bool,
+    /// True if the server has as many connections as it allows.
+    is_full: bool,
 }
 
 async fn attempt_once(
@@ -77,9 +87,9 @@ async fn attempt_once(
     let settings = settings(config, server, wire);
     let opened = async {
         if wire == Wire::Disable {
-            Ok(establish(&settings, NoTls).await)
+            Ok(establish(&settings, secrets(server), NoTls).await)
         } else {
-            Ok(establish(&settings, connector(config.ssl, &config.roots)?).await)
+            Ok(establish(&settings, secrets(server), connector(config.ssl, &config.roots)?).await)
         }
     };
     let opened = match config.timeout {
@@ -88,7 +98,7 @@ async fn attempt_once(
             Ok(opened) => opened?,
             Err(_) => {
                 let sentence = format!("no answer within {} s", limit.as_secs());
-                return Ok(Err(Problem { sentence, may_differ: false }));
+                return Ok(Err(Problem { sentence, may_differ: false, is_full: false }));
             }
         },
     };
@@ -99,16 +109,25 @@ fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
     let handshake = error.to_string().starts_with(HANDSHAKE);
     let refused = [&SqlState::INVALID_AUTHORIZATION_SPECIFICATION];
     let may_differ = !handshake && error.code().is_none_or(|code| refused.contains(&code));
-    let mut sentence = sentence(error);
+    let mut sentence = secrets(server).said(&sentence(error));
     if handshake {
         sentence += " (the server offers encryption, so nothing was sent without it; sslmode=disable would \
                      allow that)";
     }
     if server.password.is_none() && sentence.contains("password missing") {
         sentence =
-            "the server asks for a password, and none is known (PGPASSWORD or ~/.pgpass can hold it)".into();
+            "the server asks for a password, and none is known: set PGPASSWORD, or add it to ~/.pgpass"
+                .into();
     }
-    Problem { sentence, may_differ }
+    let is_full = error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS);
+    Problem { sentence, may_differ, is_full }
+}
+
+/// What a server is sent that no message may show.
+fn secrets(server: &Server) -> Secrets {
+    let mut secrets = Secrets::default();
+    server.password.iter().for_each(|password| secrets.add(password));
+    secrets
 }
 
 fn settings(config: &PostgresConfig, server: &Server, wire: Wire) -> Config {
@@ -135,14 +154,18 @@ fn settings(config: &PostgresConfig, server: &Server, wire: Wire) -> Config {
     settings
 }
 
-async fn establish<T>(settings: &Config, tls: T) -> std::result::Result<Session, tokio_postgres::Error>
+async fn establish<T>(
+    settings: &Config,
+    secrets: Secrets,
+    tls: T,
+) -> std::result::Result<Session, tokio_postgres::Error>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
     <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
 {
     let (client, connection) = settings.connect(tls).await?;
-    Ok(Session::drive(client, connection))
+    Ok(Session::drive(client, connection, secrets))
 }
 
 #[cfg(test)]

@@ -18,6 +18,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+#[cfg(doc)]
+use crate::sample::resolution::Resolution;
+
 pub use self::pack::TakeCounts;
 pub use self::packed_cell::PackedCell;
 pub use self::table::CellTable;
@@ -49,7 +52,8 @@ impl CellKey {
     }
 }
 
-/// The number, sum and extremes of a measure, in ms. If `n` is 0, the other fields have no meaning.
+/// The number, sum and extremes of a measure, in the run's unit: [`Resolution::ms`] converts them. If `n` is 0, the other
+/// fields have no meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spread {
     /// The number of samples that had the measure.
@@ -104,14 +108,26 @@ impl InjectorLoad {
     }
 }
 
-/// The exact counts of one second, label, success and transaction.
+/// The exact counts of one second, label, success and transaction. Times are whole numbers of the run's unit,
+/// [`RunInfo::resolution`](crate::RunInfo::resolution), which is 1 ms for JMeter; [`Resolution::ms`] converts them.
+///
+/// ```
+/// use perfpipe_ingest::counts::Cell;
+/// use perfpipe_ingest::run::Resolution;
+///
+/// // Two requests of a run that was measured in µs: of 4.72 ms and 4.931 ms.
+/// let cell = Cell { elapsed: vec![(4720, 1), (4931, 1)], ..Cell::default() };
+/// let ms: Vec<f64> = cell.elapsed.iter().map(|(time, _)| Resolution::MICROSECOND.ms((*time).into())).collect();
+/// assert_eq!(ms, [4.72, 4.931]);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The number of samples of each elapsed time: (ms, samples), ascending by ms, never with 0 samples.
+    /// The number of samples of each elapsed time: (time, samples), ascending by time, never with 0 samples. A table and
+    /// a packed cell put them in this order where they are in another.
     pub elapsed: Vec<(i32, u64)>,
     /// The time to the first byte.
     pub latency: Spread,
-    /// The sum of the times to connect, in ms.
+    /// The sum of the times to connect.
     pub connect: i64,
     /// The sum of the bytes received.
     pub bytes: i64,
@@ -165,6 +181,30 @@ impl Cell {
             before_boundary: *before_boundary,
         };
         CellRef { sums, elapsed, injectors }
+    }
+
+    /// Puts the lists in their order, and adds up what is in them twice: whoever makes a cell need not know of it.
+    pub(crate) fn ordered(mut self) -> Self {
+        if !self.elapsed.is_sorted_by(|one, next| one.0 < next.0) {
+            self.elapsed.sort_unstable_by_key(|(elapsed, _)| *elapsed);
+            self.elapsed.dedup_by(|next, one| {
+                let is_same = next.0 == one.0;
+                one.1 = if is_same { one.1.saturating_add(next.1) } else { one.1 };
+                is_same
+            });
+        }
+        if !self.injectors.is_sorted_by(|one, next| one.injector < next.injector) {
+            self.injectors.sort_unstable_by_key(|load| load.injector);
+            self.injectors.dedup_by(|next, one| {
+                let is_same = next.injector == one.injector;
+                if is_same {
+                    one.samples = one.samples.saturating_add(next.samples);
+                    one.threads = one.threads.saturating_add(next.threads);
+                }
+                is_same
+            });
+        }
+        self
     }
 
     /// Adds the samples of another cell. Sums saturate at the limits of their types, which no real log reaches.
@@ -246,7 +286,7 @@ pub struct LabelCount {
 impl LabelCount {
     /// The number of all of them.
     fn samples(&self) -> u64 {
-        self.successes + self.failures + self.transactions
+        self.successes.saturating_add(self.failures).saturating_add(self.transactions)
     }
 
     /// The number of those of an outcome.
@@ -260,9 +300,9 @@ impl LabelCount {
 
     /// Adds the counts of the same label elsewhere.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.successes += other.successes;
-        self.failures += other.failures;
-        self.transactions += other.transactions;
+        self.successes = self.successes.saturating_add(other.successes);
+        self.failures = self.failures.saturating_add(other.failures);
+        self.transactions = self.transactions.saturating_add(other.transactions);
     }
 }
 

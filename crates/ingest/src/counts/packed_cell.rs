@@ -31,7 +31,8 @@ impl PackedCell {
     /// assert_eq!(packed.open()?, cell);
     /// # Ok::<(), perfpipe_ingest::Error>(())
     /// ```
-    pub fn of(mut cell: Cell) -> Self {
+    pub fn of(cell: Cell) -> Self {
+        let mut cell = cell.ordered();
         let elapsed = std::mem::take(&mut cell.elapsed);
         Self::of_parts(cell, &elapsed)
     }

@@ -12,7 +12,7 @@ use crate::series::server::ServerSeries;
 pub struct StoredRun {
     /// The run's metadata.
     pub info: RunInfo,
-    /// Exact counts per second, label and outcome.
+    /// Exact counts per second, label and outcome. Their times are in the run's unit, `info.resolution`.
     pub cells: CellTable,
     /// The CPU readings.
     pub cpu: TimeSeries,

@@ -42,7 +42,7 @@ impl PartialEq for CellTable {
 }
 
 impl CellTable {
-    /// Creates a table in memory from cells in any order. Cells of the same key are merged.
+    /// Creates a table in memory from cells in any order, whose counts may be in any order. Cells of the same key are merged.
     pub fn new(
         labels: Vec<String>,
         injectors: Vec<String>,
@@ -50,7 +50,7 @@ impl CellTable {
     ) -> Self {
         let mut merged: BTreeMap<CellKey, Cell> = BTreeMap::new();
         for (key, cell) in cells {
-            merged.entry(key).or_default().merge(&cell);
+            merged.entry(key).or_default().merge(&cell.ordered());
         }
         Self { labels, injectors, cells: Run::in_memory(merged) }
     }
@@ -194,6 +194,11 @@ impl CellTableBuilder {
         Ok(Some(samples))
     }
 
+    /// The number of cells of the current second.
+    pub(crate) fn of_second(&self) -> usize {
+        self.of_second.len()
+    }
+
     /// Adds the cells of another builder. If they are of later seconds than all that were added, they are not even
     /// looked at, except those of the last second.
     ///
@@ -335,6 +340,25 @@ mod tests {
                 prop_assert!(table == &new);
             }
         }
+    }
+
+    #[test]
+    fn counts_in_any_order_are_those_of_their_times() {
+        let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+        let load = |injector, samples| crate::counts::InjectorLoad { injector, samples, threads: 5 };
+        let cell = Cell {
+            elapsed: vec![(30, 1), (10, 2), (30, 4), (20, 1)],
+            injectors: vec![load(1, 3), load(0, 1), load(1, 4)],
+            ..Cell::default()
+        };
+        let expected = vec![(10, 2), (20, 1), (30, 5)];
+        let table = CellTable::new(vec![], vec![], [(key, cell.clone())]);
+        let (_, found) = table.iter().next().unwrap().unwrap();
+        assert_eq!((found.samples(), &found.elapsed), (8, &expected));
+        let loads: Vec<(u32, u64)> =
+            found.injectors.iter().map(|load| (load.injector, load.samples)).collect();
+        assert_eq!(loads, [(0, 1), (1, 7)]);
+        assert_eq!(PackedCell::of(cell).open().unwrap().elapsed, expected);
     }
 
     #[test]

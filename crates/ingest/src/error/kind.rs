@@ -170,10 +170,12 @@ kinds! {
     SeriesName = "series-name",
     /// Several logs of a folder have the same key.
     SharedKey = "shared-key",
+    /// The name of a log does not follow the pattern of file names.
+    FileName = "file-name",
     /// The given maximum span of the records is too long.
     SpanTooLong = "span-too-long",
-    /// The given framework or test is empty.
-    EmptyName = "empty-name",
+    /// A framework or a test can't have this name.
+    RunName = "run-name",
     /// The given repeat is out of range.
     RepeatRange = "repeat-range",
     /// The number of a part of a run is out of range.
@@ -194,6 +196,8 @@ kinds! {
     InjectorPattern = "injector-pattern",
     /// The given columns lack one that perfpipe needs.
     ColumnsIncomplete = "columns-incomplete",
+    /// A run that is to be stored contradicts itself, or is none that can be.
+    RunContradictory = "run-contradictory",
     /// The run's row and its writer disagree about the samples.
     WriterMismatch = "writer-mismatch",
     /// The database's URL is not valid.
@@ -264,16 +268,26 @@ kinds! {
     BucketClock = "bucket-clock",
     /// The server of the bucket can't be reached, or fails.
     BucketFailed = "bucket-failed",
+    /// The server of the bucket writes an object again that must not exist yet.
+    BucketUnconditional = "bucket-unconditional",
     /// A store in a bucket does not have what was asked for.
     NotInBucket = "not-in-bucket",
     /// A table in the bucket was made or changed by something else than this version of perfpipe.
     TableForeign = "table-foreign",
     /// There is a link within the store.
     LinkInStore = "link-in-store",
+    /// In the place of a file within a store there is a pipe, a device, a socket or a folder.
+    OtherInStore = "other-in-store",
     /// A run's folder was copied or renamed by hand.
     RunMoved = "run-moved",
     /// The change was made, but a power failure may still undo it.
     NotDurable = "not-durable",
+    /// The change was made, and what follows it failed.
+    ChangeMade = "change-made",
+    /// The files of a run were removed while it was being written.
+    FilesRemoved = "files-removed",
+    /// Files would be removed that an ingest may be writing.
+    KeptTooShort = "kept-too-short",
     /// The database's schema has objects or owners that perfpipe does not trust.
     SchemaForeign = "schema-foreign",
     /// An object that others made in the schema prevents the migration.
@@ -298,6 +312,8 @@ kinds! {
     TableLocked = "table-locked",
     /// No server could be reached.
     Unreachable = "unreachable",
+    /// The caller cancelled the work.
+    Cancelled = "cancelled",
     /// The answer to the commit was lost, and the run is not stored.
     CommitLost = "commit-lost",
     /// The answer to the commit was lost, and it is not known whether the run is stored.

@@ -2,12 +2,27 @@
 
 mod kind;
 mod place;
+pub(crate) mod secrets;
 
 use crate::run::key::RunKey;
 use crate::run::reject_reason::RejectReason;
 
 pub use self::kind::ErrorKind;
 pub use self::place::Place;
+
+/// What an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorClass {
+    /// The call: an option, a name.
+    Usage,
+    /// An input file.
+    Input,
+    /// A run, or a part of it, that is not stored.
+    Missing,
+    /// A store, a file, the machine, or what another writer does.
+    Store,
+}
 
 /// An error of reading input files or of a store.
 #[derive(Debug, thiserror::Error)]
@@ -255,6 +270,20 @@ impl Error {
             Self::Replaced { .. } => ErrorKind::Replaced,
             Self::Store { source, .. } => {
                 failure_of(source.as_ref()).map_or(ErrorKind::StoreFailed, |failure| failure.kind)
+            }
+        }
+    }
+
+    /// Returns what the error is about, as a service needs it for the status of its answer.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Usage { .. } => ErrorClass::Usage,
+            Self::Input { .. } | Self::Rejects { .. } | Self::Origin { .. } | Self::TimeUnit { .. } => {
+                ErrorClass::Input
+            }
+            Self::NoRun { .. } | Self::NoSamples { .. } | Self::NoRequests { .. } => ErrorClass::Missing,
+            Self::Io { .. } | Self::Refused { .. } | Self::Replaced { .. } | Self::Store { .. } => {
+                ErrorClass::Store
             }
         }
     }

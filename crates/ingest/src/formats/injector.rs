@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use regex_lite::Regex;
 
 use super::recent::Recent;
+use super::steps;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
 use crate::sample::same::{begins, same};
@@ -173,19 +174,21 @@ fn prefix(candidate: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Returns true if a text ends in a colon and a port.
+/// Returns true if a text ends in a colon and a port, before which there is more. It is asked for each dash of a name, so
+/// what is before the port's digits is not gone through.
 fn has_port(host: &[u8]) -> bool {
-    match memchr::memrchr(b':', host) {
-        Some(colon) if colon > 0 => {
-            let port = host.get(colon + 1..).unwrap_or_default();
-            !port.is_empty() && port.iter().all(u8::is_ascii_digit)
-        }
-        _ => false,
-    }
+    let digits = host.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    steps::count(digits + 1);
+    let before = host.get(..host.len() - digits).unwrap_or_default();
+    digits > 0 && before.len() > 1 && before.ends_with(b":")
 }
 
+/// The longest address.
+const IPV4: usize = "255.255.255.255".len();
+
 fn is_ipv4(host: &[u8]) -> bool {
-    std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
+    host.len() <= IPV4
+        && std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
 }
 
 fn by_pattern<'a>(pattern: &Regex, thread: &'a [u8]) -> &'a [u8] {

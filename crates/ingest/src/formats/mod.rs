@@ -8,5 +8,8 @@ pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
 mod recent;
+pub(crate) mod steps;
 pub(crate) mod summaries;
 pub(crate) mod tools;
+#[cfg(test)]
+pub(crate) mod worst_shapes;

@@ -22,7 +22,7 @@ pub fn summaries(data: &[u8]) {
         assert_eq!(serde_json::from_str::<crate::points::Point>(&text).unwrap(), *point);
     }
     if let Some(kind) = AbFile::of(data) {
-        let _ = kind.refine(data, &mut Figures::default());
+        let _ = kind.refine(&mut &*data, &mut Figures::default()).unwrap();
     }
 }
 

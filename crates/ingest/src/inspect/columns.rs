@@ -16,10 +16,10 @@ pub struct MissingColumn {
 
 /// What is lost without each optional one of JMeter's default columns. The other three that are read are required.
 const LOST: [MissingColumn; 13] = [
-    lost("label", "requests are not told apart"),
-    lost("responseCode", "failures are not told apart by code"),
+    lost("label", "requests can't be separated by label"),
+    lost("responseCode", "failures can't be separated by code"),
     lost("responseMessage", "a transaction controller's own records count as requests"),
-    lost("threadName", "injectors are told apart only by Hostname or by log"),
+    lost("threadName", "injectors are known only from Hostname or from the logs"),
     lost("dataType", "transactions are recognised by message and URL alone"),
     lost("failureMessage", "failures have the responseMessage only"),
     lost("bytes", "no bytes received"),

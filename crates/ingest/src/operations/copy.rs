@@ -14,7 +14,7 @@ use super::same_counts::differ;
 use super::store::blocking;
 use super::store::{Kind, Store};
 use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 use crate::pipeline::stage::CommitStage;
 use crate::run::info::RunInfo;
@@ -24,7 +24,7 @@ use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, TimeSeries};
 #[cfg(feature = "parquet")]
-use crate::store::parquet::{ParquetStore, packed::pack};
+use crate::store::parquet::{ParquetStore, aside::Aside, packed::pack};
 
 /// The maximum number of batches in transit between the two stores.
 const ON_THE_WAY: usize = 2;
@@ -66,7 +66,7 @@ impl Store {
     #[cfg(feature = "parquet")]
     pub fn pack<'a>(&'a self, key: &'a RunKey, file: File) -> BoxFuture<'a, Result<RunInfo>> {
         Box::pin(async move {
-            let folder = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), error))?;
+            let folder = Aside::new(&std::env::temp_dir())?;
             let aside = ParquetStore::open(folder.path())?;
             let info = copy_once(self, key, &aside.clone().into(), Replace::Nothing, false).await?;
             let key = key.clone();
@@ -130,12 +130,15 @@ impl Store {
             if !is_there {
                 write((self, &former), &renamed, self, replace, None).await?;
             }
-            let back = self.read(new).await?;
-            check_same(new, &renamed, &back)?;
-            if digest_of(self, &former).await? != digest(self, &back).await? {
-                return Err(differs(new, "samples"));
-            }
-            self.drop_run_of(&former).await?;
+            let completed = async {
+                let back = self.read(new).await?;
+                check_same(new, &renamed, &back)?;
+                if digest_of(self, &former).await? != digest(self, &back).await? {
+                    return Err(differs(new, "samples"));
+                }
+                self.drop_run_of(&former).await
+            };
+            completed.await.map_err(|error| after(&format!("the run is stored as {new}"), error))?;
             Ok(renamed.info)
         })
     }
@@ -153,12 +156,23 @@ async fn copy_once(
     let row = run.info.clone();
     run.info.samples_stored &= keep_samples;
     let sent = write((from, &row), &run, to, replace, None).await?;
-    let back = to.read(key).await?;
-    check_same(key, &run, &back)?;
-    if sent != digest(to, &back).await? {
-        return Err(differs(key, "samples"));
-    }
+    let compared = async {
+        let back = to.read(key).await?;
+        check_same(key, &run, &back)?;
+        if sent == digest(to, &back).await? { Ok(()) } else { Err(differs(key, "samples")) }
+    };
+    compared.await.map_err(|error| after(&format!("the run {key} is stored in {to}"), error))?;
     Ok(run.info)
+}
+
+/// The error for what failed after a run was stored, which is told as in "the run a_t is stored in data". That the run was
+/// replaced meanwhile is told as it is.
+fn after(stored: &str, error: Error) -> Error {
+    let remedy = || error.remedy().unwrap_or_else(|| "Find out what is wrong with the store.".to_owned());
+    match &error {
+        Error::Replaced { .. } => error,
+        _ => Error::refused(ErrorKind::ChangeMade, format!("{stored}, and then: {error}"), remedy()),
+    }
 }
 
 /// Rewrites a run with its stored samples.

@@ -54,8 +54,8 @@ pub struct Ingested {
     pub series_seconds: Vec<(String, u32)>,
     /// A guess at what is wrong with the clocks, if the CPU readings miss more than half of the run.
     pub clock: Option<ClockGuess>,
-    /// The number of successful requests of each elapsed time: (ms, requests), ascending. Empty if there are more than a
-    /// million different times.
+    /// The number of successful requests of each elapsed time: (time, requests), ascending. Times are in the run's unit,
+    /// `info.resolution`; [`Ingested::elapsed_ms`] has them in ms. Empty if there are more than a million different times.
     pub elapsed: Vec<(i32, u64)>,
     /// The names of the injectors that the log tells apart.
     pub injectors: Vec<String>,
@@ -64,6 +64,11 @@ pub struct Ingested {
 }
 
 impl Ingested {
+    /// Returns the number of successful requests of each elapsed time: (ms, requests), ascending.
+    pub fn elapsed_ms(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.elapsed.iter().map(|(time, requests)| (self.info.resolution.ms((*time).into()), *requests))
+    }
+
     /// Describes a stored run of which only the metadata is known.
     pub(crate) fn new(info: RunInfo) -> Self {
         Self {
@@ -131,6 +136,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     terms: Terms<'_>,
 ) -> Result<Ingested> {
     check(options)?;
+    options.progress.go_on()?;
     #[cfg(feature = "fetch")]
     if options.asks() {
         let plain = for_time(files, options, terms.kept)?;
@@ -407,6 +413,7 @@ impl Prepared {
         read_twice: bool,
         terms: Terms<'_>,
     ) -> Result<Ingested> {
+        options.progress.go_on()?;
         let (stage, collected) = (options.progress.commit(), &mut *collected);
         let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
             return Err(self.nothing_taken(collected));

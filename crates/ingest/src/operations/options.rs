@@ -2,9 +2,11 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::endpoint::Endpoints;
+use crate::formats::summaries::keys::NamePattern;
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::infer::Clues;
-use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
+use crate::run::info::LONGEST_SPAN_MS;
+use crate::run::key::{LAST_REPEAT, Repeat, RunKey, name_fault};
 use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
@@ -12,9 +14,6 @@ use crate::series::server::{self, SeriesFile};
 use crate::source::{CpuExport, SeriesExport, SourceOptions};
 #[cfg(feature = "fetch")]
 use crate::source::{ReadingsSource, SeriesSource};
-
-/// The maximum span of a run in ms: 12 days before and after its first accepted record.
-const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
 
 /// Options for reading and storing a run.
 ///
@@ -34,6 +33,9 @@ pub struct IngestOptions {
     pub test: Option<String>,
     /// The frameworks by port, from which a framework is inferred.
     pub frameworks: Frameworks,
+    /// How the logs of a folder are named, if their names tell the framework, the test or the repeat. Of files that are
+    /// named, nothing is read from their names.
+    pub file_names: Option<NamePattern>,
     /// The repeat of framework and test; by default the first.
     pub repeat: Repeat,
     /// True if any stored run of the same key may be replaced, even if the key was inferred.
@@ -89,6 +91,7 @@ impl Default for IngestOptions {
             framework: None,
             test: None,
             frameworks: Frameworks::default(),
+            file_names: None,
             repeat: Repeat::default(),
             replace: false,
             origin: None,
@@ -125,11 +128,11 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
         ));
     }
     for (what, name) in [("framework", &options.framework), ("test", &options.test)] {
-        if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+        if let Some(fault) = name.as_deref().and_then(name_fault) {
             return Err(Error::usage(
-                ErrorKind::EmptyName,
-                format!("the name of the {what} is empty"),
-                "Give it a name, or leave it out to have it inferred.",
+                ErrorKind::RunName,
+                format!("the name of the {what} {fault}"),
+                "Give it another name, or leave it out to have it inferred.",
             ));
         }
     }
@@ -164,6 +167,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_frameworks(mut self, frameworks: Frameworks) -> Self {
         self.frameworks = frameworks;
+        self
+    }
+
+    /// Sets how the logs of a folder are named.
+    #[must_use]
+    pub fn with_file_names(mut self, file_names: NamePattern) -> Self {
+        self.file_names = Some(file_names);
         self
     }
 

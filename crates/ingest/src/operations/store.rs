@@ -39,9 +39,15 @@ const ON_THE_WAY: usize = 1;
 ///
 /// What reads a folder does so on tokio's threads for blocking work, so these functions need a tokio runtime and never
 /// stall it. What writes to a folder works on the thread that polls it, in steps that end once they have begun:
-/// [`Store::ingest`], [`Store::merge`], [`Store::copy`], [`Store::attach_cpu`] and [`Store::drop_run`]. If that thread must stay
-/// responsive, poll them with `Handle::block_on` within `tokio::task::spawn_blocking`, as the command `perfpipe` does. A
-/// database never blocks. The caller's closures (`each`) run on the polling thread.
+/// [`Store::ingest`], [`Store::merge`], [`Store::copy`], [`Store::attach_cpu`] and [`Store::drop_run`]. A database never
+/// blocks. The caller's closures (`each`) run on the polling thread.
+///
+/// # Cancellation
+///
+/// A future that is dropped before it ends leaves nothing in the store, unless [`Stage`](crate::store::Stage) says that
+/// the commit was asked for. If the polling thread must stay responsive, poll the future with `Handle::block_on` within
+/// `tokio::task::spawn_blocking`, as the command `perfpipe` does; but then nothing drops it: such a task can't be aborted,
+/// and goes on when its handle is dropped. [`Progress::cancel`](crate::Progress::cancel) ends an ingest or a merge there.
 #[derive(Clone)]
 pub struct Store(pub(super) Kind);
 

@@ -14,6 +14,7 @@ use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::series::cpu::CpuJoin;
+use crate::store::StoreCheck;
 use crate::store::held::{self, Counted, unequal};
 use crate::store::unreadable::fault;
 
@@ -21,6 +22,21 @@ use crate::store::unreadable::fault;
 const ATTEMPTS: usize = 5;
 
 impl Store {
+    /// Reads what the store itself says of its runs: in a bucket, the logs of all tables.
+    ///
+    /// # Errors
+    /// If that can't be read for a reason other than damage.
+    pub fn verify_store(&self) -> BoxFuture<'_, Result<StoreCheck>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => blocking(store, |store| store.check_store()).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(..) => Ok(StoreCheck::default()),
+            }
+        })
+    }
+
     /// Reads everything that is stored of a run and returns its faults; none if it is intact. `progress` counts the samples
     /// that are read.
     ///

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::stage::{CommitStage, Stage};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A handle to the progress of an ingest, a campaign or a verification. Clones share it, and only perfpipe counts.
 ///
@@ -25,6 +26,7 @@ struct Counters {
     stage: CommitStage,
     runs: Mutex<Runs>,
     stopping: AtomicBool,
+    cancelled: AtomicBool,
 }
 
 /// The runs of a campaign.
@@ -83,6 +85,30 @@ impl Progress {
     /// Returns true after [`Progress::stop`] was called.
     pub fn is_stopping(&self) -> bool {
         self.0.stopping.load(Ordering::Acquire)
+    }
+
+    /// Ends an ingest or a merge: it fails before it stores anything, unless it is being committed already. A campaign begins
+    /// no further run, and those at work fail. This holds for all later work with this handle, too.
+    ///
+    /// It is what ends work on a thread that can't be ended otherwise: a future that is polled within
+    /// `tokio::task::spawn_blocking` goes on when that task is aborted or dropped.
+    pub fn cancel(&self) {
+        self.0.cancelled.store(true, Ordering::Release);
+        self.stop();
+        let at_work = self.lock().at_work.clone();
+        at_work.iter().for_each(Self::cancel);
+    }
+
+    /// Fails after [`Progress::cancel`] was called.
+    pub(crate) fn go_on(&self) -> Result<()> {
+        match self.0.cancelled.load(Ordering::Acquire) {
+            true => Err(Error::refused(
+                ErrorKind::Cancelled,
+                "it was cancelled; nothing was stored",
+                "Begin again with a new Progress.",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Begins a pass over the logs.

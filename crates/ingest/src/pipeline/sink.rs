@@ -62,7 +62,8 @@ pub struct FinishedRun<'a> {
     pub rejects: &'a mut RejectSpool,
     /// Which earlier run of the same key may be replaced.
     pub replace: Replace,
-    /// Set by the writer when dropping it no longer undoes the run.
+    /// How far the commit is, set by the writer: [`Stage::Asked`](crate::store::Stage) once dropping it need not undo the
+    /// run, and [`Stage::Stored`](crate::store::Stage) once the run is stored.
     pub stage: &'a CommitStage,
     /// What is stored beside a run that is a part of one.
     pub(crate) part: Option<&'a (PartRow, PartNamesRef<'a>)>,
@@ -96,8 +97,8 @@ impl<'a> FinishedRun<'a> {
 
 #[cfg(feature = "parquet")]
 impl FinishedRun<'_> {
-    /// The same run with other metadata.
-    pub(crate) fn told_as<'b>(&'b mut self, info: &'b RunInfo) -> FinishedRun<'b> {
+    /// The same run with other metadata, for another store.
+    pub(crate) fn told_as<'b>(&'b mut self, info: &'b RunInfo, stage: &'b CommitStage) -> FinishedRun<'b> {
         FinishedRun {
             info,
             labels: self.labels,
@@ -109,7 +110,7 @@ impl FinishedRun<'_> {
             label_counts: self.label_counts,
             rejects: &mut *self.rejects,
             replace: self.replace,
-            stage: self.stage,
+            stage,
             part: self.part,
         }
     }
@@ -208,6 +209,7 @@ pub trait RunWriter: Send {
     /// Makes the run visible as a whole, replacing any earlier run of its key.
     ///
     /// # Errors
-    /// When the store fails, or an earlier run may not be replaced.
+    /// When the store fails, or an earlier run may not be replaced. The stores of this crate refuse a run that they would
+    /// refuse to read: one whose row, counts, failures and samples contradict each other.
     fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
 use super::key::RunKey;
-use super::options::RunOptions;
 use super::options::intervals::Intervals;
+use super::options::{RunOptions, tag_fault};
 use crate::sample::resolution::Resolution;
 
 /// The kind of a source file.
@@ -146,6 +146,15 @@ pub struct RunInfo {
     pub damage: Vec<Damage>,
 }
 
+/// The maximum span of a run in ms: 12 days before and after its first accepted record, or its origin.
+pub(crate) const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
+
+/// The years 1 to 9999 in epoch ms, without their last days: the range that calendars and databases support.
+pub(crate) const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
+
+/// The maximum number of tags, and of options of other versions, of a run.
+const MOST_OPTIONS: usize = 1000;
+
 /// The end of January 1970, in epoch ms.
 const JANUARY_1970: i64 = 31 * 24 * 3_600_000;
 
@@ -222,6 +231,50 @@ impl RunInfo {
         !self.damage.is_empty()
     }
 
+    /// Returns what no run can have, as a clause; `None` if this may be the metadata of a run. Whatever comes from outside,
+    /// be it a stored row, a packed run or another program's, is only used if there is no fault, and nothing with a fault
+    /// is stored: so no size or loop that depends on these numbers is without a bound.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let tags = || self.options.tags.iter().find_map(|(key, value)| tag_fault(key, value));
+        self.key.fault().or_else(|| self.time_fault()).or_else(|| self.count_fault()).or_else(tags)
+    }
+
+    fn time_fault(&self) -> Option<String> {
+        let Self { t0_ms, last_ms, seconds, .. } = *self;
+        let span = LONGEST_SPAN_MS as i64;
+        let times = TIMES.start - span..=TIMES.end + span;
+        if !times.contains(&t0_ms) || !times.contains(&last_ms) {
+            return Some(format!(
+                "it is from {t0_ms} to {last_ms} ms, which is not within the years 1 to 9999"
+            ));
+        }
+        if last_ms < t0_ms {
+            return Some(format!("its last record is of {last_ms} ms, before its beginning at {t0_ms} ms"));
+        }
+        if last_ms - t0_ms > 2 * span {
+            return Some(format!("it is from {t0_ms} to {last_ms} ms, and a run has at most 24 days"));
+        }
+        if i64::from(seconds) != (last_ms - t0_ms) / 1000 + 1 {
+            return Some(format!("it has {seconds} seconds, and is from {t0_ms} to {last_ms} ms"));
+        }
+        // A response time is a number of 32 bits.
+        let ends = t0_ms - (1 << 31)..=last_ms + (1 << 31);
+        let is_far = |end: &i64| !ends.contains(end);
+        let far = self.last_end_ms.into_iter().chain(self.transactions_end_ms).find(is_far);
+        far.map(|end| format!("its last record is of {last_ms} ms, and its last end at {end} ms"))
+    }
+
+    fn count_fault(&self) -> Option<String> {
+        let counts = [self.successes, self.failures, self.transactions, self.rejects];
+        let sum = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+        if sum.is_none_or(|sum| i64::try_from(sum).is_err()) {
+            return Some("it has more records than can be counted".to_owned());
+        }
+        let options = self.options.tags.len().saturating_add(self.options.other.len());
+        (options > MOST_OPTIONS)
+            .then(|| format!("it has {options} tags and options, and may have {MOST_OPTIONS}"))
+    }
+
     /// Returns true if this equals the `stored` metadata. Ends that `stored` lacks are ignored, since they were
     /// computed from the samples.
     pub(crate) fn is_row_of(&self, stored: &Self) -> bool {
@@ -258,6 +311,39 @@ fn is_whole_ms(resolution: &Resolution) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_no_run_can_have_are_refused() {
+        let run = || {
+            let mut info = RunInfo::new(RunKey::new("go", "2048"), 1_795_203_738_609, 1_795_203_816_638);
+            info.last_end_ms = Some(1_795_203_816_700);
+            info
+        };
+        assert_eq!((run().fault(), run().seconds), (None, 79));
+        let refused = |change: fn(&mut RunInfo), told: &str| {
+            let mut info = run();
+            change(&mut info);
+            let fault = info.fault().unwrap_or_else(|| panic!("{told} is not told"));
+            assert!(fault.contains(told), "{fault}");
+        };
+        refused(|run| run.seconds = u32::MAX, "it has 4294967295 seconds");
+        refused(|run| run.seconds = 0, "it has 0 seconds");
+        refused(|run| run.t0_ms = i64::MIN, "the years 1 to 9999");
+        refused(|run| run.last_ms = i64::MAX, "the years 1 to 9999");
+        refused(|run| run.last_ms = run.t0_ms - 1, "before its beginning");
+        refused(|run| run.last_ms += 24 * 86_400_000, "at most 24 days");
+        refused(|run| run.last_end_ms = Some(i64::MAX), "its last end");
+        refused(|run| run.transactions_end_ms = Some(i64::MIN), "its last end");
+        refused(|run| run.successes = u64::MAX, "more records");
+        refused(|run| (run.rejects, run.failures) = (1 << 62, 1 << 62), "more records");
+        refused(|run| run.key.repeat = 0, "the repeat is 0");
+        refused(|run| run.key.repeat = u32::MAX, "the repeat is 4294967295");
+        refused(|run| run.key.framework = " ".into(), "the name of the framework is empty");
+        refused(|run| run.key.test = "a\0b".into(), "the name of the test has a NUL, which PostgreSQL can't store");
+        refused(|run| run.key.test = "x".repeat(1001), "has 1001 bytes");
+        refused(|run| _ = run.options.tags.insert("a b".into(), "x".into()), "tag");
+        refused(|run| _ = run.options.tags.insert("a".into(), "x\u{1b}".into()), "tag");
+    }
 
     #[test]
     fn a_row_that_is_stored_comes_back_byte_for_byte() {

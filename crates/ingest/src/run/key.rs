@@ -7,6 +7,22 @@ use serde::{Deserialize, Serialize};
 /// The largest repeat number.
 pub const LAST_REPEAT: u32 = i32::MAX as u32;
 
+/// The maximum length of the name of a framework or a test, in bytes.
+pub(crate) const LONGEST_NAME: usize = 64 << 10;
+
+/// Returns why a framework or a test can't have this name, as a clause; `None` if it can.
+pub(crate) fn name_fault(name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        Some("is empty".to_owned())
+    } else if name.len() > LONGEST_NAME {
+        Some(format!("has {} bytes, and may have {LONGEST_NAME}", name.len()))
+    } else if name.contains('\0') {
+        Some("has a NUL, which PostgreSQL can't store".to_owned())
+    } else {
+        None
+    }
+}
+
 /// Identifies a run: the framework under test, the test, and the number of the repeat.
 ///
 /// Displayed as `spring_2048`; from the second repeat on as `spring_2048#2`.
@@ -42,6 +58,18 @@ impl RunKey {
         Self { repeat, ..self }
     }
 
+    /// Returns why no run can have this key, as a clause; `None` if one can.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let names = [("framework", &self.framework), ("test", &self.test)];
+        let fault = names.into_iter().find_map(|(what, name)| Some((what, name_fault(name)?)));
+        let range = || {
+            let repeat = self.repeat;
+            let is_far = !(1..=LAST_REPEAT).contains(&repeat);
+            is_far.then(|| format!("the repeat is {repeat}, and must be from 1 to {LAST_REPEAT}"))
+        };
+        fault.map(|(what, fault)| format!("the name of the {what} {fault}")).or_else(range)
+    }
+
     /// A name for tables and files, such as `spring_2048` or `spring_2048_r2`. Different keys may share a name.
     pub fn name(&self) -> String {
         match self.repeat {
@@ -50,10 +78,41 @@ impl RunKey {
         }
     }
 
+    /// Returns true if a name means this run. `spring_2048` means all repeats, `spring_2048#2` the second alone;
+    /// `spring/2048` shows where the framework ends. A name that ends in `#` and a number is never that of all repeats.
+    ///
+    /// ```
+    /// use perfpipe_ingest::RunKey;
+    ///
+    /// let key = RunKey::new("spring", "2048").with_repeat(2);
+    /// assert!(["spring_2048", "spring/2048", "spring_2048#2", "spring/2048#2"].iter().all(|name| key.is_called(name)));
+    /// assert!(["spring_2048#1", "spring", "spring_2048#02"].iter().all(|name| !key.is_called(name)));
+    /// ```
+    pub fn is_called(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.framework.as_str());
+        let rest = rest.and_then(|rest| rest.strip_prefix(['_', '/']));
+        rest.and_then(|rest| rest.strip_prefix(self.test.as_str())).is_some_and(|repeat| match repeat {
+            "" => !is_numbered(name),
+            repeat => repeat == format!("#{}", self.repeat),
+        })
+    }
+
     /// The sort key in lists of runs: test, framework, repeat.
     pub(crate) fn in_lists(&self) -> (&str, &str, u32) {
         (&self.test, &self.framework, self.repeat)
     }
+}
+
+/// Returns true if a name ends in the number of a repeat, as in `spring_2048#2`.
+///
+/// ```
+/// use perfpipe_ingest::run::is_numbered;
+///
+/// assert!(is_numbered("spring_2048#2") && !is_numbered("spring_2048") && !is_numbered("spring_#a"));
+/// ```
+pub fn is_numbered(name: &str) -> bool {
+    let number = name.rsplit_once('#').map_or("", |(_, number)| number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl fmt::Display for RunKey {

@@ -15,11 +15,11 @@ pub(crate) mod spool;
 
 pub use self::damage::{Damage, DamageKind};
 pub use self::info::{SourceFile, SourceKind};
-pub use self::key::{LAST_REPEAT, Repeat};
+pub use self::key::{LAST_REPEAT, Repeat, is_numbered};
 pub use self::note::{Note, NoteKind};
-pub use self::options::RunOptions;
 pub use self::options::intervals::Intervals;
 pub use self::options::part::PartNumber;
+pub use self::options::{RunOptions, is_tag_key, tag_fault};
 pub use self::ports::Frameworks;
 pub use self::reject_reason::RejectReason;
 pub use self::rejects::Reject;

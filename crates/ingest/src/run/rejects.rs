@@ -1,6 +1,6 @@
 //! Rejected records with their place and reason, kept in memory up to a few MiB, then in a temporary file.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +101,13 @@ impl RejectSpool {
     }
 }
 
+/// The maximum length of a line in bytes. A record has 4 MiB at most, and each of its bytes may take six.
+const LINE: u64 = 32 << 20;
+
+/// The error for a longer line.
+const TOO_LONG: &str =
+    "a rejected record is longer than any can be (the file is damaged: ingest the run again)";
+
 /// Reads rejects, one JSON object a line, and stops after the first error. `what` describes the step in error messages.
 pub(crate) fn read_lines(mut lines: impl BufRead, what: String) -> impl Iterator<Item = Result<Reject>> {
     // Reads whole lines first, since serde_json reads from a reader byte by byte.
@@ -110,8 +117,9 @@ pub(crate) fn read_lines(mut lines: impl BufRead, what: String) -> impl Iterator
         if failed {
             return None;
         }
-        let read = match lines.read_until(b'\n', &mut line) {
+        let read = match lines.by_ref().take(LINE).read_until(b'\n', &mut line) {
             Ok(0) => return None,
+            Ok(_) if line.len() as u64 == LINE => Err(Error::store(what.as_str(), TOO_LONG)),
             Ok(_) => serde_json::from_slice(&line).map_err(|error| Error::store(what.as_str(), error)),
             Err(error) => Err(Error::store(what.as_str(), error)),
         };

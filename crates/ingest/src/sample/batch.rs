@@ -154,7 +154,9 @@ pub(crate) fn fill<T: Default>(
 
 /// Samples in columns, all of the same length, in the order of the log.
 ///
-/// Times are in milliseconds, those of a request in the unit of the run, sizes in bytes. A value that the log lacks is absent, never zero.
+/// `elapsed`, `latency` and `connect` are whole numbers of the run's unit, `resolution`, which converts them to ms
+/// ([`Resolution::ms`]). `t_ms` and `idle_time` are in ms whatever that unit is, sizes in bytes. A value that the log lacks is
+/// absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SampleBatch {

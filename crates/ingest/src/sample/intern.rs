@@ -72,12 +72,31 @@ impl Interner {
 /// Returns the same `Arc` for equal texts, so that a million rows with a few distinct texts need little memory. Unlike
 /// a number from [`Interner`], the text outlives the interner.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(HashSet<Arc<str>>);
+pub(crate) struct Shared {
+    texts: HashSet<Arc<str>>,
+    bytes: usize,
+}
 
 impl Shared {
     /// Returns the shared copy of a text.
     pub(crate) fn text(&mut self, text: &str) -> Arc<str> {
-        Arc::clone(self.0.get_or_insert_with(text, |text| Arc::from(text)))
+        let bytes = &mut self.bytes;
+        Arc::clone(self.texts.get_or_insert_with(text, |text| {
+            *bytes += text.len();
+            Arc::from(text)
+        }))
+    }
+
+    /// Keeps a text that is shared already.
+    pub(crate) fn take(&mut self, text: &Arc<str>) {
+        if self.texts.insert(Arc::clone(text)) {
+            self.bytes += text.len();
+        }
+    }
+
+    /// The number of the texts, and their size in bytes.
+    pub(crate) fn sizes(&self) -> (usize, usize) {
+        (self.texts.len(), self.bytes)
     }
 }
 

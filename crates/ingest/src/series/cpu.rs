@@ -115,7 +115,7 @@ impl CpuChoice {
         let longer = self.lookback.is_none() && lookback > LOOKBACK;
         longer.then(|| {
             let text = format!(
-                "the CPU readings come every {lookback} s, so each one holds for the {lookback} s that \
+                "the CPU readings come every {lookback} s, so each one is used for the {lookback} s that \
                  follow it"
             );
             Note::new(NoteKind::LongLookback, text)

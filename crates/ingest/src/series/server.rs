@@ -12,7 +12,7 @@ use crate::run::note::{Note, NoteKind};
 const LONGEST: usize = 40;
 
 /// The remedy for a name that can't be used.
-const NAME: &str = "Name it with letters, digits, `_` and `-`, as in --series memory=memory.csv.";
+const NAME: &str = "Name it with letters, digits, `_` and `-`, as in memory.";
 
 /// A series of the server beside its CPU, by name and unit.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +93,7 @@ impl SeriesFile {
 ///
 /// # Errors
 /// If a name is given twice, is `cpu`, or has other characters than letters, digits, `_` and `-`; or if a unit is empty or
-/// long.
+/// long, or has characters that are not shown.
 pub(crate) fn check<'a>(series: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<()> {
     let refuse = |problem: String, remedy| Err(Error::usage(ErrorKind::SeriesName, problem, remedy));
     let mut known = BTreeSet::new();
@@ -103,18 +103,24 @@ pub(crate) fn check<'a>(series: impl IntoIterator<Item = (&'a str, &'a str)>) ->
             return refuse(format!("a series can't be named {name:?}"), NAME);
         }
         if name.eq_ignore_ascii_case("cpu") {
-            let remedy = "Give the CPU readings without --series: as a file beside the log, or by the address of their source.";
+            let remedy = "Give the CPU readings by themselves: as a file beside the log, or by the address of their source.";
             return refuse("the CPU is a series of its own, of which perfpipe knows the unit".into(), remedy);
         }
         if !known.insert(name) {
             return refuse(format!("two series are named {name}"), "Give each a name of its own.");
         }
-        if unit.trim().is_empty() || unit.len() > LONGEST || unit.chars().any(char::is_control) {
-            let remedy = "Say in which unit it is, as in --unit bytes.";
+        if unit.trim().is_empty() || unit.len() > LONGEST || !unit.chars().all(is_printable) {
+            let remedy = "Give its unit, as in bytes.";
             return refuse(format!("the series {name} can't be in the unit {unit:?}"), remedy);
         }
     }
     Ok(())
+}
+
+/// Returns true if a character is shown as itself: one that changes the direction of writing, say, would change what is
+/// beside it.
+fn is_printable(letter: char) -> bool {
+    matches!(letter, '\'' | '"' | '\\') || letter.escape_debug().eq([letter])
 }
 
 #[cfg(test)]
@@ -128,7 +134,8 @@ mod tests {
         for bad in ["", "my memory", "Größe", "CPU", &"x".repeat(41)] {
             assert!(of(&[(bad, "bytes")]).is_err(), "{bad}");
         }
-        for unit in ["", " ", "a\nb"] {
+        assert_eq!(of(&[("room", "°C"), ("rate", "µJ/\"s\" 'x' \\")]), Ok(()));
+        for unit in ["", " ", "a\nb", "\u{202e}setyb", "a\u{2028}b", "a\u{2066}b", "a\u{200f}"] {
             assert!(of(&[("memory", unit)]).is_err(), "{unit}");
         }
         assert!(of(&[("memory", "bytes"), ("memory", "%")]).unwrap_err().contains("two series"));

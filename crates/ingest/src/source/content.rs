@@ -180,8 +180,8 @@ fn packed_name(head: &[u8]) -> Option<&'static str> {
             (b"BZh", "a bzip2 file"),
             (b"Rar!", "a rar archive"),
             (b"PAR1", "a Parquet file"),
-            (b"MZ", "a program, which may unpack itself"),
-            (b"\x7fELF", "a program, which may unpack itself"),
+            (b"MZ", "a program, perhaps a self-extracting archive"),
+            (b"\x7fELF", "a program, perhaps a self-extracting archive"),
         ]
         .into_iter()
         .find_map(|(magic, name)| head.starts_with(magic).then_some(name))

@@ -326,13 +326,13 @@ impl Others {
             return Err(fault.lost().at(self.file));
         }
         let mut problem = match self.list.len() {
-            0 => "is a zip that holds no file".to_owned(),
+            0 => "is a zip without a file".to_owned(),
             count => format!("none of its {count} members is a log or a CPU export"),
         };
         for (place, fault) in self.list.iter().take(DESCRIBED) {
             problem.push_str(&format!("; {} {fault}", place.member.as_deref().unwrap_or_default()));
         }
-        Err(Fault::new(ErrorKind::NoLogInZip, problem, "Give the zip that holds the log.").at(self.file))
+        Err(Fault::new(ErrorKind::NoLogInZip, problem, "Give the zip with the log.").at(self.file))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The texts in a file, whatever they are, for those who read other things than logs.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::file::{Part, Stored};
@@ -53,10 +53,18 @@ impl Text {
     /// # Errors
     /// If the file can't be read, or is damaged.
     pub fn read(&self, most: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read_by(|text| text.take(most).read_to_end(&mut bytes))?;
+        Ok(bytes)
+    }
+
+    /// Gives the text to a function, unpacked. A text that is read to its end is checked.
+    ///
+    /// # Errors
+    /// If the file can't be read, or is damaged.
+    pub fn read_by<T>(&self, read: impl FnOnce(&mut dyn BufRead) -> io::Result<T>) -> Result<T> {
         let failed = |error| explain(self.place(), error);
         let mut opened = self.0.open(PackedCount::default()).map_err(failed)?;
-        let mut bytes = Vec::new();
-        opened.reader().take(most).read_to_end(&mut bytes).map_err(failed)?;
-        Ok(bytes)
+        read(&mut BufReader::new(opened.reader())).map_err(failed)
     }
 }

@@ -61,7 +61,7 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
             cells: &mut cells,
             cpu,
             series,
-            errors: Box::new(counted::checked_failures(totals.errors(), info.failures)),
+            errors: Box::new(totals.errors()),
             label_counts: &label_counts,
             rejects,
             replace,

@@ -1,29 +1,96 @@
-//! Checks that the counts of a run, taken in several ways, agree before it is committed.
+//! Compares the parts of a run with its row before it is committed, so that nothing is stored that reading would refuse.
 
-use super::held::{Counted, unequal};
+use super::bounds::{self, FailureTexts};
+use super::held::{self, Counted, unequal};
 use crate::counts::packed::CellResult;
-use crate::counts::{ErrorCount, LabelCount};
-use crate::error::{Error, Result};
+use crate::counts::{CellKey, ErrorCount, InjectorLoad, LabelCount};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::sink::FinishedRun;
 use crate::run::info::RunInfo;
+use crate::series::cpu::TimeSeries;
+use crate::series::server;
+
+/// Refuses a run whose row, whole-run counts or rejects contradict each other, or are no run's. Its cells and failures are
+/// compared as they pass: [`CountedCells`] and [`CountedFailures`].
+///
+/// # Errors
+/// If reading the run would fail.
+pub(crate) fn admit(run: &FinishedRun<'_>) -> Result<()> {
+    let info = run.info;
+    let ascend = run.label_counts.is_sorted_by(|one, next| one.label < next.label);
+    let faults = info
+        .fault()
+        .into_iter()
+        .chain(sizes(run))
+        .chain((!ascend).then(|| "its counts by label do not ascend by label".to_owned()))
+        .chain(Counted::by_label(run.label_counts).faults(info, "counts by label"))
+        .chain(unequal("rejects", run.rejects.len(), info.rejects));
+    refuse(info, faults)?;
+    server::check(run.series.iter().map(|series| (series.name.as_str(), series.unit.as_str())))
+}
+
+/// Returns what a run has more of than can be read.
+fn sizes(run: &FinishedRun<'_>) -> impl Iterator<Item = String> + use<> {
+    let bytes = |names: &[String]| names.iter().map(String::len).sum();
+    let readings = |readings: &TimeSeries| readings.readings().len() as u64;
+    let (rows, series) = bounds::SERIES;
+    [
+        bounds::names("labels", run.labels.len(), bytes(run.labels)),
+        bounds::names("injectors", run.injectors.len(), bytes(run.injectors)),
+        bounds::labels(run.label_counts),
+        bounds::rows("CPU readings", readings(run.cpu), bounds::READINGS),
+        bounds::rows("readings", run.series.iter().map(|of| readings(&of.readings)).sum(), rows),
+        bounds::rows("series", run.series.len() as u64, series as u64),
+    ]
+    .into_iter()
+    .flatten()
+}
 
 /// The cells of a run on their way into a store. Their samples are counted as they pass.
 pub(crate) struct CountedCells<'a> {
     cells: &'a mut (dyn Iterator<Item = CellResult> + Send),
+    info: &'a RunInfo,
+    /// The numbers of labels and of injectors.
+    names: (usize, usize),
+    last: Option<CellKey>,
     counted: Counted,
 }
 
 impl<'a> CountedCells<'a> {
-    /// Wraps cells of which none has passed yet.
-    pub(crate) fn new(cells: &'a mut (dyn Iterator<Item = CellResult> + Send)) -> Self {
-        Self { cells, counted: Counted::default() }
+    /// Wraps cells of which none has passed yet, with the run's row, its labels and its injectors.
+    pub(crate) fn new(
+        cells: &'a mut (dyn Iterator<Item = CellResult> + Send),
+        info: &'a RunInfo,
+        (labels, injectors): (&[String], &[String]),
+    ) -> Self {
+        let names = (labels.len(), injectors.len());
+        Self { cells, info, names, last: None, counted: Counted::default() }
     }
 
-    /// Compares the counts of all cells with the run's totals. All cells must have passed.
+    /// Compares the counts of all cells with the run's totals, and with the failed transactions among its failures. All
+    /// cells must have passed.
     ///
     /// # Errors
     /// If they differ.
-    pub(crate) fn check(&self, info: &RunInfo) -> Result<()> {
-        refuse(self.counted.faults(info, "counts by second"))
+    pub(crate) fn check(&self, failed_transactions: u64) -> Result<()> {
+        let transactions = self.counted.unlike_transactions(failed_transactions);
+        refuse(self.info, self.counted.faults(self.info, "counts by second").chain(transactions))
+    }
+
+    /// Returns why a cell can't come next.
+    fn fault(&self, key: CellKey, loads: &[InjectorLoad]) -> Option<String> {
+        let (labels, injectors) = self.names;
+        let CellKey { second, label, .. } = key;
+        if self.last.is_some_and(|last| last >= key) {
+            Some(format!("its cells do not ascend by key, in second {second}"))
+        } else if let Some(fault) = held::second_fault("counts", second, self.info) {
+            Some(fault)
+        } else if label as usize >= labels {
+            Some(format!("a cell is of label {label}, and there are {labels}"))
+        } else {
+            let unknown = loads.iter().find(|load| load.injector as usize >= injectors)?;
+            Some(format!("a cell is of injector {}, and there are {injectors}", unknown.injector))
+        }
     }
 }
 
@@ -33,31 +100,79 @@ impl Iterator for CountedCells<'_> {
     fn next(&mut self) -> Option<CellResult> {
         let cell = self.cells.next()?;
         if let Ok((key, cell)) = &cell {
+            if let Some(fault) = self.fault(*key, &cell.sums().injectors) {
+                return Some(Err(refusal(self.info, fault)));
+            }
+            self.last = Some(*key);
             self.counted.add(key.success, key.transaction, cell.samples());
         }
         Some(cell)
     }
 }
 
-/// Passes failures on and counts them. Behind the last one stands an error if the requests among them are not so many as the
-/// run has, so a writer has to take all of them.
-pub(crate) fn checked_failures(
-    mut failures: impl Iterator<Item = Result<ErrorCount>>,
-    of_run: u64,
-) -> impl Iterator<Item = Result<ErrorCount>> {
-    let (mut found, mut is_checked) = (0_u64, false);
-    std::iter::from_fn(move || {
-        let next = failures.next();
-        match &next {
-            Some(Ok(failure)) if !failure.transaction => found = found.saturating_add(failure.count),
-            None if !std::mem::replace(&mut is_checked, true) => {
-                let fault = unequal("failures by message", found, of_run);
-                return refuse(fault.into_iter()).err().map(Err);
-            }
-            _ => {}
+/// The failures of a run on their way into a store, which are counted as they pass. Behind the last one stands an error if
+/// the requests among them are not so many as the run has, so a writer has to take all of them.
+pub(crate) struct CountedFailures<'a> {
+    failures: Box<dyn Iterator<Item = Result<ErrorCount>> + Send + 'a>,
+    info: &'a RunInfo,
+    texts: FailureTexts,
+    requests: u64,
+    transactions: u64,
+    is_checked: bool,
+}
+
+impl<'a> CountedFailures<'a> {
+    /// Wraps failures of which none has passed yet, with the run's row.
+    pub(crate) fn new(
+        failures: Box<dyn Iterator<Item = Result<ErrorCount>> + Send + 'a>,
+        info: &'a RunInfo,
+    ) -> Self {
+        Self {
+            failures,
+            info,
+            texts: FailureTexts::default(),
+            requests: 0,
+            transactions: 0,
+            is_checked: false,
         }
-        next
-    })
+    }
+
+    /// The number of failed transactions that have passed.
+    pub(crate) fn transactions(&self) -> u64 {
+        self.transactions
+    }
+
+    fn end(&mut self) -> Option<Result<ErrorCount>> {
+        if std::mem::replace(&mut self.is_checked, true) {
+            return None;
+        }
+        let fault = unequal("failures by message", self.requests, self.info.failures);
+        refuse(self.info, fault).err().map(Err)
+    }
+}
+
+impl Iterator for CountedFailures<'_> {
+    type Item = Result<ErrorCount>;
+
+    fn next(&mut self) -> Option<Result<ErrorCount>> {
+        let Some(failure) = self.failures.next() else { return self.end() };
+        let Ok(found) = &failure else { return Some(failure) };
+        let sum = if found.transaction { &mut self.transactions } else { &mut self.requests };
+        *sum = sum.saturating_add(found.count);
+        let fault = held::second_fault("failures", found.second, self.info);
+        match fault.or_else(|| self.texts.take(found, self.info)) {
+            None => Some(failure),
+            Some(fault) => Some(Err(refusal(self.info, fault))),
+        }
+    }
+}
+
+/// Compares the samples that a writer took with the run's row.
+///
+/// # Errors
+/// If they differ.
+pub(crate) fn samples(info: &RunInfo, taken: Counted) -> Result<()> {
+    refuse(info, taken.faults(info, "samples"))
 }
 
 /// Compares the parsed samples of an ingested run and its counts by label with its totals.
@@ -68,22 +183,41 @@ pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount]) -> Resul
     let samples = info.requests().saturating_add(info.transactions);
     let labels = Counted::by_label(labels).faults(info, "counts by label");
     let parsed = unequal("samples that were parsed", parsed, samples);
-    refuse(labels.chain(parsed))
+    refuse(info, labels.chain(parsed))
+}
+
+/// Refuses a row that does not say whether its writer was begun with samples.
+pub(crate) fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
+    if info.samples_stored == kept {
+        return Ok(());
+    }
+    Err(Error::usage(
+        ErrorKind::WriterMismatch,
+        format!(
+            "the run's row says samples_stored {}, and its writer was begun with {kept}",
+            info.samples_stored
+        ),
+        "Give both the same answer.",
+    ))
 }
 
 /// Returns the first fault as an error, if there is one.
-fn refuse(mut faults: impl Iterator<Item = String>) -> Result<()> {
-    match faults.next() {
-        None => Ok(()),
-        Some(fault) => {
-            Err(Error::bug("checking the counts of the run", format!("{fault}; nothing was stored")))
-        }
-    }
+fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
+    faults.into_iter().next().map_or(Ok(()), |fault| Err(refusal(info, fault)))
+}
+
+fn refusal(info: &RunInfo, fault: String) -> Error {
+    Error::refused(
+        ErrorKind::RunContradictory,
+        format!("the run {} can't be stored: {fault}", info.key),
+        "Its row, its counts, its failures and its samples have to tell of the same requests. Nothing was stored.",
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::key::RunKey;
 
     #[test]
     fn error_stands_behind_failures_that_are_not_those_of_the_run() {
@@ -97,9 +231,12 @@ mod tests {
         };
         let all = [failure(false, 2), failure(true, 7), failure(false, 3)];
         let told = |of_run: u64| {
-            let mut checked = checked_failures(all.iter().cloned().map(Ok), of_run);
+            let mut info = RunInfo::new(RunKey::new("go", "t"), 0, 0);
+            info.failures = of_run;
+            let mut checked = CountedFailures::new(Box::new(all.iter().cloned().map(Ok)), &info);
             let told: Vec<Result<ErrorCount>> = checked.by_ref().collect();
             assert!(checked.next().is_none(), "the error is told once");
+            assert_eq!(checked.transactions(), 7);
             told
         };
         let right: Vec<ErrorCount> = told(5).into_iter().collect::<Result<_>>().unwrap();

@@ -42,11 +42,19 @@ impl Counted {
         self.add(false, true, other.failed_transactions);
     }
 
-    /// Adds the samples of a batch.
-    pub(crate) fn add_batch(&mut self, batch: &SampleBatch) {
-        for (success, transaction) in batch.success.iter().zip(&batch.transaction) {
-            self.add(*success, *transaction, 1);
-        }
+    /// Counts the samples of a batch.
+    pub(crate) fn of_batch(batch: &SampleBatch) -> Self {
+        let mut counted = Self::default();
+        // One loop for each kind, without branches.
+        let rows = || batch.success.iter().zip(&batch.transaction);
+        let count = |is: fn(bool, bool) -> bool| {
+            rows().map(|(success, transaction)| u64::from(is(*success, *transaction))).sum()
+        };
+        counted.add(true, false, count(|success, transaction| success & !transaction));
+        counted.add(false, false, count(|success, transaction| !success & !transaction));
+        counted.add(true, true, count(|success, transaction| success & transaction));
+        counted.add(false, true, count(|success, transaction| !success & transaction));
+        counted
     }
 
     /// Counts the samples of all cells.
@@ -73,6 +81,12 @@ impl Counted {
         counted
     }
 
+    /// Returns a fault if the failed transactions among the failures of a run are not those of these counts by second.
+    pub(crate) fn unlike_transactions(&self, by_message: u64) -> Option<String> {
+        let differ = by_message != self.failed_transactions;
+        differ.then(|| "its failed transactions by message differ from its counts by second".to_owned())
+    }
+
     /// Returns how these numbers differ from the totals of a run. `what` names the counts in messages.
     pub(crate) fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
         let of = |kind: &str, found, told| unequal(&format!("{kind} in its {what}"), found, told);
@@ -91,19 +105,23 @@ pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
     (found != told).then(|| format!("it has {found} {what}, but its own row says {told}"))
 }
 
+/// Returns a fault if something is of a second that a run does not have.
+pub(crate) fn second_fault(what: &str, second: u32, info: &RunInfo) -> Option<String> {
+    let seconds = info.seconds;
+    (second >= seconds).then(|| format!("it has {what} of second {second}, and has {seconds} seconds"))
+}
+
 /// Returns how the counts of a run contradict its totals and each other. `cells` are the samples that its cells count.
 pub(crate) fn faults(run: &StoredRun, cells: Counted) -> Vec<String> {
     let errors = |transaction: bool| {
         let of = run.errors.iter().filter(|error| error.transaction == transaction);
         of.map(|error| error.count).fold(0, u64::saturating_add)
     };
-    let transactions = (errors(true) != cells.failed_transactions)
-        .then(|| "its failed transactions by message differ from its counts by second".to_owned());
     cells
         .faults(&run.info, "counts by second")
         .chain(Counted::by_label(&run.labels).faults(&run.info, "counts by label"))
         .chain(unequal("failures by message", errors(false), run.info.failures))
-        .chain(transactions)
+        .chain(cells.unlike_transactions(errors(true)))
         .collect()
 }
 

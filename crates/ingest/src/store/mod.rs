@@ -1,5 +1,6 @@
 //! The stores, a folder of Parquet files and Postgres, and the types that they share.
 
+pub(crate) mod bounds;
 pub(crate) mod commit;
 pub(crate) mod counted;
 pub(crate) mod held;
@@ -34,6 +35,16 @@ pub struct Listing {
     pub sizes: BTreeMap<RunKey, u64>,
     /// The errors of runs, or of the store's own file, that can't be read. Each names the file.
     pub unread: Vec<Error>,
+}
+
+/// What was found of a store itself, as opposed to its runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreCheck {
+    /// What is damaged, each as a sentence.
+    pub faults: Vec<String>,
+    /// What may mean that something is lost, or merely that an ingest is in progress or was stopped.
+    pub notes: Vec<String>,
 }
 
 /// The run that a reader asks for.

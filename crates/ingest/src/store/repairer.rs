@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// How long what belongs to no run stays in a bucket: as by default in Delta Lake.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3_600);
@@ -22,6 +22,8 @@ pub struct Repairer<'a> {
     pub(crate) dry_run: bool,
     /// How long what belongs to no run stays in a bucket.
     pub(crate) kept: Duration,
+    /// True if that may be shorter than an ingest takes.
+    is_forced: bool,
     pub(crate) say: &'a mut (dyn FnMut(String) + Send),
     pub(crate) done: Repaired,
 }
@@ -29,14 +31,38 @@ pub struct Repairer<'a> {
 impl<'a> Repairer<'a> {
     /// Creates a repairer that passes a description of each step to `say`. With `dry_run` nothing is changed.
     pub fn new(dry_run: bool, say: &'a mut (dyn FnMut(String) + Send)) -> Self {
-        Self { dry_run, kept: KEPT, say, done: Repaired::default() }
+        Self { dry_run, kept: KEPT, is_forced: false, say, done: Repaired::default() }
     }
 
-    /// Sets how long the files of replaced, dropped and interrupted runs stay in a bucket, in the place of 7 days. Writers
-    /// and readers that began before are disturbed. In other stores nothing stays.
+    /// The shortest time for which files stay in a bucket, unless it is [forced](Self::force): an ingest may be writing what
+    /// is younger.
+    pub const LEAST_KEPT: Duration = Duration::from_secs(6 * 3_600);
+
+    /// Sets how long the files of replaced, dropped and interrupted runs stay in a bucket, in the place of 7 days, by the
+    /// clock of the bucket. At least [`LEAST_KEPT`](Self::LEAST_KEPT). Writers and readers that began before are
+    /// disturbed. In other stores nothing stays.
     pub fn keep_for(mut self, kept: Duration) -> Self {
         self.kept = kept;
         self
+    }
+
+    /// Allows files to stay for less than [`LEAST_KEPT`](Self::LEAST_KEPT), for a store that nobody writes to. An ingest whose
+    /// files are removed all the same is refused at its end.
+    pub fn force(mut self) -> Self {
+        self.is_forced = true;
+        self
+    }
+
+    /// Fails if files would be removed that an ingest may be writing.
+    pub(crate) fn check_kept(&self) -> Result<()> {
+        if self.is_forced || self.kept >= Self::LEAST_KEPT {
+            return Ok(());
+        }
+        Err(Error::usage(
+            ErrorKind::KeptTooShort,
+            "files that belong to no run would be removed before they are 6 hours old, and an ingest may be writing them",
+            "Keep them for 6 hours or longer (Repairer::keep_for), or force it if nobody writes to the store.",
+        ))
     }
 
     /// Reports a step and takes it, unless this is a dry run.

@@ -1,5 +1,8 @@
 //! Collects the stored rows of a run's series: one for each reading.
 
+use std::collections::BTreeMap;
+
+use super::bounds;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
@@ -12,24 +15,50 @@ struct Rows {
 
 /// The rows so far.
 #[derive(Default)]
-pub(crate) struct SeriesRows(Vec<Rows>);
+pub(crate) struct SeriesRows {
+    rows: Vec<Rows>,
+    /// The places of the series by name and unit.
+    places: BTreeMap<String, BTreeMap<String, usize>>,
+    /// The place of the latest.
+    latest: usize,
+    readings: u64,
+}
 
 impl SeriesRows {
     /// Adds a reading: its epoch second and its value.
     pub(crate) fn add(&mut self, name: &str, unit: &str, reading: (i64, f64)) {
-        // A run has few series, and the rows of each mostly stand together.
-        match self.0.iter_mut().rev().find(|rows| rows.name == name && rows.unit == unit) {
-            Some(rows) => rows.readings.push(reading),
-            None => {
-                self.0.push(Rows { name: name.to_owned(), unit: unit.to_owned(), readings: vec![reading] });
-            }
+        self.readings += 1;
+        // The rows of each mostly stand together.
+        let same = |rows: &Rows| rows.name == name && rows.unit == unit;
+        if !self.rows.get(self.latest).is_some_and(same) {
+            self.latest = self.place(name, unit);
         }
+        if let Some(rows) = self.rows.get_mut(self.latest) {
+            rows.readings.push(reading);
+        }
+    }
+
+    fn place(&mut self, name: &str, unit: &str) -> usize {
+        if let Some(place) = self.places.get(name).and_then(|units| units.get(unit)) {
+            return *place;
+        }
+        let place = self.rows.len();
+        self.places.entry(name.to_owned()).or_default().insert(unit.to_owned(), place);
+        self.rows.push(Rows { name: name.to_owned(), unit: unit.to_owned(), readings: Vec::new() });
+        place
+    }
+
+    /// Returns a fault if there are more series or readings than a run has.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let (readings, series) = bounds::SERIES;
+        let many = bounds::rows("readings", self.readings, readings);
+        many.or_else(|| bounds::rows("series", self.rows.len() as u64, series as u64))
     }
 
     /// Returns the series, ascending by name.
     pub(crate) fn finish(mut self) -> Vec<ServerSeries> {
-        self.0.sort_by(|one, other| one.name.cmp(&other.name));
-        let series = self.0.into_iter();
+        self.rows.sort_by(|one, other| one.name.cmp(&other.name));
+        let series = self.rows.into_iter();
         series.map(|rows| ServerSeries::new(rows.name, rows.unit, TimeSeries::new(rows.readings))).collect()
     }
 }

@@ -31,11 +31,8 @@ fn cells_that_are_not_those_of_the_run_are_a_fault_that_is_told_and_nothing_is_s
             fault(&mut wrong);
             let failed = commit(begin(&place.store, &wrong).unwrap(), &wrong, Replace::Any).unwrap_err();
             let told = failed.to_string();
-            assert!(
-                told.contains("checking the counts of the run") && told.contains("nothing was stored"),
-                "{told}"
-            );
-            assert_eq!(failed.kind(), ErrorKind::Bug, "{failed:?}");
+            assert!(told.contains("can't be stored"), "{told}");
+            assert_eq!(failed.kind(), ErrorKind::RunContradictory, "{failed:?}");
             match kept {
                 true => assert_stored(&place.store, &old),
                 false => assert_eq!(place.store.runs().unwrap(), []),
@@ -51,6 +48,6 @@ fn cell_of_a_label_that_is_not_in_the_list_is_a_fault_that_is_told() {
     let mut wrong = example(3, 900);
     wrong.labels.pop();
     let failed = store(&place.store, &wrong).unwrap_err();
-    assert_eq!(failed.kind(), ErrorKind::Bug, "{failed:?}");
+    assert_eq!(failed.kind(), ErrorKind::RunContradictory, "{failed:?}");
     assert_eq!(place.store.runs().unwrap(), []);
 }

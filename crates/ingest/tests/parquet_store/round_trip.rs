@@ -42,8 +42,9 @@ fn samples_that_were_not_all_stored_are_noticed() {
     let place = Place::new();
     let mut run = example(3, 50);
     run.info.successes += 1;
+    run.label_counts[0].successes += 1;
     let failed = store(&place.store, &run).unwrap_err();
-    assert!(failed.to_string().contains("checking the samples"), "{failed}");
+    assert!(failed.to_string().contains("it has 47 successes in its samples"), "{failed}");
     assert_eq!(place.store.runs().unwrap(), []);
 }
 

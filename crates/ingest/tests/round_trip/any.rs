@@ -18,8 +18,9 @@ fn count() -> impl Strategy<Value = u64> {
     prop_oneof![0..9u64, 0..=i64::MAX as u64, Just(i64::MAX as u64)]
 }
 
+/// A second, of a run that has it.
 fn second() -> impl Strategy<Value = u32> {
-    prop_oneof![0..9u32, 0..=i32::MAX as u32]
+    prop_oneof![0..9u32, any::<u32>()]
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -124,8 +125,8 @@ prop_compose! {
 prop_compose! {
     fn info()(
         (framework, test) in ("[a-z_./:%é]{1,9}", "[a-z_./:+é]{1,200}"), repeat in prop_oneof![Just(1), 1..=LAST_REPEAT],
-        times in any::<[i64; 2]>(), end in any::<i64>(), transactions_end_ms in any::<Option<i64>>(),
-        seconds in any::<u32>(), rejects in any::<u64>(), inferred in any::<bool>(),
+        t0 in -62_135_596_800_000..253_400_000_000_000_i64, span in prop_oneof![0..2000i64, 0..=24 * 86_400_000_i64],
+        end in any::<i32>(), transactions_end in any::<Option<i32>>(), inferred in any::<bool>(),
         sources in vec((text(), option::of(text()), text(), any::<u64>(), any::<u32>()), 0..3),
         cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
         damage in vec(damage(), 0..3),
@@ -135,10 +136,13 @@ prop_compose! {
             source.member = member;
             source
         };
-        let mut info = RunInfo::new(RunKey::new(framework, test).with_repeat(repeat), times[0], times[1]);
+        let last = t0 + span;
+        let mut info = RunInfo::new(RunKey::new(framework, test).with_repeat(repeat), t0, last);
         [info.tool_version, info.ingested_at] = words;
-        (info.seconds, info.rejects, info.inferred, info.samples_stored) = (seconds, rejects, inferred, true);
-        (info.last_end_ms, info.transactions_end_ms) = (Some(end), transactions_end_ms);
+        (info.inferred, info.samples_stored) = (inferred, true);
+        // Times of requests may be below zero.
+        let end_of = |elapsed: i32| last + i64::from(elapsed).max(t0 - last);
+        (info.last_end_ms, info.transactions_end_ms) = (Some(end_of(end)), transactions_end.map(end_of));
         (info.cpu_offset, info.cpu_lookback) = cpu;
         (info.options, info.damage) = (options.into(), damage);
         info.sources = sources.into_iter().map(source).collect();
@@ -170,6 +174,14 @@ pub(crate) fn any_example() -> impl Strategy<Value = Example> {
         };
         let mut batch = SampleBatch::default();
         samples.into_iter().for_each(|sample| push(&mut batch, sample));
+        let within = |second: u32| second % info.seconds;
+        let cells: BTreeMap<CellKey, Cell> = cells
+            .into_iter()
+            .map(|(key, cell)| (CellKey { second: within(key.second), ..key }, cell))
+            .collect();
+        let errors = errors.into_iter();
+        let errors =
+            errors.map(|error: ErrorCount| ErrorCount { second: within(error.second), ..error }).collect();
         adding_up(Example {
             info,
             batch,
@@ -195,6 +207,8 @@ fn adding_up(mut run: Example) -> Example {
     (run.info.successes, run.info.failures, run.info.transactions) = (successes, failures, passed + failed);
     run.info.rejects = run.rejects.len() as u64;
     for ((success, transaction), samples) in kinds.into_iter().zip([successes, failures, passed, failed]) {
+        let key = CellKey { second: run.info.seconds - 1, label: 2, success, transaction };
+        run.cells.retain(|(other, _)| *other != key);
         let mut rest = samples;
         let cells =
             run.cells.iter_mut().filter(|(key, _)| (key.success, key.transaction) == (success, transaction));
@@ -202,9 +216,7 @@ fn adding_up(mut run: Example) -> Example {
             *count %= rest + 1;
             rest -= *count;
         }
-        let key = CellKey { second: i32::MAX as u32, label: 2, success, transaction };
         let cell = Cell { elapsed: vec![(7, rest)], ..Cell::default() };
-        run.cells.retain(|(other, _)| *other != key);
         run.cells.push((key, cell));
     }
     run.cells.sort_by_key(|(key, _)| *key);
@@ -241,9 +253,6 @@ fn without_nul(text: &mut String) {
 /// NUL in its names, which neither a command line nor a zip's member can bring there.
 pub(crate) fn within_postgres(mut run: Example) -> Example {
     let info = &mut run.info;
-    // Of the years that have four digits.
-    [&mut info.t0_ms, &mut info.last_ms].into_iter().for_each(|ms| *ms %= 62_135_596_800_000);
-    info.seconds &= i32::MAX as u32;
     info.cpu_lookback &= i32::MAX as u32;
     info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
     without_nul(&mut info.tool_version);

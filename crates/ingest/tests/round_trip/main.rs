@@ -10,6 +10,7 @@
 )]
 
 mod any;
+mod contradictions;
 #[path = "../parquet_store/example.rs"]
 #[allow(dead_code, reason = "a part of it is used here")]
 mod example;

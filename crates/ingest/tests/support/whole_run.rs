@@ -4,7 +4,7 @@ use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LabelCount, PackedCell}
 use perfpipe_ingest::run::{Reject, Replace};
 use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::store::RejectSpool;
-use perfpipe_ingest::store::{CommitStage, FinishedRun, RunWriter};
+use perfpipe_ingest::store::{CommitStage, FinishedRun, RunWriter, Stage};
 use perfpipe_ingest::{Result, RunInfo, SampleBatch};
 
 /// Everything that a run consists of.
@@ -34,5 +34,9 @@ pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: R
     run.errors = Box::new(example.errors.iter().cloned().map(Ok));
     run.label_counts = &example.label_counts;
     run.replace = replace;
-    writer.commit(run).await
+    let committed = writer.commit(run).await;
+    if committed.is_ok() {
+        assert_eq!(stage.get(), Stage::Stored);
+    }
+    committed
 }

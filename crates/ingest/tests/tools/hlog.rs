@@ -85,7 +85,7 @@ fn log_has_the_counts_of_the_requests_and_times_within_a_thousandth() {
     let told = run.info.options.intervals.unwrap();
     assert_eq!(told.to_string(), "digits=3 per-ms=1000 intervals=2 across=0 longest-ms=1000 sums=2");
     assert_eq!(told.to_string().parse::<Intervals>(), Ok(told));
-    for text in ["3 significant digits", "does not tell failures", "µs", "are left out"] {
+    for text in ["3 significant digits", "failures are not in the log", "µs", "are left out"] {
         assert!(notes(&done).contains(text), "{text}: {}", notes(&done));
     }
 }

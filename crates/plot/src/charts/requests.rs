@@ -65,8 +65,7 @@ impl Chart for Requests<'_> {
             return Err("No requests");
         }
         let columns = self.0.columns.columns.iter();
-        let max =
-            columns.map(|c| c.successes.max.max(c.successes.mean + c.failures.mean)).fold(0.0, f64::max);
+        let max = columns.map(|c| greatest(c).max(mean(c) + c.failures.mean)).fold(0.0, f64::max);
         Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 6, Steps::Whole)))
     }
 
@@ -80,7 +79,7 @@ impl Chart for Requests<'_> {
             self.successes(drawing, frame, TINTS.1, |s| s.max);
             self.successes(drawing, frame, TINTS.0, |s| s.mean);
             self.successes(drawing, frame, 0.0, |s| s.min);
-            run.edge(drawing, frame, |c| Some(c.successes.at(|s| s.max)), |c| run.scale.color(c.measure));
+            run.edge(drawing, frame, |c| Some(c.successes?.at(|s| s.max)), |c| run.scale.color(c.measure));
         } else {
             self.successes(drawing, frame, 0.0, |s| s.mean);
         }
@@ -92,7 +91,8 @@ impl Chart for Requests<'_> {
 impl Requests<'_> {
     fn successes(&self, drawing: &mut Drawing, frame: &Frame, tint: f64, value: impl Fn(Spread) -> f64) {
         let scale = &self.0.scale;
-        self.bars(drawing, frame, |c| (0.0, value(c.successes), scale.color(c.measure).tint(tint)));
+        let value = |c: &Column| c.successes.map_or(0.0, &value);
+        self.bars(drawing, frame, |c| (0.0, value(c), scale.color(c.measure).tint(tint)));
     }
 
     /// Stacks the failures on the successes.
@@ -102,7 +102,7 @@ impl Requests<'_> {
         let seen = |c: &Column| frame.y(0.0) - frame.y(c.failures.mean) >= least;
         self.bars(drawing, frame, |c| {
             let failures = if seen(c) { c.failures.mean } else { 0.0 };
-            (c.successes.mean, c.successes.mean + failures, FAILURE)
+            (mean(c), mean(c) + failures, FAILURE)
         });
     }
 
@@ -129,6 +129,15 @@ impl Requests<'_> {
             drawing.line(ends, 0.9, INK);
         }
     }
+}
+
+/// Returns the mean of a column's successes; 0 if none are drawn.
+fn mean(column: &Column) -> f64 {
+    column.successes.map_or(0.0, |spread| spread.mean)
+}
+
+fn greatest(column: &Column) -> f64 {
+    column.successes.map_or(0.0, |spread| spread.max)
 }
 
 /// Returns a bar's left and right edge: those of the column, inset if the column is wide.

@@ -4,7 +4,7 @@ use perfpipe_analyze::SeriesBySecond;
 
 use super::chart::{Chart, Height};
 use super::run::Run;
-use super::scaled::Scaled;
+use super::shared::Scaled;
 use crate::columns::Column;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;

@@ -1,10 +1,10 @@
-//! A series of the server that several runs have, in one unit for all of them.
+//! Series of the server: the units in which they are drawn, and those that several runs have.
 
 use perfpipe_analyze::{SeriesBySecond, Timeline};
 
-use super::scaled::Scaled;
 use super::server::MOST;
 use crate::columns::{Column, Spread};
+use crate::output::drawing::Text;
 
 /// A series of several runs, by name and unit.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,5 +51,63 @@ impl Shared {
     fn find<'a>(&self, run: &'a Timeline) -> Option<(usize, &'a SeriesBySecond)> {
         let is_this = |series: &SeriesBySecond| series.name == self.name && series.unit == self.given;
         run.series.iter().enumerate().find(|(_, series)| is_this(series))
+    }
+}
+
+/// A series in a unit in which its greatest value has few digits.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scaled {
+    /// What the values are to be divided by.
+    pub(crate) factor: f64,
+    /// The name of the unit.
+    pub(crate) unit: String,
+    /// True if there are values below 0, where no axis begins.
+    below: bool,
+}
+
+impl Scaled {
+    /// Returns the unit for a series: bytes in KiB, MiB and so on, all others as they are.
+    pub(crate) fn of(series: &SeriesBySecond) -> Self {
+        Self::of_all(&series.unit, std::iter::once(series))
+    }
+
+    /// Returns the unit for series that are all in `unit`.
+    pub(crate) fn of_all<'a>(unit: &str, all: impl Iterator<Item = &'a SeriesBySecond>) -> Self {
+        let ends = all.filter_map(|series| series.min().zip(series.max()));
+        let (least, most) =
+            ends.fold((0.0, 0.0), |(least, most): (f64, f64), (min, max)| (least.min(min), most.max(max)));
+        Self { below: least < 0.0, ..Self::up_to(unit, most) }
+    }
+
+    /// Returns the unit for values up to `max`, none of which is below 0.
+    pub(crate) fn up_to(unit: &str, max: f64) -> Self {
+        let steps = if matches!(unit, "B" | "byte" | "bytes") { BYTES.as_slice() } else { &[] };
+        let (factor, unit) = steps.iter().copied().rfind(|(factor, _)| max >= *factor).unwrap_or((1.0, unit));
+        Self { factor, unit: Text::clean(unit), below: false }
+    }
+
+    /// Returns a note on what the axis can't show.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.below.then(|| "Values below 0 are drawn at 0.".to_owned())
+    }
+}
+
+/// The units of bytes.
+const BYTES: [(f64, &str); 4] =
+    [(1024.0, "KiB"), (1_048_576.0, "MiB"), (1_073_741_824.0, "GiB"), (1_099_511_627_776.0, "TiB")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_a_unit_that_fits() {
+        let of = |unit: &str, max: f64| {
+            let scaled = Scaled::of(&SeriesBySecond::new("x", unit, 0, vec![None, Some(max), Some(0.0)]));
+            (scaled.factor, scaled.unit, scaled.below)
+        };
+        assert_eq!(of("bytes", 7_798_784.0), (1_048_576.0, "MiB".to_owned(), false));
+        assert_eq!(of("B", 1023.0), (1.0, "B".to_owned(), false));
+        assert_eq!(of("°C", -3.5), (1.0, "°C".to_owned(), true));
     }
 }

@@ -16,7 +16,7 @@ use crate::style::Style;
 
 /// The help text on using the charts.
 pub(super) const HELP: &str = "Point at a chart, or tap it, to read all charts at that second. Drag to zoom in on a part of the \
-                    time: the bar above the charts tells the figures of that part. Double-click for the whole. Keys, \
+                    time: the bar above the charts shows the figures of that part. Double-click for the whole. Keys, \
                     with the focus on the bar's slider: <kbd>←</kbd> <kbd>→</kbd> move by a second, <kbd>+</kbd> \
                     <kbd>−</kbd> zoom, <kbd>Esc</kbd> shows the whole. Keys in a chart by percentile or by load: \
                     <kbd>←</kbd> <kbd>→</kbd> move from point to point. Click a legend entry to hide its line, and a heading to \
@@ -50,7 +50,7 @@ impl Parts<'_> {
 }
 
 /// The line that says how a live page follows its test.
-const STATE: &str = "<p id=\"state\" role=\"status\">Live: each second once it is complete.</p>\n";
+const STATE: &str = "<p id=\"state\" role=\"status\">Live, updated every second.</p>\n";
 
 /// Returns the whole file.
 pub(super) fn document(parts: &Parts<'_>, runs: &[Grouped<'_>], style: &Style) -> Result<String> {

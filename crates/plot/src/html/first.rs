@@ -1,6 +1,6 @@
 //! The first screen: what was tested, when, how long and how much, verdicts, findings and the league.
 
-use perfpipe_analyze::format::{decimals, one_line};
+use perfpipe_analyze::format::{decimals, lasting, one_line};
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Finding, Summary, Verdict};
 
@@ -9,11 +9,8 @@ use super::report::{Grouped, Report};
 use super::table::{Beneath, Look};
 use crate::output::svg::escaped;
 use crate::pages::{chosen, footer};
-use crate::text::clock::{duration, minutes, stamp, utc_minute};
+use crate::text::clock::{minutes, stamp, utc_minute};
 use crate::text::number::{count, measured, percent, response};
-
-/// A run shorter than this many seconds has decimals.
-const SHORT_RUN: f64 = 10.0;
 
 /// Findings of several runs are told by kind and time on the first screen; the runs have them in full.
 const CHIPS: usize = 8;
@@ -75,7 +72,7 @@ fn facts(report: &Report<'_>, runs: &[Grouped<'_>]) -> Vec<Fact> {
         )),
     }
     facts.push(Fact::new("Started", started(runs)));
-    facts.push(Fact::new("Lasted", lasted(runs)));
+    facts.push(Fact::new("Duration", lasted(runs)));
     let sum = |of: fn(&Grouped<'_>) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
     let (requests, failures) =
         (sum(|run| run.timeline.summary.requests()), sum(|run| run.timeline.summary.failures));
@@ -115,7 +112,7 @@ fn best(report: &Report<'_>) -> Option<Fact> {
     let names: Vec<String> =
         first.map(|one| format!("{} {}/s", one_line(&one.framework), measured(one.throughput))).collect();
     (!names.is_empty())
-        .then(|| Fact::new(if names.len() > 1 { "Best, not told apart" } else { "Best" }, names.join(", ")))
+        .then(|| Fact::new(if names.len() > 1 { "Best (tie)" } else { "Best" }, names.join(", ")))
 }
 
 /// Tells when the runs were started: the first and the last, if there are several.
@@ -136,11 +133,6 @@ fn lasted(runs: &[Grouped<'_>]) -> String {
         (Some(least), _) => least,
         _ => String::new(),
     }
-}
-
-/// Tells a duration in seconds, with decimals only where it is short.
-pub(super) fn lasting(seconds: f64) -> String {
-    if seconds < SHORT_RUN { format!("{} s", measured(seconds)) } else { duration(seconds.round() as u32) }
 }
 
 /// Returns the contents: links to the sections and to the runs.
@@ -175,16 +167,15 @@ pub(super) fn verdicts(verdicts: &[Verdict]) -> String {
     let mut section = "<section id=\"verdicts\">\n<h2>Rules</h2>\n".to_owned();
     let all = verdicts.len();
     if broken.is_empty() {
-        section += &format!("<p class=\"holds\">✓ All {all} checks of rules hold.</p>\n");
+        section += &format!("<p class=\"holds\">✓ All {all} rules passed.</p>\n");
     } else {
-        section +=
-            &format!("<p class=\"failing\">✗ {} of {all} checks of rules do not hold.</p>\n", broken.len());
+        section += &format!("<p class=\"failing\">✗ {} of {all} rules failed.</p>\n", broken.len());
         section += &verdict_table(&broken);
     }
     if !held.is_empty() {
         let (number, table) = (held.len(), verdict_table(&held));
         section += &format!(
-            "<details class=\"held\"><summary>✓ {number} of {all} hold</summary>\n{table}</details>\n"
+            "<details class=\"held\"><summary>✓ {number} of {all} passed</summary>\n{table}</details>\n"
         );
     }
     section + "</section>\n"
@@ -199,7 +190,7 @@ fn verdict_table(verdicts: &[&Verdict]) -> String {
     };
     let table = Table::of(verdicts)
         .column("verdict", |row| {
-            Some(if row.holds { "✓ holds".to_owned() } else { "✗ broken".to_owned() })
+            Some(if row.holds { "✓ passed".to_owned() } else { "✗ failed".to_owned() })
         })
         .column("run", |row| Some(row.run.clone()))
         .column("rule", |row| Some(row.rule.clone()))

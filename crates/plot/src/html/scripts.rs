@@ -11,12 +11,13 @@ macro_rules! modules {
 }
 
 /// All modules.
-const MODULES: [Module; 38] = modules![
+const MODULES: [Module; 39] = modules![
     "data/bins.js",
     "data/by_code.js",
     "data/by_rate.js",
     "data/counts.js",
     "data/format.js",
+    "data/median.js",
     "data/order.js",
     "data/part.js",
     "data/unpack.js",

@@ -1,7 +1,7 @@
 //! The sections of the report: all frameworks, and each run with its charts, failures and labels.
 
 use perfpipe_analyze::breakdown::ErrorKind;
-use perfpipe_analyze::format::one_line;
+use perfpipe_analyze::format::{lasting, one_line};
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Finding, Phase, Span, Summary, Sweep, Timeline};
 
@@ -97,7 +97,7 @@ fn facts(run: &Grouped<'_>) -> Vec<String> {
     let (info, summary) = (&run.timeline.info, &run.timeline.summary);
     let mut facts = vec![
         format!("started {}", utc_minute(info.t0_ms)),
-        format!("lasted {}", first::lasting(run.timeline.duration.seconds)),
+        format!("duration {}", lasting(run.timeline.duration.seconds)),
         format!("{} requests", count(summary.requests())),
         format!("{} failures", count(summary.failures)),
     ];
@@ -131,8 +131,7 @@ fn phases(title: &str, phases: &[(Phase, Span, Summary)], timeline: &Timeline) -
         .column("load_max", |row| row.2.load_max)
         .unit("", 1)
         .done();
-    let note =
-        "<p>The hold is the time in which the load is level; the ramp is before it, the tail after it.</p>\n";
+    let note = "<p>Hold: the load is level. Ramp: before it. Tail: after it.</p>\n";
     format!(
         "<div class=\"phases\">\n{}{}{note}</div>\n",
         heading(title, "Phases"),

@@ -18,7 +18,7 @@ const MORE_IS_BETTER: [&str; 14] = [
     "seconds",
     "within",
     "apdex",
-    "holds",
+    "passed",
     "knee",
 ];
 

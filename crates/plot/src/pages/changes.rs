@@ -3,7 +3,7 @@
 use perfpipe_analyze::{Change, Measure, Noise, Outcome, Part};
 
 use super::sheet::Sheet;
-use crate::charts::scaled::Scaled;
+use crate::charts::shared::Scaled;
 use crate::layout::frame::Rect;
 use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Anchor, Drawing, Text};
@@ -72,12 +72,13 @@ fn told(changes: &[&Change]) -> String {
 
 fn facts(changes: &[&Change]) -> Vec<String> {
     let mut facts = vec!["Bars: 99 % confidence intervals of the difference".to_owned()];
-    facts.push(match changes.first().map(|change| change.noise) {
-        Some(Noise::Repeats) => "noise: the scatter of the repeats".to_owned(),
-        _ => {
-            "noise: the scatter of the seconds within the runs; starts of a server differ by more".to_owned()
-        }
-    });
+    let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
+    let noise = match (is_by(Noise::Repeats), is_by(Noise::SecondsOfRepeats)) {
+        (true, false) => "noise: the scatter of the repeats",
+        (_, true) => "noise: the scatter of the repeats, or of the seconds within them where that is greater",
+        _ => "noise: the scatter of the seconds within the runs; starts of a server differ by more",
+    };
+    facts.push(noise.to_owned());
     facts.push("1 % mistakes over all figures (Holm 1979)".to_owned());
     facts
 }
@@ -150,6 +151,9 @@ impl Plot {
     fn rows(&self, drawing: &mut Drawing, rows: &[&Change], top: f64, (a, b): (&str, &str)) -> f64 {
         let heading = match rows.first().map(|change| change.part) {
             Some(Part::Hold) => "Hold",
+            Some(Part::Ramp) => "Ramp",
+            Some(Part::Tail) => "Tail",
+            Some(Part::Window) => "Chosen seconds",
             _ => "Whole run",
         };
         let left = self.chart.left - COLUMNS.0;

@@ -103,7 +103,7 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
     let mut charts = vec![Both {
         sides,
         heading: "Successes per second".into(),
-        values: Box::new(|_, column| Some(column.successes)),
+        values: Box::new(|_, column| column.successes),
         whole: Box::new(|timeline| Some(format!("mean {}/s", measured(timeline.summary.throughput)))),
         notes: Vec::new(),
         share: 1.0,
@@ -238,7 +238,7 @@ fn facts(sides: &[Side<'_>; 2], width: u32) -> Vec<String> {
             "{}: t0 {}, {}",
             side.letter,
             crate::text::clock::utc(info.t0_ms),
-            duration(info.seconds)
+            perfpipe_analyze::format::lasting(side.timeline.duration.seconds)
         ));
         facts.extend(footer::damage(info));
     }

@@ -1,11 +1,12 @@
 //! The texts of a run's page: the figures below its title, and the facts in its footer.
 
-use perfpipe_analyze::format::damage_read;
+use perfpipe_analyze::format::{damage_read, lasting};
 use perfpipe_analyze::{Summary, Timeline, View};
 use perfpipe_ingest::RunInfo;
 
 use crate::charts::run::Run;
-use crate::text::clock::{duration, utc};
+use crate::columns;
+use crate::text::clock::utc;
 use crate::text::number::{count, measured, percent, response, trimmed};
 
 /// The number of source files that are named; the rest are counted.
@@ -40,10 +41,13 @@ fn figures_of(summary: &Summary) -> Vec<String> {
 /// Returns further facts on a run.
 pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let (info, summary) = (&run.timeline.info, run.summary());
-    let lasted = run.timeline.duration.seconds.round() as u32;
+    let lasted = lasting(run.timeline.duration.seconds);
     let share = summary.failure_share().map(|share| format!(" ({})", percent(share)));
-    let mut facts = vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(lasted))];
+    let mut facts = vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {lasted}")];
     facts.extend(window(run));
+    facts.extend(
+        columns::cut(run.timeline).map(|_| "The last second, cut short, has no bar of successes".to_owned()),
+    );
     facts.extend(hold(run.timeline));
     facts.extend(load(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));

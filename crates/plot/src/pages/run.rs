@@ -9,6 +9,7 @@ use crate::charts::chart::Chart;
 use crate::charts::colorbar::ColorBar;
 use crate::charts::cpu::Cpu;
 use crate::charts::failures::Failures;
+use crate::charts::load::Load;
 use crate::charts::requests::Requests;
 use crate::charts::response::Response;
 use crate::charts::run::Run;
@@ -21,6 +22,7 @@ use crate::style::Style;
 /// Returns the charts, from top to bottom.
 fn charts<'a>(run: &'a Run<'a>) -> Vec<Box<dyn Chart + 'a>> {
     let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(Requests(run)), Box::new(Cpu(run))];
+    charts.extend(Load::new(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
     charts.extend(server::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
     charts.push(Box::new(Response::new(run)));
     if run.summary().failures > 0 {

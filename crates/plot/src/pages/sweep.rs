@@ -65,7 +65,7 @@ fn growth(sweep: &Sweep) -> String {
         return format!("throughput stops growing {at} {load} threads{least}, at {throughput}/s");
     }
     match sweep.growth() {
-        Growth::Untold => "no knee is looked for: fewer than three loads have 3 seconds or more".to_owned(),
+        Growth::Untold => "too few load levels to find a knee".to_owned(),
         Growth::Flat => "throughput does not grow beyond the least load".to_owned(),
         Growth::Peaks(at) => {
             let load = sweep.steps.get(at).map(|step| measured(step.load)).unwrap_or_default();

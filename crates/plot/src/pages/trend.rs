@@ -30,9 +30,8 @@ const CHANGES: (Color, Color, Color) = (Color(0xc0, 0x39, 0x2b), Color(0x1b, 0x7
 const NAMES: f64 = 90.0;
 /// The least distance between two names, in points.
 const NAME_STEP: f64 = 10.0;
-/// The least value that an axis without 0 begins at, as a share of the largest.
-const HIGH: f64 = 0.5;
-
+/// The opacity of the band between the intervals of versions.
+const BAND: f64 = 0.12;
 /// The least value that a logarithmic axis begins at, as a share of the largest.
 const LEAST_OF_LOG: f64 = 1e-4;
 
@@ -76,7 +75,7 @@ fn facts(trends: &Trends) -> Vec<String> {
     facts.extend(
         has_intervals.then(|| "bars: 99 % confidence intervals, by the scatter of the repeats".to_owned()),
     );
-    facts.push("changes of level by circular binary segmentation (Olshen et al. 2004), 1 % mistakes in a level series".to_owned());
+    facts.push("a change is marked by mistake in 1 of 100 unchanged series (Olshen et al. 2004)".to_owned());
     facts
 }
 
@@ -109,6 +108,16 @@ struct Line<'a> {
     name: String,
     color: Color,
     trend: &'a Trend,
+}
+
+impl Line<'_> {
+    /// Returns the intervals of consecutive versions that have one.
+    fn intervals(&self) -> Vec<Vec<(usize, (f64, f64))>> {
+        let known = (0..).zip(&self.trend.intervals);
+        let known: Vec<(usize, (f64, f64))> =
+            known.filter_map(|(version, interval)| Some((version, (*interval)?))).collect();
+        known.chunk_by(|a, b| a.0 + 1 == b.0).filter(|all| all.len() > 1).map(<[_]>::to_vec).collect()
+    }
 }
 
 /// A chart of figures with one unit.
@@ -153,20 +162,6 @@ impl<'a> Figures<'a> {
         let extent = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
         let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), extent);
         (least <= most).then_some((least.max(0.0) / self.unit, most / self.unit))
-    }
-
-    /// Returns the value that the axis begins at, and its ticks. It begins at 0 only where values come near 0: changes of
-    /// a few percent are to be seen.
-    fn scale(&self) -> Option<(f64, Values)> {
-        let (least, most) = self.extent()?;
-        // Both are 0 where nothing ever failed.
-        if self.is_log || least <= most * HIGH {
-            return Some((0.0, Values::up_to(most, 5, Steps::Any)));
-        }
-        let margin = ((most - least) * 0.1).max(most * 0.01);
-        let step = Values::up_to(most - least + 2.0 * margin, 5, Steps::Any).step;
-        let base = ((least - margin) / step).floor() * step;
-        Some((base, Values { top: ((most + margin - base) / step).ceil() * step, step }))
     }
 
     /// Returns the change of level to be named at a version: the largest.
@@ -232,12 +227,12 @@ impl Chart for Figures<'_> {
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
-        let (base, values) = self.scale().ok_or("No request succeeded")?;
-        if let Some((least, most)) = self.extent().filter(|_| self.is_log) {
-            return Ok(Axis::log(least.max(most * LEAST_OF_LOG), most));
-        }
-        let label = |tick: f64| (tick, grouped(base + tick, values.decimals()));
-        Ok(Axis { scale: Scale::Linear(values.top), ticks: values.ticks().map(label).collect() })
+        let (least, most) = self.extent().ok_or("No request succeeded")?;
+        Ok(match self.is_log {
+            true => Axis::log(least.max(most * LEAST_OF_LOG), most),
+            // From 0: a change of a few percent is not to look like a cliff.
+            false => Axis::new(Values::up_to(most, 5, Steps::Any)),
+        })
     }
 
     fn height(&self) -> Height {
@@ -249,15 +244,20 @@ impl Chart for Figures<'_> {
     }
 
     fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
-        let Some((base, _)) = self.scale() else { return };
-        let at = |version: usize, value: f64| frame.at(version as f64, value / self.unit - base);
+        let at = |version: usize, value: f64| frame.at(version as f64, value / self.unit);
         for line in &self.lines {
+            for stretch in line.intervals() {
+                let upper = stretch.iter().map(|(version, (_, high))| at(*version, *high));
+                let lower = stretch.iter().rev().map(|(version, (low, _))| at(*version, low.max(0.0)));
+                drawing.veil(upper.chain(lower).collect(), line.color, BAND);
+            }
             let known =
                 (0..).zip(&line.trend.values).filter_map(|(version, value)| Some((version, (*value)?)));
             let points: Vec<_> = known.map(|(version, value)| at(version, value)).collect();
             for (version, interval) in line.trend.intervals.iter().enumerate() {
                 if let Some((low, high)) = interval {
-                    drawing.line(vec![at(version, *low), at(version, *high)], WIDTHS.1, line.color.tint(0.4));
+                    let ends = vec![at(version, low.max(0.0)), at(version, *high)];
+                    drawing.line(ends, WIDTHS.1, line.color.tint(0.4));
                 }
             }
             drawing.line(points.clone(), WIDTHS.0, line.color);

@@ -16,17 +16,20 @@ use crate::stats::histogram::Histogram;
 use crate::stats::percentile::{self, fraction};
 use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
+use crate::timeline::summary::Summary;
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// The figures of a run and the scatter of its seconds, for the whole run and for its hold.
+/// The figures of a run and the scatter of its seconds, for its hold and for the whole run.
+///
+/// The figures are those of its [`Timeline`]; the scatter is that of whole seconds.
 ///
 /// Takes about 100 KB for a run of any length.
 #[derive(Debug, Clone)]
 pub struct Measured {
     info: RunInfo,
     view: View,
-    /// The figures of the whole run, and of its hold if there is one and other seconds too.
+    /// The figures of its hold if there is one and other seconds too, and of the whole run.
     pub(super) parts: Vec<Figures>,
 }
 
@@ -34,7 +37,8 @@ pub struct Measured {
 pub(super) type Figures = (Part, Vec<(Measure, Figure)>);
 
 impl Measured {
-    /// Measures a stored run for a view. The run's last second is left out if it is cut or not known to be whole.
+    /// Measures a stored run for a view. The scatter is that of its seconds without the last one if that is cut or not
+    /// known to be whole.
     ///
     /// # Errors
     /// The same errors as [`Timeline::new`].
@@ -42,12 +46,16 @@ impl Measured {
         let percentiles = percentile::checked(&view.percentiles)?;
         let timeline = Timeline::new(run, &View { percentiles: Vec::new(), ..view.clone() })?;
         let selection = Selection::new(run, view)?;
-        let whole = units::whole(&selection, &timeline.duration);
-        let hold = timeline.hold.as_ref().and(timeline.phases.hold).and_then(|hold| hold.shared(whole));
+        let scattering = units::whole(&selection, &timeline.duration);
+        let hold = timeline.hold.as_ref().zip(selection.part(timeline.phases.hold));
+        let all = (Part::Run, &timeline.summary, selection.whole());
         let mut parts = Vec::new();
-        for (part, span) in [(Part::Run, Some(whole)), (Part::Hold, hold)] {
-            let Some(span) = span else { continue };
-            parts.push((part, figures(&selection, &timeline, span, &percentiles)?));
+        for (part, summary, span) in
+            hold.map(|(hold, span)| (Part::Hold, hold, span)).into_iter().chain([all])
+        {
+            let Some(scattering) = span.shared(scattering) else { continue };
+            let of = Whole { summary, span, scattering };
+            parts.push((part, figures(&selection, &timeline, of, &percentiles)?));
         }
         Ok(Self { info: run.info.clone(), view: view.clone(), parts })
     }
@@ -75,18 +83,26 @@ impl Measured {
     }
 }
 
+/// A part that is measured: its summary, its seconds, and those of them whose scatter is the noise.
+#[derive(Clone, Copy)]
+struct Whole<'a> {
+    summary: &'a Summary,
+    span: Span,
+    scattering: Span,
+}
+
 fn figures(
     selection: &Selection<'_>,
     timeline: &Timeline,
-    span: Span,
+    Whole { summary, span, scattering }: Whole<'_>,
     percentiles: &[f64],
 ) -> Result<Vec<(Measure, Figure)>> {
     let histogram = units::histogram(selection, span)?;
     let distribution = Arc::new(Distribution::of(&histogram));
     let shares: Vec<f64> = percentiles.iter().map(|percent| fraction(*percent)).collect();
     let marks: Vec<i32> = shares.iter().map(|share| distribution.mark(*share)).collect();
-    let units = Units::read(selection, timeline, span, &marks)?;
-    let mut figures = counted(&units);
+    let units = Units::read(selection, timeline, scattering, &marks)?;
+    let mut figures = counted(&units, summary);
     figures.push((Measure::ElapsedMean, elapsed_mean(&units, &histogram)));
     let values = histogram.percentiles(percentiles);
     for (at, ((percent, share), value)) in percentiles.iter().zip(&shares).zip(values).enumerate() {
@@ -98,34 +114,29 @@ fn figures(
 }
 
 /// Computes throughput, failures and CPU.
-fn counted(units: &Units) -> Vec<(Measure, Figure)> {
+fn counted(units: &Units, summary: &Summary) -> Vec<(Measure, Figure)> {
     let Unit { seconds, successes, failures, cpu_sum, cpu_seconds, .. } = units.sum;
-    let throughput = ratio(successes as f64, f64::from(seconds));
-    let rate = throughput.unwrap_or_default();
-    let requests = successes + failures;
-    let failing = ratio(failures as f64, requests as f64);
-    let share = failing.unwrap_or_default();
-    let cpu = ratio(cpu_sum, f64::from(cpu_seconds));
-    let busy = cpu.unwrap_or_default();
+    let of_units = |sum: f64, of: f64| ratio(sum, of).unwrap_or_default();
+    let rate = of_units(successes as f64, f64::from(seconds));
+    let share = of_units(failures as f64, (successes + failures) as f64);
+    let busy = of_units(cpu_sum, f64::from(cpu_seconds));
+    let failing = summary.failure_share().map(|share| share * 100.0);
     vec![
         (
             Measure::Throughput,
-            figure(units, throughput, Kind::Mean { of: f64::from(seconds) }, |unit| {
+            figure(units, Some(summary.throughput), Kind::Mean { of: f64::from(seconds) }, |unit| {
                 Some(unit.successes as f64 - rate * f64::from(unit.seconds))
             }),
         ),
         (
             Measure::FailuresPercent,
-            figure(
-                units,
-                failing.map(|share| share * 100.0),
-                Kind::Share { count: failures, of: requests },
-                |unit| Some(unit.failures as f64 - share * (unit.failures + unit.successes) as f64),
-            ),
+            figure(units, failing, Kind::Share { count: summary.failures, of: summary.requests() }, |unit| {
+                Some(unit.failures as f64 - share * (unit.failures + unit.successes) as f64)
+            }),
         ),
         (
             Measure::CpuMean,
-            figure(units, cpu, Kind::Mean { of: f64::from(cpu_seconds) }, |unit| {
+            figure(units, summary.cpu_mean, Kind::Mean { of: f64::from(cpu_seconds) }, |unit| {
                 (unit.cpu_seconds > 0).then(|| unit.cpu_sum - busy * f64::from(unit.cpu_seconds))
             }),
         ),

@@ -8,11 +8,11 @@ use super::of_units::{SHORTEST, figure, ratio};
 use crate::compare::figure::{Figure, Kind};
 use crate::compare::measure::{Measure, SeriesKey};
 use crate::compare::units::{Readings, Unit, Units};
-use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
+use crate::timeline::{SeriesBySecond, Timeline};
 use crate::view::phases::Span;
 
-/// Computes the figures of each series that has a value in the span.
+/// Computes the figures of each series that has a value in the span; `units` are those whose scatter is the noise.
 pub(super) fn figures(
     selection: &Selection<'_>,
     timeline: &Timeline,
@@ -26,13 +26,19 @@ pub(super) fn figures(
         let readings = series.readings.readings().iter();
         readings.filter(|(clock, _)| within.contains(clock)).take(SHORTEST).count() < SHORTEST
     };
-    let all = selection.run.series.iter().zip(&units.sum.series).enumerate();
+    let sum = |series: &SeriesBySecond| {
+        let mut sum = Readings::default();
+        let values = (span.first..=span.last).filter_map(|second| series.at(second));
+        values.for_each(|value| sum.add(Readings::one(value)));
+        sum
+    };
+    let all = selection.run.series.iter().zip(timeline.series.iter().map(sum)).enumerate();
     all.filter(|(_, (_, sum))| sum.seconds > 0)
         .flat_map(|(at, (series, sum))| {
             let key = Arc::new(SeriesKey { name: series.name.clone(), unit: series.unit.clone() });
             let greatest =
                 Figure { value: sum.greatest, kind: Kind::Greatest, scatters: Vec::new(), values: 0 };
-            let mean = mean(units, at, *sum, few(series));
+            let mean = mean(units, at, sum, few(series));
             [(Measure::SeriesMean(Arc::clone(&key)), mean), (Measure::SeriesMax(key), greatest)]
         })
         .collect()

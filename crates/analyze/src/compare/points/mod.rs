@@ -210,7 +210,7 @@ pub fn compare_points(baseline: &PointSide, others: &[PointSide]) -> Vec<PointCh
         change.p_adjusted = adjusted.next();
         change.outcome = change.p_adjusted.map(|p| match p < MISSED {
             true => Outcome::beyond_noise(change.measure.growth(), is_more(change.interval)),
-            false => Outcome::Noise,
+            false => change.interval.map_or(Outcome::Unknown, Outcome::not_shown),
         });
     }
     changes

@@ -3,13 +3,12 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::diagnose::chance::SURPRISE;
-use crate::diagnose::finding::{Finding, FindingKind};
-use crate::diagnose::seconds::span;
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::seconds::{Second, span};
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
 use crate::format::figure;
 use crate::stats::median::upper_median;
-use crate::timeline::Second;
 use crate::view::phases::Span;
 
 /// The least number of seconds by which an injector begins and ends apart from the others.
@@ -49,6 +48,8 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
 }
 
 fn clock_finding(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
+    let mut figures = Figures::default();
+    figures.note("clock_ahead", by, "s");
     let (way, begins) = if by > 0.0 { ("ahead of", "after") } else { ("behind", "before") };
     Finding {
         kind: FindingKind::ClockSkew,
@@ -61,8 +62,13 @@ fn clock_finding(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
         ),
         evidence: format!(
             "seconds {} to {}, the others {} to {}",
-            sender.span.first, sender.span.last, others.first, others.last
+            figures.whole("first", sender.span.first.into(), "s"),
+            figures.whole("last", sender.span.last.into(), "s"),
+            figures.whole("others_first", others.first.into(), "s"),
+            figures.whole("others_last", others.last.into(), "s")
         ),
+        figures: figures.done(),
+        injector: Some(sender.name.to_owned()),
     }
 }
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
-use crate::diagnose::seconds::{requests, span};
-use crate::format::{figure, percent};
-use crate::timeline::Second;
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::seconds::{Second, requests, span};
+use crate::format::{counted, one_line};
 use crate::view::phases::Span;
 
 /// The least share of failures in a burst, on top of twice the steady share.
@@ -53,6 +52,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
     let more = bursts.len().saturating_sub(MOST_LISTED);
     let told = bursts.iter().take(MOST_LISTED).enumerate().map(|(at, span)| {
+        let mut figures = Figures::default();
         let rest = if more > 0 && at + 1 == MOST_LISTED {
             format!("; {more} smaller bursts are not listed")
         } else {
@@ -64,16 +64,18 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             span: *span,
             what: format!(
                 "{} of {} requests fail in {} s{rest}",
-                figure(failed),
-                figure(sent),
-                span.seconds()
+                figures.few("failures", failed, "requests"),
+                figures.few("requests", sent, "requests"),
+                figures.whole("seconds", span.seconds().into(), "s")
             ),
             evidence: format!(
                 "{}, before and after {}; {}",
-                percent(failed / sent),
-                percent(share),
+                figures.share("share", failed / sent),
+                figures.share("share_usual", share),
                 causes(facts, *span, &[])
             ),
+            figures: figures.done(),
+            injector: None,
         }
     });
     let mut findings: Vec<Finding> = told.collect();
@@ -104,17 +106,24 @@ fn steady(
     } else {
         (seen, format!("between second {} and {}", seen.first, seen.last))
     };
+    let mut figures = Figures::default();
     Some(Finding {
         kind: FindingKind::Failures,
         span,
-        what: format!("{} of {} requests fail, {when}", figure(failed), figure(sent)),
+        what: format!(
+            "{} of {} requests fail, {when}",
+            figures.few("failures", failed, "requests"),
+            figures.few("requests", sent, "requests")
+        ),
         evidence: format!(
             "{} ({} to {}); {}",
-            percent(share),
-            percent(least),
-            percent(most),
+            figures.share("share", share),
+            figures.share("share_least", least),
+            figures.share("share_most", most),
             causes(facts, whole, bursts)
         ),
+        figures: figures.done(),
+        injector: None,
     })
 }
 
@@ -187,8 +196,10 @@ fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
         .map(|((code, message), count)| {
             let short: String = message.chars().take(MESSAGE).collect();
             let cut = if short.len() < message.len() { "…" } else { "" };
-            let code = if code.is_empty() { "no code" } else { code };
-            format!("{} × {code} \"{short}{cut}\"", figure(*count as f64))
+            let code = if code.is_empty() { "no code".to_owned() } else { format!("code {code}") };
+            let short = one_line(&short);
+            let message = if short.is_empty() { String::new() } else { format!(" ({short}{cut})") };
+            format!("{} with {code}{message}", counted(*count, "failure"))
         })
         .collect();
     told.extend((more > 0).then(|| format!("{more} other causes")));

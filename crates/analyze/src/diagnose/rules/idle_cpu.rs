@@ -2,8 +2,7 @@
 
 use super::saturation;
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
-use crate::format::{figure, percent};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
 
@@ -26,21 +25,34 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     });
     let most = facts.run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     let cores = facts.cores.filter(|cores| *cores == 1 || !cpu_scale_in_doubt(&facts.run.info, most));
+    let mut capacity_of = Figures::default();
     let (capacity, of) = match (cores, busiest) {
-        (Some(cores), _) => (100.0 * f64::from(cores), format!("of the {cores} cores")),
+        (Some(cores), _) => (
+            100.0 * f64::from(cores),
+            format!("of the {} cores", capacity_of.whole("cores", cores.into(), "cores")),
+        ),
         (None, Some(step)) => {
             let cpu = step.summary.cpu_mean?;
-            (cpu, format!("of the {} % it had at {} threads", figure(cpu), figure(step.load)))
+            let (had, load) = (
+                capacity_of.few("cpu_below_knee", cpu, "%"),
+                capacity_of.few("load_below_knee", step.load, "threads"),
+            );
+            (cpu, format!("of the {had} % it had at {load} threads"))
         }
         (None, None) => return None,
     };
     (used < IDLE * capacity).then_some(())?;
+    let mut figures = Figures::default();
+    let (most, share) = (figures.few("cpu", used, "%"), figures.share("share_of_capacity", used / capacity));
+    figures.extend(capacity_of);
     Some(Finding {
         kind: FindingKind::IdleCpu,
         span: saturation::seconds(facts)?,
         what:
-            "the CPU has time to spare where throughput is flat: the client, a lock or a limit holds it back"
+            "the CPU is partly idle while throughput is flat: the client, a lock or a limit is the bottleneck"
                 .to_owned(),
-        evidence: format!("CPU at most {} %, {} {of}", figure(used), percent(used / capacity)),
+        evidence: format!("CPU at most {most} %, {share} {of}"),
+        figures: figures.done(),
+        injector: None,
     })
 }

@@ -2,11 +2,10 @@
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
-use crate::format::figure;
 use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
@@ -48,11 +47,18 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
         return None;
     }
     let how = if own < usual { "fewer" } else { "more" };
+    let mut figures = Figures::default();
     Some(Finding {
         kind: FindingKind::Injector,
         span: span(facts.body())?,
         what: format!("injector {} sends {how} requests a thread than the others", injector.name),
-        evidence: format!("{}/s a thread, where {}/s is usual", figure(own), figure(usual)),
+        evidence: format!(
+            "{}/s a thread, where {}/s is usual",
+            figures.few("rate_by_thread", own, "1/s"),
+            figures.few("rate_by_thread_usual", usual, "1/s")
+        ),
+        figures: figures.done(),
+        injector: Some(injector.name.to_owned()),
     })
 }
 
@@ -68,29 +74,45 @@ fn shift(injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
     let next = others.iter().map(|other| other.span.first).min()?.saturating_sub(injector.span.first);
     let over = injector.span.last.saturating_sub(others.iter().map(|other| other.span.last).max()?);
     let is_ahead = others.len() > 1 && apart(next) && apart(over.max(next)) && over == 0;
+    let mut figures = Figures::default();
+    let mut seconds = |name, of: u32| figures.whole(name, of.into(), "s");
     let what = match (is_late, is_early) {
         (true, false) => format!(
-            "injector {} begins {late} s after the others, or its clock is ahead of theirs",
-            injector.name
+            "injector {} begins {} s after the others, or its clock is ahead of theirs",
+            injector.name,
+            seconds("begins_after", late)
         ),
         (false, true) => format!(
-            "injector {} ends {early} s before the others, or its clock is behind theirs",
-            injector.name
+            "injector {} ends {} s before the others, or its clock is behind theirs",
+            injector.name,
+            seconds("ends_before", early)
         ),
         (true, true) => format!(
-            "injector {} begins {late} s after the others and ends {early} s before them",
-            injector.name
+            "injector {} begins {} s after the others and ends {} s before them",
+            injector.name,
+            seconds("begins_after", late),
+            seconds("ends_before", early)
         ),
-        (false, false) if is_ahead => format!("injector {} begins {next} s before the others", injector.name),
+        (false, false) if is_ahead => format!(
+            "injector {} begins {} s before the others",
+            injector.name,
+            seconds("begins_before", next)
+        ),
         (false, false) => return None,
     };
+    let evidence = format!(
+        "seconds {} to {}, the others {} to {}",
+        seconds("first", injector.span.first),
+        seconds("last", injector.span.last),
+        seconds("others_first", begin),
+        seconds("others_last", end)
+    );
     Some(Finding {
         kind: FindingKind::Injector,
         span: Span { first: begin.min(injector.span.first), last: end.max(injector.span.last) },
         what,
-        evidence: format!(
-            "seconds {} to {}, the others {begin} to {end}",
-            injector.span.first, injector.span.last
-        ),
+        evidence,
+        figures: figures.done(),
+        injector: Some(injector.name.to_owned()),
     })
 }

@@ -1,10 +1,8 @@
 //! Little's law: if threads always wait for an answer, their number is the rate times the time of the requests.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
-use crate::diagnose::seconds::{requests, span};
-use crate::format::{figure, percent};
-use crate::timeline::Second;
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::seconds::{Second, requests, span};
 
 /// The difference allowed, as a share of the threads.
 const SLACK: f64 = 0.15;
@@ -30,7 +28,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         .filter(|row| row.failures <= row.successes)
         .filter_map(|row| Some((row, row.load?)))
         .collect();
-    let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0)).sum();
+    let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean).sum();
     let sent: f64 = counted.iter().map(|(row, _)| requests(row)).sum();
     let threads = |silent: bool| -> f64 {
         counted.iter().filter(|(row, _)| silent || requests(row) > 0.0).map(|(_, load)| load).sum()
@@ -47,39 +45,40 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let seconds = counted.len() as f64;
     let (load, rate, elapsed) = (threads(true) / seconds, sent / seconds, busy_ms / sent);
-    let figures = format!(
-        "{} threads; {}/s × {} ms = {} threads",
-        figure(load),
-        figure(rate),
-        figure(elapsed),
-        figure(rate * elapsed / 1000.0)
-    );
+    let mut figures = Figures::default();
     let (kind, what) = if most < 1.0 - SLACK {
-        waiting(facts, most)
+        waiting(facts, most, &mut figures)
     } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
         // If the log distinguishes injectors, their number is known.
-        (FindingKind::LittlesLaw, too_busy(facts, least))
+        (FindingKind::LittlesLaw, too_busy(facts, least, &mut figures))
     } else {
         return None;
     };
-    Some(Finding { kind, span: span(rows)?, what, evidence: figures })
+    let evidence = format!(
+        "{} threads; {}/s × {} ms = {} threads",
+        figures.few("load", load, "threads"),
+        figures.few("rate", rate, "1/s"),
+        figures.few("elapsed_mean", elapsed, "ms"),
+        figures.few("busy", rate * elapsed / 1000.0, "threads")
+    );
+    Some(Finding { kind, span: span(rows)?, what, evidence, figures: figures.done(), injector: None })
 }
 
 /// Describes threads that are busy only for a share of the time. It is a note if think time explains it.
-fn waiting(facts: &Facts<'_>, busy: f64) -> (FindingKind, String) {
-    let idle = percent(1.0 - busy);
+fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut Figures) -> (FindingKind, String) {
+    let idle = figures.share("idle", 1.0 - busy);
     match think_time(facts) {
         Some(think) => {
-            let ms = figure(think * 1000.0);
+            let ms = figures.few("think_time", think * 1000.0, "ms");
             let what = format!(
-                "threads wait for no answer {idle} of the time: think time or timers of {ms} ms explain it"
+                "threads are idle {idle} of the time: pauses of {ms} ms (think time or timers) explain it"
             );
             (FindingKind::Note, what)
         }
         None => {
             let what = format!(
-                "threads wait for no answer {idle} of the time, and for varying times between two requests: \
-                 timers that vary, or a client that can't keep up"
+                "threads are idle {idle} of the time, in pauses of varying length: random timers, or an overloaded \
+                 client"
             );
             (FindingKind::LittlesLaw, what)
         }
@@ -87,11 +86,12 @@ fn waiting(facts: &Facts<'_>, busy: f64) -> (FindingKind, String) {
 }
 
 /// Describes requests that keep `times` as many threads busy as there are.
-fn too_busy(facts: &Facts<'_>, times: f64) -> String {
+fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut Figures) -> String {
     let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
+    let injectors = figures.whole("injectors", injectors as i64, "injectors");
     format!(
-        "requests keep more threads busy than there are: several injectors that the log can't tell apart \
-         ({injectors} would fit), or requests that one thread sends in parallel"
+        "requests keep more threads busy than the log has: several injectors that the log does not name \
+         ({injectors} would fit), or parallel requests of one thread"
     )
 }
 
@@ -99,8 +99,7 @@ fn too_busy(facts: &Facts<'_>, times: f64) -> String {
 /// threads and scattered times, a single request may be a good part of the total.
 fn after(rows: &[Second]) -> f64 {
     let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
-    let over = |row: &Second| Some((f64::from(row.second) * 1000.0 + row.elapsed_max? - end).max(0.0));
-    rows.iter().filter_map(over).sum()
+    rows.iter().map(|row| (f64::from(row.second) * 1000.0 + row.elapsed_max - end).max(0.0)).sum()
 }
 
 /// Returns the time in seconds that a thread waits between two requests, if it is the same in all parts of the run,
@@ -112,8 +111,7 @@ fn think_time(facts: &Facts<'_>) -> Option<f64> {
     let part = rows.len().div_ceil(PARTS.0).max(1);
     let waited = |rows: &[(&Second, f64)]| {
         let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
-        let busy: f64 =
-            rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0) / 1000.0).sum();
+        let busy: f64 = rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean / 1000.0).sum();
         let threads: f64 = rows.iter().map(|(_, load)| load).sum();
         ((threads - busy) / sent, threads / sent, sent)
     };

@@ -1,8 +1,7 @@
 //! Saturation: throughput that is flat while the load climbs, from the knee of the sweep.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
-use crate::format::figure;
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::sweep::LoadStep;
 use crate::view::phases::Span;
 
@@ -12,22 +11,39 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let knee = sweep.knee?;
     let (first, last) = (sweep.steps.get(knee.step)?, sweep.steps.last()?);
     let before = knee.step.checked_sub(1).and_then(|at| sweep.steps.get(at));
-    let told = |step: &LoadStep| {
-        let cpu = step.summary.cpu_mean.map(|cpu| format!(", CPU {} %", figure(cpu))).unwrap_or_default();
-        format!("{}/s at {} threads{cpu}", figure(step.summary.throughput), figure(step.load))
-    };
-    let steps: Vec<String> = before.into_iter().chain([first, last]).map(told).collect();
+    let mut figures = Figures::default();
+    let what = format!(
+        "throughput stops growing {} {} threads, while the load goes on to {}",
+        knee.at(),
+        figures.few("load", knee.load, "threads"),
+        figures.few("load_most", last.load, "threads")
+    );
+    let named = before.map(|before| (BEFORE, before)).into_iter().chain([(AT, first), (LAST, last)]);
+    let steps: Vec<String> = named.map(|(names, step)| describe(step, names, &mut figures)).collect();
     Some(Finding {
         kind: FindingKind::Saturation,
         span: beyond(facts, first.load_min)?,
-        what: format!(
-            "throughput stops growing {} {} threads, while the load goes on to {}",
-            knee.at(),
-            figure(knee.load),
-            figure(last.load)
-        ),
+        what,
         evidence: steps.join("; "),
+        figures: figures.done(),
+        injector: None,
     })
+}
+
+/// Names of the figures of a load step: throughput, load, CPU.
+type Names = [&'static str; 3];
+
+/// The step before the knee, that of the knee, and the last one.
+const BEFORE: Names = ["throughput_before_knee", "load_before_knee", "cpu_before_knee"];
+const AT: Names = ["throughput_at_knee", "load_at_knee", "cpu_at_knee"];
+const LAST: Names = ["throughput_last", "load_last", "cpu_last"];
+
+/// Describes a load step.
+fn describe(step: &LoadStep, [throughput, load, cpu]: Names, figures: &mut Figures) -> String {
+    let throughput = figures.few(throughput, step.summary.throughput, "1/s");
+    let load = figures.few(load, step.load, "threads");
+    let cpu = step.summary.cpu_mean.map(|mean| format!(", CPU {} %", figures.few(cpu, mean, "%")));
+    format!("{throughput}/s at {load} threads{}", cpu.unwrap_or_default())
 }
 
 /// Returns the first and the last second with at least this load.

@@ -3,10 +3,9 @@
 
 use crate::diagnose::change::{self, Change, LEAST};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::series::{self, Block, Stretch};
 use crate::error::Result;
-use crate::format::{figure, percent};
 use crate::timeline::Timeline;
 use crate::timeline::summary::Summary;
 use crate::view::View;
@@ -114,7 +113,7 @@ fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
 fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
     let of = |span: Span| -> Result<Summary> {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };
-        Ok(Timeline::new(facts.run, &view)?.summary)
+        Timeline::summary_of(facts.run, &view)
     };
     let (before, after) = (of(found.before)?, of(found.after)?);
     let differs = |one: Option<f64>, other: Option<f64>| {
@@ -126,27 +125,44 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
     if found.of == Of::Times && !is_seen {
         return Ok(None);
     }
+    let mut figures = Figures::default();
     let how = match (found.kind, found.of, found.times > 1.0) {
-        (FindingKind::Shift, Of::Times, _) => format!("requests take {} times as long", figure(found.times)),
+        (FindingKind::Shift, Of::Times, _) => {
+            format!("requests take {} times as long", figures.few("times", found.times, "times"))
+        }
         (_, Of::Times, true) => {
-            format!("requests take ever longer, at the end {} times as long", figure(found.times))
+            format!(
+                "requests take ever longer, at the end {} times as long",
+                figures.few("times", found.times, "times")
+            )
         }
         (_, Of::Times, false) => {
-            format!("requests take ever less, at the end {} times as long", figure(found.times))
+            format!(
+                "requests take ever less, at the end {} times as long",
+                figures.few("times", found.times, "times")
+            )
         }
         (FindingKind::Shift, Of::Rate, true) => {
-            format!("requests come {} times as often", figure(found.times))
+            format!("requests come {} times as often", figures.few("times", found.times, "times"))
         }
         (FindingKind::Shift, Of::Rate, false) => {
-            format!("requests fall to {} of their rate", percent(found.times))
+            format!("requests fall to {} of their rate", figures.share("rate_left", found.times))
         }
         (_, Of::Rate, true) => {
-            format!("requests come ever more often, at the end {} times", figure(found.times))
+            format!(
+                "requests come ever more often, at the end {} times",
+                figures.few("times", found.times, "times")
+            )
         }
-        (_, Of::Rate, false) => format!("requests come ever less often, at the end {}", percent(found.times)),
+        (_, Of::Rate, false) => {
+            format!("requests come ever less often, at the end {}", figures.share("rate_left", found.times))
+        }
     };
     let (what, span) = match found.kind {
-        FindingKind::Shift => (format!("{how} from second {} on", found.after.first), found.after),
+        FindingKind::Shift => {
+            let from = figures.whole("from", found.after.first.into(), "s");
+            (format!("{how} from second {from} on"), found.after)
+        }
         _ => (how, Span { first: found.before.first, last: found.after.last }),
     };
     let what = match (stretch.is_level, found.of) {
@@ -155,20 +171,33 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
         (false, Of::Times) => what,
     };
     let evidence = [
-        figures("p50", before.p50, after.p50, " ms"),
-        figures("p95", before.p95, after.p95, " ms"),
-        figures("rate", rate(&before), rate(&after), "/s"),
+        changed(&mut figures, P50, (before.p50, after.p50)),
+        changed(&mut figures, P95, (before.p95, after.p95)),
+        changed(&mut figures, RATE, (rate(&before), rate(&after))),
     ];
     let evidence: Vec<String> = evidence.into_iter().flatten().collect();
-    Ok(Some(Finding { kind: found.kind, span, what, evidence: evidence.join(", ") }))
+    let evidence = evidence.join(", ");
+    Ok(Some(Finding { kind: found.kind, span, what, evidence, figures: figures.done(), injector: None }))
 }
 
 fn rate(part: &Summary) -> Option<f64> {
     (part.seconds > 0).then(|| part.requests() as f64 / f64::from(part.seconds))
 }
 
-fn figures(name: &str, before: Option<f64>, after: Option<f64>, unit: &str) -> Option<String> {
-    before
-        .zip(after)
-        .map(|(before, after)| format!("{name} from {} to {}{unit}", figure(before), figure(after)))
+/// A figure that changes: its name in a sentence, the names of its values before and after, its unit, and how a sentence
+/// writes that.
+type Changing = (&'static str, [&'static str; 2], &'static str, &'static str);
+
+const P50: Changing = ("p50", ["p50_before", "p50_after"], "ms", " ms");
+const P95: Changing = ("p95", ["p95_before", "p95_after"], "ms", " ms");
+const RATE: Changing = ("rate", ["rate_before", "rate_after"], "1/s", "/s");
+
+fn changed(
+    figures: &mut Figures,
+    (name, [earlier, later], unit, written): Changing,
+    (before, after): (Option<f64>, Option<f64>),
+) -> Option<String> {
+    let (before, after) = before.zip(after)?;
+    let (before, after) = (figures.few(earlier, before, unit), figures.few(later, after, unit));
+    Some(format!("{name} from {before} to {after}{written}"))
 }

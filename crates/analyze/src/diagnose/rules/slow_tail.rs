@@ -2,12 +2,10 @@
 
 use crate::diagnose::chance::{SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
-use crate::diagnose::seconds::span;
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::seconds::{Second, span};
 use crate::error::Result;
-use crate::format::figure;
 use crate::stats::histogram::Histogram;
-use crate::timeline::Second;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 
@@ -30,8 +28,10 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
         thirds.push(times(facts, part)?);
     }
     let [first, middle, last] = thirds.as_slice() else { return Ok(None) };
-    Ok(compare(first, middle, last).and_then(|(what, evidence)| {
-        Some(Finding { kind: FindingKind::SlowTail, span: span(rows)?, what, evidence })
+    let mut figures = Figures::default();
+    Ok(compare(first, middle, last, &mut figures).and_then(|(what, evidence)| {
+        let (kind, figures) = (FindingKind::SlowTail, figures.done());
+        Some(Finding { kind, span: span(rows)?, what, evidence, figures, injector: None })
     }))
 }
 
@@ -50,7 +50,12 @@ fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
 }
 
 /// Returns description and evidence if the 99th percentile grows over the thirds while the median stays.
-fn compare(first: &Histogram, middle: &Histogram, last: &Histogram) -> Option<(String, String)> {
+fn compare(
+    first: &Histogram,
+    middle: &Histogram,
+    last: &Histogram,
+    figures: &mut Figures,
+) -> Option<(String, String)> {
     if [first, middle, last].into_iter().map(Histogram::samples).min()? < REQUESTS {
         return None;
     }
@@ -68,9 +73,16 @@ fn compare(first: &Histogram, middle: &Histogram, last: &Histogram) -> Option<(S
     (stays && grows && apart && from > 0.0).then(|| {
         let what = format!(
             "the slowest requests take {} times as long at the end, the others do not",
-            figure(to / from)
+            figures.few("times", to / from, "times")
         );
-        let ms = |one: f64, other: f64| format!("from {} to {} ms", figure(one), figure(other));
-        (what, format!("p99 {}, p50 {}, first third to last", ms(from, to), ms(early, late)))
+        let mut ms = |name, value: f64| figures.few(name, value, "ms");
+        let evidence = format!(
+            "p99 from {} to {} ms, p50 from {} to {} ms, first third to last",
+            ms("p99_first_third", from),
+            ms("p99_last_third", to),
+            ms("p50_first_third", early),
+            ms("p50_last_third", late)
+        );
+        (what, evidence)
     })
 }

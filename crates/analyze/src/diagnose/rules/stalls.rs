@@ -5,7 +5,7 @@
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::waits::{self, Chance, Waits};
 use crate::error::Result;
 use crate::format::figure;
@@ -29,8 +29,12 @@ const PERIODIC: (usize, f64, f64) = (6, 0.75, 3.0);
 /// How much an interval may differ from the period: seconds, or a share of it.
 const JITTER: (f64, f64) = (1.0, 0.1);
 
-/// A second with the waits that begin in it.
-type Looked = (Row, Waits);
+/// Consecutive seconds: of each its requests and its waits.
+#[derive(Clone, Copy)]
+struct Looked<'a> {
+    rows: &'a [Row],
+    waits: &'a [Waits],
+}
 
 /// A stretch in which everything waited.
 #[derive(Clone)]
@@ -65,26 +69,32 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
     let (waits, chance) = waits::of_seconds(facts)?;
     let usual = Usual { dispersion, chance, seconds: rows.len() as f64 };
-    let looked: Vec<Looked> = rows.into_iter().zip(waits).collect();
-    let apart = |(row, waits): &Looked| row.is_few() || waits.is_many;
-    let stretches = looked.chunk_by(|a, b| apart(a) == apart(b));
-    let stretches = stretches.filter(|stretch| stretch.first().is_some_and(apart));
-    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, &usual)).collect();
+    let apart: Vec<bool> =
+        rows.iter().zip(&waits).map(|(row, waits)| row.is_few() || waits.many.is_some()).collect();
+    let (mut stalls, mut from) = (Vec::new(), 0);
+    for stretch in apart.chunk_by(|one, next| one == next) {
+        let seconds = from..from + stretch.len();
+        from = seconds.end;
+        let looked = rows.get(seconds.clone()).zip(waits.get(seconds));
+        let looked = looked.filter(|_| stretch.first() == Some(&true));
+        stalls.extend(looked.and_then(|(rows, waits)| stall(Looked { rows, waits }, &usual)));
+    }
     let sure = stalls.iter().filter(|stall| stall.surprise >= SURPRISE).cloned().collect();
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
 /// Returns a possible stall with its surprise.
-fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
-    let (first, last) = (stretch.first()?.0.second, stretch.last()?.0.second);
-    let few = stretch.iter().filter(|(row, _)| row.is_few());
+fn stall(stretch: Looked<'_>, usual: &Usual) -> Option<Stall> {
+    let Looked { rows, waits } = stretch;
+    let (first, last) = (rows.first()?.second, rows.last()?.second);
+    let few = rows.iter().filter(|row| row.is_few());
     let (requests, expected) =
-        few.fold((0.0, 0.0), |(count, sum), (row, _)| (count + row.count, sum + row.expected));
-    let longest = stretch.iter().map(|(_, waits)| waits.longest).fold(0.0, f64::max);
-    let is_known = stretch.iter().any(|(_, waits)| waits.threads.is_some());
-    let begins = first == 0 && (stretch.len() <= BEGIN || !is_known);
+        few.fold((0.0, 0.0), |(count, sum), row| (count + row.count, sum + row.expected));
+    let longest = waits.iter().map(|waits| waits.longest).fold(0.0, f64::max);
+    let is_known = waits.iter().any(|waits| waits.threads.is_some());
+    let begins = first == 0 && (rows.len() <= BEGIN || !is_known);
     let of_counts = if requests <= FEW * expected && !begins {
-        (surprise(requests, expected) / usual.dispersion).min(all_wait(stretch, longest, usual))
+        (surprise(requests, expected) / usual.dispersion).min(all_wait(waits, longest, usual))
     } else {
         0.0
     };
@@ -97,14 +107,14 @@ fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
 
 /// Returns the surprise of so many waiting so long: that of the count by [`surprise`], plus Chernoff's bound on the sum
 /// of exponential variables for the durations.
-fn waited(stretch: &[Looked]) -> f64 {
+fn waited(Looked { rows, waits }: Looked<'_>) -> f64 {
     let (mut waiting, mut expected, mut excess) = (0.0, 0.0, 0.0);
-    for (row, waits) in stretch.iter().filter(|(_, waits)| waits.is_many) {
-        waiting += waits.waiting;
-        excess += waits.excess;
-        expected += waits.likely * waits.successes.max(row.expected);
+    for (row, many) in rows.iter().zip(waits).filter_map(|(row, waits)| Some((row, waits.many.as_ref()?))) {
+        waiting += many.waiting;
+        excess += many.excess;
+        expected += many.likely * many.successes.max(row.expected);
     }
-    if waiting <= expected || stretch.len() > LONG {
+    if waiting <= expected || rows.len() > LONG {
         return 0.0;
     }
     let longer = if excess > waiting { excess - waiting - waiting * (excess / waiting).ln() } else { 0.0 };
@@ -113,9 +123,9 @@ fn waited(stretch: &[Looked]) -> f64 {
 
 /// Returns the surprise of all threads waiting at once in any of the run's seconds. With few threads, a few long
 /// requests are enough for that.
-fn all_wait(stretch: &[Looked], longest: f64, usual: &Usual) -> f64 {
-    let Some(threads) = stretch.iter().find_map(|(_, waits)| waits.threads) else { return f64::INFINITY };
-    let long = if longest > 0.0 { longest } else { stretch.len() as f64 * 1000.0 };
+fn all_wait(waits: &[Waits], longest: f64, usual: &Usual) -> f64 {
+    let Some(threads) = waits.iter().find_map(|waits| waits.threads) else { return f64::INFINITY };
+    let long = if longest > 0.0 { longest } else { waits.len() as f64 * 1000.0 };
     threads * usual.chance.held(long) - usual.seconds.ln()
 }
 
@@ -149,44 +159,63 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
         } else {
             String::new()
         };
+        let mut figures = Figures::default();
         Finding {
             kind: FindingKind::Stall,
             span: stall.span,
-            what: format!("{}{rest}", stall.what()),
-            evidence: stall.evidence(),
+            what: format!("{}{rest}", stall.what(&mut figures)),
+            evidence: stall.evidence(&mut figures),
+            figures: figures.done(),
+            injector: None,
         }
     };
     stalls.iter().take(MOST_LISTED).enumerate().map(finding).collect()
 }
 
 impl Stall {
-    fn what(&self) -> String {
-        let seconds = self.span.seconds();
-        match (self.is_few, self.requests == 0.0) {
-            (true, true) => format!("no requests for {seconds} s"),
-            (true, false) => format!("few requests for {seconds} s"),
-            (false, _) => format!("requests wait up to {} s", figure(self.longest / 1000.0)),
+    fn what(&self, figures: &mut Figures) -> String {
+        if !self.is_few {
+            return format!("requests wait up to {} s", figures.few("longest", self.longest / 1000.0, "s"));
+        }
+        let seconds = figures.whole("seconds", self.span.seconds().into(), "s");
+        if self.requests == 0.0 {
+            format!("no requests for {seconds} s")
+        } else {
+            format!("few requests for {seconds} s")
         }
     }
 
     /// Describes the evidence, with the requests that percentiles leave out: clients that wait for an answer before
     /// they ask again do not send requests in a pause, which would all have been slow (Tene's "coordinated omission").
-    fn evidence(&self) -> String {
-        let missing = (self.expected - self.requests).round().max(0.0);
+    fn evidence(&self, figures: &mut Figures) -> String {
+        let longest = self.longest / 1000.0;
+        if !self.is_few {
+            // The description has noted it.
+            return if longest > 0.0 {
+                format!("the longest takes {} s", figure(longest))
+            } else {
+                String::new()
+            };
+        }
         let counted = format!(
             "{} requests, where {} are expected",
-            figure(self.requests),
-            figure(self.expected.round())
+            figures.few("requests", self.requests, "requests"),
+            figures.few("requests_expected", self.expected.round(), "requests")
         );
-        let omitted = format!(
-            "the percentiles miss about {} requests, which were not sent while the clients waited",
-            figure(missing)
-        );
+        let missing = (self.expected - self.requests).round().max(0.0);
+        let omitted = omitted(missing, figures);
         let waited =
-            (self.longest > 0.0).then(|| format!("the longest takes {} s", figure(self.longest / 1000.0)));
-        let counted = self.is_few.then_some([counted, omitted]).into_iter().flatten();
-        counted.chain(waited).collect::<Vec<_>>().join("; ")
+            (longest > 0.0).then(|| format!("the longest takes {} s", figures.few("longest", longest, "s")));
+        [counted, omitted].into_iter().chain(waited).collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Describes the requests that percentiles leave out.
+fn omitted(missing: f64, figures: &mut Figures) -> String {
+    format!(
+        "the percentiles miss about {} requests, which were not sent while the clients waited",
+        figures.few("requests_missing", missing, "requests")
+    )
 }
 
 /// Returns the time in seconds from one stall to the next, if it is mostly the same.
@@ -213,18 +242,18 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let length = if longest > 0.0 { longest / 1000.0 } else { upper_median(&lengths)? };
     let sum = |of: fn(&Stall) -> f64| stalls.iter().map(of).sum::<f64>();
     let missing = (sum(|stall| stall.expected) - sum(|stall| stall.requests)).max(0.0).round();
+    let mut figures = Figures::default();
     Some(Finding {
         kind: FindingKind::Stall,
         span: Span { first: stalls.first()?.span.first, last: stalls.last()?.span.last },
         what: format!(
             "a stall of up to {} s every {} s, {} times",
-            figure(length),
-            figure(period),
-            stalls.len()
+            figures.few("longest", length, "s"),
+            figures.few("period", period, "s"),
+            figures.whole("stalls", stalls.len() as i64, "stalls")
         ),
-        evidence: format!(
-            "the percentiles miss about {} requests, which were not sent while the clients waited",
-            figure(missing)
-        ),
+        evidence: omitted(missing, &mut figures),
+        figures: figures.done(),
+        injector: None,
     })
 }

@@ -3,11 +3,10 @@
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::change::{self, LEAST};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, FindingKind};
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::diagnose::series::{self, Block, Stretch};
 use crate::error::Result;
-use crate::format::figure;
 use crate::stats::median::upper_median;
 use crate::timeline::Timeline;
 use crate::timeline::summary::Summary;
@@ -34,22 +33,31 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let until = timed.get((end + AFTER).min(timed.len()) - 1).map_or(whole.last, |block| block.span.last);
     let of = |first: u32, last: u32| -> Result<Summary> {
         let view = View { from: Some(first), to: Some(last), phase: None, ..facts.view.clone() };
-        Ok(Timeline::new(facts.run, &view)?.summary)
+        Timeline::summary_of(facts.run, &view)
     };
     let (first, then) = (of(0, slow.span.last)?, of(next.span.first, until)?);
     let Some((slow_mean, mean)) = first.elapsed_mean.zip(then.elapsed_mean) else { return Ok(None) };
     let Some((slow_median, median)) = first.p50.zip(then.p50) else { return Ok(None) };
-    Ok((slow_mean - mean >= RESOLUTION).then(|| Finding {
+    if slow_mean - mean < RESOLUTION {
+        return Ok(None);
+    }
+    let mut figures = Figures::default();
+    let seconds = figures.whole("seconds", (slow.span.last + 1).into(), "s");
+    let mut ms = |name, value: f64| figures.few(name, value, "ms");
+    let evidence = format!(
+        "mean {} ms, then {}; p50 {} ms, then {}",
+        ms("mean_first", slow_mean),
+        ms("mean_then", mean),
+        ms("p50_first", slow_median),
+        ms("p50_then", median)
+    );
+    Ok(Some(Finding {
         kind: FindingKind::WarmUp,
         span: Span { first: 0, last: slow.span.last },
-        what: format!("a warm-up: requests are slow in the first {} s", slow.span.last + 1),
-        evidence: format!(
-            "mean {} ms, then {}; p50 {} ms, then {}",
-            figure(slow_mean),
-            figure(mean),
-            figure(slow_median),
-            figure(median)
-        ),
+        what: format!("a warm-up: requests are slow in the first {seconds} s"),
+        evidence,
+        figures: figures.done(),
+        injector: None,
     }))
 }
 

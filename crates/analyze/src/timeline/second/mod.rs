@@ -56,7 +56,8 @@ pub struct Second {
 }
 
 impl Second {
-    /// Returns a percentile of elapsed in ms, by its index in [`crate::Timeline::percentiles`].
+    /// Returns a percentile of elapsed in ms, by its index in [`crate::Timeline::percentiles`], which has none twice.
+    /// [`crate::Timeline::percentile_of`] takes the percentile itself.
     pub fn percentile(&self, at: usize) -> Option<f64> {
         self.percentiles.get(at).copied()
     }
@@ -125,7 +126,8 @@ impl<'a> SecondReader<'a> {
         let (mut averaged, mut kept) = (Averaged::default(), Kept::default());
         let goals = self.selection.view.goals.as_slice();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
-            *(if key.success { &mut row.successes } else { &mut row.failures }) += cell.samples();
+            let sum = if key.success { &mut row.successes } else { &mut row.failures };
+            *sum = sum.saturating_add(cell.samples());
             self.times.clear();
             if key.success && !goals.is_empty() {
                 cell.each_count(&mut self.times)?;
@@ -198,8 +200,8 @@ impl<'a> Averaged<'a> {
     fn add(&mut self, cell: &'a PackedCell) {
         self.cells.push(cell);
         self.latency.merge(&cell.sums().latency);
-        self.samples += cell.samples();
-        self.before_boundary += cell.sums().before_boundary;
+        self.samples = self.samples.saturating_add(cell.samples());
+        self.before_boundary = self.before_boundary.saturating_add(cell.sums().before_boundary);
     }
 }
 

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use perfpipe_analyze::format::one_line;
 use perfpipe_ingest::RunInfo;
-
-/// The greatest number of bytes of a key, and of a value.
-const LONGEST: (usize, usize) = (64, 256);
+use perfpipe_ingest::run::{is_tag_key, tag_fault};
 
 /// A tag of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +34,12 @@ impl FromStr for Tag {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (key, value) = text.split_once('=').ok_or("give KEY=VALUE, as in commit=3f2a9c1")?;
-        let (longest_key, longest_value) = LONGEST;
-        if !is_key(key) || key.len() > longest_key {
-            return Err(format!("a key is 1 to {longest_key} letters, digits, '_', '-' or '.'"));
+        if let Some(fault) = tag_fault(key, value) {
+            return Err(fault);
         }
-        if value.trim().is_empty() || value.len() > longest_value || value.chars().any(char::is_control) {
-            return Err(format!("a value is one line of 1 to {longest_value} bytes"));
+        // What is escaped on a line can't be told from what was meant to be there.
+        if one_line(value) != value {
+            return Err("the value of a tag is one line, written in one direction".to_owned());
         }
         Ok(Self { key: key.to_owned(), value: value.to_owned() })
     }
@@ -48,16 +47,10 @@ impl FromStr for Tag {
 
 /// Parses the key of a tag.
 pub(crate) fn tag_key(text: &str) -> Result<String, String> {
-    match is_key(text) {
+    match is_tag_key(text) {
         true => Ok(text.to_owned()),
         false => Err("give the key of a tag, as in release: letters, digits, '_', '-' or '.'".to_owned()),
     }
-}
-
-/// Returns true if a text can be the key of a tag.
-pub(crate) fn is_key(text: &str) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    !text.is_empty() && text.chars().all(is_letter)
 }
 
 #[cfg(test)]

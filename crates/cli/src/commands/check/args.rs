@@ -24,12 +24,12 @@ use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, TestArgs};
               series memory, series_max memory (a series of the server)\n  \
     OPERATOR  <, <=, >, >=, ==, !=\n  \
     LIMIT     a number (ms, s, %, /s, MB/s, MiB), or baseline, baseline * 1.1, baseline + 20ms\n  \
-    DURATION  30s, 2m: broken only if it does not hold for so long without a break\n\n\
+    DURATION  30s, 2m, 1:30: fails only if it is broken for that long without a pause\n\n\
     A rule about the points of a sweep: MEASURE OPERATOR NUMBER at CONCURRENCY, as in \"throughput > 1500 at 32\"\n  \
     MEASURE   throughput, answers, requests, successes, failures, timeouts, mean,\n            \
-              max, p99 (a percentile that the tool tells), bytes_per_second\n\n\
+              max, p99 (a percentile that the tool reports), bytes_per_second\n\n\
     A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
-    Exit codes: 0 all rules hold; 4 a rule does not hold.")]
+    Exit codes: 0 all rules passed; 4 a rule failed.")]
 pub(crate) struct CheckArgs {
     /// Rules that every run must satisfy
     #[arg(value_name = "RULE")]
@@ -53,7 +53,7 @@ pub(crate) struct CheckArgs {
     /// Also write a JUnit XML file
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Annotate broken rules on GitHub, and add the table to the job's summary
+    /// Annotate failed rules on GitHub, and add the table to the job's summary
     #[arg(long)]
     pub(crate) github: bool,
     #[command(flatten)]

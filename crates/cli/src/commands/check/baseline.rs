@@ -7,8 +7,10 @@ use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use super::against::Against;
 use super::args::CheckArgs;
-use crate::args::Tag;
-use crate::input::{rules, runs, store, view};
+use crate::args::{Tag, TestArgs};
+use crate::error::CliError;
+use crate::input::runs::Selection;
+use crate::input::{rules, store, view};
 use crate::output::note;
 
 /// The baselines of the runs that are checked.
@@ -41,11 +43,27 @@ impl<'a> Baselines<'a> {
         Ok(Self { args, rules, store: other.unwrap_or_else(|| store.clone()), runs, made: None })
     }
 
+    /// Returns the runs with a name: the baseline is the median of all repeats.
+    ///
+    /// # Errors
+    /// If there is none, or if the run that is checked is one of several.
+    fn named(&self, name: &str, checked: &RunKey) -> Result<Vec<RunKey>> {
+        let keys = Selection::among(self.runs.clone(), &[name.to_owned()], &TestArgs::default())?.keys;
+        let is_own = self.args.baseline_store.baseline_store.is_none();
+        if is_own && keys.len() > 1 && keys.contains(checked) {
+            let problem =
+                format!("the baseline {name} is of {} repeats, one of which is checked", keys.len());
+            let remedy = format!("Name one of them with its number, as in --baseline '{name}#1'.");
+            return Err(CliError::usage(problem, remedy).into());
+        }
+        Ok(keys)
+    }
+
     /// Returns the baseline of a run; `None` if no baseline is asked for.
     pub(super) async fn of(&mut self, run: &RunInfo) -> Result<Option<Baseline>> {
         let keys = match &self.args.baseline {
             None => return Ok(None),
-            Some(Against::Run(name)) => vec![runs::named(&self.runs, name)?],
+            Some(Against::Run(name)) => self.named(name, &run.key)?,
             Some(Against::Last(number, tag)) => {
                 let keys = last(&self.runs, run, *number, tag);
                 if keys.len() < *number {

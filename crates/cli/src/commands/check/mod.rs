@@ -10,6 +10,7 @@ mod sentence;
 mod verdicts;
 
 use anyhow::Result;
+use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Rule, Verdict, View, verdict_table};
 use perfpipe_ingest::{RunKey, Store};
@@ -23,9 +24,13 @@ use crate::args::StoreArgs;
 use crate::error::Broken;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{rules, runs, store, view};
-use crate::output::terminal::write_table;
-use crate::output::{Output, write_file};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::{rules, store, view};
+use crate::output::terminal::{self, write_table};
+use crate::output::{Output, note, tell, write_file};
+
+/// The largest number of verdicts of which people see those of passed rules, too.
+const MANY: usize = 20;
 
 /// Checks runs and points, and prints the verdicts.
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
@@ -47,8 +52,17 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
         github::write(&verdicts)?;
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&verdict_table(&ordered(&verdicts, args)), args.output.format, &mut output)?;
+    let shown = shown(&verdicts, args);
+    write_table(&verdict_table(&shown), args.output.format, &mut output)?;
     output.finish()?;
+    if shown.len() < verdicts.len() {
+        let failed = shown.len();
+        note(&format!(
+            "{}: {} passed, {failed} failed; --wide shows all",
+            counted(verdicts.len() as u64, "rule"),
+            verdicts.len() - failed
+        ));
+    }
     end(&verdicts)?;
     left_out.end()
 }
@@ -61,24 +75,31 @@ async fn of_runs(
     left_out: &mut LeftOut,
 ) -> Result<Vec<Verdict>> {
     let runs = left_out.runs(store).await?;
-    let keys = runs::several(&runs, &args.run, &args.of)?;
-    let mut baselines = Baselines::new(args, rules, store, &runs).await?;
+    let chosen = Selection::among(runs, &args.run, &args.of)?;
+    chosen.say_repeats(&args.run);
+    let mut baselines = Baselines::new(args, rules, store, &chosen.stored).await?;
     let mut verdicts = Verdicts::default();
-    for key in &keys {
+    for key in &chosen.keys {
         let read = rules::read(store, key, rules, &args.scope).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
         let baseline = baselines.of(&run.info).await?;
-        verdicts.add(rules, &run, &view::scope(&args.scope, &run.info), baseline.as_ref())?;
+        let (name, view) = (chosen.names.name(key), view::scope(&args.scope, &run.info));
+        verdicts.add(rules, (&run, &name), &view, baseline.as_ref())?;
     }
     verdicts.end()
 }
 
-/// Checks one run that was just stored against rules, and prints the verdicts.
-pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule]) -> Result<()> {
+/// Checks one run that was just stored against rules, and prints the verdicts, or only the broken ones as sentences.
+pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule], as_table: bool) -> Result<()> {
     let run = rules::read_for(store, key, rules).await?;
     let mut verdicts = Verdicts::default();
-    verdicts.add(rules, &run, &View::of(&run.info), None)?;
+    let name = RunNames::in_store(store, key).await;
+    verdicts.add(rules, (&run, &name), &View::of(&run.info), None)?;
     let mut verdicts = verdicts.end()?;
+    if !as_table {
+        verdicts.iter().filter(|verdict| !verdict.holds).for_each(|verdict| tell(&sentence(verdict)));
+        return end(&verdicts);
+    }
     verdicts.sort_by_key(|verdict| verdict.holds);
     let mut output = Output::open(None)?;
     write_table(&verdict_table(&verdicts), Format::Text, &mut output)?;
@@ -92,13 +113,16 @@ fn end(verdicts: &[Verdict]) -> Result<()> {
     if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { Ok(()) }
 }
 
-/// Returns the verdicts as they are printed: people see the broken rules first.
-fn ordered(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
-    let mut ordered = verdicts.to_vec();
+/// Returns the verdicts that are printed: people see the failed ones first, and of many these alone.
+fn shown(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
+    let mut shown = verdicts.to_vec();
     if args.output.format.is_for_people() {
-        ordered.sort_by_key(|verdict| verdict.holds);
+        shown.sort_by_key(|verdict| verdict.holds);
     }
-    ordered
+    if args.output.format == Format::Text && shown.len() > MANY && !terminal::is_wide() {
+        shown.retain(|verdict| !verdict.holds);
+    }
+    shown
 }
 
 /// Returns the rules of the command line and of the file.
@@ -110,7 +134,7 @@ fn all_rules(args: &CheckArgs) -> Result<Vec<Rule>> {
     if rules.is_empty() {
         let remedy =
             "Give one, as in `perfpipe check --test 2048 \"p95 < 200ms\"`, or a file of them (--rules).";
-        return Err(CliError::usage("there is no rule to check", remedy).into());
+        return Err(CliError::usage("no rule was given", remedy).into());
     }
     if args.baseline.is_some() && !rules.iter().any(Rule::needs_baseline) {
         let remedy = "Leave it out, or write a rule such as \"p95 < baseline * 1.1\".";

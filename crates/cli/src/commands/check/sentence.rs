@@ -10,12 +10,12 @@ pub(crate) fn sentence(verdict: &Verdict) -> String {
         value.map(|value| format!("{}{}", (value * round).round() / round, unit(verdict)))
     };
     let found = figure(verdict.value).unwrap_or_else(|| "no value".into());
-    let limit = figure(verdict.limit).map(|limit| format!(", the limit {limit}"));
+    let limit = figure(verdict.limit).map(|limit| format!(", limit {limit}"));
     let seconds = verdict.span.map(|span| format!(", in seconds {} to {}", span.first, span.last));
     let note = verdict.note.as_ref().map(|note| format!(": {note}"));
-    let holds = if verdict.holds { "holds" } else { "does not hold" };
+    let outcome = if verdict.holds { "passed" } else { "failed" };
     let rest = [limit, seconds, note].into_iter().flatten().collect::<String>();
-    format!("{} {holds} in {}: {found}{rest}", verdict.rule, verdict.run)
+    format!("{} {outcome} in {}: {found}{rest}", verdict.rule, verdict.run)
 }
 
 fn unit(verdict: &Verdict) -> String {

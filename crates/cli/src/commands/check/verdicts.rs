@@ -15,11 +15,24 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Checks a run against all rules.
+    /// Checks a run, which is printed by this name, against all rules.
     ///
     /// # Errors
     /// Those of [`check`], but for a label or a phase that the run lacks, by which the rule is broken.
     pub(super) fn add(
+        &mut self,
+        rules: &[Rule],
+        (run, name): (&StoredRun, &str),
+        view: &View,
+        baseline: Option<&Baseline>,
+    ) -> Result<()> {
+        let before = self.all.len();
+        self.judge(rules, run, view, baseline)?;
+        self.all.iter_mut().skip(before).for_each(|verdict| name.clone_into(&mut verdict.run));
+        Ok(())
+    }
+
+    fn judge(
         &mut self,
         rules: &[Rule],
         run: &StoredRun,

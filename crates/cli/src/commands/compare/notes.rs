@@ -1,6 +1,6 @@
 //! What is said beside the changes of runs: how the noise is known, and what is not compared.
 
-use perfpipe_analyze::{Change, Noise, Outcome, Side};
+use perfpipe_analyze::{Change, Noise, Outcome, RunDuration, Side};
 
 /// Says what the noise of the differences is, what would make more of them decidable, and which series can't be compared.
 pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<String> {
@@ -8,11 +8,18 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<
     let mut told: Vec<String> = repeated
         .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
         .collect();
-    if changes.iter().any(|change| change.noise == Noise::Seconds) {
+    told.extend(std::iter::once(baseline).chain(sides).flat_map(waits));
+    let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
+    if is_by(Noise::Seconds) {
         told.push(
             "the noise is taken from the seconds within each run. How much starts of a server differ shows \
              only in repeats (`ingest --append-repeat`): two of each run, or three of one"
                 .to_owned(),
+        );
+    }
+    if is_by(Noise::SecondsOfRepeats) {
+        told.push(
+            "by seconds: the repeats scatter less than the seconds within them, which decide".to_owned(),
         );
     }
     told.extend(undecided(changes));
@@ -20,11 +27,21 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<
     told
 }
 
-/// Says what figures of unknown outcome that both sides have would need.
+/// Says how long the runs of a side waited for their last answers, if that made them much longer.
+fn waits(side: &Side) -> impl Iterator<Item = String> {
+    side.runs.iter().filter_map(|run| {
+        let whole = run.view().from.is_none() && run.view().to.is_none() && run.view().phase.is_none();
+        let wait = RunDuration::of(run.info(), run.view()).long_wait().filter(|_| whole)?;
+        Some(format!("{}: its throughput includes the wait for its last answer, {wait:.1} s", run.info().key))
+    })
+}
+
+/// Says why outcomes are unknown, and what figures that both sides have would need.
 fn undecided(changes: &[Change]) -> impl Iterator<Item = String> {
     let undecided = |of_series: bool| {
         changes.iter().any(|change| {
             change.outcome == Outcome::Unknown
+                && change.interval.is_none()
                 && change.a.is_some()
                 && change.b.is_some()
                 && change.measure.series().is_some() == of_series
@@ -41,7 +58,20 @@ fn undecided(changes: &[Change]) -> impl Iterator<Item = String> {
         "unknown of a series: its mean needs 12 readings, and seven times the duration of its slow changes; its \
          greatest value needs repeats",
     );
-    run.into_iter().chain(series)
+    let unknown = |is_beyond: bool| {
+        changes
+            .iter()
+            .filter(|change| change.outcome == Outcome::Unknown)
+            .any(|change| change.interval.is_some_and(|(low, high)| (low > 0.0 || high < 0.0) == is_beyond))
+    };
+    let chance = needs(
+        unknown(true),
+        "unknown, with an interval that does not contain zero: among so many figures that may be chance (p of all \
+         is 0.01 or more)",
+    );
+    let ramp =
+        needs(unknown(false), "unknown of a whole run whose hold has changed: its ramp hides the change");
+    run.into_iter().chain(series).chain(chance).chain(ramp)
 }
 
 /// Names the series that not all runs of both sides have in one unit.

@@ -76,8 +76,8 @@ fn tell_aborted(side: &PointSide) {
 fn tell(a: &PointSide, others: &[PointSide], changes: &[PointChange]) {
     if changes.iter().any(|change| change.outcome == Some(Outcome::Unknown)) {
         note(
-            "points have no samples: only repeats tell what chance does. With fewer than three of a side there is no \
-             interval, and what became of a figure is unknown",
+            "points have no samples, so noise is estimated from repeats alone: with fewer than three on a side there is no \
+             interval, and the outcome is unknown",
         );
     }
     let tools = |side: &PointSide| side.points.first().map(|point| point.key.tool.clone());

@@ -15,7 +15,8 @@ use super::notes::notes;
 use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{idle_flags, runs, store, view};
+use crate::input::runs::Selection;
+use crate::input::{idle_flags, store, view};
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -99,22 +100,44 @@ struct Chosen {
     name: Option<String>,
 }
 
+impl Chosen {
+    fn new(chosen: Selection, name: Option<String>) -> Self {
+        let name = name.or_else(|| match chosen.keys.as_slice() {
+            [] => None,
+            [only] => Some(chosen.names.name(only)),
+            [first, ..] => Some(chosen.names.test(first)),
+        });
+        Self { keys: chosen.keys, name }
+    }
+}
+
 /// The runs of A, and those of each B.
 type Sides = (Chosen, Vec<Chosen>);
 
-/// Finds the runs that are named. If another repeat of the same run is named by its number, a name means a single run.
+/// Finds the runs that are named.
+///
+/// # Errors
+/// If a run stands on both sides beside other repeats, which would be compared with themselves.
 fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
-    let near = |at: usize| -> Vec<&str> {
-        let near =
-            args.b.iter().enumerate().filter(|(place, _)| place + 1 != at).map(|(_, name)| name.as_str());
-        near.chain((at > 0).then_some(a)).collect()
-    };
-    let near_a = if args.baseline_store().is_none() { near(0) } else { Vec::new() };
-    let chosen = |keys| Chosen { keys, name: None };
-    let of_a = runs::with_repeats(others, a, &near_a)?;
-    let of_b =
-        args.b.iter().zip(1..).map(|(name, at)| Ok(chosen(runs::with_repeats(runs, name, &near(at))?)));
-    Ok((chosen(of_a), of_b.collect::<Result<_>>()?))
+    let of_a = named(others, a)?;
+    let mut sides = Vec::with_capacity(args.b.len());
+    for b in &args.b {
+        let of_b = named(runs, b)?;
+        let is_shared = of_a.keys.iter().any(|key| of_b.keys.contains(key));
+        if args.baseline_store().is_none() && is_shared && of_a.keys != of_b.keys {
+            let problem = format!("{a} and {b} have a run in common, since a name stands for all repeats");
+            let remedy = "Name each repeat with its number, as in go_2048#1 go_2048#2.";
+            return Err(CliError::usage(problem, remedy).into());
+        }
+        sides.push(of_b);
+    }
+    Ok((of_a, sides))
+}
+
+/// Returns the runs with a name.
+fn named(runs: &[RunInfo], name: &str) -> Result<Chosen> {
+    let chosen = Selection::among(runs.to_vec(), &[name.to_owned()], &TestArgs::default())?;
+    Ok(Chosen::new(chosen, None))
 }
 
 /// Finds the runs that are given by flags: a side for each framework, or for each repeat of a single framework.
@@ -137,7 +160,7 @@ fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<
             let is_by_tag = is_of_one_key(tag);
             let chosen = |runs: &[RunInfo], side: &TestArgs| -> Result<Chosen> {
                 let name = side.tag.first().filter(|_| is_by_tag).map(Tag::to_string);
-                Ok(Chosen { keys: runs::of_test(runs, side)?, name })
+                Ok(Chosen::new(Selection::among(runs.to_vec(), &[], side)?, name))
             };
             Ok((chosen(others, a)?, b.iter().map(|b| chosen(runs, b)).collect::<Result<_>>()?))
         }

@@ -12,7 +12,8 @@ pub(crate) use self::args::CopyArgs;
 use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{runs, store};
+use crate::input::runs::{RunNames, Selection};
+use crate::input::store;
 use crate::output::note;
 
 /// Copies the runs that are named, or all runs, and the points of the same test, or all points.
@@ -26,13 +27,16 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let chosen = points::chosen(args, &from, &mut left_out).await?;
     let runs = left_out.runs(&from).await?;
     // A test may have points alone.
-    let (keys, chosen) = match (runs::several(&runs, &args.runs.run, &args.runs.of), chosen) {
-        (Err(_), Ok(points)) if !points.is_empty() => (Vec::new(), points),
-        (keys, points) => (keys?, points.unwrap_or_default()),
+    let (keys, names, chosen) = match (Selection::among(runs, &args.runs.run, &args.runs.of), chosen) {
+        (Err(_), Ok(points)) if !points.is_empty() => (Vec::new(), RunNames::default(), points),
+        (runs, points) => {
+            let Selection { keys, names, .. } = runs?;
+            (keys, names, points.unwrap_or_default())
+        }
     };
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
-        let copied = copy(&from, key, &to, replace).await;
+        let copied = copy(&from, (key, &names.name(key)), &to, replace).await;
         let Some(told) = left_out.or_leave_out(key, copied)? else { continue };
         note(&told);
     }
@@ -45,14 +49,14 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
 }
 
 /// Copies a run, unless it is there already. Returns what was done.
-async fn copy(from: &Store, key: &RunKey, to: &Store, replace: Replace) -> Result<String> {
+async fn copy(from: &Store, (key, name): (&RunKey, &str), to: &Store, replace: Replace) -> Result<String> {
     if let Some(info) = from.find_same(key, to).await? {
         let records = thousands(info.records());
-        return Ok(format!("{key} is already in {to}: {records} records, read and found the same"));
+        return Ok(format!("{name} is already in {to}: {records} records, read and found the same"));
     }
     let info = from.copy(key, to, replace).await?;
     let records = thousands(info.records());
-    Ok(format!("copied {key} from {from} to {to}: {records} records, read back the same"))
+    Ok(format!("copied {name} from {from} to {to}: {records} records, read back the same"))
 }
 
 async fn target(args: &CopyArgs) -> Result<Store> {

@@ -4,21 +4,24 @@ use clap::{Args, ValueEnum};
 use perfpipe_analyze::format::milliseconds;
 use perfpipe_analyze::table::Format;
 
-use crate::args::{Choice, FileArgs, GoalArgs, RunArgs, ViewArgs, choice};
+use crate::args::{Choice, FileArgs, GoalArgs, RunsArgs, ViewArgs, choice};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("run", |run| run.required_unless_present_any(["test", "tag"])))]
 #[command(after_help = "Examples:\n  \
     perfpipe export go_2048 > seconds.csv\n  \
     perfpipe export go_2048#2 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
+    perfpipe export --test 2048 --what summary -o summaries.csv\n  \
     perfpipe export go_2048 --what statistics -o statistics.json\n  \
     perfpipe export go_2048 --what counts -o go_2048.run\n  \
     perfpipe export go_2048 --format openmetrics -o go_2048.om\n  \
     perfpipe export --test /hello --what points > points.csv\n  \
-    perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
+    perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet\n\n\
+    go_2048 means all repeats of the test. Of several runs, each row begins with framework, test and repeat.")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
-    pub(crate) run: RunArgs,
+    pub(crate) runs: RunsArgs,
     /// Figures to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,

@@ -54,7 +54,7 @@ fn acting(what: What) -> Vec<&'static str> {
 fn why(what: What, flag: &str) -> &'static str {
     match (what, flag) {
         (What::Samples, OFFSET | LOOKBACK) => {
-            ": a sample has the reading that it was joined to; attach-cpu joins anew"
+            ": samples keep the reading that they were joined to; attach-cpu joins them again"
         }
         (What::Samples, TRANSACTIONS | FAILURES) => {
             ": transactions and failures are among the samples, and marked"

@@ -1,4 +1,4 @@
-//! `perfpipe export`: writes the figures of a run in machine formats.
+//! `perfpipe export`: writes the figures of runs in machine formats.
 
 mod args;
 mod idle_flags;
@@ -23,10 +23,11 @@ use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
-use crate::args::{Choice, RunArgs, StoreArgs};
+use crate::args::{Choice, StoreArgs, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{points, runs, store, view};
+use crate::input::runs::Selection;
+use crate::input::{points, store, view};
 use crate::output::{Output, note};
 
 /// The largest number of rejects that are written at once.
@@ -35,11 +36,8 @@ const PIECE_ROWS: usize = 4096;
 /// The approximate size, in bytes, of the rejected records that are written at once.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// Writes the export of one run.
+/// Writes the export of runs.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
-    if !args.what.is_of_points() {
-        runs::check(&args.run)?;
-    }
     check_format(args)?;
     check_terminal(args)?;
     idle_flags::check(args)?;
@@ -58,36 +56,81 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
     if args.what.is_of_points() {
         return points(&store, args, output).await;
     }
-    let key = runs::one(&args.run, &store).await?;
-    if let Some(write) = document(args.what) {
-        let run = view::read(&store, &key, &args.view).await?;
-        output.write_all(write(&run, &view_of(args, &run.info))?.as_bytes())?;
-        return Ok(());
+    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
+    chosen.say_repeats(&args.runs.run);
+    if let [key] = chosen.keys.as_slice() {
+        match args.what {
+            What::Run => return document(&store, key, args, run_document, output).await,
+            What::Hgrm => return document(&store, key, args, percentile_distribution, output).await,
+            What::Statistics => return statistics(&store, key, args, output).await,
+            What::Counts => return counts(&store, key, output).await,
+            _ => {}
+        }
     }
-    let table = match args.what {
-        What::Samples => return samples::export(&store, &key, args, output).await,
-        What::Statistics => return statistics(&store, &key, args, output).await,
-        What::Rejects => return rejects(&store, &key, args, output).await,
-        What::Counts => return counts(&store, &key, output).await,
-        What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
+    match args.what {
+        What::Run | What::Hgrm | What::Statistics | What::Counts => {
+            let problem = format!(
+                "--what run, counts, statistics and hgrm are of one run, found {}",
+                chosen.printed().join(", ")
+            );
+            Err(CliError::usage(problem, "Name one of them with its number.").into())
+        }
+        What::Samples => samples::export(&store, &chosen, args, output).await,
+        What::Rejects => rejects(&store, &chosen.keys, args, output).await,
+        What::Seconds => seconds(&store, &chosen, args, output).await,
+        _ => {
+            let mut tables = Vec::with_capacity(chosen.keys.len());
+            for key in &chosen.keys {
+                tables.push(of_run(figures(&store, key, args).await?, key, &chosen.keys));
+            }
+            let table = Table::joined(tables);
+            let mut writer = writer(args, &table, output)?;
+            writer.write(&table)?;
+            writer.finish()?;
+            Ok(())
+        }
+    }
+}
+
+/// Returns a table with the run of its rows in it, if several are exported.
+fn of_run(table: Table, key: &RunKey, keys: &[RunKey]) -> Table {
+    if keys.len() > 1 { table.of_run(key) } else { table }
+}
+
+/// Computes the figures of a run as a table.
+async fn figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Result<Table> {
+    match args.what {
         // Neither is about single labels: the samples do not have failures by message, and readings have no label.
         What::Errors | What::Cpu | What::Series => {
-            let mut run = store.read(&key).await?;
-            view::top_level(&store, &mut run, &args.view.scope).await?;
-            table(&run, args)?
+            let mut run = store.read(key).await?;
+            view::top_level(store, &mut run, &args.view.scope).await?;
+            table(&run, args)
         }
-        What::Percentiles | What::Codes => sample_figures(&store, &key, args).await?,
-        _ => table(&view::read(&store, &key, &args.view).await?, args)?,
-    };
-    let mut writer = writer(args, &table, output)?;
-    writer.write(&table)?;
-    writer.finish()?;
+        What::Percentiles | What::Codes => sample_figures(store, key, args).await,
+        _ => table(&view::read(store, key, &args.view).await?, args),
+    }
+}
+
+/// A function that writes an export which is not a table.
+type Document = fn(&StoredRun, &View) -> perfpipe_analyze::Result<String>;
+
+/// Writes a run as one document.
+async fn document(
+    store: &Store,
+    key: &RunKey,
+    args: &ExportArgs,
+    write: Document,
+    output: &mut Output,
+) -> Result<()> {
+    let run = view::read(store, key, &args.view).await?;
+    output.write_all(write(&run, &view_of(args, &run.info))?.as_bytes())?;
     Ok(())
 }
 
 /// Writes the points of a test.
 async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let RunArgs { run: None, framework, test: Some(test), repeat: None } = &args.run else {
+    let TestArgs { framework, test, repeat, tag } = &args.runs.of;
+    let (Some(test), true) = (test, repeat.is_empty() && tag.is_empty()) else {
         let problem = "--what points and point-seconds are about all points of a test";
         return Err(
             CliError::usage(problem, "Give --test, and --framework for one of its frameworks.").into()
@@ -111,20 +154,9 @@ async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result
 fn by_second(test: &str, points: &[Point]) -> Table {
     let table = point_second_table(points);
     if table.is_empty() {
-        note(&format!(
-            "no point of {test} has counts by second: of all summaries, only Locust's --json tells them"
-        ));
+        note(&format!("no point of {test} has counts per second: only Locust's --json reports them"));
     }
     table
-}
-
-/// Returns the function that writes an export which is not a table.
-fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Result<String>> {
-    match what {
-        What::Run => Some(run_document),
-        What::Hgrm => Some(percentile_distribution),
-        _ => None,
-    }
 }
 
 /// Writes JMeter's statistics; reads the samples for that if they are stored.
@@ -227,48 +259,85 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
 }
 
 /// Writes the seconds in pieces, since a run may have a million of them.
-fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let view = view_of(args, &run.info);
-    if args.form() == ExportFormat::OpenMetrics {
+async fn seconds(store: &Store, chosen: &Selection, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let keys = &chosen.keys;
+    match args.form() {
         // A metric's values stand together, so all seconds are read before any is written.
-        return Ok(open_metrics(&run.info, &Timeline::new(run, &view)?.table(), output)?);
-    }
-    let mut pieces = SecondTables::new(run, &view)?;
-    if args.form() == ExportFormat::Influx {
-        while let Some(piece) = pieces.next_piece()? {
-            line_protocol(&run.info, &piece, &mut *output)?;
+        ExportFormat::OpenMetrics => {
+            let mut runs = Vec::with_capacity(keys.len());
+            for key in keys {
+                let run = view::read(store, key, &args.view).await?;
+                let table = Timeline::new(&run, &view_of(args, &run.info))?.table();
+                runs.push((run.info, table));
+            }
+            Ok(open_metrics(&runs, output)?)
         }
-        return Ok(());
+        ExportFormat::Influx => {
+            for key in keys {
+                let run = view::read(store, key, &args.view).await?;
+                let view = view_of(args, &run.info);
+                let mut pieces = SecondTables::new(&run, &view)?;
+                while let Some(piece) = pieces.next_piece()? {
+                    line_protocol(&run.info, &piece, &mut *output)?;
+                }
+            }
+            Ok(())
+        }
+        _ => second_rows(store, chosen, args, output).await,
     }
-    let mut writer = writer(args, &pieces.columns(), output)?;
-    while let Some(piece) = pieces.next_piece()? {
-        writer.write(&piece)?;
+}
+
+/// Writes the seconds as one table.
+async fn second_rows(
+    store: &Store,
+    chosen: &Selection,
+    args: &ExportArgs,
+    output: &mut Output,
+) -> Result<()> {
+    let keys = &chosen.keys;
+    let mut like = Vec::with_capacity(keys.len());
+    for info in chosen.stored.iter().filter(|info| keys.contains(&info.key)) {
+        like.push(of_run(SecondTables::columns_of(info, &view_of(args, info))?, &info.key, keys));
+    }
+    let like = Table::joined(like);
+    let mut writer = writer(args, &like, output)?;
+    for key in keys {
+        let run = view::read(store, key, &args.view).await?;
+        let view = view_of(args, &run.info);
+        let mut pieces = SecondTables::new(&run, &view)?;
+        while let Some(piece) = pieces.next_piece()? {
+            writer.write(&of_run(piece, key, keys).like(like.columns()))?;
+        }
     }
     writer.finish()?;
     Ok(())
 }
 
 /// Writes the rejects in pieces.
-async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let mut writer = writer(args, &reject_table(&[]), output)?;
-    let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);
-    let read = store
-        .rejects(key, &mut |reject| {
-            bytes += reject.record.len();
-            piece.push(reject);
-            if piece.len() < PIECE_ROWS && bytes < PIECE_BYTES {
-                return Ok(());
-            }
-            bytes = 0;
-            let written = writer.write(&reject_table(&std::mem::take(&mut piece)));
-            samples::keep(written.map_err(Into::into), &mut failure)
-        })
-        .await;
-    if let Some(failure) = failure {
-        return Err(failure);
+async fn rejects(store: &Store, keys: &[RunKey], args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let table = |key: &RunKey, rejects: &[Reject]| of_run(reject_table(rejects), key, keys);
+    let Some(first) = keys.first() else { return Ok(()) };
+    let mut writer = writer(args, &table(first, &[]), output)?;
+    for key in keys {
+        let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);
+        let read = store
+            .rejects(key, &mut |reject| {
+                bytes += reject.record.len();
+                piece.push(reject);
+                if piece.len() < PIECE_ROWS && bytes < PIECE_BYTES {
+                    return Ok(());
+                }
+                bytes = 0;
+                let written = writer.write(&table(key, &std::mem::take(&mut piece)));
+                samples::keep(written.map_err(Into::into), &mut failure)
+            })
+            .await;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        read?;
+        writer.write(&table(key, &piece))?;
     }
-    read?;
-    writer.write(&reject_table(&piece))?;
     writer.finish()?;
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! The samples of a run, streamed into any export format.
+//! The samples of runs, streamed into any export format.
 
 use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::Phases;
-use perfpipe_analyze::table::{Column, Format, Kind, RowWriter, Value};
+use perfpipe_analyze::table::{Column, Format, Kind, RowWriter, Table, Value};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::store::parquet::SampleExport;
@@ -12,6 +12,7 @@ use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
 use super::args::ExportArgs;
 use crate::args::ViewArgs;
+use crate::input::runs::Selection;
 use crate::input::view;
 use crate::output::Output;
 
@@ -22,26 +23,40 @@ struct Wanted<'a> {
     label: Option<&'a str>,
 }
 
-impl Wanted<'_> {
+impl<'a> Wanted<'a> {
+    /// Returns what the flags select of a run, with its metadata if they were read for that.
+    async fn of(store: &Store, key: &RunKey, args: &'a ViewArgs) -> Result<(Self, Option<RunInfo>)> {
+        let (from, to, run) = seconds(store, key, args).await?;
+        let wanted = Self {
+            from_ms: i64::from(from.unwrap_or(0)) * 1000,
+            to_ms: to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
+            label: args.scope.label.as_deref(),
+        };
+        Ok((wanted, run))
+    }
+
     fn holds(&self, batch: &SampleBatch, row: usize) -> bool {
         let inside = batch.t_ms.get(row).is_some_and(|t| (self.from_ms..self.to_ms).contains(t));
         inside && self.label.is_none_or(|label| batch.label.get(row) == Some(label))
     }
 }
 
-/// Writes the samples of a run for the selected label and seconds.
+/// Writes the samples of runs for the selected label and seconds.
 pub(crate) async fn export(
     store: &Store,
-    key: &RunKey,
+    chosen: &Selection,
     args: &ExportArgs,
     output: &mut Output,
 ) -> Result<()> {
-    let (from, to, run) = seconds(store, key, &args.view).await?;
-    let wanted = Wanted {
-        from_ms: i64::from(from.unwrap_or(0)) * 1000,
-        to_ms: to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
-        label: args.view.scope.label.as_deref(),
-    };
+    match chosen.keys.as_slice() {
+        [only] => of_one(store, only, args, output).await,
+        _ => of_several(store, chosen, args, output).await,
+    }
+}
+
+/// Writes the samples of one run.
+async fn of_one(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let (wanted, run) = Wanted::of(store, key, &args.view).await?;
     // An error of writing must not be reported as an error of the store.
     let mut failure = None;
     let result = match args.form().of_table() {
@@ -68,6 +83,53 @@ pub(crate) async fn export(
         Some(failure) => Err(failure),
         None => Ok(result?),
     }
+}
+
+/// Writes the samples of several runs as one table, the run of each before its columns.
+async fn of_several(store: &Store, chosen: &Selection, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let of_chosen = chosen.stored.iter().filter(|info| chosen.keys.contains(&info.key));
+    let empty = |info: &RunInfo| table(&SampleBatch::default(), info.resolution).of_run(&info.key);
+    let like = Table::joined(of_chosen.map(empty));
+    let mut writer = super::writer(args, &like, output)?;
+    for key in &chosen.keys {
+        let (wanted, run) = Wanted::of(store, key, &args.view).await?;
+        let mut failure = None;
+        let mut each = |batch: SampleBatch| {
+            let unit = batch.resolution;
+            let piece = table(&picked(batch, &wanted), unit).of_run(key).like(like.columns());
+            keep(writer.write(&piece).map_err(Into::into), &mut failure)
+        };
+        let result = stream(store, key, run.as_ref(), &mut each).await;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        result?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// Returns the samples of a batch, whose times are in this unit, as a table.
+fn table(batch: &SampleBatch, unit: Resolution) -> Table {
+    let rows: Vec<usize> = (0..batch.len()).collect();
+    let ms = |units: Option<i32>| units.map(|units| unit.ms(units.into()));
+    Table::of(&rows)
+        .counted_in(unit)
+        .column("t_ms", |row| batch.t_ms.get(*row).copied())
+        .column("label", |row| batch.label.get(*row).map(str::to_owned))
+        .time("elapsed", |row| ms(batch.elapsed.get(*row).copied()))
+        .column("response_code", |row| batch.response_code.get(*row).map(str::to_owned))
+        .column("success", |row| batch.success.get(*row).copied())
+        .column("bytes", |row| batch.bytes.get(*row))
+        .column("sent_bytes", |row| batch.sent_bytes.get(*row))
+        .column("all_threads", |row| batch.all_threads.get(*row).map(i64::from))
+        .time("latency", |row| ms(batch.latency.get(*row)))
+        .column("idle_time", |row| batch.idle_time.get(*row).map(i64::from))
+        .time("connect", |row| ms(batch.connect.get(*row)))
+        .column("cpu", |row| batch.cpu.get(*row))
+        .column("injector", |row| batch.injector.get(*row).map(str::to_owned))
+        .column("transaction", |row| batch.transaction.get(*row).copied())
+        .done()
 }
 
 /// Streams the samples of a run, or of one whose metadata was read before.

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use perfpipe_analyze::table::Format;
 
 use crate::args::{
-    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, Part, PointArgs, RunNameArgs,
-    SendArgs, SeriesArgs, SeriesFromArgs, SheetArgs, Tag, choice, repeat,
+    ChartArgs, INJECTORS, LOOKBACK, LogArgs, OutputArgs, PageFormatArgs, PageOptions, Part, PointArgs,
+    RunNameArgs, SendArgs, SeriesArgs, SheetArgs, Tag, repeat,
 };
 
 /// Flags on the run that is stored.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Name of the run")]
 pub(crate) struct KeepArgs {
     #[command(flatten)]
     pub(crate) name: RunNameArgs,
     /// TOML file that names frameworks by port, as in 8181 = "perfectnio", to infer the framework from
     #[arg(long, value_name = "FILE", conflicts_with = "framework")]
     pub(crate) frameworks: Option<PathBuf>,
-    /// Say something of the run that it can be found by: commit=3f2a9c1, branch=main; repeatable, once a key
+    /// Label the run: commit=3f2a9c1, branch=main; repeatable, one value per key
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) tag: Vec<Tag>,
     /// Store as this repeat of the test, and replace an earlier one of that number [default: 1]
@@ -31,25 +31,24 @@ pub(crate) struct KeepArgs {
     #[arg(long)]
     pub(crate) replace: bool,
     /// Store only the exact counts per second, not the samples
-    #[arg(long)]
+    #[arg(long, help_heading = "Parts, clusters and speed")]
     pub(crate) no_samples: bool,
     #[command(flatten)]
     pub(crate) sent: SendArgs,
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale; the CPU axis ends at 100 for each")))]
 #[command(mut_arg("injectors", |injectors| injectors.help(INJECTORS)))]
 #[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
 #[command(after_help = "Examples:\n  \
     perfpipe ingest run.zip cpu.csv\n  \
-    perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --report charts\n  \
+    perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --out charts\n  \
     zip - run.jtl | perfpipe ingest - cpu.csv\n  \
     perfpipe ingest second.zip cpu-2.csv --framework go --test 2048 --append-repeat\n  \
     perfpipe ingest run.zip cpu.csv --append-repeat --tag commit=3f2a9c1 --tag branch=main\n  \
     perfpipe ingest cut.zip cpu.csv --salvage\n  \
     perfpipe ingest run.zip cpu.csv --series memory=memory.csv --unit bytes\n  \
-    perfpipe ingest run.zip --series memory --unit bytes --from 'prometheus+http://mon:9090?query=node_memory_Active_bytes'\n  \
+    perfpipe ingest run.zip --unit bytes --series 'memory=prometheus+http://mon:9090?query=node_memory_Active_bytes'\n  \
     perfpipe ingest night --frameworks ports.toml --dry-run\n  \
     perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n  \
     perfpipe ingest load-3.zip --part 3/16 --origin 1795203738000 --injector load-3 --framework go --test 2048\n\n\
@@ -67,18 +66,20 @@ pub(crate) struct IngestArgs {
     #[command(flatten)]
     pub(crate) keep: KeepArgs,
     /// Store what can be read of truncated or damaged files, and mark the run partial
-    #[arg(long)]
+    #[arg(long, help_heading = "Reading of logs")]
     pub(crate) salvage: bool,
-    /// Store the logs as this part of a run, 3/16, until `perfpipe merge` has all of them; `auto`: the number of the task of
-    /// a Slurm array, auto/16: that of the pod of an indexed job of Kubernetes
-    #[arg(long, value_name = "K/N", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "report", "max_rejects", "strict", "distribute", "columnar"])]
+    /// Store the logs as part K of N of a run, 3/16, until `perfpipe merge` joins them; `auto`: the number of the
+    /// task of a Slurm array, auto/16: that of the pod of an indexed job of Kubernetes
+    #[arg(long, value_name = "K/N", help_heading = "Parts, clusters and speed", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "out", "max_rejects", "strict", "distribute", "columnar"])]
     pub(crate) part: Option<Part>,
     /// Name of the injector that wrote the logs of this part
-    #[arg(long, value_name = "NAME", requires = "part")]
+    #[arg(long, value_name = "NAME", help_heading = "Parts, clusters and speed", requires = "part")]
     pub(crate) injector: Option<String>,
     /// Draw the run's page into this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) report: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) points: PointArgs,
     #[command(flatten)]
@@ -89,10 +90,8 @@ pub(crate) struct IngestArgs {
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
     pub(crate) charts: ChartArgs,
-    #[command(flatten, next_help_heading = "Reading")]
+    #[command(flatten)]
     pub(crate) series: SeriesArgs,
-    #[command(flatten, next_help_heading = "Reading")]
-    pub(crate) series_from: SeriesFromArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }
@@ -121,7 +120,4 @@ pub(crate) struct CampaignArgs {
     /// Runs to ingest at once; they share --workers, --readers and --memory [default: one per four cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// Format of the table of runs [default: text]
-    #[arg(long, value_name = "FORMAT", value_parser = choice(Format::ALL))]
-    pub(crate) table: Option<Format>,
 }

@@ -4,31 +4,31 @@ use std::path::Path;
 
 use anyhow::Result;
 use perfpipe_analyze::format::damage_sentence;
-use perfpipe_analyze::table::{Format, Table};
 use perfpipe_ingest::campaign::{CampaignRun, Stand};
-use perfpipe_ingest::{Campaign, Progress, RunInfo, Store};
+use perfpipe_ingest::{Campaign, Progress, Store};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
+use super::table::{Row, file_name, table};
 use crate::args::StoreArgs;
 use crate::commands::report;
 use crate::error::CliError;
 use crate::error::{RunsFailed, code, print_error};
 use crate::input::left_out::LeftOut;
+use crate::input::runs::RunNames;
 use crate::input::store;
 use crate::output::notes::{self, Facts};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder, warn};
+use crate::output::{Output, note, page_folder, tell, warn};
 
 /// The number of cores for each run that is ingested in parallel.
 const CORES_A_JOB: usize = 4;
 
 /// Refuses flags that are for folders only.
 pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
-    let given =
-        [("--dry-run", args.dry_run), ("--jobs", args.jobs.is_some()), ("--table", args.table.is_some())];
+    let given = [("--dry-run", args.dry_run), ("--jobs", args.jobs.is_some())];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
             Err(CliError::usage(format!("{flag} applies to folders, and files were named"), "Leave it out.")
@@ -42,32 +42,39 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     if args.keep.repeat.is_some() || args.log.origin.is_some() {
         return Err(CliError::usage(
-            "--repeat and --origin apply to one run, and a folder holds many",
+            "--repeat and --origin apply to one run, and a folder has many",
             "Leave them out; --append-repeat stores runs of the same test beside each other.",
         )
         .into());
     }
     let options = options(args)?.with_progress(progress.clone());
-    let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
+    let pages = args.out.as_deref().filter(|_| !args.campaign.dry_run);
     pages.map(page_folder).transpose()?;
+    let output = Output::open(args.output.file.output.as_deref())?;
     let store = store::open_with(store, &args.keep.sent).await?;
     let mut campaign = Campaign::plan(&args.files, &options, &store).await?;
     campaign.notes.iter().for_each(|text| note(text));
     let mut left_out = LeftOut::default();
     campaign.unread.iter().for_each(|error| left_out.add(error));
     let check = campaign.check();
+    for (key, logs) in campaign.shared_keys() {
+        let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
+        let all = if logs.len() == 2 { "both" } else { "all" };
+        tell(&format!("{} would {all} be stored as {key}", logs.join(" and ")));
+    }
     if !args.campaign.dry_run {
         check?;
         ingest_all(&mut campaign, &store, jobs(args), progress).await;
-        summarise(&campaign.runs, &store);
+        summarise(&campaign.runs, &names(&campaign.runs, &store).await, &store);
     } else {
-        print_runs(&campaign.runs);
-        print(&campaign.runs, args.campaign.table)?;
+        let names = names(&campaign.runs, &store).await;
+        print_runs(&campaign.runs, &names);
+        print(&campaign.runs, &names, args, output)?;
         check?;
         failures(&campaign.runs)?;
         return left_out.end();
     }
-    print(&campaign.runs, args.campaign.table)?;
+    print(&campaign.runs, &names(&campaign.runs, &store).await, args, output)?;
     if let Some(folder) = pages {
         draw(&campaign.runs, args, &store, folder).await?;
     }
@@ -88,20 +95,29 @@ async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progres
     bar.finish();
 }
 
+/// Names the runs as those of the store beside them require.
+async fn names(runs: &[CampaignRun], store: &Store) -> RunNames {
+    let stored = store.keys().await.unwrap_or_default();
+    RunNames::of(runs.iter().filter_map(|run| run.key.as_ref()).chain(&stored))
+}
+
 /// Prints the notes on each run, and the number of runs of each status.
-fn summarise(runs: &[CampaignRun], store: &Store) {
-    print_runs(runs);
+fn summarise(runs: &[CampaignRun], names: &RunNames, store: &Store) {
+    print_runs(runs, names);
     let count = |name: &str| runs.iter().filter(|run| run.stand.name() == name).count();
     let [new, changed, unchanged, failed] = ["new", "changed", "unchanged", "failed"].map(count);
     note(&format!("{store}: {new} new, {changed} changed, {unchanged} unchanged, {failed} failed"));
 }
 
-fn print_runs(runs: &[CampaignRun]) {
+fn print_runs(runs: &[CampaignRun], names: &RunNames) {
     // The notes on unchanged runs were printed when they were stored.
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
-        let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
+        let name = run.key.as_ref().map_or_else(|| file_name(&run.log), |key| names.name(key));
         let (done, before) = (run.ingested.as_ref(), format!("{name}: "));
-        let facts = Facts { key: run.key.as_ref(), clock: done.and_then(|done| done.clock.as_ref()) };
+        let facts = Facts {
+            run: run.key.as_ref().map(|_| name.as_str()),
+            clock: done.and_then(|done| done.clock.as_ref()),
+        };
         let notes = run.notes.iter().chain(done.into_iter().flat_map(|done| &done.notes));
         notes.for_each(|said| notes::print(said, &before, facts));
         for damage in done.into_iter().flat_map(|done| &done.info.damage) {
@@ -114,66 +130,10 @@ fn print_runs(runs: &[CampaignRun]) {
 }
 
 /// Prints a table with a row for each run.
-fn print(runs: &[CampaignRun], format: Option<Format>) -> Result<()> {
-    let key = |run: &CampaignRun| run.key.clone();
-    // Most figures of a campaign that is only planned are not known.
-    let figures = runs.iter().any(|run| info(run).is_some());
-    let covered = runs.iter().any(|run| run.ingested.is_some());
-    let table = Table::of(runs)
-        .column("run", |run| key(run).map(|key| key.to_string()))
-        .column("framework", |run| key(run).map(|key| key.framework))
-        .people_see(false)
-        .column("test", |run| key(run).map(|key| key.test))
-        .people_see(false)
-        .column("repeat", |run| key(run).map(|key| u64::from(key.repeat)))
-        .people_see(false)
-        .column("log", |run| Some(shown(&run.log)))
-        .column("cpu", |run| run.cpu.as_ref().map(|cpu| shown(&cpu.file)))
-        .title("CPU export")
-        .column("paired_by", |run| run.cpu.as_ref().map(|cpu| cpu.paired.name().to_owned()))
-        .title("paired by")
-        .column("requests", |run| info(run).map(RunInfo::requests))
-        .people_see(figures)
-        .column("failures", |run| info(run).map(|info| info.failures))
-        .people_see(figures)
-        .column("seconds", |run| info(run).map(|info| u64::from(info.seconds)))
-        .people_see(figures)
-        .column("cpu_seconds_percent", |run| {
-            let done = run.ingested.as_ref()?;
-            Some(f64::from(done.cpu_seconds) / f64::from(done.info.seconds.max(1)) * 100.0)
-        })
-        .title("with CPU")
-        .unit("%", 1)
-        .people_see(covered)
-        .column("status", |run| Some(run.stand.name().to_owned()))
-        .column("why", |run| why(&run.stand))
-        .people_see(runs.iter().any(|run| why(&run.stand).is_some()))
-        .done();
-    let mut output = Output::open(None)?;
-    write_table(&table, format.unwrap_or(Format::Text), &mut output)?;
+fn print(runs: &[CampaignRun], names: &RunNames, args: &IngestArgs, mut output: Output) -> Result<()> {
+    let rows: Vec<Row<'_>> = runs.iter().map(|run| Row::of(run, names)).collect();
+    write_table(&table(&rows), args.output.format, &mut output)?;
     output.finish()
-}
-
-/// Returns the metadata of a run as it is stored.
-fn info(run: &CampaignRun) -> Option<&RunInfo> {
-    match &run.stand {
-        Stand::Unchanged(info) | Stand::Unread(info) => Some(info),
-        _ => run.ingested.as_ref().map(|done| &done.info),
-    }
-}
-
-fn why(stand: &Stand) -> Option<String> {
-    match stand {
-        Stand::Changed(why) => Some(why.clone()),
-        Stand::Unread(_) => Some("as far as is known without reading all of it".into()),
-        Stand::Failed(error) => Some(error.to_string()),
-        _ => None,
-    }
-}
-
-/// Returns a file's name without its folder.
-fn shown(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// Draws the page of each run that was just stored.

@@ -8,10 +8,10 @@ mod part;
 mod points;
 mod readings;
 mod summary;
+mod table;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::Result;
 use perfpipe_analyze::format::thousands;
@@ -20,7 +20,7 @@ use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 pub(crate) use self::args::{IngestArgs, KeepArgs};
 pub(crate) use self::options::{cpu_noted, keeping, options, reading};
 pub(crate) use self::readings::with_readings;
-pub(crate) use self::summary::summarise;
+pub(crate) use self::summary::{Told, summarise};
 
 use super::report;
 use crate::args::{PointArgs, StoreArgs};
@@ -35,17 +35,17 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     if let Some(file) = packed::named(&args.files) {
         return packed::run(args, file, store).await;
     }
-    let found = summaries::find(&args.files)?;
+    let found = summaries::find(&args.files).await?;
     if !found.files.is_empty() {
         return points::run(args, found.files, store).await;
     }
     refuse_points(&args.points)?;
-    if args.report.is_none() {
+    if args.out.is_none() {
         // --cores also describes the CPU readings.
-        idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;
+        idle_flags::check_no_pages(&args.pages(), "--out", &["--cores"])?;
     }
     idle_flags::check_formats(&args.pages())?;
-    if args.report.is_some() {
+    if args.out.is_some() {
         fonts::check(&args.pages())?;
     }
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(|path| path.is_dir());
@@ -65,7 +65,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
 
 /// Refuses flags on points where no file is a summary.
 pub(crate) fn refuse_points(args: &PointArgs) -> Result<()> {
-    match args.given() {
+    match args.of_summaries() {
         None => Ok(()),
         Some(flag) => {
             let problem = format!("{flag} is for summaries of load tools, and no file is one");
@@ -80,10 +80,10 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     let mut options = options(args)?.with_progress(progress.clone());
     options.source.read_of_stdin = read_of_stdin;
     let part = args.part.map(part::number).transpose()?;
-    if let Some(folder) = &args.report {
+    if let Some(folder) = &args.out {
         page_folder(folder)?;
     }
-    let started = Instant::now();
+    let told = Told::begin(&args.output)?;
     let store = store::open_with(store, &args.keep.sent).await?;
     let before = stored_before(&store, &options).await;
     let total = args.files.iter().map(|file| size_of(file)).sum();
@@ -94,13 +94,12 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     };
     bar.finish();
     let done = done?;
-    let took = started.elapsed();
-    summarise(&done, &store, took);
+    summarise(&done, &store, told, is_new(&before, &done.info)).await?;
     if part.is_some() {
         return Ok(());
     }
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
-    if let Some(folder) = &args.report {
+    if let Some(folder) = &args.out {
         let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
         report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
         pages.print_notes();
@@ -115,6 +114,11 @@ pub(crate) async fn stored_before(store: &Store, options: &IngestOptions) -> Vec
         None => store.look().await,
     };
     found.map(|found| found.runs).unwrap_or_default()
+}
+
+/// Returns true if no run had the key before.
+pub(crate) fn is_new(before: &[RunInfo], new: &RunInfo) -> bool {
+    before.iter().all(|old| old.key != new.key)
 }
 
 /// Describes the run that was replaced, if it was made from other files.

@@ -10,14 +10,15 @@ use perfpipe_ingest::source::SourceOptions;
 use super::args::{IngestArgs, KeepArgs};
 use crate::args::{LogArgs, Tag};
 use crate::error::CliError;
-use crate::input::readings::{self, series};
-use crate::input::{cpu_scale, ports, view};
+use crate::input::readings::{self, cpu_scale, series};
+use crate::input::{file_names, ports, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     let mut options = keeping(&args.keep, reading(&args.log, args.salvage, args.charts.cores.cores)?)?;
     options.injector.clone_from(&args.injector);
-    series::with(&mut options, &args.series, (&args.series_from, &args.log.cpu.from.ask))?;
+    file_names::take(&mut options, &args.points, &args.files)?;
+    series::with(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }
 

@@ -12,6 +12,7 @@ use perfpipe_ingest::store::parquet::PackedRun;
 use super::args::IngestArgs;
 use crate::args::StoreArgs;
 use crate::error::CliError;
+use crate::input::runs::RunNames;
 use crate::input::store;
 use crate::output::note;
 
@@ -38,12 +39,14 @@ pub(super) async fn run(args: &IngestArgs, file: &Path, store: &StoreArgs) -> Re
     let (from, key) = (Store::from(packed.store().clone()), &packed.info().key);
     let records = thousands(packed.info().records());
     if from.find_same(key, &store).await?.is_some() {
-        note(&format!("{key} is already in {store}: {records} records, read and found the same"));
+        let run = RunNames::in_store(&store, key).await;
+        note(&format!("{run} is already in {store}: {records} records, read and found the same"));
         return Ok(());
     }
     let replace = if args.keep.replace { Replace::Any } else { Replace::Nothing };
     from.copy(key, &store, replace).await?;
-    note(&format!("stored {key} in {store}: {records} records (counts only), read back the same"));
+    let run = RunNames::in_store(&store, key).await;
+    note(&format!("stored {run} in {store}: {records} records (counts only), read back the same"));
     Ok(())
 }
 

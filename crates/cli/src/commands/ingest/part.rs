@@ -23,7 +23,7 @@ fn of_task(of: Option<u32>, variable: &dyn Fn(&str) -> Option<u32>) -> Result<Pa
     if let Some(index) = variable("JOB_COMPLETION_INDEX") {
         let Some(of) = of else {
             return refuse(
-                "Kubernetes tells the number of this part, but not of all",
+                "Kubernetes gives the number of this part, but not the number of parts",
                 "Give it: --part auto/16.",
             );
         };
@@ -31,7 +31,7 @@ fn of_task(of: Option<u32>, variable: &dyn Fn(&str) -> Option<u32>) -> Result<Pa
     }
     let of_array = |name: &str| variable(&format!("SLURM_ARRAY_TASK_{name}"));
     let (Some(task), Some(first)) = (of_array("ID"), of_array("MIN")) else {
-        return refuse("--part auto: neither Slurm nor Kubernetes tells the number of this part", NUMBER_IT);
+        return refuse("--part auto: neither Slurm nor Kubernetes gives the number of this part", NUMBER_IT);
     };
     let step = of_array("STEP").unwrap_or(1).max(1);
     let (count, last) = (of_array("COUNT"), of_array("MAX"));

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use perfpipe_analyze::format::{counted, thousands};
+use perfpipe_analyze::points::point_table;
 use perfpipe_ingest::points::{Point, PointNames};
 
 use super::args::IngestArgs;
@@ -10,7 +11,8 @@ use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::store;
 use crate::input::summaries::{self, SummaryFile};
-use crate::output::{note, warn};
+use crate::output::terminal::write_table;
+use crate::output::{Output, note, warn};
 
 /// The largest number of points that are named one by one.
 const NAMED: usize = 12;
@@ -26,20 +28,30 @@ pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &Stor
     };
     let points = with_readings(summaries::named(&files, &names)?, &args.series).await?;
     files.iter().for_each(summaries::tell_ignored);
+    let output = Output::open(args.output.file.output.as_deref())?;
     if args.campaign.dry_run {
         tell(&points, "would be stored");
-        return Ok(());
+        return print(&points, args, output);
     }
     let store = store::open(store).await?;
     store.put_points(&points).await?;
     tell(&points, &format!("stored in {store}"));
-    Ok(())
+    print(&points, args, output)
+}
+
+/// Prints the table of the points, unless their notes are enough.
+fn print(points: &[Point], args: &IngestArgs, mut output: Output) -> Result<()> {
+    if args.output.is_notes() {
+        return Ok(());
+    }
+    write_table(&point_table(points), args.output.format, &mut output)?;
+    output.finish()
 }
 
 /// Refuses flags that are about logs.
 fn refuse_flags(args: &IngestArgs) -> Result<()> {
     let given = [
-        ("--report", args.report.is_some()),
+        ("--out", args.out.is_some()),
         ("--tag", !args.keep.tag.is_empty()),
         ("--append-repeat", args.keep.append_repeat),
         ("--salvage", args.salvage),
@@ -60,7 +72,7 @@ fn tell(points: &[Point], done: &str) {
     for point in points.iter().take(NAMED) {
         let figures = &point.figures;
         let (Some(throughput), None) = (figures.throughput(), &figures.aborted) else {
-            let reason = figures.aborted.as_deref().unwrap_or("it tells no throughput");
+            let reason = figures.aborted.as_deref().unwrap_or("it reports no throughput");
             warn(&format!("{}: no figures: {reason}", point.key));
             continue;
         };

@@ -18,7 +18,8 @@ pub(crate) async fn with_readings(mut points: Vec<Point>, args: &SeriesArgs) -> 
         return Ok(points);
     }
     if points.iter().all(|point| point.figures.seconds().is_none()) {
-        let problem = "no output tells when its tool began, so no reading of --series can be assigned";
+        let problem =
+            "no output has the time at which its tool started, so no reading of --series can be assigned";
         let remedy = "Write a time before each command, as in: echo \"### $(date +%s.%N) wrk -c 50 URL\".";
         return Err(CliError::refused(problem, remedy).into());
     }

@@ -1,41 +1,71 @@
 //! What an ingest prints of the run that it stored.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use perfpipe_analyze::format::{damage_sentence, decimals, duration, instant, thousands};
+use anyhow::Result;
+use perfpipe_analyze::format::{damage_sentence, decimals, instant, lasting, thousands};
+use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Histogram, RunDuration, View};
 use perfpipe_ingest::run::SourceKind;
 use perfpipe_ingest::{Ingested, RunInfo, Store};
 
+use super::table::{Row, table};
+use crate::args::OutputArgs;
+use crate::input::runs::RunNames;
 use crate::output::notes::{self, Facts, shell_word};
-use crate::output::{note, warn};
+use crate::output::terminal::write_table;
+use crate::output::{Output, note, warn};
 
-/// The duration, in seconds, below which it is told with decimals.
-const SHORT: f64 = 60.0;
+/// Where a summary is printed, and when its work began.
+pub(crate) struct Told {
+    /// Nothing if notes are enough.
+    output: Option<Output>,
+    format: Format,
+    since: Instant,
+}
 
-/// Prints what was stored, with warnings first.
-pub(crate) fn summarise(done: &Ingested, store: &Store, took: Duration) {
+impl Told {
+    /// Opens the output before any work is done.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(crate) fn begin(args: &OutputArgs) -> Result<Self> {
+        let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
+        Ok(Self { output, format: args.format, since: Instant::now() })
+    }
+}
+
+/// Prints what was stored, with warnings first. `is_new` is false if it replaced another run.
+///
+/// # Errors
+/// If the output can't be written.
+pub(crate) async fn summarise(done: &Ingested, store: &Store, told: Told, is_new: bool) -> Result<()> {
+    let took = told.since.elapsed();
     let info = &done.info;
+    let run = RunNames::in_store(store, &info.key).await;
     done.inferred.iter().for_each(|what| note(&format!("inferred {what}")));
-    let facts = Facts { key: Some(&info.key), clock: done.clock.as_ref() };
+    let facts = Facts { run: Some(&run), clock: done.clock.as_ref() };
     done.notes.iter().for_each(|said| notes::print(said, "", facts));
     info.damage.iter().for_each(|damage| warn(&format!("partial: {}", damage_sentence(damage))));
     if done.read_twice {
         note("the earliest record comes late in the log, so the log was read twice");
     }
-    for (name, value) in lines(done, store, took) {
+    for (name, value) in lines(done, &run, store, took) {
         note(&format!("{name:>13}  {value}"));
     }
     if info.rejects > 0 && done.part.is_none() {
         let records = if info.rejects == 1 { "record was" } else { "records were" };
-        let run = shell_word(&info.key.to_string());
+        let shown = shell_word(&run);
         let rejects = thousands(info.rejects);
-        warn(&format!("{rejects} {records} rejected: see `perfpipe export {run} --what rejects`"));
+        warn(&format!("{rejects} {records} rejected: see `perfpipe export {shown} --what rejects`"));
     }
+    let Some(mut output) = told.output else { return Ok(()) };
+    write_table(&table(&[Row::stored(done, &run, is_new)]), told.format, &mut output)?;
+    output.finish()
 }
 
 /// Returns the lines of the summary, each with its name.
-fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str, String)> {
+fn lines<'a>(done: &'a Ingested, run: &str, store: &Store, took: Duration) -> Vec<(&'a str, String)> {
     let info = &done.info;
     let lasted = RunDuration::of(info, &View::of(info));
     let seconds = took.as_secs_f64();
@@ -44,10 +74,10 @@ fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str,
     let partial = if info.is_partial() { " (partial)" } else { "" };
     let series = done.series_seconds.iter().map(|(name, seconds)| (&**name, Some(covered(*seconds, info))));
     let lines = [
-        ("run", Some(format!("{}{partial}", info.key))),
+        ("run", Some(format!("{run}{partial}"))),
         ("part", done.part.map(|part| format!("{} of {}", part.number(), part.of()))),
         ("started", instant(info.t0_ms).map(|date| format!("{date} UTC"))),
-        ("duration", Some(in_words(lasted.seconds))),
+        ("duration", Some(lasting(lasted.seconds))),
         ("requests", Some(requests(info))),
         ("transactions", (info.transactions > 0).then(|| thousands(info.transactions))),
         ("rejects", Some(thousands(info.rejects))),
@@ -61,11 +91,6 @@ fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str,
         ("time taken", Some(format!("{seconds:.2} s, {} records/s", thousands(rate as u64)))),
     ];
     lines.into_iter().chain(series).chain(ends).filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// Formats a duration, with decimals if it is short.
-fn in_words(seconds: f64) -> String {
-    if seconds < SHORT { format!("{} s", decimals(seconds, 1)) } else { duration(seconds.round() as u64) }
 }
 
 fn requests(info: &RunInfo) -> String {
@@ -87,9 +112,9 @@ fn injectors(done: &Ingested) -> Option<String> {
 
 /// Describes the run's throughput, and the wait for its last answer if that made the run much longer.
 fn throughput(info: &RunInfo, lasted: &RunDuration) -> String {
-    let figure = (info.successes as f64 / lasted.seconds).round() as u64;
+    let figure = decimals(info.successes as f64 / lasted.seconds, 1);
     let wait = lasted.long_wait().map(|wait| format!(" (with a wait of {wait:.1} s for its last answer)"));
-    format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
+    format!("{figure} successes/s{}", wait.unwrap_or_default())
 }
 
 /// Describes the elapsed times of the successes; `None` if they are not known.

@@ -123,6 +123,6 @@ fn injectors(by: InjectorsBy) -> &'static str {
     match by {
         InjectorsBy::Hostname => "by the column Hostname",
         InjectorsBy::ThreadName => "by the beginning of threadName",
-        InjectorsBy::Nothing => "not told apart: the log counts as one (see --injectors, --injector-pattern)",
+        InjectorsBy::Nothing => "unknown: the log counts as one (see --injectors, --injector-pattern)",
     }
 }

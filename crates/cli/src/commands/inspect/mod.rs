@@ -21,18 +21,17 @@ use self::text::Rows;
 use super::ingest::{reading, refuse_points};
 use crate::args::{
     CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, SeriesArgs,
-    SeriesFromArgs, StoreArgs, choice,
+    StoreArgs, choice,
 };
 use crate::error::{CliError, of_ingest};
-use crate::input::idle_flags;
 use crate::input::readings::series;
 use crate::input::summaries::{find, names as names_of};
+use crate::input::{file_names, idle_flags};
 use crate::output::Output;
 
 pub(crate) use self::clock::second;
 
 #[derive(Debug, Args)]
-#[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
 #[command(mut_arg("injectors", |injectors| injectors.help(INJECTORS)))]
 #[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
 #[command(after_help = "Examples:\n  \
@@ -42,7 +41,7 @@ pub(crate) use self::clock::second;
     perfpipe inspect injector-*.csv.zip --format json\n  \
     perfpipe inspect results --name 'result_w{workers}_{repeat}.log' --framework crossbar\n\n\
     Reads the first 32 MiB, over all logs, and the end of logs that are not compressed. Figures from this sample are \
-    marked as such. Summaries of load tools are read whole; each section is a row. Nothing is stored. The exit code is that of an ingest, as far as the sample tells.")]
+    marked as such. Summaries of load tools are read whole; each section is a row. Nothing is stored. The exit code is that of an ingest, as far as the sample shows.")]
 pub(crate) struct InspectArgs {
     /// Logs and at most one CPU export; or summaries of load tools, or folders of them
     #[arg(required = true, value_name = "FILE")]
@@ -55,14 +54,12 @@ pub(crate) struct InspectArgs {
     #[command(flatten)]
     pub(crate) cores: CoresArgs,
     /// Output format; the fields of json are those of perfpipe_ingest::Inspection; of summaries, those of the rows
-    #[arg(long, value_parser = choice(&FORMATS), default_value = "text")]
+    #[arg(long, help_heading = "Output", value_parser = choice(&FORMATS), default_value = "text")]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) output: FileArgs,
-    #[command(flatten, next_help_heading = "Reading")]
+    #[command(flatten)]
     pub(crate) series: SeriesArgs,
-    #[command(flatten, next_help_heading = "Reading")]
-    pub(crate) series_from: SeriesFromArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     #[command(flatten)]
@@ -77,7 +74,7 @@ const FORMATS: [Format; 2] = [Format::Text, Format::Json];
 /// Inspects the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
-    let given = find(&args.files)?;
+    let given = find(&args.files).await?;
     if !given.files.is_empty() {
         refuse_series(&args.series)?;
         return summaries::run(&given.files, &names(args)?, args.format, args.output.output.as_deref());
@@ -106,7 +103,8 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
-    series::with(&mut options, &args.series, (&args.series_from, &args.log.cpu.from.ask))?;
+    file_names::take(&mut options, &args.points, &args.files)?;
+    series::with(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }
 

@@ -47,8 +47,8 @@ fn length(found: &Inspection) -> Option<String> {
     let (t0_ms, last_ms) = found.t0_ms.zip(found.last_ms)?;
     let length = duration(last_ms.abs_diff(t0_ms));
     Some(match found.end_seen {
-        true => format!("{length}, to {}", moment(last_ms)),
-        false => format!("{length} or more: only reading everything shows the end"),
+        true => format!("{length} from the first to the last start, at {}", moment(last_ms)),
+        false => format!("{length} from the first start, or more: only reading everything shows the end"),
     })
 }
 
@@ -78,7 +78,7 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
         };
         let transactions = match label.transactions {
             0 => String::new(),
-            transactions => format!(" and {}, which are no requests", counted(transactions, "transaction")),
+            transactions => format!(" and {}, which are not requests", counted(transactions, "transaction")),
         };
         let requests = counted(label.successes + label.failures, "request");
         format!("{}: {requests}{failures}{transactions}", short(&label.label))

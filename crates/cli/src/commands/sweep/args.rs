@@ -17,24 +17,24 @@ use crate::args::{LinePagesArgs, PageOptions, PointArgs, ReportOutputArgs, Serie
     perfpipe sweep results --name 'result_w{workers}_{repeat}.log' --framework crossbar --out charts\n  \
     perfpipe sweep ladder.log --framework vapor --series memory=memory.csv --unit bytes --out charts\n\n\
     Over repeats, throughput is the median with the least and the greatest, failures are the maximum, and the other \
-    figures are medians. c/X is concurrency by answers per second: no mean of a closed loop is greater.")]
+    figures are medians. c/X is concurrency ÷ answers per second: no mean latency of a closed loop is greater.")]
 pub(crate) struct SweepArgs {
     /// Outputs of load tools or folders of them, to look at without a store; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Test whose points are meant; of FILEs, all tests without it
+    /// Test whose points are shown; for FILEs [default: all tests]
     #[arg(long, value_name = "NAME", required_unless_present = "files")]
     pub(crate) test: Option<String>,
-    /// Only this framework; repeatable [default: all of the test]. Of FILEs that do not tell it, the framework
+    /// Only this framework; repeatable [default: all of the test]. For FILEs without a framework, its name
     #[arg(long, value_name = "NAME")]
     pub(crate) framework: Vec<String>,
     /// TOML file that names the frameworks of FILEs by port, as in 8181 = "perfectnio"
     #[arg(long, value_name = "FILE", requires = "files")]
     pub(crate) frameworks: Option<PathBuf>,
-    /// Only this load tool; repeatable [default: all, each for itself]
+    /// Only this load tool; repeatable [default: all, each separately]
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Vec<String>,
-    /// What the sweep goes by [default: workers if they vary and concurrency does not, else concurrency]
+    /// Axis of the sweep [default: workers if they vary and concurrency does not, else concurrency]
     #[arg(long, value_enum)]
     pub(crate) by: Option<Axis>,
     /// Rank the frameworks at this concurrency instead: 64, or c64

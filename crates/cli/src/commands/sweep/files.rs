@@ -15,8 +15,8 @@ use crate::input::summaries::{self, SummaryFile, find};
 ///
 /// # Errors
 /// If no file is a summary, or the key of a section is not known.
-pub(super) fn points(args: &SweepArgs) -> Result<Vec<Point>> {
-    let files = find(&args.files)?.files;
+pub(super) async fn points(args: &SweepArgs) -> Result<Vec<Point>> {
+    let files = find(&args.files).await?.files;
     if files.is_empty() {
         let problem = "no file is the summary of a load tool";
         let remedy = "Give what wrk, ab or another tool printed. Logs are read by `perfpipe ingest`; then \
@@ -46,11 +46,10 @@ fn tell_tests(files: &[SummaryFile]) -> bool {
 }
 
 fn mixed() -> anyhow::Error {
-    let problem =
-        "some outputs have a URL, and some have none, so that --test would give all of them one test";
+    let problem = "some outputs have a URL and some have none; --test would give all of them the same test";
     CliError::usage(
         problem,
-        "Show those without a URL by a command of their own, or tell the test by --name.",
+        "Show those without a URL in a separate command, or read the test from file names with --name.",
     )
     .into()
 }
@@ -79,7 +78,8 @@ pub(super) fn tests<'a>(points: &'a [Point], args: &SweepArgs) -> Result<Vec<&'a
 /// Refuses flags on files where there are none.
 pub(super) fn refuse_flags(args: &SweepArgs) -> Result<()> {
     let series = (!args.series.series.is_empty()).then_some("--series");
-    let Some(flag) = args.points.given().or(series) else { return Ok(()) };
+    let name = args.points.name.as_ref().map(|_| "--name");
+    let Some(flag) = name.or(args.points.of_summaries()).or(series) else { return Ok(()) };
     let problem = format!("{flag} is about the outputs of load tools, and no FILE is given");
     Err(CliError::usage(problem, "Leave it out, or name the files.").into())
 }

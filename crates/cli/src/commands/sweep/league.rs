@@ -52,7 +52,7 @@ fn missing(points: &[Point], test: &str, at: u32) -> CliError {
     let levels: BTreeSet<u32> = points.iter().filter_map(|point| point.key.concurrency).collect();
     let levels: Vec<String> = levels.iter().map(u32::to_string).collect();
     let remedy = match levels.as_slice() {
-        [] => "Its points do not tell their concurrency: give --concurrency at ingest.".to_owned(),
+        [] => "Its points have no concurrency: give --concurrency at ingest.".to_owned(),
         levels => format!("There are points at {}.", levels.join(", ")),
     };
     CliError::refused(format!("there is no point of the test {test} at concurrency {at}"), remedy)

@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let mut left_out = LeftOut::default();
     let all = match &args.test {
-        _ if !args.files.is_empty() => with_readings(files::points(args)?, &args.series).await?,
+        _ if !args.files.is_empty() => with_readings(files::points(args).await?, &args.series).await?,
         Some(test) => {
             files::refuse_flags(args)?;
             points::with_runs(&store::existing(store).await?, test, &mut left_out).await?
@@ -100,11 +100,12 @@ fn tell(test: &str, points: &[Point]) {
     let impossible = count("is above c/X");
     if impossible > 0 {
         note(&format!(
-            "{test}: the printed means of {impossible} of {} points are above c/X, which no closed loop can have",
+            "{test}: {impossible} of {} points: the tool's mean latency is impossibly high (above concurrency ÷ answers/s)",
             points.len()
         ));
     }
-    let late = count("time-outs are in no latency");
+    // Earlier versions stored the first of these.
+    let late = count("time-outs are in no latency") + count("time-outs are not in the latencies");
     if late > 0 {
         note(&format!(
             "{test}: the latencies of {late} of {} points leave out requests that timed out",

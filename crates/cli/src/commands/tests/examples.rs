@@ -1,10 +1,12 @@
 //! Tests that the examples in the help are valid command lines.
 
 use super::{Cli, parse, words};
+use crate::commands::shell::help;
 
 /// The command lines in the examples of a help: everything that begins with `perfpipe`, also after a pipe.
 fn examples(command: &clap::Command) -> Vec<String> {
-    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let text = command.get_after_long_help().or(command.get_after_help());
+    let text = text.map(ToString::to_string).unwrap_or_default();
     let of_line = |line: &str| {
         let at = line.find("perfpipe ").filter(|_| line.starts_with("  "))?;
         let line = line.get(at..)?.split("   ").next()?;
@@ -42,6 +44,30 @@ fn each_command_has_examples_and_each_example_is_taken() {
         count += all.len();
     }
     assert!(count > 40, "only {count} examples were found");
+}
+
+/// A newcomer reads the short help: what it has fits a screen.
+#[test]
+fn short_help_has_at_most_ten_flags_and_they_exist() {
+    let mut perfpipe = Cli::command();
+    perfpipe.build();
+    for command in perfpipe.get_subcommands().filter(|command| command.get_name() != "help") {
+        let shown = command
+            .get_arguments()
+            .filter(|arg| !arg.is_positional() && !arg.is_hide_set() && !arg.is_hide_short_help_set());
+        let own = shown.filter(|arg| !["help", "version"].contains(&arg.get_id().as_str())).count();
+        assert!(own <= 12 && (command.get_name() != "ingest" || own == 10), "{}: {own}", command.get_name());
+        for id in help::first(command.get_name()).into_iter().flatten() {
+            assert!(
+                command.get_arguments().any(|arg| arg.get_id() == id),
+                "{} has no {id}",
+                command.get_name()
+            );
+        }
+        let mut short = command.clone();
+        let lines = short.render_help().to_string().lines().count();
+        assert!(lines <= 60, "{}: {lines} lines", command.get_name());
+    }
 }
 
 #[test]

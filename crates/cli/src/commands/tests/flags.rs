@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
-use super::{Cli, Command, command, parse, refused, words};
-use crate::args::{Part, ReportFormat};
+use super::{Cli, Command, command, refused};
+use crate::args::{PageFormat, Part, ReportFormat};
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
 use crate::input::versions::By;
@@ -18,7 +18,8 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 82] = [
+const LINES: [(&str, IsRead); 93] = [
+    ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
         |c| matches!(c, Command::Ingest(a) if a.keep.sent.connections == Some(3)),
@@ -48,16 +49,16 @@ const LINES: [(&str, IsRead); 82] = [
         |c| matches!(c, Command::Inspect(a) if a.log.cpu.from.cpu_from.is_some()),
     ),
     (
-        "ingest a.zip --series memory --unit bytes --from prometheus+http://h?query=up --cpu-timeout 9",
-        |c| matches!(c, Command::Ingest(a) if a.series_from.from.len() == 1 && a.log.cpu.from.ask.cpu_timeout == Some(9)),
+        "ingest a.zip --series memory=prometheus+http://h?query=up --unit bytes --cpu-timeout 9",
+        |c| matches!(c, Command::Ingest(a) if a.series.series.len() == 1 && a.log.cpu.from.ask.cpu_timeout == Some(9)),
     ),
     (
-        "inspect a.zip --series memory --unit bytes --from prometheus+http://h?query=up",
-        |c| matches!(c, Command::Inspect(a) if a.series_from.from.len() == 1),
+        "inspect a.zip --series memory=prometheus+http://h?query=up --unit bytes",
+        |c| matches!(c, Command::Inspect(a) if a.series.series.len() == 1),
     ),
     (
-        "attach-series go_2048 --series memory --unit bytes --from zabbix+http://h?itemid=1 --ca-file ca.pem --cpu-timeout 9",
-        |c| matches!(c, Command::AttachSeries(a) if a.from.from.len() == 1 && a.ask.ca_file.is_some() && a.ask.cpu_timeout == Some(9)),
+        "attach-series go_2048 --series memory=zabbix+http://h?itemid=1 --unit bytes --ca-file ca.pem --cpu-timeout 9",
+        |c| matches!(c, Command::AttachSeries(a) if a.series.series.len() == 1 && a.ask.ca_file.is_some() && a.ask.cpu_timeout == Some(9)),
     ),
     (
         "ingest a.zip --part auto/16 --injector load-3 --framework go --test t --origin 7",
@@ -68,8 +69,8 @@ const LINES: [(&str, IsRead); 82] = [
         |c| matches!(c, Command::Merge(a) if a.run == "go_2048" && a.parts == 16 && a.max_rejects == 7 && a.replace),
     ),
     (
-        "watch run.jtl - --idle-end 30s --connections 3 --check r.toml --abort-after 10s --frameworks p.toml --serve localhost:8090",
-        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.serve.is_some_and(|at| at.port() == 8090) && a.check.is_some() && a.keep.sent.connections == Some(3)),
+        "watch run.jtl - --idle-end 30s --connections 3 --rules r.toml --abort-after 10s --frameworks p.toml --serve localhost:8090",
+        |c| matches!(c, Command::Watch(a) if a.files.len() == 2 && a.idle_end == Some(30_000) && a.abort_after == Some(10_000) && a.serve.is_some_and(|at| at.port() == 8090) && a.rules.is_some() && a.keep.sent.connections == Some(3)),
     ),
     (
         "watch run.jtl --cpu-from prometheus+http://h?query=up --ca-file ca.pem --cpu-timeout 9",
@@ -85,15 +86,15 @@ const LINES: [(&str, IsRead); 82] = [
         |c| matches!(c, Command::Ingest(a) if a.keep.frameworks.as_deref() == Some(Path::new("ports.toml"))),
     ),
     (
-        "ingest a.zip --report charts",
-        |c| matches!(c, Command::Ingest(a) if a.report.as_deref() == Some(Path::new("charts"))),
+        "ingest a.zip --out charts --format json -o x.json",
+        |c| matches!(c, Command::Ingest(a) if a.out.as_deref() == Some(Path::new("charts")) && a.output.format == Format::Json && a.output.file.output.is_some()),
     ),
     (
-        "ingest night --dry-run --jobs 3 --table md",
-        |c| matches!(c, Command::Ingest(a) if a.campaign.dry_run && a.campaign.jobs == Some(3) && a.campaign.table == Some(Format::Markdown)),
+        "ingest night --dry-run --jobs 3 --format md",
+        |c| matches!(c, Command::Ingest(a) if a.campaign.dry_run && a.campaign.jobs == Some(3) && a.output.format == Format::Markdown),
     ),
     (
-        "ingest a.zip --report c --page-format png --scale 4 --fonts system",
+        "ingest a.zip --out c --page-format png --scale 4 --fonts system",
         |c| matches!(c, Command::Ingest(a) if a.pages().sheet.scale == Some(4.0)),
     ),
     ("ingest a.zip b.csv -", |c| matches!(c, Command::Ingest(a) if a.files.len() == 3)),
@@ -108,7 +109,23 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "report --test t --out charts --table csv --order-by p99",
-        |c| matches!(c, Command::Report(a) if a.out == Path::new("charts") && a.table == Format::Csv && a.order_by.as_deref() == Some("p99")),
+        |c| matches!(c, Command::Report(a) if a.out.as_deref() == Some(Path::new("charts")) && a.table == Format::Csv && a.order_by.as_deref() == Some("p99")),
+    ),
+    (
+        "report --test t -o report.html",
+        |c| matches!(c, Command::Report(a) if a.output.is_some() && a.pages().formats() == [PageFormat::Html]),
+    ),
+    (
+        "report --test t --one-file -o report.pdf",
+        |c| matches!(c, Command::Report(a) if a.pages().formats() == [PageFormat::Pdf]),
+    ),
+    (
+        "merge go_t --parts 2 --format json -o x",
+        |c| matches!(c, Command::Merge(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "watch run.jtl --format json -o x",
+        |c| matches!(c, Command::Watch(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
     ),
     (
         "report --test t --chart time,sweep --format png --scale 1",
@@ -128,11 +145,11 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "export --framework go --test 2048 --repeat 2",
-        |c| matches!(c, Command::Export(a) if a.run.run.is_none() && a.run.framework.as_deref() == Some("go") && a.run.repeat == Some(2)),
+        |c| matches!(c, Command::Export(a) if a.runs.run.is_empty() && a.runs.of.framework == ["go"] && a.runs.of.repeat == [2]),
     ),
     (
         "export go_2048#2 --what samples --format parquet --output x",
-        |c| matches!(c, Command::Export(a) if a.run.run.as_deref() == Some("go_2048#2") && a.format.is_some_and(|f| f.of_table().is_none())),
+        |c| matches!(c, Command::Export(a) if a.runs.run == ["go_2048#2"] && a.format.is_some_and(|f| f.of_table().is_none())),
     ),
     (
         "diagnose go_2048 --cores 72 --format json -o x",
@@ -140,7 +157,7 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "diagnose --framework go --test 2048 --repeat 2",
-        |c| matches!(c, Command::Diagnose(a) if a.run.test.as_deref() == Some("2048")),
+        |c| matches!(c, Command::Diagnose(a) if a.runs.of.test.as_deref() == Some("2048")),
     ),
     (
         "check --run go_2048 --run go_2048#2 'p95 < 1s'",
@@ -214,7 +231,7 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "attach-series --framework go --test 2048 --repeat 2 --series memory=m.csv --unit bytes --time-zone +01:00",
-        |c| matches!(c, Command::AttachSeries(a) if a.run.run.is_none() && a.run.repeat == Some(2) && a.time_zone == "+01:00"),
+        |c| matches!(c, Command::AttachSeries(a) if a.runs.run.is_empty() && a.runs.of.repeat == [2] && a.time_zone == "+01:00"),
     ),
     (
         "inspect a.zip --series memory=m.csv --unit bytes",
@@ -225,12 +242,12 @@ const LINES: [(&str, IsRead); 82] = [
         |c| matches!(c, Command::Sweep(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
     ),
     ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
-        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.run.run.as_deref() == Some("go_2048")
+        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.runs.run == ["go_2048"]
             && a.reading.join.cpu_offset == Some(-2) && a.reading.join.cpu_lookback == Some(5))
     }),
     (
         "attach-cpu --framework go --test 2048 --repeat 2 cpu.csv",
-        |c| matches!(c, Command::AttachCpu(a) if a.run.run.is_none() && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.run.repeat == Some(2)),
+        |c| matches!(c, Command::AttachCpu(a) if a.runs.run.is_empty() && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.runs.of.repeat == [2]),
     ),
     ("attach-cpu r c --time-zone +01:00 --cpu-item 7 --cpu-scale fraction --cores 8", |c| {
         matches!(c, Command::AttachCpu(a) if a.reading.time_zone == "+01:00" && a.reading.cpu_item == Some(7)
@@ -247,7 +264,7 @@ const LINES: [(&str, IsRead); 82] = [
         "repair --test t --framework a --repeat 1",
         |c| matches!(c, Command::Repair(a) if !a.dry_run && !a.runs.is_all()),
     ),
-    ("drop go_2048 go_512 -y", |c| matches!(c, Command::Drop(a) if a.runs.run.len() == 2 && a.yes)),
+    ("drop go_2048 go_512 -y", |c| matches!(c, Command::Drop(a) if a.runs.run.len() == 2 && a.confirm.yes)),
     (
         "drop --framework go --test 2048 --repeat 3 --yes",
         |c| matches!(c, Command::Drop(a) if a.runs.of.repeat == [3]),
@@ -274,7 +291,7 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "sweep a b --frameworks f --name p --concurrency 2 --server-workers 3",
-        |c| matches!(c, Command::Sweep(a) if a.test.is_none() && a.files.len() == 2 && a.frameworks.is_some() && a.points.given() == Some("--name")),
+        |c| matches!(c, Command::Sweep(a) if a.test.is_none() && a.files.len() == 2 && a.frameworks.is_some() && a.points.name.is_some() && a.points.of_summaries() == Some("--concurrency")),
     ),
     (
         "inspect a.log --name w{workers}.log --concurrency 8 --server-workers 2",
@@ -287,10 +304,25 @@ const LINES: [(&str, IsRead); 82] = [
     ),
     (
         "export --test t --what points --format csv",
-        |c| matches!(c, Command::Export(a) if a.run.framework.is_none() && a.run.test.as_deref() == Some("t")),
+        |c| matches!(c, Command::Export(a) if a.runs.of.framework.is_empty() && a.runs.of.test.as_deref() == Some("t")),
     ),
     ("list --points --test t", |c| matches!(c, Command::List(a) if a.points)),
-    ("drop --points --test t --yes", |c| matches!(c, Command::Drop(a) if a.points && a.yes)),
+    ("export --test t --tag a=b", |c| matches!(c, Command::Export(a) if a.runs.of.tag.len() == 1)),
+    ("diagnose --tag a=b", |c| matches!(c, Command::Diagnose(a) if a.runs.of.tag.len() == 1)),
+    (
+        "attach-cpu --tag a=b cpu.csv -y",
+        |c| matches!(c, Command::AttachCpu(a) if a.runs.of.tag.len() == 1 && a.confirm.yes),
+    ),
+    (
+        "attach-cpu go_t cpu.csv --yes",
+        |c| matches!(c, Command::AttachCpu(a) if a.runs.run == ["go_t"] && a.confirm.yes),
+    ),
+    (
+        "attach-series --tag a=b --series m=m.csv --unit bytes --yes",
+        |c| matches!(c, Command::AttachSeries(a) if a.runs.of.tag.len() == 1 && a.confirm.yes),
+    ),
+    ("rename go_t --framework x --yes", |c| matches!(c, Command::Rename(a) if a.confirm.yes)),
+    ("drop --points --test t --yes", |c| matches!(c, Command::Drop(a) if a.points && a.confirm.yes)),
     ("completions zsh", |c| matches!(c, Command::Completions(_))),
     ("man --out m", |c| matches!(c, Command::Man(a) if a.out == Path::new("m"))),
 ];
@@ -346,7 +378,7 @@ fn runs_are_named_in_one_way_at_a_time() {
         for flags in ["--test t", "--framework f", "--repeat 2", "--framework f --test t"] {
             assert_eq!(refused(&format!("{run} go_t {flags}")), ErrorKind::ArgumentConflict, "{run} {flags}");
         }
-        for flags in ["", "--framework f", "--repeat 2", "--framework f --repeat 2", "--test t --repeat 2"] {
+        for flags in ["", "--framework f", "--repeat 2", "--framework f --repeat 2"] {
             assert_eq!(
                 refused(&format!("{run} {flags}")),
                 ErrorKind::MissingRequiredArgument,
@@ -395,8 +427,14 @@ fn flags_of_another_thing_are_refused() {
         "diagnose a --percentiles 50",
         "list --out x",
         "export a --out x",
-        "ingest a --out x",
-        "report --test t -o x",
+        "ingest a --report x",
+        "ingest a --table json",
+        "ingest a --from x",
+        "attach-series go_t --series m --unit b --from x",
+        "watch a --check x",
+        "report --test t --page-format png",
+        "list --table json",
+        "compare a b --table json",
     ] {
         assert_eq!(refused(line), ErrorKind::UnknownArgument, "{line}");
     }
@@ -404,20 +442,6 @@ fn flags_of_another_thing_are_refused() {
     assert_eq!(refused("report --test t --cores 4 --cpu-max 9"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("inspect a --format csv"), ErrorKind::InvalidValue);
     assert_eq!(refused("list --format parquet"), ErrorKind::InvalidValue);
-}
-
-/// The formats of pages have another flag where pages are what a command is about.
-#[test]
-fn report_names_its_own_flag_for_the_formats_of_pages() {
-    for line in ["report --test t --page-format png", "report go_t --page-format=svg,pdf"] {
-        let error = parse(words(&format!("perfpipe {line}"))).unwrap_err().to_string();
-        assert!(error.contains("'--format'") && !error.contains("--paper"), "{error}");
-    }
-    let mut script = Vec::new();
-    clap_complete::generate(clap_complete::Shell::Bash, &mut Cli::command(), "perfpipe", &mut script);
-    let script = String::from_utf8(script).unwrap();
-    let of_report = script.split("perfpipe__subcmd__report)").nth(1).and_then(|rest| rest.split(";;").next());
-    assert!(of_report.is_some_and(|report| report.contains("--format") && !report.contains("--page-format")));
 }
 
 #[test]

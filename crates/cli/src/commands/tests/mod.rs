@@ -1,6 +1,7 @@
 //! Tests of the command line and what becomes of it: options, views, styles of pages, and the examples in the help.
 
 mod examples;
+mod flag_table;
 mod flags;
 mod options;
 

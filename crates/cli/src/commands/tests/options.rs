@@ -239,7 +239,7 @@ fn flags_of_pages_become_their_style() {
         change(&mut expected);
         let Command::Report(args) = command(&format!("report --test 2048 {line}")) else { panic!("{line}") };
         assert_eq!(args.pages().style(), expected, "report {line}");
-        let Command::Ingest(args) = command(&format!("ingest run.zip --report charts {line}")) else {
+        let Command::Ingest(args) = command(&format!("ingest run.zip --out charts {line}")) else {
             panic!("{line}")
         };
         assert_eq!(args.pages().style(), expected, "ingest {line}");
@@ -264,7 +264,7 @@ fn formats_of_pages_are_those_that_are_given() {
         panic!("report")
     };
     check(&args.pages(), &[png, html], Some(3.0));
-    let Command::Ingest(args) = command("ingest a --report c --page-format html") else { panic!("ingest") };
+    let Command::Ingest(args) = command("ingest a --out c --page-format html") else { panic!("ingest") };
     check(&args.pages(), &[html], None);
     let Command::Compare(args) = command("compare a b --out c --page-format pdf") else { panic!("compare") };
     check(&args.pages(), &[pdf], None);

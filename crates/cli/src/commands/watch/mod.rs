@@ -24,8 +24,9 @@ use self::serve::Serving;
 use self::shown::Shown;
 
 use super::check::of_stored;
-use super::ingest::{keeping, reading, replaced, stored_before, summarise};
+use super::ingest::{Told, is_new, keeping, reading, replaced, stored_before, summarise};
 use crate::args::StoreArgs;
+use crate::input::runs::RunNames;
 use crate::input::store;
 use crate::output::notes::shell_word;
 use crate::output::progress::Bar;
@@ -37,7 +38,7 @@ const BEAT: Duration = Duration::from_millis(200);
 /// Follows the logs of a running test, and stores the run.
 pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     let options = options(args)?.with_progress(progress.clone());
-    let mut judge = args.check.as_deref().map(|rules| Judge::of(rules, args.abort_after())).transpose()?;
+    let mut judge = args.rules.as_deref().map(|rules| Judge::of(rules, args.abort_after())).transpose()?;
     // What can't be stored is told before the test has run.
     let store = store::open_with(store, &args.keep.sent).await?;
     let watch = Watch::begin(&args.files, &options)?;
@@ -51,11 +52,11 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
         Err(error) => Err(error),
     };
     if let Some(serving) = serving {
-        serving.end(&ending(&stored)).await;
+        serving.end(&ending(&stored, &store).await).await;
     }
     let key = stored?;
     match judge {
-        Some(judge) => of_stored(&store, &key, &judge.rules()).await,
+        Some(judge) => of_stored(&store, &key, &judge.rules(), args.output.is_notes()).await,
         None => Ok(()),
     }
 }
@@ -70,25 +71,25 @@ async fn stored(
 ) -> Result<RunKey> {
     let followed = watch.finish()?;
     tell_missing(&followed);
-    let started = Instant::now();
+    let told = Told::begin(&args.output)?;
     let before = stored_before(store, options).await;
     let bar = Bar::start(args.files.iter().map(|file| size_of(file)).sum(), progress);
     let done = store.ingest_followed(&followed, options).await;
     bar.finish();
     let done = done?;
-    summarise(&done, store, started.elapsed());
+    summarise(&done, store, told, is_new(&before, &done.info)).await?;
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
     Ok(done.info.key)
 }
 
 /// Tells an open page how the test ended.
-fn ending(stored: &Result<RunKey>) -> String {
+async fn ending(stored: &Result<RunKey>, store: &Store) -> String {
     match stored {
         Ok(key) => {
-            let run = shell_word(&key.to_string());
+            let run = shell_word(&RunNames::in_store(store, key).await);
             format!("The test has ended, and is stored: perfpipe report {run} --format html")
         }
-        Err(error) => format!("The test is no longer followed, and is not stored: {error}"),
+        Err(error) => format!("Stopped following the test; it is not stored: {error}"),
     }
 }
 
@@ -165,6 +166,6 @@ impl Waiting {
 /// Says which logs the run lacks.
 fn tell_missing(followed: &Followed) {
     for log in followed.missing() {
-        warn(&format!("nothing was ever written to {}: the run is stored without it", log.display()));
+        warn(&format!("nothing was written to {}: the run is stored without it", log.display()));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use perfpipe_analyze::breakdown::{ErrorKind, error_kinds};
 use perfpipe_analyze::format::{decimals, duration, thousands};
-use perfpipe_analyze::{Phases, Second, Summary, Timeline, View};
+use perfpipe_analyze::{Second, Summary, Timeline, View};
 use perfpipe_ingest::watch::{Look, Watch};
 
 use super::frame::{Frame, spark};
@@ -30,7 +30,7 @@ pub(super) struct Screen {
     frame: Frame,
     title: String,
     pace: Pace,
-    whole: Option<(Summary, Phases)>,
+    whole: Option<Summary>,
     drawn: Option<Instant>,
 }
 
@@ -77,7 +77,7 @@ impl Screen {
         let begun = Instant::now();
         if let Some(run) = watch.run(0)? {
             let timeline = Timeline::new(&run, &View::of(&run.info).with_percentiles(PERCENTILES))?;
-            self.whole = Some((timeline.summary, timeline.phases));
+            self.whole = Some(timeline.summary);
         }
         self.pace.took(begun.elapsed());
         Ok(())
@@ -100,13 +100,13 @@ impl Screen {
     fn heading(&self, look: &Look) -> String {
         let at = duration(u64::from(look.complete));
         let silent = look.silent.map(|silent| silent.as_secs()).filter(|silent| *silent >= SILENT);
-        let silent = silent.map(|silent| format!("   silent for {silent} s")).unwrap_or_default();
-        format!("{}   {at}{silent}   Ctrl-C ends and stores it", self.title)
+        let silent = silent.map(|silent| format!("   no new records for {silent} s")).unwrap_or_default();
+        format!("{}   {at}{silent}   Ctrl-C stops and stores the run", self.title)
     }
 
     /// The figures of the whole run.
     fn so_far(&self, look: &Look) -> Vec<String> {
-        let Some((summary, phases)) = &self.whole else { return Vec::new() };
+        let Some(summary) = &self.whole else { return Vec::new() };
         let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| decimals(value, 0));
         let share = summary.failure_share().unwrap_or_default() * 100.0;
         let mut lines = vec![format!(
@@ -117,13 +117,6 @@ impl Screen {
             ms(summary.p95),
             ms(summary.p99),
         )];
-        let spans = [("ramp", phases.ramp), ("hold", phases.hold), ("tail", phases.tail)];
-        let spans = spans.iter().filter_map(|(name, span)| Some((name, (*span)?)));
-        let spans: Vec<String> =
-            spans.map(|(name, span)| format!("{name} {} to {} s", span.first, span.last)).collect();
-        if !spans.is_empty() {
-            lines.push(format!("phases: {}", spans.join(", ")));
-        }
         if look.rejects > 0 {
             lines.push(format!("rejected records: {}", thousands(look.rejects)));
         }

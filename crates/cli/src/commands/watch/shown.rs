@@ -14,11 +14,16 @@ use super::screen::Screen;
 pub(super) enum Shown {
     Lines(Lines),
     Screen(Box<Screen>),
+    /// Nowhere, since standard output has the summary alone.
+    Nowhere,
 }
 
 impl Shown {
     /// Takes the terminal, if standard output is one.
     pub(super) fn begin(args: &WatchArgs, page: Option<SocketAddr>) -> Result<Self> {
+        if !args.output.is_notes() && args.output.file.output.is_none() {
+            return Ok(Self::Nowhere);
+        }
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         if is_dumb || !io::stdout().is_terminal() {
             return Ok(Self::Lines(Lines::default()));
@@ -33,6 +38,7 @@ impl Shown {
         match self {
             Self::Lines(lines) => lines.show(watch, look),
             Self::Screen(screen) => screen.show(watch, look, trouble),
+            Self::Nowhere => Ok(()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The sources of readings that flags name; its secrets are the environment's.
 
+pub(crate) mod cpu_scale;
 mod proxy;
 pub(crate) mod series;
 
@@ -40,8 +41,9 @@ pub(crate) fn of(url: &str, args: &AskArgs) -> Result<ReadingsSource> {
     let system = if source.is_zabbix() { "ZABBIX" } else { "PROMETHEUS" };
     access.token = secret(&format!("PERFPIPE_{system}_TOKEN"))?;
     let password = secret(&format!("PERFPIPE_{system}_PASSWORD"))?;
-    access.login = environment(&format!("PERFPIPE_{system}_USER")).zip(password);
-    access.proxy = proxy(&source, &environment).map(Secret::new);
+    access.login = environment(&format!("PERFPIPE_{system}_USER"))?.zip(password);
+    access.proxy =
+        proxy(&source, &|name| std::env::var(name).ok().filter(|value| !value.is_empty())).map(Secret::new);
     if let Some(file) = &args.ca_file {
         access.authorities = read(file)?;
     }
@@ -63,24 +65,43 @@ fn settings(authorities: Option<&Path>) -> BTreeMap<String, Secret> {
 }
 
 /// Returns an environment variable, unless it is empty.
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+///
+/// # Errors
+/// If it is not UTF-8, or has line ends or other control characters.
+fn environment(name: &str) -> Result<Option<String>> {
+    let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else { return Ok(None) };
+    match value.into_string() {
+        Ok(text) if !text.chars().any(char::is_control) => Ok(Some(text)),
+        _ => Err(unusable(name, "is not a line of text")),
+    }
+}
+
+/// The refusal of a variable. Its value is never shown.
+fn unusable(name: &str, problem: &str) -> anyhow::Error {
+    let remedy = "Set it to the secret alone, without a line end: printf %s SECRET, rather than echo.";
+    CliError::usage(format!("what {name} says {problem}"), remedy).into()
 }
 
 /// Returns a secret: an environment variable, or what the file holds that `NAME_FILE` names.
 fn secret(name: &str) -> Result<Option<Secret>> {
-    let file = environment(&format!("{name}_FILE")).map(PathBuf::from);
-    match (environment(name), file) {
+    let named = format!("{name}_FILE");
+    let (told, text) = match (environment(name)?, environment(&named)?.map(PathBuf::from)) {
         (Some(_), Some(_)) => {
-            Err(CliError::usage(format!("{name} and {name}_FILE are both set"), "Unset one of them.").into())
+            let problem = format!("{name} and {named} are both set");
+            return Err(CliError::usage(problem, "Unset one of them.").into());
         }
-        (Some(text), None) => Ok(Some(Secret::new(text))),
+        (Some(text), None) => (name, text),
         (None, Some(file)) => {
-            let text = String::from_utf8_lossy(&read(&file)?).trim().to_owned();
-            Ok(Some(text).filter(|text| !text.is_empty()).map(Secret::new))
+            let text = String::from_utf8(read(&file)?).ok().map(|text| text.trim().to_owned());
+            let text = text.filter(|text| !text.chars().any(char::is_control));
+            (named.as_str(), text.ok_or_else(|| unusable(&named, "is not a line of text"))?)
         }
-        (None, None) => Ok(None),
+        (None, None) => return Ok(None),
+    };
+    if name.ends_with("_TOKEN") && !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(unusable(told, "is no token: it has a space, or a letter that is not ASCII"));
     }
+    Ok(Some(text).filter(|text| !text.is_empty()).map(Secret::new))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {

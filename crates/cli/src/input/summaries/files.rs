@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use perfpipe_ingest::Error;
 use perfpipe_ingest::points::{AbFile, FoundSections, sections};
 use perfpipe_ingest::source::Text;
+use tokio::task::JoinError;
 
 use crate::error::CliError;
 use crate::output::note;
@@ -16,7 +17,10 @@ use crate::output::note;
 const HEAD: u64 = 64 << 10;
 
 /// The largest summary, in bytes.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 16 << 20;
+
+/// The most outputs of load tools that are read at once.
+const MOST_OUTPUTS: usize = 50_000;
 
 /// The most lines that a tool has for why it does nothing.
 const REFUSED: usize = 3;
@@ -60,7 +64,17 @@ enum Kind {
 ///
 /// # Errors
 /// If only some of the files are summaries, one can't be read, or one of ab's files has no summary beside it.
-pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
+pub(crate) async fn find(given: &[PathBuf]) -> Result<Found> {
+    let given = given.to_vec();
+    // On a thread of its own, so that a signal ends the command at once: nothing is begun yet.
+    match tokio::task::spawn_blocking(move || read(&given)).await.map_err(JoinError::try_into_panic) {
+        Ok(found) => found,
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        Err(Err(error)) => Err(error.into()),
+    }
+}
+
+fn read(given: &[PathBuf]) -> Result<Found> {
     let mut result = Found::default();
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let (mut others, mut ab) = (Vec::new(), Vec::new());
@@ -69,7 +83,7 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
     for path in given {
         if path.as_os_str() == "-" {
             match stdin()? {
-                Ok(file) => found.push(file),
+                Ok(file) => add(file, &mut found)?,
                 Err(head) => {
                     result.read_of_stdin = head;
                     others.push(path.clone());
@@ -88,7 +102,7 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
             }
             for text in texts {
                 match text.kind() {
-                    Ok(Kind::Summary) => found.push(text.read()?),
+                    Ok(Kind::Summary) => add(text.read()?, &mut found)?,
                     Ok(Kind::Refused) => refused.push(text),
                     Ok(Kind::Ab(kind)) => ab.push((text, kind)),
                     Ok(Kind::Other) => others.push(path.clone()),
@@ -108,13 +122,13 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
     refuse_mixed(&first.shown, &named)?;
     if let Some(path) = within.first() {
         let which = match within.len() {
-            1 => "a file of the folder is no summary".to_owned(),
-            count => format!("{count} files of the folder are no summaries"),
+            1 => "skipped a file that is not a summary".to_owned(),
+            count => format!("skipped {count} files that are not summaries, the first"),
         };
-        note(&format!("{which}, and left out: {}", path.display()));
+        note(&format!("{which}: {}", path.display()));
     }
     for text in refused {
-        found.push(text.read()?);
+        add(text.read()?, &mut found)?;
     }
     // Percentiles first: exact counts of every request replace them.
     ab.sort_by_key(|(text, kind)| (*kind == AbFile::Requests, text.path.clone()));
@@ -123,6 +137,16 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
     }
     found.sort_by(|one, other| one.path.file_name().cmp(&other.path.file_name()));
     Ok(Found { files: found, ..result })
+}
+
+/// Adds a file to those that were found.
+fn add(file: SummaryFile, found: &mut Vec<SummaryFile>) -> Result<()> {
+    found.push(file);
+    if found.iter().map(|file| file.found.sections.len()).sum::<usize>() <= MOST_OUTPUTS {
+        return Ok(());
+    }
+    let problem = format!("the files have more than {MOST_OUTPUTS} outputs of load tools");
+    Err(CliError::refused(problem, "Give fewer files to each command.").into())
 }
 
 /// Reads standard input if it is a summary; otherwise returns what was read of it.
@@ -175,11 +199,17 @@ impl Candidate {
 
 /// Finds the sections of a summary.
 fn summary(path: PathBuf, shown: String, bytes: &[u8]) -> Result<SummaryFile> {
+    const SPLIT: &str = "Split the file between two outputs.";
     if bytes.len() as u64 > LARGEST {
         let problem = format!("{shown} has more bytes than a summary has, at most {LARGEST}");
-        return Err(CliError::refused(problem, "Split the file between two outputs.").into());
+        return Err(CliError::refused(problem, SPLIT).into());
     }
-    Ok(SummaryFile { path, shown, found: sections(bytes) })
+    let found = sections(bytes);
+    if found.are_too_many {
+        let problem = format!("{shown} has more than {} outputs of load tools", found.sections.len());
+        return Err(CliError::refused(problem, SPLIT).into());
+    }
+    Ok(SummaryFile { path, shown, found })
 }
 
 /// The files of a folder, or the file itself. A folder that can't be read is left to those who read logs.
@@ -216,8 +246,8 @@ fn refine(text: &Candidate, kind: AbFile, found: &mut [SummaryFile]) -> Result<(
     else {
         return Err(alone(&text.shown, kind).into());
     };
-    let bytes = text.text.read(u64::MAX)?;
-    kind.refine(&bytes, &mut section.figures).map_err(|line| {
+    let refined = text.text.read_by(|lines| kind.refine(lines, &mut section.figures))?;
+    refined.map_err(|line| {
         let problem = format!("{}, line {line}: not as ab writes it", text.shown);
         CliError::refused(problem, "Leave the file out, or run ab again.").into()
     })

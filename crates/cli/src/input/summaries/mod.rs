@@ -17,9 +17,7 @@ use crate::output::note;
 
 /// Converts the flags on keys. The framework and the test are left open.
 pub(crate) fn names(args: &PointArgs, frameworks: Option<&Path>) -> Result<PointNames> {
-    let pattern = args.name.as_deref().map(NamePattern::new).transpose().map_err(|problem| {
-        CliError::usage(format!("--name {problem}"), "Write it as in 'result_w{workers}_{repeat}.log'.")
-    })?;
+    let pattern = pattern(args, "result_w{workers}_{repeat}.log")?;
     Ok(PointNames {
         concurrency: args.concurrency,
         workers: args.server_workers,
@@ -29,12 +27,23 @@ pub(crate) fn names(args: &PointArgs, frameworks: Option<&Path>) -> Result<Point
     })
 }
 
+/// Returns the pattern of file names, if one is given.
+///
+/// # Errors
+/// If it can't be read.
+pub(crate) fn pattern(args: &PointArgs, example: &str) -> Result<Option<NamePattern>> {
+    let pattern = args.name.as_deref().map(NamePattern::new).transpose();
+    Ok(pattern.map_err(|problem| {
+        CliError::usage(format!("--name {problem}"), format!("Write it as in '{example}'."))
+    })?)
+}
+
 /// Returns the points of the files.
 ///
 /// # Errors
 /// If the key of a section is not known.
 pub(crate) fn named(files: &[SummaryFile], names: &PointNames) -> Result<Vec<Point>> {
-    let sections: Vec<_> = files.iter().map(|file| (file.name(), file.found.sections.clone())).collect();
+    let sections: Vec<_> = files.iter().map(|file| (file.name(), &file.found.sections)).collect();
     let points = named_points(&sections, names).map_err(|(file, section, unknown)| {
         let file = files.get(file);
         let shown = file.map(|file| file.shown.clone()).unwrap_or_default();

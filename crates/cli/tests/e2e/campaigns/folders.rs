@@ -62,7 +62,7 @@ impl Night {
 
     /// Ingests the folder, and gives what was printed.
     fn ingest(&self, flags: &[&str]) -> Done {
-        let run = ["ingest", "night", "--frameworks", "ports.toml", "--table", "json"];
+        let run = ["ingest", "night", "--frameworks", "ports.toml", "--format", "json"];
         self.store.run(&[&run, flags].concat())
     }
 
@@ -271,7 +271,7 @@ fn logs_of_one_key_are_refused_before_anything_is_stored_or_become_repeats() {
         assert!(night.store.list().is_empty());
 
         let repeats = |status: &str| {
-            ["go_2048", "nio_2048", "nio_2048#2", "nio_2048#3"].map(|run| format!("{run} {status}"))
+            ["go_2048", "nio_2048#1", "nio_2048#2", "nio_2048#3"].map(|run| format!("{run} {status}"))
         };
         let flags = ["--append-repeat", "--jobs", "3"];
         assert_eq!(night.statuses(&["--append-repeat", "--dry-run"]), repeats("new"));
@@ -424,8 +424,7 @@ fn several_folders_are_one_campaign() {
     let night = Night::embedded();
     night.write("a.csv", log(T0, 3, 8181));
     night.store.file("cpu/a.csv", cpu(T0, T0 + 3));
-    let run =
-        ["ingest", "night", "cpu", "--frameworks", "ports.toml", "--table", "csv", "--report", "charts"];
+    let run = ["ingest", "night", "cpu", "--frameworks", "ports.toml", "--format", "csv", "--out", "charts"];
     let table = rows(&night.store.run(&run).text());
     assert_eq!((table.len(), table[0]["paired_by"].as_str()), (1, "name"));
     for ending in ["svg", "pdf"] {
@@ -451,11 +450,10 @@ fn options_that_do_not_fit_folders_are_wrong_usage() {
         (&["night", "--repeat", "2"], "--repeat"),
         (&["night", "--origin", "1"], "--origin"),
         (&["night", "--jobs", "0"], "--jobs"),
-        (&["night", "--framework", " "], "Give --framework"),
+        (&["night", "--framework", " "], "--framework"),
         (&["night", "--frameworks", "bad.toml"], "bad.toml, line 2: \"http\""),
         (&[&file, "--dry-run"], "--dry-run"),
         (&[&file, "--jobs", "2"], "--jobs"),
-        (&[&file, "--table", "csv"], "--table"),
         (&[&file, "--frameworks", "bad.toml"], "bad.toml, line 2"),
     ] {
         let complaint = night.store.run(&[&["ingest"], arguments].concat()).complaint(2);
@@ -517,5 +515,46 @@ fn signal_leaves_the_runs_that_are_stored_and_no_half_one() {
         assert_eq!(night.store.keys(), ["go 2048"]);
         night.store.wait_for_killed_writers();
         assert_eq!(night.store.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn log_beside_its_packed_copy_is_left_out_as_a_cpu_export_is() {
+    let night = Night::embedded();
+    let text = log(1_795_000_000, 20, 9000);
+    night.write("Results-2048-9000.csv", &text);
+    night.write("Results-2048-9000.csv.zip", deflated(&[("Results-2048-9000.csv", text.as_bytes())]));
+    night.write("Results-2048-9000.csv.gz", gzip(text.as_bytes()));
+    let (found, said) = night.failing(0, &[]);
+    assert_eq!(found, ["go_2048 new"]);
+    let copies = ["Results-2048-9000.csv.gz", "Results-2048-9000.csv.zip"];
+    for copy in copies {
+        assert_told(&said, &[&format!("{copy} holds the same as"), "left out"]);
+    }
+    // A log that is as long and begins alike is another.
+    night.write("Results-2048-9000.csv.gz", gzip(text.replace(",16,Get", ",15,Get").as_bytes()));
+    night.remove("Results-2048-9000.csv.zip");
+    let done = night.ingest(&["--dry-run"]);
+    assert_eq!(done.code, Some(2));
+    assert_told(&done.err, &["would both be stored as go_2048", "--append-repeat"]);
+}
+
+#[test]
+fn every_key_of_several_logs_has_a_line() {
+    let night = Night::embedded();
+    for test in 0..6 {
+        for name in ["a", "b"] {
+            let text = log(1_795_000_000 + test * 100, 5, 9000).replace("/2048", &format!("/test{test}"));
+            night.write(
+                &format!("{name}{test}.csv"),
+                text.replace(",10,Get", if name == "a" { ",10,Get" } else { ",9,Get" }),
+            );
+        }
+    }
+    let complaint = night.ingest(&[]).complaint(2);
+    for test in 0..6 {
+        let line =
+            complaint.lines().find(|line| line.ends_with(&format!("would both be stored as go_test{test}")));
+        assert!(line.is_some_and(|line| line.contains(&format!("a{test}.csv and"))), "{complaint}");
     }
 }

@@ -1,5 +1,6 @@
 //! Folders of logs, and several runs of one test.
 
+mod file_names;
 mod folders;
 mod parts;
 mod repeats;

@@ -109,6 +109,14 @@ fn listed_and_dropped(store: &Store) {
     }
     let told = || store.run(&["list"]).err;
     assert_told(&told(), &["2 parts of 3 of nio_2048", "1, 2", "`perfpipe merge nio_2048 --parts 3`"]);
+    let of_test = store.run(&["list", "--test", "2048"]);
+    assert_told(&of_test.err, &["2 parts of 3 of nio_2048"]);
+    assert_eq!(of_test.code, Some(0), "its only runs are parts");
+    assert_told(&store.run(&["list", "--test", "2049"]).complaint(1), &["no run of the test 2049"]);
+    store.run(&part(&logs[0], "1/3", &["--repeat", "2"])).said();
+    assert_told(&merge(store, "3").complaint(2), &["2 repeats of nio_2048", "nio_2048#1, nio_2048#2"]);
+    store.run(&["drop", "nio_2048", "--part", "1"]).complaint(2);
+    store.run(&["drop", "nio_2048#2", "--part", "1"]).said();
     let complaint = merge(store, "3").complaint(1);
     assert_told(&complaint, &["nio_2048", "missing: 3", "--part"]);
     assert_told(&merge(store, "2").complaint(1), &["part 1/3", "2 parts"]);

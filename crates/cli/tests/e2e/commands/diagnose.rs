@@ -33,6 +33,19 @@ fn knee_of_the_real_run_and_its_idle_cpu_are_named() {
         assert!(text(&found[0].3, "what").contains("stops growing at about 23.2 threads"), "{found:?}");
         assert!(text(&found[0].3, "evidence").contains("1,755/s at 30 threads"), "{found:?}");
         assert!(text(&found[1].3, "evidence").contains("of the 124 % it had at 20 threads"), "{found:?}");
+        let figure = |finding: usize, name: &str| {
+            let figures = found[finding].3["figures"].as_array().unwrap();
+            let figure = figures.iter().find(|figure| figure["name"] == name).unwrap();
+            (figure["value"].as_f64().unwrap(), figure["unit"].as_str().unwrap().to_owned())
+        };
+        let is_near = |(value, unit): (f64, String), near: f64, own: &str| {
+            assert!((value - near).abs() < 0.05 && unit == own, "{value} {unit}");
+        };
+        is_near(figure(0, "load"), 23.2, "threads");
+        assert_eq!(figure(0, "load_last"), (60.0, "threads".to_owned()));
+        assert_eq!(figure(0, "throughput_at_knee").0.round(), 1755.0);
+        is_near(figure(1, "cpu"), 76.1, "%");
+        is_near(figure(1, "share_of_capacity"), 61.1, "%");
         let with_cores = findings(&store, &key, &["--cores", "2"]);
         assert!(text(&with_cores[1].3, "evidence").contains("of the 2 cores"), "{with_cores:?}");
         // Of the hold alone there is one load, and nothing to be said.

@@ -47,28 +47,6 @@ fn completions_and_manual_pages_tell_all_commands() {
 }
 
 #[test]
-fn old_names_of_flags_still_work_and_tell_the_new_ones() {
-    let store = Store::embedded();
-    let log = fixture("crlf.csv");
-    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"];
-    let said = store.run(&[&ingest[..], &["--report", "charts", "--format", "png"]].concat()).said();
-    assert!(said.contains("note: --format is now --page-format"), "{said}");
-    assert!(store.folder.path().join("charts/go_t.png").is_file());
-    store.run(&[&ingest[..5], &["u"]].concat()).said();
-    let compare = ["compare", "go_t", "go_u", "--out", "pages"];
-    for (old, new, note) in [
-        (["--table", "csv"], ["--format", "csv"], "note: --table is now --format"),
-        (["--format", "svg"], ["--page-format", "svg"], "note: --format is now --page-format"),
-    ] {
-        let (by_old, by_new) =
-            (store.run(&[&compare[..], &old].concat()), store.run(&[&compare[..], &new].concat()));
-        assert!(by_old.err.contains(note) && !by_new.err.contains("note: "), "{}", by_old.err);
-        assert_eq!(by_old.text(), by_new.text());
-    }
-    assert!(store.folder.path().join("pages/go_u_against_go_t.svg").is_file());
-}
-
-#[test]
 fn wrong_usage_is_told_before_any_work() {
     let store = Store::embedded();
     let log = fixture("crlf.csv");
@@ -79,7 +57,6 @@ fn wrong_usage_is_told_before_any_work() {
     for (arguments, part) in [
         (vec!["ingest"], "FILE"),
         (vec!["frobnicate"], "frobnicate"),
-        (vec!["export", "--test", "b"], "--framework"),
         (vec!["report"], "--test"),
         (export(&["--what", "everything"]), "everything"),
         (export(&["--format", "xls"]), "xls"),

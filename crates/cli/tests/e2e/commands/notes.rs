@@ -6,8 +6,7 @@ use crate::support::*;
 fn quiet_command_prints_nothing_but_warnings_and_errors() {
     let store = Store::embedded();
     let killed = fixture("Results-2048-8181.killed.csv");
-    let ingest =
-        ["ingest", killed.to_str().unwrap(), "--framework", "go", "--test", "t", "--report", "charts"];
+    let ingest = ["ingest", killed.to_str().unwrap(), "--framework", "go", "--test", "t", "--out", "charts"];
     let said = store.run(&ingest).said();
     assert_told(&said, &["run  go_t", "wrote charts/go_t.{svg,pdf}", "warning: 1 record was rejected"]);
     assert_told(&said, &["perfpipe export go_t --what rejects"]);

@@ -252,3 +252,48 @@ fn bytes_that_are_no_text_are_not_written_to_a_terminal() {
         assert!(done.out.starts_with(b"PAR1"), "a pipe takes it");
     }
 }
+
+/// In a folder where everyone may put files, what another user put there is refused, and nothing of it is changed. Only
+/// root can make such files.
+#[test]
+fn link_of_another_user_in_a_shared_folder_is_not_followed() {
+    use std::os::unix::fs::{chown, lchown};
+
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return;
+    }
+    let store = store_with_run();
+    let nobody = Some(65_534);
+    let (shared, _) = path(&store, "shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let (mine, _) = path(&store, "mine");
+    fs::write(&mine, "mine").unwrap();
+    let (folder, _) = path(&store, "folder");
+    fs::create_dir(&folder).unwrap();
+    let place = |name: &str| shared.join(name).to_str().unwrap().to_owned();
+    let [link, dangling, pipe, file, charts] = ["link", "dangling", "pipe", "file", "charts"].map(place);
+    symlink(&mine, &link).unwrap();
+    symlink(store.folder.path().join("nothing"), &dangling).unwrap();
+    symlink(&folder, &charts).unwrap();
+    make_fifo(Path::new(&pipe));
+    fs::write(&file, "theirs").unwrap();
+    [&link, &dangling, &charts].iter().for_each(|path| lchown(path, nobody, nobody).unwrap());
+    [&pipe, &file].iter().for_each(|path| chown(path, nobody, nobody).unwrap());
+    for place in [&link, &dangling, &pipe, &file] {
+        for arguments in writers(place) {
+            let complaint = store.run(&arguments).complaint(1);
+            assert_told(&complaint, &[place, "another user put it there"]);
+        }
+    }
+    let complaint = store.run(&["report", "--test", "2048", "--out", &charts]).complaint(1);
+    assert_told(&complaint, &[&charts, "another user put it there"]);
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+    assert!(!path(&store, "nothing").0.exists() && fs::read_dir(&folder).unwrap().next().is_none());
+    // One's own are followed and replaced, and so is what others put in a folder of theirs alone.
+    let own = place("own");
+    symlink(&mine, &own).unwrap();
+    assert_eq!(store.run(&[&EXPORT[..], &["-o", &own]].concat()).code, Some(0));
+    assert_ne!(fs::read_to_string(&mine).unwrap(), "mine");
+}

@@ -46,7 +46,7 @@ fn several_runs_are_taken_by_their_names_and_by_their_test() {
     let report = |flags: &[&str]| {
         store.run(&[&["report", "--format", "svg", "--table", "csv"], flags].concat()).text()
     };
-    assert_eq!(report(&["go_t", "go_t#2", "a_b_t"]), report(&["--test", "t"]));
+    assert_eq!(report(&["go_t", "a_b_t"]), report(&["--test", "t"]));
     assert_eq!(report(&["go_t#2"]), report(&["--test", "t", "--framework", "go", "--repeat", "2"]));
     let check =
         |flags: &[&str]| store.run(&[&["check", "requests > 1", "--format", "csv"], flags].concat()).text();
@@ -77,7 +77,7 @@ fn name_that_matches_no_run_or_two_is_told() {
     let store = filled(Store::embedded());
     for (command, flags) in [("export", &[][..]), ("drop", &[]), ("verify", &[]), ("report", &[])] {
         let told = store.run(&[&[command, "go_x"], flags].concat()).complaint(1);
-        assert_told(&told, &["go_x", "go_t, go_t#2"]);
+        assert_told(&told, &["go_x", "go_t#1, go_t#2"]);
         let told = store.run(&[&[command, "go_t@c64"], flags].concat()).complaint(1);
         assert!(told.contains("are reserved"), "{told}");
     }
@@ -93,12 +93,158 @@ fn name_that_matches_no_run_or_two_is_told() {
     store.run(&["export", "a/b_t"]).text();
 }
 
+/// What a command prints, by run.
+fn by_run(table: &str) -> Vec<String> {
+    let mut runs: Vec<String> = rows(table).iter().map(|row| row["run"].to_string()).collect();
+    runs.dedup();
+    runs
+}
+
+#[test]
+fn name_means_all_repeats_in_every_command_and_by_every_door() {
+    for store in Store::each().into_iter().map(filled) {
+        let parts = ["--framework", "go", "--test", "t"];
+        for command in [
+            &["export"][..],
+            &["export", "--what", "summary"],
+            &["export", "--what", "samples"],
+            &["export", "--what", "errors", "--format", "json"],
+            &["diagnose", "--format", "csv"],
+            &["verify", "--format", "csv"],
+            &["report", "--format", "svg", "--table", "csv"],
+            &["check", "mean > 0", "--format", "csv"],
+        ] {
+            let named = |name: &str| match command[0] {
+                "check" => store.run(&[command, &["--run", name]].concat()),
+                _ => store.run(&[command, &[name]].concat()),
+            };
+            let all = named("go_t").text();
+            assert_eq!(all, store.run(&[command, &parts].concat()).text(), "{command:?}");
+            assert_eq!(all, named("go/t").text(), "{command:?}");
+            let one = named("go_t#1").text();
+            assert_ne!(all, one, "{command:?}");
+            assert_eq!(one, store.run(&[command, &parts, &["--repeat", "1"]].concat()).text(), "{command:?}");
+        }
+        // What is printed of the first of several repeats means it alone.
+        for command in [
+            &["verify", "--format", "csv", "go_t"][..],
+            &["check", "mean > 0", "--format", "csv", "--run", "go_t"],
+            &["diagnose", "--format", "csv", "go_t"],
+        ] {
+            assert_eq!(by_run(&store.run(command).text()), ["go_t#1", "go_t#2"], "{command:?}");
+        }
+        for command in
+            [&["export", "go_t"][..], &["report", "go_t", "--format", "svg"], &["diagnose", "go_t"]]
+        {
+            let done = store.run(command);
+            assert!(done.err.contains("2 repeats of go_t"), "{command:?}: {}", done.err);
+        }
+        store.run(&["drop", "go_t#1"]).said();
+        assert_told(&store.run(&["drop", "go_t#1"]).complaint(1), &["no run go_t#1", "go_t#2"]);
+        assert_eq!(store.keys(), ["a_b t", "go t"]);
+        // All that is left is the second, which is not what `go_t` is the name of.
+        assert_told(&store.run(&["drop", "go_t"]).complaint(2), &["1 run would be dropped: go_t#2", "--yes"]);
+        store.run(&["export", "go_t"]).text();
+        store.run(&["drop", "go_t", "--yes"]).said();
+        assert_told(&store.run(&["drop", "go_t", "--yes"]).complaint(1), &["no run go_t"]);
+        assert_eq!(store.keys(), ["a_b t"]);
+    }
+}
+
+#[test]
+fn what_changes_several_runs_asks_and_changes_all() {
+    let cpu = fixture("Results-2048-8181.killed.cpu.csv");
+    let cpu = cpu.to_str().unwrap();
+    for store in Store::each().into_iter().map(filled) {
+        let series = format!("memory={cpu}");
+        let before = store.list();
+        for command in [
+            &["drop", "go_t"][..],
+            &["rename", "go_t", "--framework", "rust"],
+            &["attach-cpu", "go_t", cpu, "--replace"],
+            &["attach-series", "go_t", "--series", &series, "--unit", "bytes"],
+        ] {
+            let complaint = store.run(command).complaint(2);
+            assert_told(&complaint, &["2 runs would be", "go_t#1, go_t#2", "--yes"]);
+            assert_eq!(store.list(), before, "{command:?}");
+        }
+        let said = store.run(&["attach-cpu", "go_t", cpu, "--replace", "--yes"]).said();
+        assert_told(&said, &["readings to go_t#1", "readings to go_t#2"]);
+        let said = store.run(&["rename", "go_t", "--framework", "rust", "--yes"]).said();
+        assert_told(&said, &["renamed go_t#1 to rust_t", "renamed go_t#2 to rust_t#2"]);
+        assert_eq!(store.keys(), ["a_b t", "rust t", "rust t"]);
+        assert_told(
+            &store.run(&["rename", "rust_t", "--repeat", "3", "--yes"]).complaint(2),
+            &["rust_t#1, rust_t#2"],
+        );
+        // Where one of them can't get its name, none does.
+        let log = fixture("crlf.csv");
+        let taken = ["--framework", "nio", "--test", "t", "--repeat", "2", "--no-samples"];
+        store
+            .run(
+                &[&["ingest", fixture("Results-2048-8181.killed.csv.zip").to_str().unwrap()], &taken[..]]
+                    .concat(),
+            )
+            .said();
+        let complaint = store.run(&["rename", "rust_t", "--framework", "nio", "--yes"]).complaint(1);
+        assert_told(&complaint, &["nio_t#2", "nothing was renamed", "--replace"]);
+        assert_eq!(store.keys(), ["a_b t", "nio t", "rust t", "rust t"]);
+        let copy = Store::embedded();
+        let said = store.run(&["copy", "rust_t", "--to", copy.place()]).said();
+        assert_told(&said, &["copied rust_t#1", "copied rust_t#2"]);
+        assert_eq!(copy.keys(), ["rust t", "rust t"]);
+        store.run(&["drop", "rust_t", "nio_t#2", "--yes"]).said();
+        let said = store.run(&["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"]).said();
+        assert!(said.contains("go_t\n"), "alone, it needs no number: {said}");
+        assert_eq!(store.leftovers(), [""; 0]);
+    }
+}
+
+#[test]
+fn several_runs_are_exported_with_the_run_of_each_row() {
+    for store in Store::each().into_iter().map(filled) {
+        for what in ["seconds", "samples", "labels", "phases", "codes", "percentiles"] {
+            let export = |run: &str, format: &str| {
+                store.run(&["export", run, "--what", what, "--format", format]).text()
+            };
+            let all = export("go_t", "csv");
+            let mut expected = String::new();
+            for repeat in ["1", "2"] {
+                let one = export(&format!("go_t#{repeat}"), "csv");
+                let (header, body) = one.split_once('\n').unwrap();
+                if expected.is_empty() {
+                    expected = format!("framework,test,repeat,{header}\n");
+                }
+                body.lines().for_each(|line| expected.push_str(&format!("go,t,{repeat},{line}\n")));
+            }
+            assert_eq!(all, expected, "{what}");
+            let json: serde_json::Value = serde_json::from_str(&export("go_t", "json")).unwrap();
+            assert_eq!(json.as_array().unwrap().len(), all.lines().count() - 1, "{what}");
+            assert!(export("go_t", "text").starts_with("framework  test  "), "{what}");
+        }
+        let summary = |runs: &[&str]| store.run(&[&["export", "--what", "summary"], runs].concat()).text();
+        assert_eq!(summary(&["--test", "t"]).lines().count(), 4);
+        for what in ["run", "counts", "statistics", "hgrm"] {
+            let complaint = store.run(&["export", "go_t", "--what", what, "-o", "out"]).complaint(2);
+            assert_told(&complaint, &["go_t#1, go_t#2", "with its number"]);
+        }
+        let metrics = |run: &str| store.run(&["export", run, "--format", "openmetrics"]).text();
+        let (all, one) = (metrics("go_t"), metrics("go_t#1"));
+        let types = |text: &str| {
+            text.lines().filter(|line| line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(types(&all), types(&one), "each metric is declared once");
+        assert_eq!(all.lines().count(), 2 * one.lines().count() - types(&one).len());
+    }
+}
+
 #[test]
 fn printed_output_goes_into_a_file_too() {
     let store = filled(Store::embedded());
     let log = fixture("crlf.csv");
     for command in [
         &["list", "--format", "csv"][..],
+        &["diagnose", "go_t#1", "--format", "csv"],
         &["diagnose", "go_t", "--format", "csv"],
         &["check", "--test", "t", "mean > 0", "--format", "csv"],
         &["compare", "go_t", "a_b_t", "--format", "csv"],
@@ -116,7 +262,7 @@ fn printed_output_goes_into_a_file_too() {
 fn name_that_was_probably_meant_is_told() {
     let store = filled(Store::embedded());
     for (command, meant) in [
-        (&["export", "go_tt"][..], "Did you mean go_t?"),
+        (&["export", "go_tt"][..], "Did you mean go_t#"),
         (&["report", "--test", "T"], "Did you mean t?"),
         (&["report", "--test", "t", "--framework", "goo"], "Did you mean go?"),
         (&["drop", "A_B_t"], "Did you mean a_b_t?"),

@@ -47,7 +47,9 @@ fn trend_marks_the_version_that_changes_the_level() {
             let is_changed = row["version"] == "c3";
             assert_eq!(row["p95_outcome"] == "worse", is_changed, "{row}");
             assert_eq!(row["elapsed_mean_outcome"] == "worse", is_changed, "{row}");
-            assert!(row["throughput_outcome"].is_null(), "{row}");
+            // Answers that take longer end a run a little later.
+            let change = row["throughput_change_percent"].as_f64();
+            assert!(change.is_none_or(|change| change.abs() < 0.2), "{row}");
             assert!(row["p95_low"].as_f64() < row["p95"].as_f64(), "{row}");
         }
         let main = rows(&store.run(&[&trend[..], &["--tag", "branch=main", "--format", "json"]].concat()));
@@ -67,7 +69,10 @@ fn tags_are_listed_and_runs_are_filtered_by_them() {
     let list = |flags: &[&str]| rows(&store.run(&[&["list", "--format", "json"], flags].concat()));
     let new = list(&["--tag", "branch=new"]);
     assert_eq!(new.len(), 3);
-    assert!(new.iter().all(|row| row["tags"] == "branch=new, commit=c5"), "{new:?}");
+    assert!(
+        new.iter().all(|row| row["tags"] == serde_json::json!({"branch": "new", "commit": "c5"})),
+        "{new:?}"
+    );
     assert_eq!(list(&["--tag", "branch=main", "--tag", "commit=c1"]).len(), 3);
     let nothing = store.run(&["list", "--tag", "commit=c9"]).complaint(1);
     assert_told(&nothing, &["commit=c9", "c0, c1, c2, c3, c4, c5"]);

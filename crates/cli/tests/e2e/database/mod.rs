@@ -10,4 +10,4 @@ mod pooler;
 mod roles;
 mod server_limits;
 mod sql;
-mod untrusted_roles;
+pub(crate) mod untrusted_roles;

@@ -52,7 +52,7 @@ fn as_role(url: &str, role: &str) -> Store {
 
 /// Functions and operators of the names and arguments that perfpipe's statements use, exactly and nearly, which note
 /// that they ran; where nothing may be written, that fails, and the command with it.
-const HARM: &str = r#"
+pub(crate) const HARM: &str = r#"
 do $do$
 declare
   schemas constant text[] := array['public', 'mallory'];
@@ -119,7 +119,7 @@ fn assert_commands_work(scene: &Scene) {
         vec!["list"],
         vec!["report", "--test", "2048", "--format", "svg"],
         vec!["check", "--test", "2048", "requests >= 1"],
-        vec!["compare", "go_2048", "go_2048#2"],
+        vec!["compare", "go_2048#1", "go_2048#2"],
         [&["diagnose", "--repeat", "1"], &told[..]].concat(),
         vec!["attach-cpu", "go_2048", cpu],
         vec!["copy", "--to", other.place()],

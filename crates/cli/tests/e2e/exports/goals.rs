@@ -70,7 +70,7 @@ fn rules_are_about_goals_and_bytes() {
     let done = store.run(&[&["check", "--test", &key.test, "--format", "json"], &rules[..]].concat());
     assert_eq!(done.code, Some(4), "{}", done.err);
     let verdicts: Value = serde_json::from_slice(&done.out).unwrap();
-    let holds: Vec<_> = verdicts.as_array().unwrap().iter().map(|row| row["holds"] == true).collect();
+    let holds: Vec<_> = verdicts.as_array().unwrap().iter().map(|row| row["passed"] == true).collect();
     assert_eq!(holds, [true, true, true, true, false, false], "{verdicts}");
     assert_eq!(verdicts[0]["value"], summary["within_100ms_percent"]);
     assert_eq!(verdicts[2]["value"], summary["apdex_100ms"]);

@@ -1,5 +1,10 @@
 //! Runs with times finer than a ms, in both stores, in exports and in the database.
 
+use std::fs::File;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::lake::engines::{assert_near, block, exported, has, printed};
 use crate::postgres::psql;
 use crate::support::*;
 
@@ -128,4 +133,140 @@ fn earlier_schema_gets_the_column_and_the_views() {
         "t"
     );
     assert_eq!(store.export(&older, "summary", "csv", &[]), before);
+}
+
+/// Logs of each unit of times: file, unit in µs, flags.
+const UNITS: [(&str, &str, &[&str]); 4] = [
+    ("Results-flaky-8181.csv", "1000", &[]),
+    ("other/hey/clean.csv", "100", &[]),
+    ("other/k6/metrics.csv.gz", "10", &["--resolution", "10us"]),
+    ("other/k6/metrics.csv.gz", "1", &[]),
+];
+
+/// A store with a run of each unit: the framework is `in` and the unit.
+fn all_units(store: &Store) -> Vec<Key> {
+    let ingest = |(log, unit, flags): (&str, &str, &[&str])| {
+        let (log, key) = (fixture(log), Key::new(&format!("in{unit}"), "t"));
+        let run = ["ingest", log.to_str().unwrap(), "--framework", &key.framework, "--test", &key.test];
+        store.run(&[&run[..], flags].concat()).said();
+        key
+    };
+    UNITS.into_iter().map(ingest).collect()
+}
+
+/// The modules that the scripts of `docs/reference/parquet.md` need, and the first line of each.
+const SCRIPTS: [(&str, &str); 2] = [("duckdb", "import duckdb"), ("polars", "import json, pathlib")];
+
+#[test]
+fn queries_of_a_folder_are_in_ms_for_runs_of_every_unit() {
+    let page = include_str!("../../../../../docs/reference/parquet.md");
+    let store = Store::embedded();
+    let keys = all_units(&store);
+    for (module, first) in SCRIPTS {
+        if !has(module) {
+            continue;
+        }
+        let script = block(page, first).replace("perfpipe-data", store.place());
+        let rows = printed(&format!("{script}\nfor row in rows: print(*row, sep=',')\n"), &[]);
+        for key in &keys {
+            let begin = format!("{},{},1,", key.framework, key.test);
+            let of_run = rows.lines().filter_map(|row| row.strip_prefix(&begin));
+            let found: Vec<Vec<f64>> =
+                of_run.map(|row| row.split(',').map(|value| value.parse().unwrap()).collect()).collect();
+            assert!(found.len() > 1);
+            assert_near(&format!("{module} {begin}"), &found, &exported(&store, key));
+        }
+    }
+}
+
+#[test]
+fn query_of_a_database_is_in_ms_for_runs_of_every_unit() {
+    let page = include_str!("../../../../../docs/reference/postgres.md");
+    let Some(store) = Store::database() else { return };
+    let first = "select percentile_cont(array[0.5, 0.95, 0.99]) within group (order by elapsed / (1000 / coalesce(resolution_us, 1000))::float8)";
+    let asked = block(page, first);
+    psql(
+        store.place(),
+        block(page, "create or replace function samples_ms(of_run text)")
+            .split_inclusive("$$;")
+            .next()
+            .unwrap(),
+    );
+    let by_function = "select percentile_cont(array[0.5, 0.95, 0.99]) within group (order by elapsed_ms)
+        from samples_ms('perfectnio_2048') where success and not transaction";
+    for (key, (_, unit, _)) in all_units(&store).iter().zip(UNITS) {
+        let table = format!("{}_{}", key.framework, key.test);
+        let summary = store.summary(key, &[]);
+        let expected = ["p50", "p95", "p99"].map(|name| summary[name].as_f64().unwrap());
+        for sql in [&asked, by_function] {
+            let found = psql(store.place(), &sql.replace("perfectnio_2048", &table));
+            let found: Vec<f64> =
+                found.trim_matches(['{', '}']).split(',').map(|value| value.parse().unwrap()).collect();
+            assert_near(&table, &[found], &[expected.to_vec()]);
+        }
+        let comment = format!("select col_description('perfpipe.{table}'::regclass, 2)");
+        let told = psql(store.place(), &comment);
+        let is_told = told.contains(&format!("in units of {unit} µs: divided by "));
+        assert_eq!(is_told, unit != "1000", "{told}");
+    }
+}
+
+/// The metadata of a Parquet file that is perfpipe's own.
+fn notes(path: &std::path::Path) -> Vec<(String, String)> {
+    let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let notes = file.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
+    let own = notes.into_iter().filter(|note| note.key.starts_with("perfpipe."));
+    own.map(|note| (note.key, note.value.unwrap())).collect()
+}
+
+/// All Parquet files in a folder and those below.
+fn parquet_files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "parquet"));
+    files.extend(folders.iter().flat_map(|folder| parquet_files(folder)));
+    files
+}
+
+#[test]
+fn every_parquet_file_tells_its_run_and_its_unit() {
+    for store in [Store::embedded(), Store::lake()] {
+        for key in all_units(&store) {
+            store.run(&["rename", &format!("{}_t", key.framework), "--test", "new"]).said();
+        }
+        let place = std::path::PathBuf::from(store.place().trim_start_matches("file://"));
+        let files = parquet_files(&place);
+        assert!(files.len() >= UNITS.len() * 5, "{files:?}");
+        let mut seen = 0;
+        for path in files {
+            let told = notes(&path);
+            let [framework, test, repeat, t0_ms, unit] = told.as_slice() else {
+                panic!("{path:?}: {told:?}")
+            };
+            assert_eq!(framework.1, format!("in{}", unit.1));
+            assert_eq!((&*repeat.0, &*repeat.1, &*t0_ms.0), ("perfpipe.repeat", "1", "perfpipe.t0_ms"));
+            // In a lake the files of the run by its former name stay for a while.
+            seen += usize::from(test.1 == "new");
+            let runs = store.list();
+            let run = runs.iter().find(|run| text(run, "framework") == framework.1).unwrap();
+            assert_eq!(count(run, "t0_ms").to_string(), t0_ms.1);
+        }
+        assert!(seen >= UNITS.len() * 5);
+        let out = store.folder.path().join("out.parquet");
+        for what in ["samples", "seconds"] {
+            store
+                .run(&[
+                    "export",
+                    "in1_new",
+                    "--what",
+                    what,
+                    "--format",
+                    "parquet",
+                    "-o",
+                    out.to_str().unwrap(),
+                ])
+                .said();
+            assert_eq!(notes(&out), [("perfpipe.resolution_us".to_owned(), "1000".to_owned())], "{what}");
+        }
+    }
 }

@@ -88,7 +88,7 @@ fn campaign_knows_runs_again_whatever_their_interval_is() {
     let cpu = export(&store, "night/go_t.cpu.csv", every(30));
     let status = |flags: &[&str]| {
         let rows =
-            store.run(&[&["ingest", folder.to_str().unwrap(), "--table", "json"], flags].concat()).json();
+            store.run(&[&["ingest", folder.to_str().unwrap(), "--format", "json"], flags].concat()).json();
         (text(&rows[0], "status").to_owned(), rows[0]["cpu_seconds_percent"].as_f64())
     };
     assert_eq!(status(&[]), ("new".into(), Some(100.0)));

@@ -35,7 +35,7 @@ fn salvaged_run_is_shown_as_partial_everywhere() {
     for store in Store::each() {
         let path = store.file("run.csv.zip", zips().1);
         for piped in [false, true] {
-            let flags = [&KEY[..], &["--salvage", "--report", "charts", "--page-format", "svg"]].concat();
+            let flags = [&KEY[..], &["--salvage", "--out", "charts", "--page-format", "svg"]].concat();
             let said = match piped {
                 true => store.pipe(&zips().1, &[&["ingest", "-"], &flags[..]].concat()).said(),
                 false => store.run(&[&["ingest", &path], &flags[..]].concat()).said(),

@@ -203,6 +203,16 @@ fn doubt_about_a_commit_is_told_with_the_way_out_of_it() {
     clean_after_next(&store);
 }
 
+#[test]
+fn doubt_about_a_drop_is_told() {
+    let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "") else { return };
+    let child = way.spawn(&["drop", "--framework", "nio", "--test", "2048"]);
+    proxy.wait();
+    proxy.then(Then::Cut);
+    assert_told(&finish(child).complaint(1), &["nio_2048 may be dropped", "answer to the commit was lost"]);
+    assert!(store.list().is_empty());
+}
+
 /// Reads what a command says up to the end of the line in which this stands.
 fn hear(child: &mut Child, part: &str) -> String {
     let _watch = Watch::over(child);

@@ -2,7 +2,7 @@
 //! file behind.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Child;
 
 use crate::support::*;
@@ -139,6 +139,25 @@ fn writers_end_at_a_signal_and_leave_nothing() {
             there.wait_for_killed_writers();
             assert_eq!(there.leftovers(), [""; 0], "{signal:?}");
             assert!(there.list().is_empty());
+        }
+    }
+}
+
+/// What reads summaries has begun nothing that it would have to undo.
+#[test]
+fn reading_of_a_summary_ends_at_a_signal() {
+    let store = Store::embedded();
+    for command in ["sweep", "ingest", "inspect"] {
+        for (name, code) in SIGNALS {
+            let mut child = store.spawn(&[command, "-"]);
+            let mut input = child.stdin.take().unwrap();
+            // Less than is looked at to recognise a file.
+            input.write_all("Running 10s test @ http://h/\n".repeat(2000).as_bytes()).unwrap();
+            wait_for("it reads", || read_by(child.id()) > 58_000);
+            signal(name, child.id());
+            let done = finish(child);
+            assert_eq!(done.code, Some(code), "SIG{name} to {command}: {}", done.err);
+            assert!(!done.err.contains("undoing"), "SIG{name} to {command}: {}", done.err);
         }
     }
 }

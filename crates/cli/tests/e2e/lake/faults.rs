@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::tables::folder;
 use crate::support::*;
+use crate::tools::altered::{Altered, Change};
 
 /// A command that reads, and one that writes.
 fn commands(store: &Store) -> [Vec<String>; 2] {
@@ -108,4 +111,116 @@ fn missing_store_is_told_and_not_made() {
         assert_told(&store.run(&["list"]).complaint(1), &["no store", store.place()]);
         assert_told(&store.run(&["drop", "--framework", "a", "--test", "b"]).complaint(1), &["no store"]);
     }
+}
+
+/// A store in a bucket behind a way that changes requests and answers, and the same without it.
+fn altered(change: impl Fn(&str) -> Change + Send + Sync + 'static) -> Option<(Store, Store)> {
+    let server = BucketServer::shared()?;
+    let way = Altered::new(&server.host, change);
+    let flag = ["--store".to_owned(), format!("s3://{}/runs", server.new_bucket())];
+    let store = Store { environment: bucket_environment(&way.host), ..Store::at(flag.clone()) };
+    Some((store, Store { environment: bucket_environment(&server.host), ..Store::at(flag) }))
+}
+
+fn ingest(store: &Store, test: &str) -> Done {
+    let log = store.file("log.csv", "timeStamp,elapsed,label,success\n1795203738615,12,Get,true\n");
+    store.run(&["ingest", &log, "--framework", "go", "--test", test])
+}
+
+#[test]
+fn bucket_that_writes_an_object_again_is_refused() {
+    let Some((store, direct)) = altered(|_| Change::Unconditional) else { return };
+    for _ in 0..2 {
+        let facts = ["s3://bucket", "If-None-Match", "conditional writes", "No run was changed"];
+        assert_told(&ingest(&store, "a").complaint(1), &facts);
+        assert_told(&direct.run(&["list"]).complaint(1), &["no store"]);
+    }
+    // Each process asks before its first commit, and not only who makes the store.
+    ingest(&direct, "a").said();
+    for command in
+        [&["drop", "--framework", "go", "--test", "a"][..], &["rename", "go_a", "--test", "b"], &["list"]]
+    {
+        let done = store.run(command);
+        assert_eq!(done.code == Some(0), command == ["list"], "{done:?}");
+        assert_eq!(direct.keys(), ["go a"]);
+    }
+    direct.run(&["verify"]).text();
+}
+
+/// True for a request that writes an entry of the table of runs other than the first.
+fn is_commit(line: &str) -> bool {
+    line.starts_with("PUT ") && line.contains("/runs/runs/_delta_log/") && !line.contains("00000.json")
+}
+
+#[test]
+fn errors_after_the_commit_say_that_the_run_is_stored() {
+    // The commit is made, and then nothing more may be done.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    let way = altered(move |line| match over.load(Ordering::SeqCst) {
+        true => Change::Denied,
+        false => {
+            over.store(is_commit(line), Ordering::SeqCst);
+            Change::Nothing
+        }
+    });
+    let Some((store, direct)) = way else { return };
+    assert_told(&ingest(&store, "a").complaint(1), &["the run go_a is stored", "the bucket denies it"]);
+    assert_eq!(direct.keys(), ["go a"]);
+    direct.run(&["verify"]).text();
+    is_over.store(false, Ordering::SeqCst);
+    let said = store.run(&["drop", "--framework", "go", "--test", "a"]).complaint(1);
+    assert_told(&said, &["the run go_a is dropped", "the bucket denies it"]);
+    assert!(direct.list().is_empty());
+    direct.run(&["repair"]).said();
+    assert_told(&direct.run(&["repair"]).said(), &["nothing is damaged"]);
+}
+
+#[test]
+fn errors_of_a_commit_whose_answer_was_lost_say_what_is_known() {
+    // The commit is made, its answer is lost, and the bucket can't be asked.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    let way = altered(move |line| match over.load(Ordering::SeqCst) {
+        true => Change::Denied,
+        false if is_commit(line) => {
+            over.store(true, Ordering::SeqCst);
+            Change::Lost
+        }
+        false => Change::Nothing,
+    });
+    let Some((store, direct)) = way else { return };
+    assert_told(&ingest(&store, "a").complaint(1), &["the run go_a may be stored", "look at what is stored"]);
+    assert_eq!(direct.keys(), ["go a"]);
+    is_over.store(false, Ordering::SeqCst);
+    let said = store.run(&["rename", "go_a", "--test", "b"]).complaint(1);
+    assert_told(&said, &["the run go_b may be stored"]);
+    is_over.store(false, Ordering::SeqCst);
+    let said = store.run(&["drop", "--framework", "go", "--test", "a"]).complaint(1);
+    assert_told(&said, &["the run go_a may be dropped"]);
+    assert_eq!(direct.keys(), ["go b"]);
+    // If the commit itself is denied, nothing is said of a run that is stored.
+    let Some((store, direct)) =
+        altered(|line| if is_commit(line) { Change::Denied } else { Change::Nothing })
+    else {
+        return;
+    };
+    let complaint = ingest(&store, "a").complaint(1);
+    assert!(complaint.contains("AccessDenied") && !complaint.contains("stored"), "{complaint}");
+    assert!(direct.list().is_empty());
+}
+
+#[test]
+fn empty_answers_are_damage() {
+    let is_on = Arc::new(AtomicBool::new(false));
+    let on = Arc::clone(&is_on);
+    let way = altered(move |line| match on.load(Ordering::SeqCst) && line.starts_with("GET ") {
+        true if line.contains(".json") => Change::Empty,
+        _ => Change::Nothing,
+    });
+    let Some((store, _)) = way else { return };
+    ingest(&store, "a").said();
+    is_on.store(true, Ordering::SeqCst);
+    assert_told(&store.run(&["list"]).complaint(1), &["_delta_log", "it is empty"]);
+    assert_eq!(store.run(&["verify"]).code, Some(3));
 }

@@ -51,14 +51,14 @@ fn what_a_writer_left_that_stopped_before_its_run_appeared_is_put_right() {
     assert!(!files_of(&folder(&store), &second).is_empty());
     std::thread::sleep(std::time::Duration::from_millis(50));
     assert_told(
-        &store.run(&["repair", "--keep-for", "0s"]).said(),
+        &store.run(&["repair", "--keep-for", "0s", "--force"]).said(),
         &["2 replaced, dropped or interrupted runs"],
     );
     assert!(files_of(&folder(&store), &second).is_empty());
     let kept = files_of(&folder(&store), "run-");
     assert_eq!(kept.len(), filled().count() + 1, "{kept:?}");
     store.run(&["verify"]).text();
-    assert_told(&store.run(&["repair", "--keep-for", "0s"]).said(), &["nothing is damaged"]);
+    assert_told(&store.run(&["repair", "--keep-for", "0s", "--force"]).said(), &["nothing is damaged"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn parts_are_no_leftovers() {
         let log = store.file("log.csv", LOG);
         let run = ["--framework", "go", "--test", "a", "--origin", "1795203738000"];
         store.run(&[&["ingest", &log, "--part", "1/1"], &run[..]].concat()).said();
-        assert_told(&store.run(&["repair", "--keep-for", "0s"]).said(), &["nothing is damaged"]);
+        assert_told(&store.run(&["repair", "--keep-for", "0s", "--force"]).said(), &["nothing is damaged"]);
         store.run(&["merge", "go_a", "--parts", "1"]).said();
         store.run(&["verify"]).text();
     }
@@ -101,6 +101,17 @@ fn damaged_run_is_counted_again_or_left() {
     store.run(&["drop", "--framework", "go", "--test", "a"]).said();
     assert_told(&store.run(&["repair"]).said(), &["nothing is damaged"]);
     assert!(TABLES.into_iter().all(|table| files(&store, table).is_empty()));
+}
+
+#[test]
+fn files_that_an_ingest_may_be_writing_are_removed_only_by_force() {
+    for store in Store::lakes() {
+        ingest(&store, "a");
+        let refused = store.run(&["repair", "--keep-for", "5h"]).complaint(2);
+        assert_told(&refused, &["--keep-for", "6h", "--force"]);
+        store.run(&["repair", "--keep-for", "6h"]).said();
+        store.run(&["repair", "--force"]).complaint(2);
+    }
 }
 
 #[test]

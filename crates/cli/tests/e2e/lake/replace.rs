@@ -113,8 +113,18 @@ fn files_of_a_replaced_run_are_removed_once_they_are_old() {
     let text = std::fs::read_to_string(&entry).unwrap();
     let (before, rest) = text.split_once("\"deletionTimestamp\":").unwrap();
     let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    std::fs::write(&entry, format!("{before}\"deletionTimestamp\":1795000000000{rest}")).unwrap();
+    // Without the checksum, as in an entry of an earlier version.
+    let (before, rest) = (format!("{before}\"deletionTimestamp\":1795000000000"), rest);
+    let (info, changed) = before.split_once('\n').unwrap();
+    let (info, _) = info.split_once(",\"perfpipe.crc32\"").unwrap();
+    std::fs::write(&entry, format!("{info}}}}}\n{changed}{rest}")).unwrap();
+    // Its manifest was written before: nothing leaves a table before it is there.
     ingest(&store, "d", &[]).said();
+    assert_eq!(files_of(&folder(&store), &first).len(), all.len());
+    let manifest = folder(&store).join("manifests").join(format!("{first}.json"));
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_795_000_000);
+    std::fs::File::open(manifest).unwrap().set_modified(long_ago).unwrap();
+    ingest(&store, "e", &[]).said();
     assert!(files_of(&folder(&store), &first).is_empty());
     assert_eq!(files_of(&folder(&store), &second).len(), filled().count() + 1);
     store.run(&["verify"]).text();

@@ -18,7 +18,7 @@ pub(super) fn filled() -> impl Iterator<Item = &'static str> {
 }
 
 /// The folder of a lake on the disk.
-pub(super) fn folder(store: &Store) -> PathBuf {
+pub(crate) fn folder(store: &Store) -> PathBuf {
     store.place().strip_prefix("file://").unwrap().into()
 }
 
@@ -47,6 +47,19 @@ pub(super) fn files(store: &Store, table: &str) -> BTreeMap<String, Value> {
         }
     }
     files
+}
+
+/// The columns of a table of a lake on the disk, as its log has them.
+pub(super) fn columns(store: &Store, table: &str) -> Vec<String> {
+    let log = folder(store).join(table).join("_delta_log");
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(&log).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let lines = entries.iter().map(|entry| std::fs::read_to_string(entry).unwrap()).collect::<String>();
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut schemas = lines.filter_map(|line| line["metaData"]["schemaString"].as_str().map(str::to_owned));
+    let schema: Value = serde_json::from_str(&schemas.next_back().unwrap()).unwrap();
+    schema["fields"].as_array().unwrap().iter().map(|field| text(field, "name").to_owned()).collect()
 }
 
 /// The generations in a table.

@@ -89,7 +89,7 @@ fn fonts_that_are_none_are_refused_before_any_work() {
     assert_told(&told, &["Results-flaky-8181.csv", "TrueType or OpenType"]);
     let told = report(&store, &["--fonts", "none", "--format", "svg"], None).complaint(2);
     assert_told(&told, &["--fonts has no effect", "--format pdf"]);
-    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "new", "--test", "t", "--report", "charts"];
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "new", "--test", "t", "--out", "charts"];
     store.run(&[&ingest[..], &["--fonts", "no/such.ttf"]].concat()).complaint(2);
     assert_eq!(store.list().len(), 1, "nothing was stored");
 }

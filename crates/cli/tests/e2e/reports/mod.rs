@@ -4,3 +4,4 @@ mod fonts;
 mod html;
 mod page_names;
 mod pages;
+mod same_figures;

@@ -183,7 +183,7 @@ fn ingest_draws_its_page_in_the_same_breath() {
         let fixture = Fixture::named("Results-2048-9000.csv");
         let files = fixture.files(&fixture.logs()[0]);
         let folder = store.folder.path().join("deep/charts");
-        let report = ["--report", folder.to_str().unwrap()];
+        let report = ["--out", folder.to_str().unwrap()];
         let said = store.run(&["ingest", &files[0], &files[1], report[0], report[1]]).said();
         let page = folder.join("127.0.0.1-9000_2048");
         assert_told(&said, &[&format!("wrote {}.{{svg,pdf}}\n", page.display())]);

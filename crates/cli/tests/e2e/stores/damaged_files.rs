@@ -1,6 +1,8 @@
 //! Stores that are not what they should be: one clear message, never a wrong figure.
 
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::support::*;
 
@@ -136,4 +138,57 @@ fn link_to_a_store_is_the_store_and_a_dangling_one_is_named() {
     assert_eq!(store.keys(), ["nio 2048"]);
     assert!(real.join("runs/nio+2048/manifest.json").is_file());
     assert_eq!(store.leftovers(), Vec::<String>::new());
+}
+
+/// Runs a command, which may take a minute.
+fn within_a_minute(store: &Store, arguments: &[&str]) -> Done {
+    let own = store.command(arguments);
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(own.get_program()).args(own.get_args()).stdin(Stdio::null());
+    for (name, value) in own.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let done = done(&mut command);
+    assert!(![Some(124), Some(101)].contains(&done.code), "{arguments:?}: {}", done.err);
+    done
+}
+
+/// Puts something else in the place of each file of a store: no command waits for it, or follows it out of the store.
+#[test]
+fn pipe_or_socket_in_the_place_of_a_file_is_named_and_not_waited_for() {
+    let store = stored();
+    let log = fixture("crlf.csv");
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048", "--replace"];
+    let place = Path::new(store.place());
+    let names = ["perfpipe.json", ".lock", "runs/nio+2048/.lock", "runs/nio+2048/manifest.json"];
+    let own = names.map(|name| place.join(name));
+    for file in own.into_iter().chain(files(&store)) {
+        let kept = store.folder.path().join("kept");
+        for kind in ["pipe", "socket"] {
+            std::fs::rename(&file, &kept).unwrap();
+            match kind {
+                "pipe" => assert!(Command::new("mkfifo").arg(&file).status().unwrap().success()),
+                _ => drop(UnixListener::bind(&file).unwrap()),
+            }
+            let export = [&["export", "--what", what(&file)], &KEY[..]].concat();
+            // A lock matters to writers alone.
+            let writes = file.file_name().unwrap() == ".lock";
+            let commands: Vec<&[&str]> = if writes {
+                vec![&ingest]
+            } else {
+                vec![&["list"], &export, &["verify"], &["diagnose", "nio_2048"]]
+            };
+            let all: Vec<Done> =
+                commands.into_iter().map(|arguments| within_a_minute(&store, arguments)).collect();
+            let told =
+                all.iter().any(|done| done.err.contains(file.to_str().unwrap()) && done.code != Some(0));
+            assert!(told, "{kind} {}: {all:?}", file.display());
+            std::fs::remove_file(&file).unwrap();
+            std::fs::rename(&kept, &file).unwrap();
+        }
+    }
+    assert_eq!(store.summary(&store.only_key(), &[])["successes"], 600);
 }

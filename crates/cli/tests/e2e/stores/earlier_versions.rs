@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::lake::tables::folder as folder_of;
 use crate::postgres::{TestServer, psql_command};
 use crate::support::*;
 
@@ -170,5 +171,41 @@ fn report_says_once_that_another_version_stored_its_runs() {
         assert_eq!((told.code, told.err.matches("upgrade").count()), (Some(0), 1), "{}", told.err);
         assert_told(&told.err, &["2 runs", "perfpipe 0.0.7"]);
         assert_eq!(store.run(&["-q", "report", "--test", "t", "--format", "svg", "--out", "charts"]).err, "");
+    }
+}
+
+/// Copies of the stores of `fc8d8c1e`: a folder, and a lake on the disk.
+fn of_fc8d8c1e() -> [Store; 2] {
+    let folder = Store::embedded();
+    copy(&fixture("stores/fc8d8c1e/folder"), Path::new(folder.place()));
+    let lake = Store::lake();
+    copy(&fixture("stores/fc8d8c1e/lake"), &folder_of(&lake));
+    [folder, lake]
+}
+
+/// The runs of these stores: framework, test and log.
+const OF_FC8D8C1E: [(&str, &str, &str); 2] =
+    [("go", "2048", "crlf.csv"), ("k6", "json", "other/k6/metrics.csv.gz")];
+
+#[test]
+fn stores_with_times_of_two_units_are_read_and_written_to() {
+    let fresh = Store::embedded();
+    for (framework, test, log) in OF_FC8D8C1E {
+        let log = fixture(log);
+        fresh.run(&["ingest", log.to_str().unwrap(), "--framework", framework, "--test", test]).said();
+    }
+    for old in of_fc8d8c1e() {
+        assert_eq!(listed(&old), listed(&fresh));
+        let same = || {
+            for (framework, test, _) in OF_FC8D8C1E {
+                let of = |store| exports(store, framework, test, "1");
+                assert_eq!(of(&old), of(&fresh), "{framework} {test} in {}", old.place());
+            }
+        };
+        same();
+        let log = fixture("other/k6/metrics.csv.gz");
+        old.run(&["ingest", log.to_str().unwrap(), "--framework", "k6", "--test", "new"]).said();
+        same();
+        old.run(&["verify"]).text();
     }
 }

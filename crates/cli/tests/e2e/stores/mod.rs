@@ -4,7 +4,7 @@ mod copies;
 mod damaged_files;
 pub(crate) mod determinism;
 pub(crate) mod drop;
-mod earlier_versions;
+pub(crate) mod earlier_versions;
 mod packed;
 mod parity;
 mod points;

@@ -1,5 +1,9 @@
 //! A run travels as one file, without its samples, and gives the same figures in another store.
 
+use std::io::{Read, Write};
+
+use serde_json::Value;
+
 use crate::support::*;
 
 const TABLES: [&str; 7] = ["seconds", "errors", "cpu", "labels", "rejects", "summary", "phases"];
@@ -88,4 +92,100 @@ fn packed_run_takes_no_flags_and_a_damaged_one_is_refused() {
             there.run(&["drop", "go_t"]).said();
         }
     }
+}
+
+/// The entries of a packed run, by name.
+fn entries(file: &str) -> Vec<(String, Vec<u8>)> {
+    let mut zip = zip::ZipArchive::new(std::fs::File::open(file).unwrap()).unwrap();
+    let count = zip.len();
+    let entry = |number| {
+        let mut entry = zip.by_index(number).unwrap();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        (entry.name().unwrap().into_owned(), bytes)
+    };
+    (0..count).map(entry).collect()
+}
+
+/// Writes entries as a packed run.
+fn zipped(entries: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let plain = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, bytes) in entries {
+        zip.start_file(name.as_str(), plain).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// The same manifest with another row, and the checksum of that.
+fn resealed(manifest: &[u8], lie: &dyn Fn(&mut Value)) -> Vec<u8> {
+    let mut manifest: Value = serde_json::from_slice(manifest).unwrap();
+    lie(&mut manifest["run"]);
+    let run = manifest["run"].to_string();
+    let (layout, crc32) = (&manifest["layout"], crc32fast::hash(run.as_bytes()));
+    format!("{{\"layout\":{layout},\"crc32\":{crc32},\"run\":{run}}}").into_bytes()
+}
+
+/// A way in which the row of a packed run lies: the field, and its value.
+const LIES: [(&str, &str); 15] = [
+    ("seconds", "4294967295"),
+    ("seconds", "0"),
+    ("t0_ms", "-9223372036854775808"),
+    ("t0_ms", "9223372036854775807"),
+    ("last_ms", "9223372036854775807"),
+    ("last_end_ms", "9223372036854775807"),
+    ("successes", "18446744073709551615"),
+    ("rejects", "18446744073709551615"),
+    ("repeat", "0"),
+    ("repeat", "4294967295"),
+    ("framework", "\"\""),
+    ("framework", "\"a\\u0000b\""),
+    ("test", "\"\\u001b[31mred\""),
+    ("options", "{\"tag:a b\":\"c\"}"),
+    ("resolution", "7"),
+];
+
+#[test]
+fn packed_run_whose_row_lies_is_refused() {
+    let (_here, _, file) = packed(Store::embedded());
+    let whole = entries(&file);
+    for (field, value) in LIES {
+        let lie = |run: &mut Value| run[field] = serde_json::from_str(value).unwrap();
+        let lies: Vec<(String, Vec<u8>)> = whole
+            .iter()
+            .map(|(name, bytes)| match name.as_str() {
+                "manifest.json" => (name.clone(), resealed(bytes, &lie)),
+                _ => (name.clone(), bytes.clone()),
+            })
+            .collect();
+        let there = Store::embedded();
+        let path = there.file("lies.run", &zipped(&lies));
+        assert_told(&there.run(&["ingest", &path]).complaint(3), &["lies.run", "damaged"]);
+        assert!(there.list().is_empty(), "{field} {value}");
+    }
+}
+
+/// One run with a row that lies is named by every command, and the other runs of its test still show.
+#[test]
+fn stored_run_whose_row_lies_is_named_and_the_others_show() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    for framework in ["go", "rust"] {
+        store.run(&["ingest", log.to_str().unwrap(), "--framework", framework, "--test", "t"]).said();
+    }
+    let manifest = std::path::Path::new(store.place()).join("runs/go+t/manifest.json");
+    let sealed = std::fs::read(&manifest).unwrap();
+    std::fs::write(&manifest, resealed(&sealed, &|run| run["seconds"] = 4_294_967_295_u32.into())).unwrap();
+    for arguments in [&["list"][..], &["verify"]] {
+        let done = store.run(arguments);
+        assert!(![Some(101), Some(134)].contains(&done.code), "{arguments:?}: {}", done.err);
+        let shown = String::from_utf8_lossy(&done.out).into_owned() + &done.err;
+        assert_told(&shown, &["4294967295 seconds", "rust"]);
+    }
+    assert_eq!(store.run(&["verify"]).code, Some(3));
+    for arguments in [&["export", "go_t"][..], &["diagnose", "go_t"], &["report", "go_t"]] {
+        assert_told(&store.run(arguments).complaint(1), &["4294967295 seconds"]);
+    }
+    store.run(&["export", "rust_t"]).text();
 }

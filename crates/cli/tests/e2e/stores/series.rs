@@ -135,7 +135,7 @@ fn series_that_can_not_be_told_are_refused() {
             2,
             "two series",
         ),
-        (vec!["--series", &given("m", &log), "--unit", "bytes"], 3, "holds a log"),
+        (vec!["--series", &given("m", &log), "--unit", "bytes"], 3, "is a log of requests"),
         (vec!["--series", &given("m", &items), "--unit", "bytes"], 3, "items: 1"),
         (vec!["--series", &given("m", &items), "--unit", "bytes"], 3, "--series NAME:ID=FILE"),
         (

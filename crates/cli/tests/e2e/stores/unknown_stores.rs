@@ -128,3 +128,16 @@ fn environment_names_a_folder_unless_a_flag_or_a_database_does() {
     assert_eq!(listed(run(&flag, &[("PERFPIPE_STORE", "other")])), 1);
     run(&list, &[("PERFPIPE_STORE", "")]).complaint(1);
 }
+
+#[test]
+fn plain_path_of_a_lake_is_refused_with_its_url() {
+    let store = Store::lake();
+    let log = fixture("crlf.csv");
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "2048"];
+    store.run(&ingest).said();
+    let (url, path) = (store.place(), store.place().strip_prefix("file://").unwrap());
+    for command in readers("--store").into_iter().chain([[&ingest[..], &["--store"]].concat()]) {
+        let complaint = run_at(&store, &[&command[..], &[path]].concat()).complaint(2);
+        assert_told(&complaint, &[&format!("Name it as {url}")]);
+    }
+}

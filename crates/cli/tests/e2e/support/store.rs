@@ -69,6 +69,12 @@ impl Store {
         &self.flag[1]
     }
 
+    /// What the environment of its commands says of its bucket.
+    #[allow(dead_code, reason = "for the trials of faults alone")]
+    pub(crate) fn settings(&self) -> Vec<(String, String)> {
+        self.environment.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
     pub(crate) fn is_database(&self) -> bool {
         self.flag[0] == "--database"
     }

@@ -1,5 +1,6 @@
 //! Programs and devices that the tests work with.
 
+pub(crate) mod altered;
 pub(crate) mod answers;
 pub(crate) mod chromium;
 pub(crate) mod mount;

@@ -10,7 +10,7 @@ use crate::support::*;
 fn judged(store: &Store, rules: &str, flags: &[&str]) -> (Done, Vec<String>) {
     store.file("rules.toml", format!("rules = [{rules}]\n"));
     let mut writer = Writer::new(store, "run.jtl");
-    let words = [&["run.jtl", "--check", "rules.toml", "--idle-end", "2s"], flags, &NAMED].concat();
+    let words = [&["run.jtl", "--rules", "rules.toml", "--idle-end", "2s"], flags, &NAMED].concat();
     let mut watching = Watching::begin(store, &words);
     writer.write(&log(0..6));
     watching.until(0);
@@ -25,7 +25,7 @@ fn rule_that_is_broken_for_good_ends_it() {
         let store = Store::embedded();
         let (done, _) = judged(&store, &format!("\"load < 11\", \"{rule}\""), &["--abort-after", "3s"]);
         assert_eq!(done.code, Some(4), "{rule}: {}", done.err);
-        assert_told(&done.err, &[rule, "for good", "perfpipe ingest"]);
+        assert_told(&done.err, &[rule, "aborted at second", "perfpipe ingest"]);
         assert!(store.list().is_empty(), "{rule}");
     }
 }
@@ -36,7 +36,7 @@ fn written_by_the_end(rule: &str) -> i64 {
     store.file("rules.toml", format!("rules = [\"{rule}\"]\n"));
     let mut writer = Writer::new(&store, "run.jtl");
     writer.write(HEADER);
-    let words = ["run.jtl", "--check", "rules.toml", "--abort-after", "2s"];
+    let words = ["run.jtl", "--rules", "rules.toml", "--abort-after", "2s"];
     let mut watching = Watching::begin(&store, &[&words[..], &NAMED].concat());
     let mut written = 0;
     while watching.child.try_wait().unwrap().is_none() && written < 600 {
@@ -47,7 +47,7 @@ fn written_by_the_end(rule: &str) -> i64 {
     }
     let (done, _) = watching.ended();
     assert_eq!(done.code, Some(4), "{rule}: {}", done.err);
-    assert_told(&done.err, &[rule, "broken for good by second 2:"]);
+    assert_told(&done.err, &[rule, "aborted at second 2:"]);
     written
 }
 
@@ -93,7 +93,7 @@ fn rule_that_can_not_be_judged_meanwhile_is_refused() {
     let store = Store::embedded();
     for rule in ["p95 < baseline", "throughput > 5 at 32"] {
         store.file("rules.toml", format!("rules = [\"{rule}\"]\n"));
-        let complaint = store.run(&["watch", "run.jtl", "--check", "rules.toml"]).complaint(2);
+        let complaint = store.run(&["watch", "run.jtl", "--rules", "rules.toml"]).complaint(2);
         assert_told(&complaint, &[rule, "rules.toml", "perfpipe check"]);
     }
 }

@@ -10,6 +10,7 @@ use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, Row};
 
+use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
 use self::wire::Wire;
@@ -28,21 +29,25 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 /// table. A warning before it tells what happened.
 const NODE_FAILED: &str = "failure on connection marked as essential";
 
+/// How the codes begin of errors of a server that an administrator stops.
+const SHUT_DOWN: &str = "57P";
+
 /// A connection and the task that drives it. Dropping it closes the connection and rolls back an open transaction.
 pub(crate) struct Session {
     client: Client,
     wire: Wire,
     patience: Duration,
+    secrets: Secrets,
 }
 
 impl Session {
-    /// Spawns the task that drives a connection.
-    pub(crate) fn drive<S, T>(client: Client, connection: Connection<S, T>) -> Self
+    /// Spawns the task that drives a connection. The secrets are those that the server was sent.
+    pub(crate) fn drive<S, T>(client: Client, connection: Connection<S, T>, secrets: Secrets) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        Self { client, wire: Wire::drive(connection), patience: PATIENCE }
+        Self { client, wire: Wire::drive(connection), patience: PATIENCE, secrets }
     }
 
     /// Sets how long the session waits for a lock.
@@ -71,6 +76,23 @@ impl Session {
         self.client.batch_execute(sql).await.map_err(|e| self.error(what, &e))
     }
 
+    /// Commits the transaction. If its answer is lost, the error says what may have been done by it: `perhaps` is as in "the
+    /// run a_t may be dropped".
+    pub(crate) async fn commit(&self, what: &str, perhaps: &str) -> Result<()> {
+        let Err(error) = self.client.batch_execute("commit").await else { return Ok(()) };
+        let lost = self.error(what, &error);
+        // A server that says why has changed nothing, unless it was shut down meanwhile.
+        if error.as_db_error().is_some_and(|said| !said.code().code().starts_with(SHUT_DOWN)) {
+            return Err(lost);
+        }
+        let remedy = "See what is stored once the server answers, and run the command again if it is needed.";
+        Err(Error::refused(
+            ErrorKind::CommitUnknown,
+            format!("{lost}; {perhaps}, since the answer to the commit was lost"),
+            remedy,
+        ))
+    }
+
     /// Ends a transaction that only read.
     pub(crate) async fn end(&self, what: &str) -> Result<()> {
         self.run(what, "rollback").await
@@ -95,10 +117,16 @@ impl Session {
             let warning = self.of_node(error).map_or_else(String::new, |why| format!(" ({})", why.message()));
             sentence(error) + &warning
         };
+        let why = self.secrets.said(&why);
         match remedy(error) {
             Some(remedy) => Error::failed(ErrorKind::StoreFailed, what, why, remedy),
             None => Error::store(what, why),
         }
+    }
+
+    /// Returns the message of the server or the network, without the secrets that the server was sent.
+    pub(crate) fn said(&self, error: &tokio_postgres::Error) -> String {
+        self.secrets.said(&sentence(error))
     }
 
     /// Returns the server's code for an error, or for what happened on a node of a cluster.

@@ -1,6 +1,6 @@
 //! How packed counts are passed on.
 
-/// Takes the counts of a cell, which come in ascending order of the values.
+/// Takes the counts of a cell, which come in ascending order of the values: elapsed times in the run's unit.
 pub trait TakeCounts {
     /// Takes eight values, each given as its difference to `base`, with its number of samples, which is less than 8. They
     /// are never the first ones, and none of them is too large for an `i32`.

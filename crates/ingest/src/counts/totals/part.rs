@@ -4,7 +4,10 @@
 //! so a part tells far more apart, and can't be stored if these are not enough. When parts are added up, their names are
 //! taken in the order of their first appearance, as from one log.
 
-use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::cells::join_loads;
 use super::{FailureKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals};
@@ -24,12 +27,48 @@ pub(crate) struct PartRow {
 /// The names in the counts of a part, each list in the order of first appearance.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PartNames {
+    #[serde(deserialize_with = "names")]
     labels: Vec<String>,
+    #[serde(deserialize_with = "names")]
     injectors: Vec<String>,
+    #[serde(deserialize_with = "names")]
     response_codes: Vec<String>,
+    #[serde(deserialize_with = "names")]
     messages: Vec<String>,
     /// The labels that have whole-run counts.
+    #[serde(deserialize_with = "names")]
     counted: Vec<String>,
+}
+
+/// Reads names, as many as a part has.
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<String>, D::Error> {
+    deserializer.deserialize_seq(NamesVisitor)
+}
+
+struct NamesVisitor;
+
+impl<'de> Visitor<'de> for NamesVisitor {
+    type Value = Vec<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "up to {} names", OF_SORT.names)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> std::result::Result<Vec<String>, A::Error> {
+        let (mut all, mut bytes) = (Vec::new(), 0);
+        while let Some(name) = names.next_element::<String>()? {
+            bytes += name.len();
+            // A label has whole-run counts of its own even if it is the one that is too many.
+            if all.len() > OF_SORT.names || bytes > 2 * OF_SORT.bytes {
+                return Err(de::Error::custom(format!(
+                    "there are more names than a part has, {}",
+                    OF_SORT.names
+                )));
+            }
+            all.push(name);
+        }
+        Ok(all)
+    }
 }
 
 /// The same names as they are written.

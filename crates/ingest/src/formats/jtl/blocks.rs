@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
 use super::records::last::last_record_end;
+use crate::formats::steps;
 use crate::formats::tools::rows::last_end;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::{Buffers, PooledBuffer};
@@ -86,10 +87,14 @@ pub(crate) struct Cutter<R> {
     block_size: usize,
     /// The maximum length of a record including its line end, in bytes.
     limit: usize,
-    /// The bytes read beyond the last cut.
+    /// Bytes read beyond the last cut, and how many of them are in blocks already.
     carry: Vec<u8>,
-    /// The offset of `carry` in the unpacked log.
+    carried: usize,
+    /// The offset in the unpacked log of what is in no block yet.
     at: u64,
+    /// Up to here a record began that was not closed within the limit. So any that is not closed on its own line is not
+    /// closed up to here either, and is rejected without looking: see `Records::had_open_quote`.
+    open_to: u64,
     ended: bool,
     /// The blocks read by looking ahead.
     ahead: VecDeque<Block>,
@@ -118,7 +123,9 @@ impl<R: LogBytes> Cutter<R> {
             block_size: block_size.clamp(1, limit),
             limit,
             carry: Vec::new(),
+            carried: 0,
             at,
+            open_to: at,
             ended: false,
             ahead: VecDeque::new(),
         }
@@ -147,7 +154,7 @@ impl<R: LogBytes> Cutter<R> {
 
     /// Returns true if all blocks of the log were returned.
     pub(crate) fn has_ended(&self) -> bool {
-        self.ended && self.carry.is_empty() && self.ahead.is_empty()
+        self.ended && self.carry.len() == self.carried && self.ahead.is_empty()
     }
 
     /// Returns the reader, which can be finished after the last block.
@@ -156,9 +163,16 @@ impl<R: LogBytes> Cutter<R> {
     }
 
     fn cut(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Option<Block>> {
-        if self.ended && self.carry.is_empty() {
+        if self.ended && self.carry.len() == self.carried {
             return Ok(None);
         }
+        if self.at < self.open_to
+            && let Some(lines) = self.first_lines()
+        {
+            return Ok(Some(self.cut_lines(buffer, lines)));
+        }
+        self.carry.drain(..std::mem::take(&mut self.carried));
+        steps::count(self.carry.len());
         // Old content of the buffer is overwritten, not cleared: filling it with zeros would take a tenth of the time
         // that inflating into it takes.
         let mut filled = self.carry.len();
@@ -191,6 +205,40 @@ impl<R: LogBytes> Cutter<R> {
             }
             // After a pause there may be far fewer bytes.
             goal = goal.max((buffer.len() * 2).min(self.limit + 1));
+        }
+    }
+
+    /// The length of the next lines among which no quote is left open, or, as an error, that of the next line if one is. `None`
+    /// if no line ends before the place up to which that is known.
+    fn first_lines(&self) -> Option<Result<usize, usize>> {
+        let known = usize::try_from(self.open_to.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let room = self.carry.get(self.carried..)?;
+        let room = room.get(..known).unwrap_or(room);
+        let mut length = 0;
+        for end in memchr::memchr_iter(b'\n', room).map(|end| end + 1) {
+            if self.ends.last(room.get(length..end)?).is_none() {
+                return Some(if length > 0 { Ok(length) } else { Err(end) });
+            }
+            if length > 0 && end > self.block_size {
+                break;
+            }
+            length = end;
+        }
+        (length > 0).then_some(Ok(length))
+    }
+
+    /// Returns the next lines.
+    fn cut_lines(&mut self, mut buffer: PooledBuffer, lines: Result<usize, usize>) -> Block {
+        let (first_byte, to) = (self.at, self.carried + lines.unwrap_or_else(|open| open));
+        buffer.clear();
+        buffer.extend_from_slice(self.carry.get(self.carried..to).unwrap_or_default());
+        self.carried = to;
+        match lines {
+            Ok(_) => self.block(buffer, None),
+            Err(length) => {
+                self.at += length as u64;
+                long_quote(buffer, first_byte)
+            }
         }
     }
 
@@ -250,10 +298,10 @@ impl<R: LogBytes> Cutter<R> {
     fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
         let first_byte = self.at;
         if let Some(feed) = memchr::memchr(b'\n', &buffer) {
+            self.open_to = self.at + buffer.len() as u64;
             self.carry = buffer.split_off(feed + 1);
             self.at += buffer.len() as u64;
-            buffer.truncate(KEPT.min(feed));
-            return Ok(Block { skipped_lines: 1, ..given_up(buffer, first_byte, RejectReason::LongQuote) });
+            return Ok(long_quote(buffer, first_byte));
         }
         self.at += buffer.len() as u64;
         let skipped_lines = self.skip_line()?;
@@ -284,6 +332,13 @@ fn lengthen(buffer: &mut Vec<u8>, length: usize) {
         0 => *buffer = vec![0; length],
         _ => buffer.resize(length, 0),
     }
+}
+
+/// Creates a block of a line with a quote that is not closed within the maximum length.
+fn long_quote(mut line: PooledBuffer, first_byte: u64) -> Block {
+    let feed = line.len().saturating_sub(1);
+    line.truncate(KEPT.min(feed));
+    Block { skipped_lines: 1, ..given_up(line, first_byte, RejectReason::LongQuote) }
 }
 
 /// Creates a block that is a single record beyond the maximum length.
@@ -383,6 +438,23 @@ mod tests {
         assert_eq!(blocks.len(), 2);
         assert!(blocks[0].oversized.is_some() && blocks[0].bytes.len() == KEPT);
         assert_eq!((blocks[1].first_byte, &blocks[1].bytes[..]), (log.len() as u64 - 4, &b"a,1\n"[..]));
+    }
+
+    #[test]
+    fn quotes_never_closed_cost_their_own_lines_only() {
+        // On each line a quote is opened, whether one is open before it or not.
+        let mut log = b"a,\"1\n".to_vec();
+        log.extend(b"b,2\n\"a\"a,\"\n".repeat(RECORD_LIMIT / 12 + 10));
+        for block_size in [100, 1 << 16] {
+            let blocks = blocks(&log, usize::MAX, block_size);
+            let rejected = blocks.iter().filter(|block| block.oversized.is_some());
+            let lines: Vec<&[u8]> = rejected.map(|block| block.bytes.as_slice()).collect();
+            assert!(lines.len() > RECORD_LIMIT / 12 - 10, "{}", lines.len());
+            assert!(lines[0] == b"a,\"1" && lines[1..].iter().all(|line| *line == b"\"a\"a,\""));
+            let bytes =
+                blocks.iter().map(|block| block.bytes.len() + block.skipped_lines as usize).sum::<usize>();
+            assert_eq!(bytes, log.len());
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::records::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::steps;
 use crate::formats::tools::rows::form::Form;
 use crate::sample::resolution::Resolution;
 
@@ -34,6 +35,9 @@ pub(crate) struct Columns {
     /// Columns of whole numbers that are checked but not kept.
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
+
+/// The most columns of a log. Records are parsed together by columns, which takes room for each.
+const MOST_COLUMNS: usize = 16_384;
 
 /// The layout of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +105,7 @@ impl LayoutOptions {
         }
         Err(Error::usage(
             ErrorKind::Resolution,
-            format!("{place} is {tool}, which tells times in units of {finest}, and {unit} were asked for"),
+            format!("{place} is {tool}, which has times in units of {finest}, and {unit} were asked for"),
             format!("Leave the resolution out, or give {finest}."),
         ))
     }
@@ -163,6 +167,10 @@ impl Layout {
     fn from_header(line: &[u8], delimiter: Option<u8>) -> Option<Result<Self, &'static str>> {
         let found = memchr::memmem::find(line, b"timeStamp")?;
         let delimiter = delimiter.or_else(|| header_delimiter(line, found))?;
+        steps::count(line.len());
+        if memchr::memchr_iter(delimiter, line).count() >= MOST_COLUMNS {
+            return None;
+        }
         let names = fields(line, delimiter);
         if !names.iter().any(|name| name == "timeStamp") {
             return None;

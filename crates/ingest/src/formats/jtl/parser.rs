@@ -95,12 +95,15 @@ impl Parser {
             if records.are_read() {
                 break;
             }
-            let position = records.position();
-            quoted.read(&mut records, layout.width);
-            has_quotes = quoted.has_quotes();
-            if quoted.len() > 0 {
-                self.take_quoted(&quoted, (bytes, position), layout, clock, out);
-                continue;
+            // Where quotes are not closed, it would look far in vain.
+            if !records.had_open_quote() {
+                let position = records.position();
+                quoted.read(&mut records, layout.width);
+                has_quotes = quoted.has_quotes();
+                if quoted.len() > 0 {
+                    self.take_quoted(&quoted, (bytes, position), layout, clock, out);
+                    continue;
+                }
             }
             has_quotes = false;
             let Some(mut record) = records.next() else { break };
@@ -151,7 +154,8 @@ impl Parser {
     #[cold]
     fn goes_on(&mut self, raw: &[u8], layout: &Layout) -> bool {
         let Some(feed) = memchr::memchr(b'\n', raw) else { return false };
-        let mut records = Records::new(raw.get(feed + 1..).unwrap_or_default(), layout.delimiter);
+        let behind = raw.get(feed + 1..).unwrap_or_default();
+        let mut records = Records::behind_open_quote(behind, layout.delimiter);
         while let Some(record) = records.next() {
             if record.len() == layout.width
                 && !record.open

@@ -35,7 +35,5 @@ use self::tools::TOOLS;
 /// ```
 pub fn sections(bytes: &[u8]) -> FoundSections {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_start_matches('\u{feff}');
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    Walk::over(&TOOLS, text, &lines)
+    Walk::over(&TOOLS, text.trim_start_matches('\u{feff}'))
 }

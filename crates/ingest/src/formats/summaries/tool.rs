@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::split::found::Told;
+use super::split::lines::Line;
 use super::split::section::Section;
 
 /// A tool that prints its summary as lines of text.
@@ -11,7 +12,7 @@ pub(crate) trait TextTool: Sync {
     fn name(&self) -> &'static str;
 
     /// Returns true if a section begins at this line.
-    fn begins(&self, lines: &[&str], at: usize) -> bool;
+    fn begins(&self, line: Line<'_>) -> bool;
 
     /// Reads a section. An error is the reason why it has no figures.
     fn read(&self, section: &Section<'_>) -> Result<Told, String>;

@@ -67,7 +67,7 @@ fn ab_of_other_versions_and_failures() {
         ("Complete requests:      0\nFailed requests:        0\n".to_owned(), "0 0 0 -"),
         (
             "Complete requests:      99999999999999999999\nFailed requests:        0\n".to_owned(),
-            "\"Complete requests: 99999999999999999999\" is no count",
+            "\"Complete requests: 99999999999999999999\" is not a count",
         ),
         (
             "Complete requests:      2000\nFailed requests:        30\n   (Connect: 0, Receive: 10)\n"
@@ -157,13 +157,13 @@ fn wrk_without_latencies_or_answers() {
         assert_eq!(section.figures.latencies.source.is_some(), has_latency, "{mean}");
     }
     for (counts, rate, reason) in [
-        ("-5 requests in 10.00s, 0.00B", "5.00", "\"-5 requests\" is no count"),
+        ("-5 requests in 10.00s, 0.00B", "5.00", "\"-5 requests\" is not a count"),
         (
             "99999999999999999999 requests in 10.00s, 0.00B",
             "5.00",
-            "\"99999999999999999999 requests\" is no count",
+            "\"99999999999999999999 requests\" is not a count",
         ),
-        ("5 requests in 10.00s, 0.00B", "inf", "\"Requests/sec: inf\" is no number"),
+        ("5 requests in 10.00s, 0.00B", "inf", "\"Requests/sec: inf\" is not a number"),
     ] {
         let found =
             super::sections(wrk(["1.00ms 1.00ms 2.00ms 86.39%", "", counts, rate, "0.00B"]).as_bytes());

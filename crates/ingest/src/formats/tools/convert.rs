@@ -29,8 +29,9 @@ pub(crate) trait LogToConvert {
 
 /// Converts the records of one log.
 pub(crate) trait Convert: Send {
-    /// Converts whole records at the beginning of `input`. Returns the number of bytes that they take; what is behind
-    /// them is given again, with more. Where nothing follows, everything is taken.
+    /// Converts whole records at the beginning of `input`, until there are enough rows. Returns the number of bytes that
+    /// they take; what is behind them is given again, with more. Where nothing follows, everything is taken, unless there
+    /// are enough rows before.
     ///
     /// # Errors
     /// If nothing behind these records can be read.

@@ -5,10 +5,14 @@ use std::io;
 use super::convert::{Convert, Follows, LogToConvert};
 use super::format::{Clock, Format};
 use super::rows::Rows;
+use crate::formats::steps;
 use crate::sample::resolution::Resolution;
 
 /// The number of bytes of a log that are read at once.
 const PIECE: usize = 256 << 10;
+
+/// The number of bytes of converted records that are enough at once.
+const ENOUGH: usize = 1 << 20;
 
 /// A log's bytes as they are converted.
 pub(crate) struct Converter {
@@ -18,8 +22,9 @@ pub(crate) struct Converter {
     ahead: Option<(Box<dyn Convert>, Rows)>,
     /// The number of bytes of the rows that were taken.
     taken: usize,
-    /// The bytes of the log that are not converted yet.
+    /// Bytes of the log, of which the first ones are converted, and the number of these.
     input: Vec<u8>,
+    converted: usize,
     /// The number of bytes that a piece needs at least, since fewer held no whole record.
     wanted: usize,
     ended: bool,
@@ -31,10 +36,11 @@ impl Converter {
     pub(crate) fn new(format: &Format, resolution: Resolution, begin: Option<i64>, head: Vec<u8>) -> Self {
         let (convert, mut rows) = format.parts(resolution);
         rows.keeps_lines = format.by_workers;
+        rows.enough = ENOUGH;
         rows.begin_ms = begin.filter(|_| (format.clock)(&head) == Clock::SinceBegin).unwrap_or_default();
         // A format that tells whole ms has nothing beyond them.
         let ahead = (format.finest != Resolution::MILLISECOND).then(|| format.parts(resolution));
-        Self { convert, rows, ahead, taken: 0, input: head, wanted: 0, ended: false }
+        Self { convert, rows, ahead, taken: 0, input: head, converted: 0, wanted: 0, ended: false }
     }
 
     /// Gives lines.
@@ -48,13 +54,14 @@ impl Converter {
         while self.taken == self.rows.bytes.len() && !self.ended {
             self.rows.bytes.clear();
             self.taken = 0;
-            let ended = self.input.len() <= self.wanted && self.fill(log)? == 0;
-            let follows = if ended { log.follows() } else { Follows::More };
-            let converted =
-                self.convert.convert(&self.input, follows, &mut self.rows).map_err(io::Error::from)?;
-            self.wanted = if converted == 0 { self.input.len() } else { 0 };
-            self.input.drain(..converted.min(self.input.len()));
-            self.ended = ended;
+            let has_ended = self.input.len() - self.converted <= self.wanted && self.fill(log)? == 0;
+            let follows = if has_ended { log.follows() } else { Follows::More };
+            let input = self.input.get(self.converted..).unwrap_or_default();
+            let converted = self.convert.convert(input, follows, &mut self.rows).map_err(io::Error::from)?;
+            self.wanted = if converted == 0 { input.len() } else { 0 };
+            let is_taken = converted >= input.len();
+            self.converted += converted.min(input.len());
+            self.ended = has_ended && (is_taken || !self.rows.are_enough());
         }
         let given = self.rows.bytes.get(self.taken..).unwrap_or_default();
         let length = given.len().min(out.len());
@@ -65,6 +72,8 @@ impl Converter {
 
     /// Reads as much again as there is, and at least a piece. Returns the number of bytes.
     fn fill(&mut self, log: &mut impl LogToConvert) -> io::Result<usize> {
+        self.input.drain(..std::mem::take(&mut self.converted));
+        steps::count(self.input.len());
         let before = self.input.len();
         self.input.resize(before + before.max(PIECE), 0);
         let mut filled = before;

@@ -33,9 +33,9 @@ const MICROSECONDS: usize = 16;
 fn recognises(head: &[u8]) -> bool {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
-    let is_start = fields.first().is_some_and(|field| field.len() == MICROSECONDS);
-    is_start && fields.len() >= 3 && fields.iter().take(3).all(|field| parse_i64(field).is_some())
+    let fields = || line.split(|byte| *byte == b'\t').take(3);
+    let is_start = fields().next().is_some_and(|field| field.len() == MICROSECONDS);
+    is_start && fields().filter(|field| parse_i64(field).is_some()).count() == 3
 }
 
 struct H2load;

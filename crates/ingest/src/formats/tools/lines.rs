@@ -5,6 +5,7 @@ use super::fields::is_quoted_after;
 use super::rows::Rows;
 use super::told::Wrong;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
+use crate::formats::steps;
 use crate::run::fault::Fault;
 
 /// The most bytes of lines that are given as they are together. A longer line is converted.
@@ -45,8 +46,6 @@ struct Begun {
     lines: u64,
     /// True if a quote is open before its latest line.
     is_quoted: bool,
-    /// False where no line can open one.
-    may_quote: bool,
 }
 
 impl<T: ConvertLine> LineByLine<T> {
@@ -64,7 +63,8 @@ impl<T: ConvertLine> LineByLine<T> {
     fn end_line(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
         self.end_unclosed(input, end, begun, rows);
         let line = input.get(begun.line..end).unwrap_or_default();
-        begun.is_quoted = begun.may_quote && is_quoted_after(line, begun.is_quoted);
+        steps::count(line.len() + 1);
+        begun.is_quoted = T::BEGINS.is_some() && is_quoted_after(line, begun.is_quoted);
         begun.line = end + 1;
         begun.lines += 1;
         if !begun.is_quoted {
@@ -84,7 +84,7 @@ impl<T: ConvertLine> LineByLine<T> {
     fn take_to(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
         self.take(input.get(begun.at..end).unwrap_or_default(), rows);
         rows.place = (rows.place.0 + begun.lines, rows.place.1 + (end + 1 - begun.at) as u64);
-        *begun = Begun { at: end + 1, line: end + 1, lines: 0, is_quoted: false, ..*begun };
+        *begun = Begun { at: end + 1, line: end + 1, lines: 0, is_quoted: false };
     }
 
     /// Takes what is behind the last line end of the log.
@@ -127,9 +127,11 @@ impl<T: ConvertLine> LineByLine<T> {
 
     /// Converts lines.
     fn convert_lines(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
-        let may_quote = T::BEGINS.is_some() && memchr::memchr(b'"', input).is_some();
-        let mut begun = Begun { may_quote, ..Begun::default() };
+        let mut begun = Begun::default();
         for end in memchr::memchr_iter(b'\n', input) {
+            if rows.are_enough() && begun.at == begun.line && begun.at > 0 {
+                return Ok(begun.at);
+            }
             self.end_line(input, end, &mut begun, rows);
         }
         if follows != Follows::More {

@@ -38,8 +38,11 @@ fn check_complete(key: &RunKey, parts: &[Part], of: u32) -> Result<()> {
     }
     let named = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if missing.len() > NAMED { ", …" } else { "" };
-    let problem = format!("of the {of} parts of {key}, {} are missing: {named}{more}", missing.len());
-    let remedy = "Ingest them, each with its number; or number all parts anew if there are fewer.";
+    let problem = match missing.len() {
+        1 => format!("part {named} of {of} of {key} is missing"),
+        _ => format!("parts {named}{more} of {of} of {key} are missing"),
+    };
+    let remedy = "Ingest them, each with its number. If the run has fewer parts, ingest all again with the right number.";
     Err(Error::refused(ErrorKind::PartsMissing, problem, remedy))
 }
 

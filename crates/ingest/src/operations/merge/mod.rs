@@ -234,10 +234,12 @@ async fn merge<S: PartStore>(store: &S, key: &RunKey, of: u32, options: &MergeOp
     let writer = held.begin_merged(key, &parts).await?;
     let mut merged = Merged::new(Totals::new(options.memory, writer.scratch()), options.max_rejects);
     for part in &parts {
+        options.progress.go_on()?;
         merged.add(key, part, &held.facts(part).await?)?;
         // So that a merge can be stopped before the next part.
         tokio::task::yield_now().await;
     }
+    options.progress.go_on()?;
     let stage = options.progress.commit();
     let done = merged.commit(writer, (key, &parts), options.replace, stage).await?;
     stage.set(Stage::Stored);

@@ -37,8 +37,7 @@ impl Followed {
         }
         if files.is_empty() {
             let names: Vec<String> = missing.iter().map(|log| log.display().to_string()).collect();
-            let problem =
-                format!("nothing was ever written to {}: there is no run to store", names.join(", "));
+            let problem = format!("nothing was written to {}: there is no run to store", names.join(", "));
             return Err(Error::usage(ErrorKind::NoLog, problem, "Check the name, and that the test runs."));
         }
         files.extend(beside);

@@ -254,7 +254,7 @@ impl Collected {
         }
         Err(Error::usage(
             ErrorKind::Resolution,
-            format!("{place} tells times in units of {own}, and another log of the run in units of {all}"),
+            format!("{place} has times in units of {own}, and another log of the run in units of {all}"),
             format!("Give all logs the coarser one as their resolution: {}.", all.max(own)),
         ))
     }

@@ -74,6 +74,7 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>,
     ) -> Result<(Collected, Option<bool>)> {
         while let Some(message) = inbox.recv().await {
+            self.shared.progress.go_on()?;
             match message {
                 Message::Failed(error) => return Err(error),
                 Message::Read(lane, read) => {

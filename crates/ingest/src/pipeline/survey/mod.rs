@@ -8,6 +8,7 @@ use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
+use crate::run::info::TIMES;
 use crate::run::options::time_unit::TimeUnit;
 use crate::source::LogSource;
 
@@ -29,9 +30,6 @@ fn worth_a_look(source: &LogSource) -> usize {
 
 /// Several logs of more than this many times the bytes to look ahead are long ones.
 const LONG: u64 = 128;
-
-/// The years 1 to 9999 in epoch ms, without their last days: the range that calendars and databases support.
-const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
 
 /// The result of looking ahead.
 pub(crate) struct Survey {

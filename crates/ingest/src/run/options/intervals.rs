@@ -63,7 +63,7 @@ impl Intervals {
         let percent = 100.0 / 10f64.powi(self.digits.into());
         let mut notes = vec![format!(
             "made from histograms of intervals: response times are rounded up, by less than {percent} % ({} significant \
-             digits); the log does not tell failures, so all requests count as successes; there are no single requests",
+             digits); failures are not in the log, so all requests count as successes; there are no single requests",
             self.digits
         )];
         if self.per_ms > 0 {

@@ -70,6 +70,33 @@ const INTERVALS: &str = "intervals";
 /// What the name of a stored tag begins with.
 const TAG: &str = "tag:";
 
+/// The maximum number of bytes of a tag's key, and of its value.
+const LONGEST_TAG: (usize, usize) = (64, 256);
+
+/// Returns true if a text can be the key of a tag.
+pub fn is_tag_key(text: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    !text.is_empty() && text.len() <= LONGEST_TAG.0 && text.chars().all(is_letter)
+}
+
+/// Returns why there can't be a tag with this key and value, as a clause; `None` if there can.
+///
+/// ```
+/// use perfpipe_ingest::run::tag_fault;
+///
+/// assert_eq!(tag_fault("branch", "main, or \"so\""), None);
+/// assert!(tag_fault("two words", "main").is_some() && tag_fault("branch", "two\nlines").is_some());
+/// ```
+pub fn tag_fault(key: &str, value: &str) -> Option<String> {
+    let (longest_key, longest_value) = LONGEST_TAG;
+    if !is_tag_key(key) {
+        return Some(format!("the key of a tag is 1 to {longest_key} letters, digits, '_', '-' or '.'"));
+    }
+    let is_one =
+        !value.trim().is_empty() && value.len() <= longest_value && !value.chars().any(char::is_control);
+    (!is_one).then(|| format!("the value of a tag is one line of 1 to {longest_value} bytes"))
+}
+
 impl RunOptions {
     /// Returns true if the unit of the CPU readings was given, even one that only another version knows.
     pub fn tells_cpu_scale(&self) -> bool {

@@ -210,15 +210,14 @@ async fn read_whole(
         Some(damage) => damage.clone().lost().at(place.clone()),
         None => fault.at(place.clone()),
     })?;
+    // The text is large, and not needed any more.
+    let Whole { digest, cut, .. } = whole;
     let mut readings = Readings::default();
-    (readings.empty_values, readings.date) = (found.empty_values, found.date);
     if options.series.is_none() {
         readings.scale = monitor.scale(found.cores, options).map_err(|fault| fault.at(place.clone()))?;
     }
-    for reading in found.readings {
-        readings.add(reading, place, options)?;
-    }
-    Ok((readings, Fed { digest: whole.digest, cut: whole.cut }))
+    readings.add_all(found, place, options)?;
+    Ok((readings, Fed { digest, cut }))
 }
 
 async fn parse(

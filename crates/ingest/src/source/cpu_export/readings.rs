@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::monitor::{Found, MOST_READINGS, MOST_SERIES, Stamped};
 use super::row::{CLOCKS, Reading};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
@@ -11,10 +12,6 @@ use crate::series::cpu::TimeSeries;
 use crate::series::scale::doubt;
 use crate::source::SourceOptions;
 
-/// The maximum number of readings: 46 days at one a second.
-const MOST_READINGS: usize = 4_000_000;
-/// The maximum number of series.
-const MOST_SERIES: usize = 1000;
 /// The largest plausible reading, in percent of one core: ten times as many cores as the largest machines have. Bytes
 /// of memory exceed it.
 const MOST_PERCENT: f64 = 1_000_000.0;
@@ -26,8 +23,7 @@ const CHOOSE: &str = "Choose one by its number (SourceOptions::cpu_item).";
 
 /// What to do where another series than the CPU must be chosen.
 const ONE_ITEM: &str = "Choose one by its number (SeriesFile::item).";
-const BY_NAME: &str =
-    "Name it as one of them, as in --series memory=FILE, or keep only the lines of one in the file.";
+const BY_NAME: &str = "Name it as one of them, or keep only the lines of one in the file.";
 
 /// Returns true if the series of a reading is the one that is asked for by name: as the metric of its label, or as the
 /// whole label.
@@ -41,12 +37,11 @@ fn is_named(series: &Option<String>, options: &SourceOptions) -> bool {
 }
 
 /// Refuses a reading of no plausible time, or a negative one of the CPU, from whatever form it comes.
-fn check(reading: &Reading, place: &Place, options: &SourceOptions) -> Result<()> {
-    let Reading { clock, value, .. } = reading;
-    let problem = if !CLOCKS.contains(clock) {
+fn check((clock, _, value): Stamped, place: &Place, options: &SourceOptions) -> Result<()> {
+    let problem = if !CLOCKS.contains(&clock) {
         format!("the clock {clock} is not a plausible time in epoch seconds")
-    } else if *value < 0.0 && options.series.is_none() {
-        format!("the value {value} at {clock} is negative")
+    } else if value < 0.0 && options.series.is_none() {
+        format!("the value {} at {clock} is negative", number(value))
     } else {
         return Ok(());
     };
@@ -54,11 +49,19 @@ fn check(reading: &Reading, place: &Place, options: &SourceOptions) -> Result<()
     Err(Error::input(ErrorKind::CpuReading, place.clone(), problem, remedy))
 }
 
+/// A number in few digits, however large it is.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-6..1e15 => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
 /// The readings so far.
 #[derive(Default)]
 pub(super) struct Readings {
     /// Epoch second, nanoseconds and value of each reading of the chosen series (by default the first).
-    kept: Vec<(i64, u32, f64)>,
+    kept: Vec<Stamped>,
     /// The number of readings of each series.
     counts: BTreeMap<Option<String>, u64>,
     /// The series whose readings are kept.
@@ -77,21 +80,49 @@ impl Readings {
     /// # Errors
     /// If there are more readings or series than the maximum, or it can't be one.
     pub(super) fn add(&mut self, reading: Reading, place: &Place, options: &SourceOptions) -> Result<()> {
-        check(&reading, place, options)?;
+        let Reading { clock, ns, value, series } = reading;
+        self.add_to(&series, (clock, ns, value), place, options)
+    }
+
+    /// Adds all that was found in a text, or in the answers of a host.
+    ///
+    /// # Errors
+    /// As those of [`add`](Self::add).
+    pub(super) fn add_all(&mut self, found: Found, place: &Place, options: &SourceOptions) -> Result<()> {
+        self.empty_values += found.empty_values;
+        self.date.clone_from(&found.date);
+        for (series, readings) in found.into_series() {
+            for reading in readings {
+                self.add_to(&series, reading, place, options)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_to(
+        &mut self,
+        series: &Option<String>,
+        reading: Stamped,
+        place: &Place,
+        options: &SourceOptions,
+    ) -> Result<()> {
+        check(reading, place, options)?;
         let chosen = self.chosen.get_or_insert_with(|| match options.cpu_item {
             Some(item) => Some(item.to_string()),
-            None => reading.series.clone(),
+            None => series.clone(),
         });
-        if reading.series != *chosen && is_named(&reading.series, options) && !is_named(chosen, options) {
-            chosen.clone_from(&reading.series);
-            self.kept.clear();
-        }
-        if reading.series == *chosen {
-            self.kept.push((reading.clock, reading.ns, reading.value));
-        }
-        match self.counts.get_mut(&reading.series) {
+        match self.counts.get_mut(series) {
             Some(count) => *count += 1,
-            None => drop(self.counts.insert(reading.series, 1)),
+            None => {
+                if series != chosen && is_named(series, options) && !is_named(chosen, options) {
+                    chosen.clone_from(series);
+                    self.kept.clear();
+                }
+                self.counts.insert(series.clone(), 1);
+            }
+        }
+        if series == chosen {
+            self.kept.push(reading);
         }
         if self.kept.len() > MOST_READINGS || self.counts.len() > MOST_SERIES {
             let problem = if self.kept.len() > MOST_READINGS {
@@ -103,7 +134,7 @@ impl Readings {
             return Err(Error::input(
                 ErrorKind::CpuTooLarge,
                 place.clone(),
-                format!("{} holds {problem}", options.readings_are()),
+                format!("{} has {problem}", options.readings_are()),
                 remedy,
             ));
         }
@@ -130,7 +161,7 @@ impl Readings {
             notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values).into());
         }
         if self.kept.is_empty() {
-            notes.push(format!("{place}: {} holds no readings", options.readings_are()).into());
+            notes.push(format!("{place}: {} has no readings", options.readings_are()).into());
         }
         let scale = options.cpu_scale.or(self.scale);
         let factor = scale.unwrap_or_default().factor();
@@ -167,9 +198,11 @@ impl Readings {
             return Ok(largest);
         }
         let problem = format!(
-            "its readings range from {least} to {largest}; a CPU has at most 1,000,000 % (10,000 cores)"
+            "its readings range from {} to {}; a CPU has at most 1,000,000 % (10,000 cores)",
+            number(least),
+            number(largest)
         );
-        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item, which is given as --series memory=FILE --unit bytes; \
+        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item, which is another series of the server; \
                       remove single readings that are wrong.";
         Err(Error::input(ErrorKind::CpuRange, place.clone(), problem, remedy))
     }
@@ -177,7 +210,7 @@ impl Readings {
     /// Counts the seconds with several readings that differ. The readings must be sorted.
     fn seconds_that_differ(&self) -> usize {
         let seconds = self.kept.chunk_by(|one, next| one.0 == next.0);
-        let differ = |readings: &&[(i64, u32, f64)]| {
+        let differ = |readings: &&[Stamped]| {
             readings.iter().zip(readings.iter().skip(1)).any(|(one, next)| one.2 != next.2)
         };
         seconds.filter(differ).count()
@@ -192,10 +225,10 @@ impl Readings {
         let what = options.readings_are();
         let problem = match options.cpu_item {
             None if self.counts.len() < 2 => return Ok(()),
-            None if numbered => format!("{what} holds several items: {}", self.list()),
-            None => format!("{what} holds several series: {}", self.list()),
+            None if numbered => format!("{what} has several items: {}", self.list()),
+            None => format!("{what} has several series: {}", self.list()),
             Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
-            Some(item) if numbered => format!("{what} has no item {item}; it holds {}", self.list()),
+            Some(item) if numbered => format!("{what} has no item {item}; it has {}", self.list()),
             Some(item) => format!("item {item} was asked for, and {what} has no itemid column"),
         };
         let (kind, remedy) = match (numbered, options.cpu_item) {
@@ -252,6 +285,13 @@ mod tests {
             assert_eq!(add(clock, value, &cpu).unwrap_err().kind(), ErrorKind::CpuReading);
         }
         assert!(add(CLOCKS.start, 0.0, &cpu).is_ok() && add(CLOCKS.end - 1, -1.0, &memory).is_ok());
+    }
+
+    #[test]
+    fn large_numbers_are_written_in_few_digits() {
+        let shown = |value: f64| number(value);
+        assert_eq!((shown(0.0), shown(-2.5), shown(1e7)), ("0".into(), "-2.5".into(), "10000000".into()));
+        assert_eq!((shown(-9e307), shown(1e-300)), ("-9e307".into(), "1e-300".into()));
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn holds_a_log(of: &SeriesFile) -> Error {
     Error::input(
         ErrorKind::SeriesFile,
         &of.file,
-        format!("it holds a log of requests, not readings of the series {}", of.name),
+        format!("it is a log of requests, not readings of the series {}", of.name),
         "Give an export with the columns clock and value, or a log of JMeter's PerfMon plugin.",
     )
 }

@@ -11,6 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
+use super::notes::Notes;
 use crate::error::{Error, Result};
 
 /// The size in bytes of the pieces that have a checksum each. The last one of a file may be shorter.
@@ -75,12 +76,24 @@ pub(super) struct SummedFile {
     path: PathBuf,
     sums: Sums,
     piece: crc32fast::Hasher,
+    notes: Notes,
 }
 
 impl SummedFile {
     /// Begins a new file, which error messages call `path`.
     pub(super) fn new(file: Box<dyn Target>, path: PathBuf) -> Self {
-        Self { file, path, sums: Sums::default(), piece: crc32fast::Hasher::new() }
+        Self { file, path, sums: Sums::default(), piece: crc32fast::Hasher::new(), notes: Notes::new() }
+    }
+
+    /// Sets what the metadata of a Parquet file says of its run.
+    pub(super) fn noted(mut self, notes: Notes) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// Takes what the metadata of a Parquet file says of its run.
+    pub(super) fn take_notes(&mut self) -> Notes {
+        std::mem::take(&mut self.notes)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -96,7 +109,7 @@ impl SummedFile {
         Ok(std::mem::take(&mut self.sums))
     }
 
-    /// Begins to make the file durable: nothing more is written to it, but others are.
+    /// Begins to make the file durable: little more is written to it, but others are.
     pub(super) fn send_on(&mut self) -> Result<()> {
         self.file.send_on().map_err(|error| Error::io(&self.path, error))
     }

@@ -23,17 +23,19 @@
 //! Writers hold locks: `.lock` in a run's folder locks its key, `.lock` in a staged run shows that its writer is alive,
 //! and the store's own `.lock` is held briefly while the others are taken or released.
 
+pub(crate) mod aside;
 mod checksum;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
+mod guard;
 mod home;
 #[cfg(feature = "lake")]
 mod lake;
 pub(crate) mod lock;
+mod notes;
 pub(crate) mod packed;
 mod pages;
-mod panics;
 pub(crate) mod parts;
 mod place;
 mod points;
@@ -59,7 +61,7 @@ use self::lake::Lake;
 use super::held::{self, Counted};
 use super::repairer::Repairer;
 use super::unreadable::fault;
-use super::{Listing, Wanted};
+use super::{Listing, StoreCheck, Wanted};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
@@ -111,7 +113,11 @@ impl ParquetStore {
     #[cfg(feature = "lake")]
     pub fn open_bucket(url: &str, settings: &[(String, String)]) -> Result<Self> {
         let lake = Lake::open(url, settings)?;
-        lake.check_layout()?;
+        match lake.check_layout() {
+            // What is damaged is said by whoever reads it, and `verify` names all of it.
+            Err(Error::Store { .. }) => {}
+            checked => checked?,
+        }
         Ok(Self { home: Home::Lake(lake) })
     }
 
@@ -177,7 +183,11 @@ impl ParquetStore {
             Err(error @ Error::Store { .. }) => found.unread.push(error),
             checked => checked?,
         }
-        let runs = self.home.manifests(test, |manifest| (manifest.bytes(), manifest.info))?;
+        let runs = match self.home.manifests(test, |manifest| (manifest.bytes(), manifest.info)) {
+            // It is not known which runs there are, as was said above.
+            Err(Error::Store { .. }) if !found.unread.is_empty() => Vec::new(),
+            runs => runs?,
+        };
         found.runs.reserve(runs.len());
         for run in runs {
             match run {
@@ -234,6 +244,16 @@ impl ParquetStore {
         Ok(self.home.manifest(key)?.map(|manifest| manifest.bytes()))
     }
 
+    /// Reads what the store itself says of its runs, as opposed to the contents of runs.
+    pub(crate) fn check_store(&self) -> Result<StoreCheck> {
+        match &self.home {
+            // Its file is read by whoever opens it, and each run describes itself.
+            Home::Folder(_) => Ok(StoreCheck::default()),
+            #[cfg(feature = "lake")]
+            Home::Lake(lake) => lake.verify(),
+        }
+    }
+
     /// Reads every byte of a run's files. Returns a fault for each damaged file, with its name.
     pub(crate) fn check_files(&self, key: &RunKey) -> Result<Vec<String>> {
         let checked = self.with_generation(key, |manifest, file| {
@@ -255,7 +275,7 @@ impl ParquetStore {
             Ok(StoredRun {
                 cpu: tables::read_cpu(file(tables::CPU)?)?,
                 series: series(manifest, file)?,
-                errors: tables::read_errors(file(tables::ERRORS)?)?,
+                errors: tables::read_errors(file(tables::ERRORS)?, &manifest.info)?,
                 ..StoredRun::new(manifest.info.clone(), CellTable::default())
             })
         })
@@ -301,7 +321,7 @@ impl ParquetStore {
         let mut counted = Counted::default();
         for reader in readers {
             samples::stream(reader, info.resolution, &mut |batch| {
-                counted.add_batch(&batch);
+                counted.merge(Counted::of_batch(&batch));
                 sink(batch)
             })?;
         }
@@ -377,13 +397,13 @@ fn read_facts(
     manifest: &Manifest,
     file: &dyn Fn(&str) -> Result<CheckedFile>,
 ) -> Result<(StoredRun, Counted)> {
-    let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?)?;
+    let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?, &manifest.info)?;
     let run = StoredRun {
         info: manifest.info.clone(),
         cells,
         cpu: tables::read_cpu(file(tables::CPU)?)?,
         series: series(manifest, file)?,
-        errors: tables::read_errors(file(tables::ERRORS)?)?,
+        errors: tables::read_errors(file(tables::ERRORS)?, &manifest.info)?,
         labels: tables::read_labels(file(tables::LABELS)?)?,
     };
     Ok((run, counted))
@@ -397,8 +417,11 @@ fn pass_rejects(
 ) -> Result<()> {
     let mut read = 0;
     for reject in rejects {
-        each(reject?)?;
         read += 1;
+        if read > info.rejects {
+            break;
+        }
+        each(reject?)?;
     }
     held::rejects(info, read)
 }
@@ -436,7 +459,7 @@ fn rejects(
 ) -> Result<Box<dyn Iterator<Item = Result<Reject>>>> {
     match has_reject_table(manifest) {
         #[cfg(feature = "lake")]
-        true => Ok(Box::new(lake::read_rejects(file(tables::REJECT_TABLE)?)?)),
+        true => Ok(Box::new(lake::read_rejects(file(tables::REJECT_TABLE)?, manifest.info.rejects)?)),
         _ => Ok(Box::new(tables::read_rejects(&file(tables::REJECTS)?))),
     }
 }

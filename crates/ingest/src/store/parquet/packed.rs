@@ -14,18 +14,19 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use super::aside::Aside;
 use super::checksum::Sums;
-use super::folder::manifest::{Manifest, mark};
+use super::folder::manifest::{LARGEST, Manifest, mark};
 use super::folder::name::folder_name;
 use super::folder::{Folder, MANIFEST, MARKER};
 use super::{ParquetStore, small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
+use crate::store::unreadable::fault;
 
 /// The entry with the version.
 const MARK: &str = "perfpipe-run.json";
@@ -33,8 +34,8 @@ const MARK: &str = "perfpipe-run.json";
 /// The version of the form.
 const VERSION: u32 = 1;
 
-/// The size in bytes that the version's entry and the manifest have at most.
-const SMALL_ENTRY: u64 = 64 << 20;
+/// The size in bytes that the version's entry has at most.
+const MARK_BYTES: u64 = 1 << 10;
 
 /// The length of the header before the name of a zip's first entry, in bytes.
 const HEADER: usize = 30;
@@ -75,7 +76,7 @@ fn put(zip: &mut ZipWriter<impl Write + Seek>, name: &str, mut from: impl Read) 
 pub struct PackedRun {
     store: ParquetStore,
     info: RunInfo,
-    _folder: TempDir,
+    _aside: Aside,
 }
 
 impl PackedRun {
@@ -89,7 +90,7 @@ impl PackedRun {
         read.is_ok() && head.starts_with(b"PK\x03\x04") && head.ends_with(MARK.as_bytes())
     }
 
-    /// Unpacks a run into a temporary folder. Its tables are checked when they are read.
+    /// Unpacks a run into a temporary folder, and reads it there.
     ///
     /// # Errors
     /// If the file can't be read, is of another version, or is damaged.
@@ -101,11 +102,12 @@ impl PackedRun {
     pub(super) fn open_in(path: &Path, parent: &Path) -> Result<Self> {
         let mut zip = ZipArchive::new(open(path)?).map_err(|error| damaged(path, &error.to_string()))?;
         check_version(path, &mut zip)?;
-        let temporary = tempfile::tempdir_in(parent).map_err(|error| Error::io(parent, error))?;
-        let folder = Folder::new(temporary.path());
-        let listed = temporary.path().join(MANIFEST);
+        let aside = Aside::new(parent)?;
+        let folder = Folder::new(aside.path());
+        let listed = aside.path().join(MANIFEST);
         take(path, &mut zip, MANIFEST, &listed, None)?;
-        let manifest = Manifest::read(&listed)?.ok_or_else(|| damaged(path, "it has no manifest"))?;
+        let manifest = Manifest::read(&listed).map_err(|error| told(path, error))?;
+        let manifest = manifest.ok_or_else(|| damaged(path, "it has no manifest"))?;
         if manifest.info.samples_stored {
             return Err(damaged(path, "it lacks the samples that it says it has"));
         }
@@ -123,9 +125,13 @@ impl PackedRun {
         }
         let home = run.join(MANIFEST);
         fs::rename(&listed, &home).map_err(|error| Error::io(&home, error))?;
-        mark(&temporary.path().join(MARKER))?;
-        let store = ParquetStore::open(temporary.path())?;
-        Ok(Self { store, info: manifest.info, _folder: temporary })
+        mark(&aside.path().join(MARKER))?;
+        let store = ParquetStore::open(aside.path())?;
+        // What is damaged is to be told of the file, not of what was unpacked.
+        let read = store.read(&manifest.info.key);
+        read.map_err(|error| told(path, error))?;
+        store.rejects(&manifest.info.key, &mut |_| Ok(())).map_err(|error| told(path, error))?;
+        Ok(Self { store, info: manifest.info, _aside: aside })
     }
 
     /// Returns the metadata of the run.
@@ -143,7 +149,7 @@ impl PackedRun {
 fn check_version(path: &Path, zip: &mut ZipArchive<File>) -> Result<()> {
     let mut text = Vec::new();
     let entry = zip.by_name(MARK).map_err(|error| damaged(path, &error.to_string()))?;
-    entry.take(SMALL_ENTRY).read_to_end(&mut text).map_err(|error| damaged(path, &error.to_string()))?;
+    entry.take(MARK_BYTES).read_to_end(&mut text).map_err(|error| damaged(path, &error.to_string()))?;
     let mark: Mark = serde_json::from_slice(&text).map_err(|error| damaged(path, &error.to_string()))?;
     if mark.version == VERSION {
         return Ok(());
@@ -151,7 +157,7 @@ fn check_version(path: &Path, zip: &mut ZipArchive<File>) -> Result<()> {
     Err(Error::refused(
         ErrorKind::StoreLayout,
         format!(
-            "{} holds a run in version {}, and this perfpipe knows version {VERSION}",
+            "{} is a run in version {}, and this perfpipe reads version {VERSION}",
             path.display(),
             mark.version
         ),
@@ -166,7 +172,7 @@ fn take(path: &Path, zip: &mut ZipArchive<File>, name: &str, to: &Path, size: Op
         return Err(damaged(path, &format!("{name} is compressed")));
     }
     let mut file = File::create_new(to).map_err(|error| Error::io(to, error))?;
-    let most = size.unwrap_or(SMALL_ENTRY);
+    let most = size.unwrap_or(LARGEST);
     let taken = io::copy(&mut entry.take(most.saturating_add(1)), &mut file);
     let taken = taken.map_err(|error| damaged(path, &format!("{name}: {error}")))?;
     match size {
@@ -175,6 +181,14 @@ fn take(path: &Path, zip: &mut ZipArchive<File>, name: &str, to: &Path, size: Op
         }
         _ if taken > most => Err(damaged(path, &format!("{name} is too large"))),
         _ => Ok(()),
+    }
+}
+
+/// Returns an error of what was unpacked as one of the file, if it means damage.
+fn told(path: &Path, error: Error) -> Error {
+    match fault(error) {
+        Ok(problem) => damaged(path, &problem),
+        Err(error) => error,
     }
 }
 

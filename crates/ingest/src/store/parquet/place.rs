@@ -1,12 +1,13 @@
 //! Where the files of a run are, and how they are written and read there.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::checksum::{CheckedFile, SummedFile, Sums};
 #[cfg(feature = "lake")]
 use super::lake::Generation;
-use super::lock::refuse_link;
+use super::lock::{open_unlinked, unopened};
 use super::write_back::WrittenBack;
 use crate::error::{Error, Result};
 
@@ -87,7 +88,9 @@ fn link(file: &Path, to: &Path) -> Result<()> {
     if fs::hard_link(file, to).is_ok() {
         return Ok(());
     }
-    let copied = fs::copy(file, to).and_then(|_| File::open(to)?.sync_all());
+    let mut from = open_unlinked(file).map_err(|error| unopened(file, error))?;
+    let copied =
+        File::create_new(to).and_then(|mut to| io::copy(&mut from, &mut to).and_then(|_| to.sync_all()));
     copied.map_err(|error| Error::io(to, error))
 }
 
@@ -99,7 +102,6 @@ pub(super) fn create(path: &Path) -> Result<SummedFile> {
 
 /// Opens a file on the disk, whose size must be that of `sums`.
 pub(super) fn open(path: PathBuf, sums: Sums) -> Result<CheckedFile> {
-    refuse_link(&path)?;
-    let file = File::open(&path).map_err(|error| Error::io(&path, error))?;
+    let file = open_unlinked(&path).map_err(|error| unopened(&path, error))?;
     CheckedFile::new(Box::new(file), path, sums)
 }

@@ -2,8 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -11,9 +9,9 @@ use serde_json::value::RawValue;
 
 use super::ParquetStore;
 use super::folder::manifest::{sync_dir, write_json};
-use super::folder::{Folder, POINTS};
+use super::folder::{Folder, POINTS, not_durable};
 use super::home::Home;
-use super::lock::refuse_link;
+use super::lock::read_whole;
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
 use crate::store::repairer::Repairer;
@@ -143,19 +141,17 @@ impl ParquetStore {
         let file = PointsFile::new(&points)
             .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
         write_json(&path, &file)?;
-        sync_dir(self.path())
+        sync_dir(self.path()).map_err(|error| not_durable("the points are in their place", &error))
     }
 }
+
+/// The maximum size of the file of points in bytes: some hundred thousand of them.
+const LARGEST: u64 = 64 << 20;
 
 /// Returns the text of the points in a folder, and its file; `None` if there is none.
 fn text_in(folder: &Folder) -> Result<Option<(PathBuf, Vec<u8>)>> {
     let path = folder.path().join(POINTS);
-    refuse_link(&path)?;
-    match fs::read(&path) {
-        Ok(text) => Ok(Some((path, text))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io(&path, error)),
-    }
+    Ok(read_whole(&path, LARGEST)?.map(|text| (path, text)))
 }
 
 fn read(path: &Path, text: &[u8]) -> Result<Vec<Point>> {
@@ -168,6 +164,8 @@ fn by_key(points: Vec<Point>) -> BTreeMap<PointKey, Point> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::formats::summaries::point::Figures;
 

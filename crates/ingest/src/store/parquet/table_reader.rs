@@ -14,7 +14,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 
 use super::checksum::{CheckedFile, damaged};
-use super::panics::{Guarded, guarded, plain};
+use super::guard::panics::{Guarded, guarded, plain};
+use super::guard::sizes::{Sizes, check_footer, sizes};
 use crate::error::{Error, Result};
 
 /// The number of rows per piece, by which tables of any length are read.
@@ -39,7 +40,10 @@ impl Table {
     /// Opens a table.
     pub(super) fn open(file: CheckedFile) -> Result<Self> {
         let what: Arc<str> = format!("reading {}", file.path().display()).into();
-        let load = || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(plain);
+        let load = || {
+            check_footer(&file)?;
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(plain)
+        };
         let metadata = guarded(&what, &file, load)?;
         Ok(Self { file, metadata, what })
     }
@@ -67,29 +71,66 @@ impl Table {
         only.and_then(|text| text.as_utf8().ok()).map(str::to_owned)
     }
 
-    /// Reads row groups piece by piece, of those columns that are wanted.
+    /// Fails if there are more rows than `most`, which is what the table's own run can have.
+    pub(super) fn check_rows(&self, most: u64) -> Result<()> {
+        let rows = self.metadata.metadata().row_groups().iter().map(|group| group.num_rows());
+        let rows = rows.fold(0_u64, |sum, rows| sum.saturating_add(u64::try_from(rows).unwrap_or(u64::MAX)));
+        if rows <= most {
+            return Ok(());
+        }
+        Err(Error::store(&*self.what, damaged(&format!("it has {rows} rows, and a run has at most {most}"))))
+    }
+
+    /// Reads row groups piece by piece, of those columns that are wanted. Nothing follows an error.
     pub(super) fn rows<W: Fn(&str) -> bool>(
         &self,
-        groups: Range<usize>,
+        mut groups: Range<usize>,
         wanted: W,
-    ) -> Result<impl Iterator<Item = Result<Piece>> + use<W>> {
-        let what = Arc::clone(&self.what);
-        let rows = Guarded::open(self.file.clone(), |file| {
+    ) -> impl Iterator<Item = Result<Piece>> + use<W> {
+        let Self { file, metadata, what } = self;
+        let table = Self { file: file.clone(), metadata: metadata.clone(), what: Arc::clone(what) };
+        let mut group = None;
+        std::iter::from_fn(move || {
+            loop {
+                if let Some(rows) = group.as_mut().and_then(Guarded::next) {
+                    return Some(rows.map(|rows| Piece { rows, what: Arc::clone(&table.what) }));
+                }
+                match table.group(groups.next()?, &wanted) {
+                    Ok(next) => group = Some(next),
+                    Err(error) => {
+                        groups = 0..0;
+                        group = None;
+                        return Some(Err(error));
+                    }
+                }
+            }
+        })
+    }
+
+    /// Opens a row group, once its pages are known to fit in memory. Each is read by itself: its rows decide how many
+    /// are read at a time.
+    fn group(&self, number: usize, wanted: &impl Fn(&str) -> bool) -> Result<Guarded> {
+        let metadata = self.metadata.metadata();
+        let missing = || Error::bug(&*self.what, "a row group is missing");
+        let group = metadata.row_groups().get(number).ok_or_else(missing)?;
+        let sizes: Sizes = guarded(&self.what, &self.file, || Ok(sizes(&self.file, group, wanted)?))?;
+        Guarded::open(self.file.clone(), |file| {
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
             let fields = builder.schema().fields().iter().enumerate();
-            let wanted: Vec<usize> =
+            let columns: Vec<usize> =
                 fields.filter(|(_, field)| wanted(field.name())).map(|(at, _)| at).collect();
-            let wanted = ProjectionMask::roots(builder.parquet_schema(), wanted);
-            builder.with_row_groups(groups.collect()).with_projection(wanted).with_batch_size(ROWS).build()
-        })?;
-        Ok(rows.map(move |rows| Ok(Piece { rows: rows?, what: Arc::clone(&what) })))
+            let columns = ProjectionMask::roots(builder.parquet_schema(), columns);
+            let rows = sizes.rows_at_once(ROWS);
+            builder.with_row_groups(vec![number]).with_projection(columns).with_batch_size(rows).build()
+        })
     }
 }
 
-/// Reads a table piece by piece.
-pub(super) fn read(file: CheckedFile) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
+/// Reads a table of a run piece by piece, which has at most so many rows.
+pub(super) fn read(file: CheckedFile, most: u64) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
     let table = Table::open(file)?;
-    table.rows(0..table.groups(), |_| true)
+    table.check_rows(most)?;
+    Ok(table.rows(0..table.groups(), |_| true))
 }
 
 impl Piece {
@@ -154,6 +195,11 @@ impl Piece {
         Ok(Lists { ends, values: self.strings(values, name)?.into_iter().map(of).collect() })
     }
 
+    /// Returns an error for a fault of the table, if there is one.
+    pub(super) fn refuse(&self, fault: Option<String>) -> Result<()> {
+        fault.map_or(Ok(()), |fault| Err(self.damaged(fault)))
+    }
+
     /// Returns the error for an inconsistent table.
     pub(super) fn damaged(&self, problem: impl Into<String>) -> Error {
         Error::store(&*self.what, damaged(&problem.into()))
@@ -194,7 +240,7 @@ impl Piece {
         T: ArrowPrimitiveType,
         U: TryFrom<T::Native>,
     {
-        let below = |_| self.damaged(format!("column {name} holds a number below zero"));
+        let below = |_| self.damaged(format!("column {name} has a number below zero"));
         self.primitive::<T>(array, name)?.iter().map(|value| U::try_from(*value).map_err(below)).collect()
     }
 

@@ -7,21 +7,27 @@ use super::checksum::{SummedFile, Sums};
 use super::home::{Draft, Home};
 #[cfg(feature = "lake")]
 use super::lake::{write_rejects, write_tags};
+use super::notes::{Notes, notes};
 use super::place::Place;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
-use super::{seconds, tables};
-use crate::error::Result;
+use super::seconds::{self, Common};
+use super::tables;
+use crate::error::{ErrorKind, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::stage::Stage;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
-use crate::store::counted::CountedCells;
+use crate::store::counted::{self, CountedCells, CountedFailures, check_kept};
+use crate::store::held::Counted;
 
 /// A run that is being written.
 pub struct ParquetWriter {
     // Fields are dropped in this order: the files must be closed before their folder is removed.
     samples: Option<SamplePieces>,
     draft: Draft,
+    /// The samples that were written.
+    taken: Counted,
     /// Files of samples that were written elsewhere.
     linked: BTreeMap<String, Sums>,
 }
@@ -33,7 +39,7 @@ impl ParquetWriter {
 
     pub(super) fn of(draft: Draft, keep_samples: bool) -> Result<Self> {
         let samples = keep_samples.then(|| SamplePieces::create(&draft.place())).transpose()?;
-        Ok(Self { samples, draft, linked: BTreeMap::new() })
+        Ok(Self { samples, draft, taken: Counted::default(), linked: BTreeMap::new() })
     }
 
     /// Begins a run whose samples are those of these files, in their order: of each, where it is, its name and its sums.
@@ -69,6 +75,7 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn write_piece(&mut self, piece: usize, rows: SampleColumns) -> Result<()> {
+        self.taken.merge(rows.counted());
         self.samples.as_mut().map_or(Ok(()), |samples| samples.append(piece, rows))
     }
 
@@ -81,56 +88,79 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { samples, draft, linked } = self;
+        counted::admit(&run)?;
+        let Self { samples, draft, taken, linked } = self;
+        check_kept(run.info, samples.is_some() || !linked.is_empty())?;
+        if samples.is_some() {
+            counted::samples(run.info, taken)?;
+        }
         let place = &draft.place();
-        let mut cells = CountedCells::new(run.cells);
+        let notes = &notes(run.info);
+        let to = (place, notes);
+        let mut cells = CountedCells::new(run.cells, run.info, (run.labels, run.injectors));
+        let mut errors = CountedFailures::new(run.errors, run.info);
         let expected = run.info.requests() + run.info.transactions;
         let mut tables: Vec<Job<'_, Vec<(String, Sums)>>> = vec![
-            table(place, tables::SECONDS, {
-                let (cells, unit, names) = (&mut cells, run.info.resolution, (run.labels, run.injectors));
-                move |out| seconds::write_seconds(out, unit, names, cells)
+            table(to, tables::SECONDS, {
+                let common = Common {
+                    unit: run.info.resolution,
+                    tells_unit: place.is_shared(),
+                    labels: run.labels,
+                    injectors: run.injectors,
+                };
+                let cells = &mut cells;
+                move |out| seconds::write_seconds(out, common, cells)
             }),
-            table(place, tables::CPU, |out| tables::write_cpu(out, run.cpu)),
-            table(place, tables::ERRORS, move |out| tables::write_errors(out, run.errors)),
-            table(place, tables::LABELS, |out| tables::write_labels(out, run.label_counts)),
-            rejects(place, run.rejects),
+            table(to, tables::CPU, |out| tables::write_cpu(out, run.cpu)),
+            table(to, tables::ERRORS, |out| tables::write_errors(out, &mut errors)),
+            table(to, tables::LABELS, |out| tables::write_labels(out, run.label_counts)),
+            rejects(to, run.rejects),
         ];
         if !run.series.is_empty() {
-            tables.push(table(place, tables::SERIES, |out| tables::write_series(out, run.series)));
+            tables.push(table(to, tables::SERIES, |out| tables::write_series(out, run.series)));
         }
         #[cfg(feature = "lake")]
         if place.is_shared() && !run.info.options.tags.is_empty() {
-            tables.push(table(place, tables::TAGS, |out| write_tags(out, &run.info.options.tags)));
+            tables.push(table(to, tables::TAGS, |out| write_tags(out, &run.info.options.tags)));
         }
         if let Some((row, names)) = run.part {
-            tables.push(table(place, tables::PART, move |out| tables::write_document(out, row)));
-            tables.push(table(place, tables::NAMES, move |out| tables::write_document(out, names)));
+            tables.push(table(to, tables::PART, move |out| tables::write_document(out, row)));
+            tables.push(table(to, tables::NAMES, move |out| tables::write_document(out, names)));
         }
         if let Some(samples) = samples {
             // The samples come first: the largest file is the likeliest to fill the disk, and the error should name it.
-            tables.insert(0, (tables::SAMPLES, Box::new(move || samples.close(expected))));
+            tables.insert(0, (tables::SAMPLES, Box::new(move || samples.close(expected, notes))));
         }
         let written = side_by_side(tables)?.into_iter().flat_map(|(_, files)| files);
         let files = linked.into_iter().chain(written).collect();
-        cells.check(run.info)?;
-        draft.publish(files, run.info, run.replace)
+        cells.check(errors.transactions())?;
+        run.stage.set(Stage::Asked);
+        let published = draft.publish(files, run.info, run.replace);
+        match &published {
+            Ok(()) => run.stage.set(Stage::Stored),
+            Err(error) if error.kind() == ErrorKind::NotDurable => run.stage.set(Stage::Stored),
+            Err(_) if !place.is_shared() => run.stage.set(Stage::Before),
+            // Only the bucket knows.
+            Err(_) => {}
+        }
+        published
     }
 }
 
 /// The job of writing the rejected records.
-fn rejects<'a>(place: &'a Place, rejects: &'a mut RejectSpool) -> Job<'a, Vec<(String, Sums)>> {
-    match place {
-        Place::Folder(_) => table(place, tables::REJECTS, |out| tables::write_rejects(out, rejects)),
+fn rejects<'a>(to: (&'a Place, &'a Notes), rejects: &'a mut RejectSpool) -> Job<'a, Vec<(String, Sums)>> {
+    match to.0 {
+        Place::Folder(_) => table(to, tables::REJECTS, |out| tables::write_rejects(out, rejects)),
         #[cfg(feature = "lake")]
-        Place::Bucket(_) => table(place, tables::REJECT_TABLE, |out| write_rejects(out, rejects)),
+        Place::Bucket(_) => table(to, tables::REJECT_TABLE, |out| write_rejects(out, rejects)),
     }
 }
 
-/// The job of writing one file.
+/// The job of writing one file with these notes.
 fn table<'a>(
-    place: &'a Place,
+    (place, notes): (&'a Place, &'a Notes),
     name: &'static str,
     write: impl FnOnce(SummedFile) -> Result<Sums> + Send + 'a,
 ) -> Job<'a, Vec<(String, Sums)>> {
-    (name, Box::new(move || Ok(vec![(name.to_owned(), write(place.create(name)?)?)])))
+    (name, Box::new(move || Ok(vec![(name.to_owned(), write(place.create(name)?.noted(notes.clone()))?)])))
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::info::RunInfo;
 
 use super::schema::layout;
@@ -28,7 +29,13 @@ pub(super) struct Asked<'a> {
 }
 
 /// Finds out whether a run or part was stored after its commit failed with `lost`. Returns an error if it was not.
-pub(super) async fn resolve(config: &PostgresConfig, asked: Asked<'_>, lost: Error) -> Result<()> {
+/// Sets the stage to the answer.
+pub(super) async fn resolve(
+    config: &PostgresConfig,
+    asked: Asked<'_>,
+    stage: &CommitStage,
+    lost: Error,
+) -> Result<()> {
     let info = asked.info;
     let mut why = "it did not answer".to_owned();
     let asking = async {
@@ -40,7 +47,11 @@ pub(super) async fn resolve(config: &PostgresConfig, asked: Asked<'_>, lost: Err
             tokio::time::sleep(PAUSE).await;
         }
     };
-    match tokio::time::timeout(config.timeout.unwrap_or(PATIENCE), asking).await {
+    let answer = tokio::time::timeout(config.timeout.unwrap_or(PATIENCE), asking).await;
+    if let Ok(stored) = answer {
+        stage.set(if stored { Stage::Stored } else { Stage::Before });
+    }
+    match answer {
         Ok(true) => Ok(()),
         Ok(false) => Err(Error::refused(
             ErrorKind::CommitLost,

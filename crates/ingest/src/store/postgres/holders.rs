@@ -79,7 +79,7 @@ pub(super) async fn lock_refusal(session: &Session, what: &str, text: &str, lock
         Ok(holder)
     };
     match asked.await {
-        Ok(holder) => refusal(what, &format!("{lock} is held by another session"), holder),
+        Ok(holder) => refusal(what, &format!("another session has {lock}"), holder),
         Err(error) => error,
     }
 }

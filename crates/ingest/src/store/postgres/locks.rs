@@ -22,8 +22,15 @@ const TRY: Duration = Duration::from_secs(1);
 /// The pause between two attempts, in which readers proceed.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How long a writer waits for another one, whose session may be ending, and the pause between two looks.
+const MOMENT: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Name of the lock on the names of tables.
 const NAMES: &str = "perfpipe names";
+
+/// What is being done while a run's key is locked.
+const CLAIMING: &str = "claiming the run";
 
 /// Undoes an attempt to lock a table.
 const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
@@ -52,7 +59,7 @@ pub(super) async fn claim_part(session: &Session, key: &RunKey, number: u32) -> 
     if !try_advisory(session, what, "try_advisory_xact_lock_shared", &lock_of_parts(key)).await? {
         return Err(being_merged(key));
     }
-    if try_lock(session, what, &lock_of_part(key, number)).await? {
+    if lock_in_a_moment(session, what, &lock_of_part(key, number)).await? {
         return Ok(());
     }
     Err(Error::refused(
@@ -67,7 +74,7 @@ pub(super) async fn claim_part(session: &Session, key: &RunKey, number: u32) -> 
 /// # Errors
 /// If another writer holds it.
 pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
-    if try_claim(session, key).await? {
+    if lock_in_a_moment(session, CLAIMING, &lock_of(key)).await? {
         return Ok(());
     }
     let holder = holders::of_text(session, &lock_of(key)).await?;
@@ -81,7 +88,20 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
 
 /// Locks a run's key for this transaction; returns false if another writer holds it.
 async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
-    try_lock(session, "claiming the run", &lock_of(key)).await
+    try_lock(session, CLAIMING, &lock_of(key)).await
+}
+
+/// Takes the advisory lock named by a text for this transaction; returns false if another session keeps it. The session of a
+/// writer that has just failed keeps it until the server has noticed.
+async fn lock_in_a_moment(session: &Session, what: &str, text: &str) -> Result<bool> {
+    let begun = Instant::now();
+    while !try_lock(session, what, text).await? {
+        if begun.elapsed() >= MOMENT {
+            return Ok(false);
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(true)
 }
 
 /// Takes the advisory lock named by a text for this transaction; returns false if another session holds it.

@@ -388,6 +388,6 @@ async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
     if let Some(tables) = found.and_then(|run| run.tables) {
         locks::drop_tables(session, &tables).await?;
     }
-    session.run(what, "commit").await?;
+    session.commit(what, &format!("the run {key} may be dropped")).await?;
     Ok(there)
 }

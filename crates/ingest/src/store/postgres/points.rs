@@ -57,7 +57,7 @@ impl PostgresStore {
             delete(&session, what, &point.key).await?;
             insert(&session, what, point).await?;
         }
-        session.run(what, "commit").await?;
+        session.commit(what, "the points may be stored").await?;
         self.put_back(session);
         Ok(())
     }
@@ -118,7 +118,7 @@ impl PostgresStore {
                 dropped += delete(&session, what, key).await?;
             }
         }
-        session.run(what, "commit").await?;
+        session.commit(what, "the points may be dropped").await?;
         self.put_back(session);
         Ok(dropped)
     }

@@ -244,7 +244,7 @@ pub(super) async fn samples(
     let empty = || SampleBatch { resolution: info.resolution, ..SampleBatch::default() };
     let (mut batch, mut counted) = (empty(), Counted::default());
     let mut hand_on = |batch: SampleBatch| {
-        counted.add_batch(&batch);
+        counted.merge(Counted::of_batch(&batch));
         each(batch)
     };
     let mut take = |row: &mut Fields<'_>| {

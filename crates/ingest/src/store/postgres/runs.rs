@@ -263,6 +263,9 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
             "its column run does not match its framework, test and repeat",
         ));
     }
+    if let Some(fault) = info.fault() {
+        return Err(Error::store("reading the run's row", fault));
+    }
     let number = value(row, layout.number_column())?;
     Ok(Stored {
         number,

@@ -33,7 +33,7 @@ pub(super) fn later(layout: Layout) -> Later {
         made,
         refusal: (
             "no run of the database has another series than the CPU yet, and this role may not make the table for them",
-            "Let the schema's owner store a run with --series once",
+            "Let the schema's owner store a run with another series once",
         ),
     }
 }

@@ -3,13 +3,14 @@
 
 use futures_util::future::try_join;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::stage::Stage;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
-use crate::store::counted::CountedCells;
+use crate::store::counted::{self, CountedCells, CountedFailures, check_kept};
+use crate::store::held::Counted;
 
 use super::commit::{self, Asked};
 use super::copy::encode::{RowEncoder, Rows};
@@ -20,6 +21,7 @@ use super::copy::{CopyIn, facts};
 use super::parts::{self, Merging};
 use super::pooled;
 use super::samples::leftovers;
+use super::samples::loading;
 use super::samples::place;
 use super::samples::spread::Samples;
 use super::samples::stripes::Tables;
@@ -40,6 +42,8 @@ pub struct PostgresWriter {
     config: PostgresConfig,
     engine: Engine,
     samples: Option<Samples>,
+    /// The samples that were written.
+    taken: Counted,
     /// The samples of the parts that are merged to the run.
     merging: Option<Merging>,
 }
@@ -87,7 +91,8 @@ impl PostgresWriter {
         } else {
             None
         };
-        Ok(Self { session, config: config.clone(), engine, samples, merging: None })
+        let config = config.clone();
+        Ok(Self { session, config, engine, samples, taken: Counted::default(), merging: None })
     }
 
     /// Begins a run that is merged of its parts.
@@ -112,6 +117,7 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn write(&mut self, chunk: Rows) -> Result<()> {
+        self.taken.merge(chunk.counted);
         match &mut self.samples {
             Some(samples) => samples.write(&self.session, chunk).await,
             None => Ok(()),
@@ -135,10 +141,14 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { session, config, engine, samples, merging } = self;
+        counted::admit(&run)?;
+        let Self { session, config, engine, samples, taken, merging } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
         let merges_samples = merging.as_ref().is_some_and(|merging| !merging.tables.is_empty());
         check_kept(info, samples.is_some() || merges_samples)?;
+        if samples.is_some() {
+            counted::samples(info, taken)?;
+        }
         let loaded = match samples {
             Some(samples) => Some(samples.finish(&session, info).await?),
             None => None,
@@ -176,28 +186,18 @@ impl RunWriter for PostgresWriter {
         };
         if let Some(tables) = tables {
             runs::name_tables(&session, layout, key, &tables).await?;
+            loading::name_unit(&session, &tables.own, info.resolution).await?;
         }
         stage.set(Stage::Asked);
-        let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
+        let Err(lost) = session.run("committing the run", "commit").await else {
+            stage.set(Stage::Stored);
+            return Ok(());
+        };
         // If the connection is still open, this ends its transaction.
         drop(session);
         // Only the answer may be lost, so the server is asked whether the run is stored.
-        commit::resolve(&config, Asked { info, number, part: None }, lost).await
+        commit::resolve(&config, Asked { info, number, part: None }, stage, lost).await
     }
-}
-
-fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
-    if info.samples_stored == kept {
-        return Ok(());
-    }
-    Err(Error::usage(
-        ErrorKind::WriterMismatch,
-        format!(
-            "the run's row says samples_stored {}, and its writer was begun with {kept}",
-            info.samples_stored
-        ),
-        "Give both the same answer.",
-    ))
 }
 
 /// Deletes the row of an earlier run of the key if it may be replaced. Returns the tables of its samples.
@@ -222,13 +222,13 @@ fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
 /// Copies everything of a run except its samples.
 async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -> Result<()> {
     let names = names(&run);
-    let mut cells = CountedCells::new(run.cells);
+    let mut cells = CountedCells::new(run.cells, run.info, (run.labels, run.injectors));
+    let mut errors = CountedFailures::new(run.errors, run.info);
     copy_rows(session, rows_of, "seconds", seconds::COLUMNS, Paged::new(&mut cells), |rows, cell| {
         let (key, cell, page) = cell?;
         seconds::put(rows, rows_of, names, (key, &cell.open()?, &page))
     })
     .await?;
-    cells.check(run.info)?;
     copy_rows(session, rows_of, "cpu", facts::CPU, run.cpu.readings(), |rows, reading| {
         facts::put_cpu(rows, rows_of, *reading);
         Ok(())
@@ -242,10 +242,11 @@ async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -
         })
         .await?;
     }
-    copy_rows(session, rows_of, "errors", facts::ERRORS, run.errors, |rows, error| {
+    copy_rows(session, rows_of, "errors", facts::ERRORS, &mut errors, |rows, error| {
         facts::put_error(rows, rows_of, &error?)
     })
     .await?;
+    cells.check(errors.transactions())?;
     copy_rows(session, rows_of, "labels", facts::LABELS, run.label_counts, |rows, label| {
         facts::put_label(rows, rows_of, label)
     })

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use self::network::{Bins, Waits, is_one};
 use self::number::Number;
 use super::report::Grouped;
-use crate::charts::scaled::Scaled;
+use crate::charts::shared::Scaled;
 use crate::columns;
 use crate::output::drawing::Text;
 use crate::output::svg::hex;
@@ -46,8 +46,6 @@ struct Head {
     /// The part of the last second that the run lasted, 0 to 1.
     last_part: Number,
     percentiles: Vec<f64>,
-    /// The requests that averages are taken over.
-    averaged: &'static str,
     color_by: &'static str,
     /// The name of the field that the colours stand for.
     measure: &'static str,
@@ -223,7 +221,6 @@ impl Head {
             seconds: end - first,
             last_part: Number(Some(cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)))),
             percentiles: timeline.percentiles.clone(),
-            averaged: averaged(timeline),
             color_by: style.color_by.noun(),
             measure,
             cpu_top: style.cpu_top(),

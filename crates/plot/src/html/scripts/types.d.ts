@@ -24,7 +24,6 @@ export interface RunHead {
   lastPart: number;
   percentiles: number[];
   /** The requests that averages are taken over. */
-  averaged: string;
   colorBy: string;
   measure: "load" | "cpu" | "successes";
   cpuTop: number | null;
@@ -171,6 +170,8 @@ export interface Column {
 export interface Line {
   name: string;
   values: Values;
+  /** What the cross-hair tells, if that is not what is drawn. */
+  counts?: Values;
   color: string;
   swatch?: string;
   /** What the key says beside the name. */

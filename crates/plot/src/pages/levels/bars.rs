@@ -175,7 +175,7 @@ impl Chart for Bytes<'_> {
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.known().map(|(_, value)| value / self.unit().0).reduce(f64::max);
-        Ok(Axis::new(Values::up_to(max.ok_or("The tool tells no bytes")?, 4, Steps::Any)))
+        Ok(Axis::new(Values::up_to(max.ok_or("The tool reports no bytes")?, 4, Steps::Any)))
     }
 
     fn height(&self) -> Height {

@@ -47,7 +47,7 @@ impl Chart for Failures<'_> {
 
     fn alt(&self) -> String {
         match self.most() {
-            None => "The tools tell no failures.".to_owned(),
+            None => "The tools report no failures.".to_owned(),
             Some((share, ..)) if share <= 0.0 => "No request failed.".to_owned(),
             Some((share, name, at)) => format!(
                 "Failures by {}: at most {} of the requests, of {name} at {at}.",
@@ -58,7 +58,7 @@ impl Chart for Failures<'_> {
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
-        let (most, ..) = self.most().ok_or("The tools tell no failures")?;
+        let (most, ..) = self.most().ok_or("The tools report no failures")?;
         match most > 0.0 {
             true => Ok(Axis::new(Values::up_to(most, 4, Steps::Any))),
             false => Err("No request failed"),

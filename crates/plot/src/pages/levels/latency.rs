@@ -85,7 +85,7 @@ impl Latency<'_> {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.told().is_empty() && self.values().next().is_some() {
-            notes.push("The tool tells no latencies: c/X is the most that their mean can be".to_owned());
+            notes.push("The tool reports no latencies: their mean is at most c/X".to_owned());
         }
         let exact = self.levels(|level| level.latency_source == Some("exact"));
         let printed = self.levels(|level| level.latency_source == Some("printed"));
@@ -106,7 +106,7 @@ impl Latency<'_> {
         }
         if let Some(levels) = self.levels(|level| level.impossible_means > 0) {
             notes.push(format!(
-                "Some printed means are above c/X, which no closed loop can have: at {levels}"
+                "Some printed means are impossibly high (above concurrency ÷ answers/s): at {levels}"
             ));
         }
         notes
@@ -148,7 +148,7 @@ impl Chart for Latency<'_> {
         };
         let told: Vec<String> = self.told().iter().filter_map(told).collect();
         match told.is_empty() {
-            true => "The tool tells no latencies.".to_owned(),
+            true => "The tool reports no latencies.".to_owned(),
             false => {
                 let notes: String = self.notes().iter().map(|note| format!(" {note}.")).collect();
                 format!("Latency by {}: {}.{notes}", self.places.name(), told.join(", "))
@@ -158,7 +158,7 @@ impl Chart for Latency<'_> {
 
     fn axis(&self) -> Result<Axis, &'static str> {
         if self.values().next().is_none() {
-            return Err("The tool tells no latencies");
+            return Err("The tool reports no latencies");
         }
         let unit = self.unit().0;
         let max = self.values().reduce(f64::max).unwrap_or(1.0);

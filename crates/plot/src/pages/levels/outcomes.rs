@@ -60,7 +60,7 @@ impl Chart for Outcomes<'_> {
     fn axis(&self) -> Result<Axis, &'static str> {
         match self.shares().next() {
             Some(_) => Ok(Axis::new(Values { top: ROOM, step: 25.0 })),
-            None => Err("The tool tells no failures"),
+            None => Err("The tool reports no failures"),
         }
     }
 

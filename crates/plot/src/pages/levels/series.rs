@@ -47,6 +47,20 @@ impl<'a> Series<'a> {
     pub(super) fn knee(&self) -> Option<(u32, &'a Level)> {
         self.levels.iter().find(|(_, level)| level.is_knee).copied()
     }
+
+    /// Names the level of the knee. At the least level measured, the knee may be below it.
+    pub(super) fn knee_words(&self) -> Option<String> {
+        let (knee, _) = self.knee()?;
+        let least = self.levels.iter().find(|(_, level)| level.throughput.is_some());
+        let or_below = if least.is_some_and(|(least, _)| *least == knee) { " or below" } else { "" };
+        Some(format!("{knee}{or_below}"))
+    }
+
+    /// Returns the greatest throughput, and the first level that has it.
+    pub(super) fn greatest(&self) -> Option<(u32, f64)> {
+        let known = self.levels.iter().filter_map(|(at, level)| Some((*at, level.throughput?.median)));
+        known.reduce(|best, other| if other.1 > best.1 { other } else { best })
+    }
 }
 
 fn key(level: &Level) -> (&str, &str, Option<u32>) {

@@ -5,7 +5,7 @@ use perfpipe_ingest::points::Readings;
 use super::places::Places;
 use super::series::Series;
 use crate::charts::chart::{Chart, Height};
-use crate::charts::scaled::Scaled;
+use crate::charts::shared::Scaled;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};

@@ -8,8 +8,8 @@ use perfpipe_analyze::points::{Level, SweepBy};
 use super::series::{Series, other_words};
 use crate::text::number::measured;
 
-/// The number of series whose knee is named.
-const KNEES: usize = 4;
+/// The number of series whose greatest throughput and knee are named.
+const NAMED: usize = 4;
 
 /// Tells what was chosen: the tools, and what is the same for all levels.
 pub(super) fn chosen(levels: &[Level], by: SweepBy) -> Vec<String> {
@@ -22,30 +22,32 @@ pub(super) fn chosen(levels: &[Level], by: SweepBy) -> Vec<String> {
     chosen
 }
 
-/// Tells the numbers of levels and repeats, the best throughput of the first series, and the knees.
+/// Tells the numbers of levels and repeats, and the greatest throughput and the knee of each series.
 pub(super) fn figures(levels: &[Level], series: &[Series<'_>]) -> Vec<String> {
-    let several = series.len() > 1;
-    let named = |series: &Series<'_>| if several { format!("{}: ", series.name) } else { String::new() };
     let distinct: BTreeSet<u32> = levels.iter().filter_map(|level| level.level).collect();
     let mut figures = vec![counted(distinct.len() as u64, "level"), repeats(levels)];
-    let best = series.first().and_then(|series| {
-        let known = series.levels.iter().filter_map(|(at, level)| Some((*at, level.throughput?.median)));
-        let (at, most) = known.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
-        Some(format!("{}at most {}/s, at {at}", named(series), measured(most)))
-    });
-    figures.extend(best);
-    figures.extend(knees(series));
+    if let [only] = series {
+        let most = |(at, most)| format!("at most {}/s, at {at}", measured(most));
+        figures.extend(only.greatest().map(most));
+        figures.extend(only.knee_words().map(|level| format!("knee at {level}")));
+        return figures;
+    }
+    let most = |of: &Series<'_>| {
+        let (at, most) = of.greatest()?;
+        Some(format!("{} {}/s at {at}", of.name, measured(most)))
+    };
+    figures.extend(named("at most", series.iter().filter_map(most).collect()));
+    let knee = |of: &Series<'_>| Some(format!("{} at {}", of.name, of.knee_words()?));
+    figures.extend(named("knees", series.iter().filter_map(knee).collect()));
     figures
 }
 
-/// Tells where the knees are.
-fn knees(series: &[Series<'_>]) -> Option<String> {
-    if let [only] = series {
-        return Some(format!("knee at {}", only.knee()?.0));
-    }
-    let knee = |series: &Series<'_>| Some(format!("{} at {}", series.name, series.knee()?.0));
-    let knees: Vec<String> = series.iter().filter_map(knee).take(KNEES).collect();
-    (!knees.is_empty()).then(|| format!("knees: {}", knees.join(", ")))
+/// Names the first few, and counts the rest; `None` if there are none.
+fn named(what: &str, mut all: Vec<String>) -> Option<String> {
+    let more = all.len().saturating_sub(NAMED);
+    all.truncate(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!all.is_empty()).then(|| format!("{what}: {}{more}", all.join(", ")))
 }
 
 /// Tells how many repeats each level has.

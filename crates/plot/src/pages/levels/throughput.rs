@@ -100,9 +100,8 @@ impl Throughput<'_> {
 
 /// Tells the greatest throughput of a series, and its knee.
 fn told(series: &Series<'_>) -> Option<String> {
-    let known = series.levels.iter().filter_map(|(at, level)| Some((*at, level.throughput?.median)));
-    let (at, most) = known.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
-    let knee = series.knee().map(|(level, _)| format!(", knee at {level}")).unwrap_or_default();
+    let (at, most) = series.greatest()?;
+    let knee = series.knee_words().map(|level| format!(", knee at {level}")).unwrap_or_default();
     let aborted: Vec<String> =
         series.levels.iter().filter(|(_, level)| level.aborted > 0).map(|(at, _)| at.to_string()).collect();
     let aborted =

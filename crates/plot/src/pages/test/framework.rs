@@ -27,58 +27,126 @@ const MARKERS: usize = 8;
 /// The suffix of the name of a framework that fails.
 const FAILING: &str = " (failing)";
 
-/// A framework, by the run that stands for it.
+/// A framework, with its repeats.
 pub(super) struct Framework<'a> {
-    pub(super) timeline: &'a Timeline,
+    /// The repeats, each with its columns.
+    repeats: Vec<(&'a Timeline, Columns)>,
+    /// The columns that any of them has, in ascending order.
+    columns: Vec<Column>,
+    /// True if a column is more than one second.
+    binned: bool,
     /// The name in the key.
     pub(super) shown: String,
     pub(super) failing: bool,
-    pub(super) columns: Columns,
     pub(super) color: Color,
     pub(super) marker: Marker,
 }
 
-/// Returns the values of a column.
-pub(super) type Of<'a> = &'a dyn Fn(&Column) -> Option<Spread>;
+/// Returns the values of a run's column.
+pub(super) type Of<'a> = &'a dyn Fn(&Timeline, &Column) -> Option<Spread>;
 
 impl<'a> Framework<'a> {
-    pub(super) fn new(rank: usize, timeline: &'a Timeline, width: u32, failing: bool, fonts: &Fonts) -> Self {
-        let key = &timeline.info.key;
+    /// Prepares a framework, given its rank and its repeats, at least one. All columns begin a number of widths after the
+    /// first second of any run.
+    pub(super) fn new(
+        rank: usize,
+        repeats: &[&'a Timeline],
+        (first, width): (u32, u32),
+        failing: bool,
+        fonts: &Fonts,
+    ) -> Option<Self> {
+        let key = &repeats.first()?.info.key;
         let suffix = [
-            if key.repeat == 1 { String::new() } else { format!(" #{}", key.repeat) },
-            if timeline.info.is_partial() { footer::PARTIAL.to_owned() } else { String::new() },
+            if repeats.len() > 1 || key.repeat == 1 { String::new() } else { format!(" #{}", key.repeat) },
+            if repeats.iter().any(|run| run.info.is_partial()) { footer::PARTIAL } else { "" }.to_owned(),
             if failing { FAILING.to_owned() } else { String::new() },
         ]
         .concat();
         let room = NAME - font::width(&suffix, KEY_SIZE);
-        Self {
-            timeline,
+        let of = |run: &&'a Timeline| (*run, Columns::since(first, run, width, ColorBy::Throughput));
+        let repeats: Vec<(&Timeline, Columns)> = repeats.iter().map(of).collect();
+        let mut columns: Vec<Column> =
+            repeats.iter().flat_map(|(_, columns)| &columns.columns).cloned().collect();
+        columns.sort_by(|a, b| a.start.total_cmp(&b.start).then(b.end.total_cmp(&a.end)));
+        columns.dedup_by(|later, first| later.start == first.start);
+        Some(Self {
             shown: fonts.fitted(&key.framework, KEY_SIZE, room) + &suffix,
+            binned: width > 1,
+            repeats,
+            columns,
             failing,
-            columns: Columns::new(timeline, width, ColorBy::Throughput),
             color: series_color(rank),
             marker: Marker::of(rank),
-        }
+        })
     }
 
     /// Returns the framework's name.
     pub(super) fn name(&self) -> &str {
-        &self.timeline.info.key.framework
+        self.repeats.first().map_or("", |(run, _)| &run.info.key.framework)
     }
 
-    /// Draws a figure's line.
-    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &Frame, values: Of<'_>) {
-        if self.columns.binned() {
-            self.band(drawing, frame, values);
+    /// Returns the number of repeats.
+    pub(super) fn repeats(&self) -> usize {
+        self.repeats.len()
+    }
+
+    /// Returns the median of a figure over the repeats, as the league has it.
+    pub(super) fn median(&self, figure: impl Fn(&Timeline) -> Option<f64>) -> Option<f64> {
+        median(self.repeats.iter().filter_map(|(run, _)| figure(run)).collect())
+    }
+
+    /// Returns the greatest value of any repeat.
+    pub(super) fn greatest(&self, values: Of<'_>) -> f64 {
+        let all = self.repeats.iter().flat_map(|(run, columns)| {
+            columns.columns.iter().filter_map(|column| Some(values(run, column)?.max))
+        });
+        all.fold(0.0, f64::max)
+    }
+
+    /// Returns the values of each column over all repeats: the median of their means where more than half of them have a
+    /// value, between the least and the greatest of all.
+    pub(super) fn spreads(&self, values: Of<'_>) -> Vec<(Option<f64>, Spread)> {
+        let mut found: Vec<Vec<Spread>> = vec![Vec::new(); self.columns.len()];
+        for (run, columns) in &self.repeats {
+            for column in &columns.columns {
+                let at = self.columns.partition_point(|other| other.start < column.start);
+                if let (Some(all), Some(spread)) = (found.get_mut(at), values(run, column)) {
+                    all.push(spread);
+                }
+            }
         }
-        let line = Line { values, color: |_: &Column| self.color, width: WIDTH };
-        line.draw(drawing, frame, &self.columns.columns);
+        let over = |all: Vec<Spread>| {
+            let nothing = Spread { mean: f64::NAN, min: f64::INFINITY, max: f64::NEG_INFINITY };
+            let ends = all.iter().fold(nothing, |ends, spread| Spread {
+                min: ends.min.min(spread.min),
+                max: ends.max.max(spread.max),
+                ..ends
+            });
+            let means: Vec<f64> = all.iter().map(|spread| spread.mean).collect();
+            let is_most = 2 * means.len() > self.repeats.len();
+            (median(means).filter(|_| is_most), ends)
+        };
+        found.into_iter().map(over).collect()
+    }
+
+    /// Draws a figure: a line at the median of the repeats, over a band from the least to the greatest.
+    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &Frame, of: Of<'_>) {
+        let spreads = self.spreads(of);
+        let at = |column: &Column| {
+            spreads.get(self.columns.partition_point(|other| other.start < column.start)).copied()
+        };
+        if self.binned || self.repeats.len() > 1 {
+            let ends = |column: &Column| at(column).map(|(_, ends)| ends).filter(|ends| ends.max >= ends.min);
+            self.band(drawing, frame, &ends);
+        }
+        let values = |column: &Column| at(column)?.0.map(|mean| Spread { mean, min: mean, max: mean });
+        Line { values, color: |_: &Column| self.color, width: WIDTH }.draw(drawing, frame, &self.columns);
     }
 
     /// Draws a transparent band between the columns' minima and maxima.
-    fn band(&self, drawing: &mut Drawing, frame: &Frame, values: Of<'_>) {
+    fn band(&self, drawing: &mut Drawing, frame: &Frame, values: &impl Fn(&Column) -> Option<Spread>) {
         let known: Vec<(&Column, Spread)> =
-            self.columns.columns.iter().filter_map(|column| Some((column, values(column)?))).collect();
+            self.columns.iter().filter_map(|column| Some((column, values(column)?))).collect();
         let touching = |a: &(&Column, Spread), b: &(&Column, Spread)| a.0.end >= b.0.start;
         for run in known.chunk_by(touching) {
             let upper = run.iter().map(|(column, spread)| frame.at(column.middle(), spread.max));
@@ -88,7 +156,7 @@ impl<'a> Framework<'a> {
         for edge in [|s: Spread| s.min, |s: Spread| s.max] {
             let values = |column: &Column| Some(values(column)?.at(edge));
             let line = Line { values, color: |_: &Column| self.color.tint(EDGE_TINT), width: EDGE };
-            line.draw(drawing, frame, &self.columns.columns);
+            line.draw(drawing, frame, &self.columns);
         }
     }
 
@@ -102,13 +170,20 @@ impl<'a> Framework<'a> {
         values: Of<'_>,
     ) {
         let (start, end) = (frame.time.start(), frame.time.end());
+        let spreads = self.spreads(values);
         for place in 0..MARKERS {
             let share = (place as f64 + (rank as f64 + 0.5) / lines.max(1) as f64) / MARKERS as f64;
             let time = start + share * (end - start);
-            let column = self.columns.columns.iter().find(|c| c.start <= time && time < c.end);
-            if let Some((column, spread)) = column.and_then(|column| Some((column, values(column)?))) {
-                self.marker.draw(drawing, frame.at(column.middle(), spread.mean), self.color);
+            let mut columns = self.columns.iter().zip(&spreads);
+            let column = columns.find(|(column, _)| column.start <= time && time < column.end);
+            if let Some((column, (Some(mean), _))) = column {
+                self.marker.draw(drawing, frame.at(column.middle(), *mean), self.color);
             }
         }
     }
+}
+
+/// Returns the median; of an even number of values, the mean of the middle two.
+fn median(values: Vec<f64>) -> Option<f64> {
+    perfpipe_analyze::points::Spread::of(values).map(|spread| spread.median)
 }

@@ -4,7 +4,7 @@ mod framework;
 mod key;
 mod overlay;
 
-use perfpipe_analyze::league::{failing_frameworks, in_league_order, median_repeats};
+use perfpipe_analyze::league::{failing_frameworks, in_league_order};
 use perfpipe_analyze::{League, Timeline};
 
 use self::framework::Framework;
@@ -27,26 +27,24 @@ const BEST: usize = 4;
 
 /// Draws the page of a test.
 pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
-    let count = runs.len();
     let best = best(&runs);
     let failing = failing_frameworks(runs.iter().copied());
-    let ranked = in_league_order(runs.iter().copied());
-    let mut timelines = median_repeats(runs);
-    let repeated = timelines.len() < count;
-    timelines.sort_by_key(|timeline| place(&ranked, timeline));
+    let timelines = in_league_order(runs);
     let span = span(&timelines);
     let width = columns::width((span.1 - span.0) as u32);
     let fonts = style.fonts();
-    let mut frameworks = Vec::with_capacity(timelines.len());
-    for (rank, timeline) in timelines.iter().copied().enumerate() {
-        let failing = failing.contains(&*timeline.info.key.framework);
-        frameworks.push(Framework::new(rank, timeline, width, failing, &fonts));
+    let mut frameworks: Vec<Framework<'_>> = Vec::new();
+    let is_same = |a: &&Timeline, b: &&Timeline| a.info.key.framework == b.info.key.framework;
+    for (rank, repeats) in timelines.chunk_by(is_same).enumerate() {
+        let failing = repeats.first().is_some_and(|run| failing.contains(&*run.info.key.framework));
+        let grid = (span.0 as u32, width);
+        frameworks.extend(Framework::new(rank, repeats, grid, failing, &fonts));
     }
     let (series, left_out) = Shared::of_runs(&timelines);
     let overlays: Vec<Overlay> =
         std::iter::once(Overlay::Successes).chain(series.into_iter().map(Overlay::Series)).collect();
     let mut drawing = Drawing::new(style.paper.landscape()).with_fonts(style.fonts());
-    let subtitle = &[subtitle(&frameworks, repeated, &best)];
+    let subtitle = &[subtitle(&frameworks, &best)];
     let chosen = chosen(timelines.iter().map(|timeline| (&timeline.view, &timeline.info)));
     let footer = facts(&frameworks, width, &overlays, left_out);
     let room = Sheet { title, chosen: &chosen, subtitle, footer: &footer }.draw(&mut drawing);
@@ -79,11 +77,6 @@ fn charts(
     }
 }
 
-/// Returns the index of a run in the league's order of its test.
-pub(crate) fn place(ranked: &[&Timeline], run: &Timeline) -> Option<usize> {
-    ranked.iter().position(|other| std::ptr::eq(*other, run))
-}
-
 /// Returns the time from the first second of any run to the end of the last, in seconds from t0.
 fn span(timelines: &[&Timeline]) -> (f64, f64) {
     let spans = timelines.iter().map(|timeline| columns::span(timeline));
@@ -98,10 +91,15 @@ fn best(runs: &[&Timeline]) -> Vec<String> {
     first.map(|standing| standing.framework).collect()
 }
 
-/// Returns a remark if lines stand for several repeats, and the best frameworks, which share the first rank if there are
+/// Returns the number of repeats if there are several, and the best frameworks, which share the first rank if there are
 /// several.
-fn subtitle(frameworks: &[Framework<'_>], repeated: bool, best: &[String]) -> Vec<String> {
-    let which = repeated.then(|| "of several repeats the one of median throughput".to_owned());
+fn subtitle(frameworks: &[Framework<'_>], best: &[String]) -> Vec<String> {
+    let repeats = || frameworks.iter().map(Framework::repeats);
+    let which = match (repeats().min(), repeats().max()) {
+        (Some(least), Some(most)) if most > 1 && least == most => Some(format!("{most} repeats each")),
+        (Some(least), Some(most)) if most > 1 => Some(format!("{least} to {most} repeats each")),
+        _ => None,
+    };
     let best = match best {
         [] => None,
         [only] => {
@@ -122,6 +120,13 @@ fn facts(frameworks: &[Framework<'_>], width: u32, overlays: &[Overlay], left_ou
     let mut facts = vec![
         "Average: successes ÷ duration, from the first start to the last end, silences counted".to_owned(),
     ];
+    if frameworks.iter().any(|line| line.repeats() > 1) {
+        facts.push(
+            "Several repeats: line at their median, band from the least to the greatest; the average is the \
+             median of theirs"
+                .to_owned(),
+        );
+    }
     if frameworks.iter().any(|line| line.failing) {
         facts
             .push("Failing: more than 1 % of the requests failed, so the framework is not ranked".to_owned());
@@ -141,6 +146,7 @@ fn facts(frameworks: &[Framework<'_>], width: u32, overlays: &[Overlay], left_ou
 
 #[cfg(test)]
 mod tests {
+    use super::Framework;
     use crate::support::steady;
     use crate::{Page, Style};
 
@@ -180,16 +186,35 @@ mod tests {
     }
 
     #[test]
-    fn middle_repeat_stands_for_its_framework() {
+    fn repeats_are_drawn_as_the_league_counts_them() {
         let alone = [steady("go", 900.0, 0.1, 30), steady("rails", 1000.0, 0.1, 30)];
-        assert!(!page(&alone).contains("of several repeats"));
-        let mut runs = vec![steady("go", 500.0, 0.1, 30), steady("go", 1500.0, 0.1, 30)];
-        runs.extend(alone.clone());
+        assert!(!page(&alone).contains("repeats"));
+        // Two repeats that differ: on average they are faster than the other framework.
+        let mut runs = vec![steady("go", 100.0, 0.0, 30), steady("go", 10.0, 0.0, 30)];
+        runs.extend([steady("slow", 20.0, 0.0, 30), steady("slow", 20.0, 0.0, 30)]);
         let shown = page(&runs);
-        assert!(shown.contains("2 frameworks") && shown.contains("of several repeats"), "{shown}");
-        let path = |svg: &str| {
-            svg.lines().filter(|line| line.contains("<path ")).map(str::to_owned).collect::<Vec<_>>()
+        assert!(shown.contains("2 frameworks") && shown.contains(">2 repeats each"), "{shown}");
+        assert!(shown.contains(">55.0<") && shown.contains(">20.0<"), "{shown}");
+        let league = perfpipe_analyze::League::new(&runs).unwrap();
+        assert_eq!(league.standings[0].throughput, 55.0);
+        // The line is at the average, in a band from one repeat to the other.
+        let runs: Vec<&perfpipe_analyze::Timeline> = runs[..2].iter().collect();
+        let framework = Framework::new(0, &runs, (0, 1), false, &Style::default().fonts()).unwrap();
+        let spreads = framework.spreads(&|_, column| column.successes);
+        let is_between = |(median, ends): &(Option<f64>, crate::columns::Spread)| {
+            (*median, ends.min, ends.max) == (Some(55.0), 10.0, 100.0)
         };
-        assert_eq!(path(&shown), path(&page(&alone)));
+        assert!(spreads.len() == 30 && spreads.iter().all(is_between), "{spreads:?}");
+    }
+
+    #[test]
+    fn line_ends_with_the_second_of_half_the_repeats() {
+        let runs = [steady("go", 100.0, 0.0, 10), steady("go", 100.0, 0.0, 30), steady("go", 100.0, 0.0, 20)];
+        let runs: Vec<&perfpipe_analyze::Timeline> = runs.iter().collect();
+        let fonts = Style::default().fonts();
+        let framework = Framework::new(0, &runs, (0, 1), false, &fonts).unwrap();
+        let spreads = framework.spreads(&|_, column| column.successes);
+        let known = spreads.iter().filter(|(median, _)| median.is_some()).count();
+        assert_eq!((spreads.len(), known), (30, 20));
     }
 }

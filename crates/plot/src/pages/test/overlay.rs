@@ -1,5 +1,7 @@
 //! A figure of all frameworks, drawn over each other.
 
+use perfpipe_analyze::Timeline;
+
 use super::framework::Framework;
 use crate::charts::shared::Shared;
 use crate::columns::{Column, Spread};
@@ -40,9 +42,10 @@ impl Overlay {
     /// Returns a framework's average, in words.
     pub(super) fn told(&self, line: &Framework<'_>) -> String {
         match self {
-            Self::Successes => measured(line.timeline.summary.throughput),
-            Self::Series(series) => series.mean(line.timeline).map_or_else(|| "–".to_owned(), measured),
+            Self::Successes => line.median(|run| Some(run.summary.throughput)),
+            Self::Series(series) => line.median(|run| series.mean(run)),
         }
+        .map_or_else(|| "–".to_owned(), measured)
     }
 
     /// Returns what the chart does not show.
@@ -56,11 +59,8 @@ impl Overlay {
     }
 
     pub(super) fn axis(&self, frameworks: &[Framework<'_>]) -> Axis {
-        let max = |line: &Framework<'_>| {
-            let values = line.columns.columns.iter().filter_map(|column| self.values(line, column));
-            values.map(|spread| spread.max).fold(0.0, f64::max)
-        };
-        let most = frameworks.iter().map(max).fold(0.0, f64::max);
+        let greatest = |line: &Framework<'_>| line.greatest(&|run, column| self.values(run, column));
+        let most = frameworks.iter().map(greatest).fold(0.0, f64::max);
         Axis::new(match self {
             Self::Successes => Values::up_to(most, 6, Steps::Whole),
             Self::Series(_) => Values::up_to(most, 4, Steps::Any),
@@ -87,10 +87,10 @@ impl Overlay {
         }
         // The best is drawn last, above the others.
         for line in frameworks.iter().rev() {
-            line.draw(drawing, &frame, &|column| self.values(line, column));
+            line.draw(drawing, &frame, &|run, column| self.values(run, column));
         }
         for (rank, line) in frameworks.iter().enumerate().rev() {
-            line.mark(drawing, &frame, (rank, frameworks.len()), &|column| self.values(line, column));
+            line.mark(drawing, &frame, (rank, frameworks.len()), &|run, column| self.values(run, column));
         }
         frame.border(drawing);
         frame
@@ -103,10 +103,10 @@ impl Overlay {
         }
     }
 
-    fn values(&self, line: &Framework<'_>, column: &Column) -> Option<Spread> {
+    fn values(&self, run: &Timeline, column: &Column) -> Option<Spread> {
         match self {
-            Self::Successes => Some(column.successes),
-            Self::Series(series) => series.values(line.timeline, column),
+            Self::Successes => column.successes,
+            Self::Series(series) => series.values(run, column),
         }
     }
 

@@ -1,22 +1,28 @@
 //! The names by which a page may be asked for. A site that lets its own name point to this machine is refused by them, so
 //! that its scripts can't read the page.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// Returns true if a `Host` header names this machine: as `localhost`, by a loopback address, or by the address at which
 /// the connection came in.
 pub(super) fn is_own(host: &str, local: IpAddr) -> bool {
-    let name = without_port(host);
+    let Some(name) = without_port(host) else { return false };
     let is_own = |address: IpAddr| address.is_loopback() || address == local.to_canonical();
     name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_own)
 }
 
-/// Returns a host without its port, and an IPv6 address without its brackets.
-fn without_port(host: &str) -> &str {
-    if let Some((address, _)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        return address;
-    }
-    host.split_once(':').map_or(host, |(name, _)| name)
+/// Returns a host without its port, and an IPv6 address without its brackets; `None` if it is none.
+fn without_port(host: &str) -> Option<&str> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(address) => {
+            let (address, rest) = address.split_once(']')?;
+            address.parse::<Ipv6Addr>().ok()?;
+            (address, rest)
+        }
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+    (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 
 #[cfg(test)]
@@ -26,12 +32,34 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_are_its_own() {
         let local: IpAddr = "192.0.2.7".parse().unwrap();
-        for host in
-            ["localhost", "LOCALHOST:8090", "127.0.0.1:8090", "127.8.8.8", "[::1]:80", "192.0.2.7:8090"]
-        {
+        for host in [
+            "localhost",
+            "localhost:",
+            "LOCALHOST:8090",
+            "[::1]",
+            "127.0.0.1:8090",
+            "127.8.8.8",
+            "[::1]:80",
+            "192.0.2.7:8090",
+        ] {
             assert!(is_own(host, local), "{host}");
         }
-        for host in ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "192.0.2.8"] {
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:80",
+            "192.0.2.8",
+            "[::1]evil.example",
+            "[::1]:80.evil.example",
+            "[::1",
+            "[localhost]",
+            "[127.0.0.1]",
+            "localhost:x@evil.example",
+            "localhost:80@evil.example",
+            "evil.example@localhost",
+            "localhost:80:80",
+        ] {
             assert!(!is_own(host, local), "{host}");
         }
         assert!(is_own("192.0.2.7", "::ffff:192.0.2.7".parse().unwrap()));

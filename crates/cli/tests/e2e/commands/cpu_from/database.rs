@@ -6,7 +6,7 @@ use super::{T0, around, ingest, readings};
 use crate::postgres::{TestServer, Tls, psql};
 use crate::support::*;
 
-const SECRET: &str = "hunter2-geheim";
+pub(super) const SECRET: &str = "hunter2-geheim";
 
 const TLS: Tls = Tls {
     certificate: include_str!("../../../../../ingest/tests/support/tls/server.pem"),
@@ -28,12 +28,12 @@ const TABLES: &str = "
         (16, 2, 'CPU', 'system.cpu.util', 0), (17, 1, 'use', 'use', 3);";
 
 /// A server whose database `zabbix` is read by a role with a password.
-struct Zabbix {
+pub(super) struct Zabbix {
     server: TestServer,
 }
 
 impl Zabbix {
-    fn start() -> Option<Self> {
+    pub(super) fn start() -> Option<Self> {
         let server = TestServer::start(Some(TLS))?;
         server.psql(&format!("create role guarded login password '{SECRET}'"));
         server.psql("create database zabbix");
@@ -50,19 +50,25 @@ impl Zabbix {
         Some(zabbix)
     }
 
-    fn sql(&self, sql: &str) {
-        let url = self.server.url();
-        psql(&format!("{}/zabbix", url.strip_suffix("/postgres").unwrap()), sql);
+    /// Runs statements as a superuser.
+    pub(super) fn sql(&self, sql: &str) -> String {
+        self.sql_of("postgres", sql)
     }
 
-    fn url(&self, asked: &str) -> String {
+    /// Runs statements as a role.
+    pub(super) fn sql_of(&self, role: &str, sql: &str) -> String {
+        let url = self.server.url().replacen("//postgres@", &format!("//{role}@"), 1);
+        psql(&format!("{}/zabbix", url.strip_suffix("/postgres").unwrap()), sql)
+    }
+
+    pub(super) fn url(&self, asked: &str) -> String {
         format!(
             "zabbix-db+postgres://guarded@127.0.0.1:{}/zabbix?sslmode=require&{asked}",
             self.server.port()
         )
     }
 
-    fn ingest(&self, store: &Store, asked: &str, flags: &[&str]) -> Command {
+    pub(super) fn ingest(&self, store: &Store, asked: &str, flags: &[&str]) -> Command {
         let mut command = ingest(store, &self.url(asked), flags);
         command.env("PGPASSWORD", SECRET);
         command
@@ -133,5 +139,5 @@ fn faults_of_a_database_are_told_and_the_earlier_run_stays() {
     zabbix.sql("drop table items");
     refused("can't be read as a database of Zabbix", &mut zabbix.ingest(&store, "itemid=11", &[]));
     let secret = zabbix.url("itemid=11").replace("guarded@", &format!("guarded:{SECRET}@"));
-    refused("holds a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
+    refused("contains a password, which is not allowed there", &mut ingest(&store, &secret, &[]));
 }

@@ -23,7 +23,7 @@ fn folder(store: &Store) {
 
 /// The rows of the table of an ingest of the folder.
 fn ingest(store: &Store, flags: &[&str]) -> Vec<Value> {
-    let named = ["ingest", "night", "--framework", "go", "--table", "json"];
+    let named = ["ingest", "night", "--framework", "go", "--format", "json"];
     let mut command = store.command(&[&named, flags].concat());
     command.env(SECRET.0, SECRET.1).env_remove("http_proxy");
     done(&mut command).json().as_array().unwrap().clone()
@@ -76,8 +76,8 @@ fn runs_that_lack_what_is_asked_for_are_taken_again() {
     let url = zabbix_url(&monitor);
     assert_eq!(column(&ingest(&store, &[]), "status"), ["new"; 3]);
     assert_eq!(column(&ingest(&store, &["--cpu-from", &url]), "status"), ["changed", "changed", "unchanged"]);
-    let memory = format!("zabbix+http://{}/?host=sut&item=memory", monitor.host);
-    let flags = ["--cpu-from", &url, "--series", "memory", "--unit", "bytes", "--from", &memory];
+    let memory = format!("memory=zabbix+http://{}/?host=sut&item=memory", monitor.host);
+    let flags = ["--cpu-from", &url, "--series", &memory, "--unit", "bytes"];
     let rows = ingest(&store, &flags);
     assert_eq!(column(&rows, "status"), ["changed"; 3], "{rows:?}");
     assert!(column(&rows, "why").iter().all(|why| why.contains("a series that is asked for")), "{rows:?}");

@@ -16,13 +16,14 @@ fn monitor() -> Monitor {
     Monitor::new(|asked| zabbix().answer(asked))
 }
 
-fn url(monitor: &Monitor) -> String {
-    format!("zabbix+http://{}/?host=sut&item={KEY}", monitor.host)
+/// The memory, by name and URL.
+fn memory(monitor: &Monitor) -> String {
+    format!("memory=zabbix+http://{}/?host=sut&item={KEY}", monitor.host)
 }
 
 /// The flags by which the memory is asked for.
-fn asked(url: &str) -> [&str; 6] {
-    ["--series", "memory", "--unit", "bytes", "--from", url]
+fn asked(memory: &str) -> [&str; 4] {
+    ["--series", memory, "--unit", "bytes"]
 }
 
 fn with_secrets(command: &mut Command) -> &mut Command {
@@ -52,7 +53,7 @@ fn series_that_is_asked_for_is_stored_as_that_of_a_file_is() {
     assert_eq!(expected.lines().count(), 122);
     for store in Store::each() {
         let (monitor, log) = (monitor(), log(&store, 60));
-        let url = url(&monitor);
+        let url = memory(&monitor);
         let named = ["ingest", &log, "--framework", "go", "--test", "t"];
         let said = done(with_secrets(&mut store.command(&[&named[..], &asked(&url)].concat()))).said();
         assert!(said.contains("memory  100.0 % of the seconds have a reading"), "{said}");
@@ -66,14 +67,25 @@ fn series_that_is_asked_for_is_stored_as_that_of_a_file_is() {
 fn several_series_and_the_cpu_are_asked_for_at_once() {
     let (store, monitor, prometheus) = (Store::embedded(), monitor(), Monitor::new(prometheus));
     let file = store.file("io.csv", format!("clock,value\n{T0},7\n"));
-    let (cpu, memory, io) = (zabbix_url(&monitor), url(&monitor), format!("io={file}"));
-    let load = format!("prometheus+http://{}?query=node_load1", prometheus.host);
+    let (cpu, memory, io) = (zabbix_url(&monitor), memory(&monitor), format!("io={file}"));
+    let load = format!("load=prometheus+http://{}?query=node_load1", prometheus.host);
     let flags = [
-        "--series", "memory", "--series", &io, "--series", "load", "--unit", "bytes", "--unit", "MB/s",
-        "--unit", "1",
+        "--series",
+        &memory,
+        "--series",
+        &io,
+        "--series",
+        &load,
+        "--unit",
+        "bytes",
+        "--unit",
+        "MB/s",
+        "--unit",
+        "1",
+        "--cpu-offset",
+        "2",
     ];
-    let from = ["--from", &memory, "--from", &load, "--cpu-offset", "2"];
-    done(with_secrets(&mut ingest(&store, &cpu, &[&flags[..], &from].concat()))).said();
+    done(with_secrets(&mut ingest(&store, &cpu, &flags))).said();
     let text = stored(&store);
     for (name, unit, clock, value) in [
         ("io", "MB/s", T0, 7),
@@ -101,7 +113,7 @@ fn series_are_asked_for_and_attached_to_a_stored_run() {
     let (store, monitor) = (Store::embedded(), monitor());
     let log = log(&store, 60);
     store.run(&["ingest", &log, "--framework", "go", "--test", "t"]).said();
-    let url = url(&monitor);
+    let url = memory(&monitor);
     let attach = [&["attach-series", "go_t"][..], &asked(&url)].concat();
     let said = done(with_secrets(&mut store.command(&attach))).said();
     assert!(said.contains("attached memory to go_t: 100.0 % of the seconds have a reading"), "{said}");
@@ -118,26 +130,20 @@ fn series_that_can_not_be_asked_for_are_refused_and_the_earlier_run_stays() {
     let (store, monitor) = (Store::embedded(), monitor());
     let log = log(&store, 60);
     store.run(&["ingest", &log, "--framework", "go", "--test", "t"]).said();
-    let (before, url) = (store.list(), url(&monitor));
+    let (before, url) = (store.list(), memory(&monitor));
     let missing = url.replace("vm.memory", "vm.other");
+    let (of_item, of_cpu) = (url.replace("memory=", "memory:7="), url.replace("memory=", "cpu="));
     for (told, flags) in [
-        (
-            "there are 1 --from, and 0 --series without a file",
-            vec!["--series", "m=x.csv", "--unit", "b", "--from", &url],
-        ),
-        (
-            "there are 1 --from, and 2 --series",
-            vec!["--series", "a", "--series", "b", "--unit", "b", "--from", &url],
-        ),
         ("--series memory is not a name and a file", vec!["--series", "memory", "--unit", "b"]),
-        ("its URL names the item", vec!["--series", "memory:7", "--unit", "b", "--from", &url]),
+        ("its URL names the item", vec!["--series", &of_item, "--unit", "b"]),
+        ("two series are named memory", vec!["--series", &url, "--series", &url, "--unit", "b"]),
+        ("the CPU is a series of its own", vec!["--series", &of_cpu, "--unit", "b"]),
+        ("the URL names no system", vec!["--series", "memory=http://mon", "--unit", "b"]),
+        ("has no item with the key", vec!["--series", &missing, "--unit", "b"]),
         (
-            "two series are named a",
-            vec!["--series", "a", "--series", "a", "--unit", "b", "--from", &url, "--from", &url],
+            "--cpu-timeout has no effect",
+            vec!["--series", "memory=m.csv", "--unit", "b", "--cpu-timeout", "9"],
         ),
-        ("the CPU is a series of its own", vec!["--series", "cpu", "--unit", "b", "--from", &url]),
-        ("the URL names no system", vec!["--series", "memory", "--unit", "b", "--from", "http://mon"]),
-        ("has no item with the key", vec!["--series", "memory", "--unit", "b", "--from", &missing]),
     ] {
         for named in [vec!["ingest", &log, "--framework", "go", "--test", "t"], vec!["attach-series", "go_t"]]
         {

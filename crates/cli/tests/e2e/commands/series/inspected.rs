@@ -55,9 +55,9 @@ fn series_that_an_ingest_refuses_are_refused() {
     let log = log(&store);
     let inspect =
         |series: &str, unit: &str| store.run(&["inspect", &log, "--series", series, "--unit", unit]);
-    assert_told(&inspect(&format!("m={log}"), "x").complaint(3), &["holds a log"]);
+    assert_told(&inspect(&format!("m={log}"), "x").complaint(3), &["is a log of requests"]);
     assert_told(&inspect("m=absent.csv", "x").complaint(1), &["absent.csv"]);
-    assert_told(&inspect(&format!("cpu={log}"), "x").complaint(2), &["without --series"]);
+    assert_told(&inspect(&format!("cpu={log}"), "x").complaint(2), &["not a --series"]);
     let sweep = fixture("other/wrk/sweep");
     let summaries = ["inspect", sweep.to_str().unwrap(), "--series", "m=x.csv", "--unit", "B"];
     assert_told(&store.run(&summaries).complaint(2), &["--series is for runs"]);

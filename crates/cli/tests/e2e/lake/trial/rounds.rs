@@ -136,8 +136,11 @@ impl Trial {
             let samples = self.direct.export(&Key::new("go", test), "samples", "csv", &[]);
             assert!(self.whole.iter().any(|[whole, ..]| *whole == samples), "{test}: {samples}");
         }
-        self.direct.run(&["repair", "--keep-for", "0s"]).said();
-        assert_told(&self.direct.run(&["repair", "--keep-for", "0s"]).said(), &["nothing is damaged"]);
+        self.direct.run(&["repair", "--keep-for", "0s", "--force"]).said();
+        assert_told(
+            &self.direct.run(&["repair", "--keep-for", "0s", "--force"]).said(),
+            &["nothing is damaged"],
+        );
         self.direct.run(&["verify"]).text();
         let generations: BTreeSet<String> = generations(bucket);
         assert_eq!(generations.len(), tests.len(), "{generations:?}");

@@ -47,7 +47,7 @@ fn series_are_drawn_and_told_at_the_cross_hair_and_judged_by_rules() {
     ingest(&store);
     let check = |rule: &str| store.run(&["check", "--test", "t", "--format", "json", rule]);
     for rule in ["series memory < 15MiB", "series_max heat <= 21.25", "series memory < 15MiB for 5s"] {
-        assert_eq!(check(rule).json()[0]["holds"], true, "{rule}");
+        assert_eq!(check(rule).json()[0]["passed"], true, "{rule}");
     }
     let judged = check("series memory < 15MiB").json();
     assert_eq!((&judged[0]["value"], text(&judged[0], "unit")), (&15_204_352.into(), "B"));

@@ -123,7 +123,7 @@ fn told(reader: &mut Reader, of: &str, second: usize) -> HashMap<String, String>
     let all = reader.browser.evaluate(&format!(
         "new Promise(async (done) => {{
             const charts = [...document.querySelectorAll('#live-{RUN} .chart')].filter((chart) =>
-                ['Mean times of {of} (', 'Network of {of} ('].some((heading) => chart.querySelector('h4').textContent.startsWith(heading)));
+                ['Mean times{of} (', 'Traffic{of} ('].some((heading) => chart.querySelector('h4').textContent.startsWith(heading)));
             for (const chart of charts) {{
                 chart.scrollIntoView({{ block: 'center' }});
                 while (!chart.querySelector('.border')) await new Promise((on) => setTimeout(on, 20));
@@ -161,7 +161,7 @@ fn succeeded_in(samples: &[Row], second: usize) -> impl Iterator<Item = &Row> {
 fn over_time(reader: &mut Reader, samples: &[Row]) {
     for second in [0, 7, 20] {
         let own: Vec<&Row> = succeeded_in(samples, second).collect();
-        alike(&told(reader, "successes", second), &expected(&own), 0.001);
+        alike(&told(reader, "", second), &expected(&own), 0.001);
     }
 }
 
@@ -177,7 +177,7 @@ fn of_one_label(reader: &mut Reader, samples: &[Row]) {
     ));
     let label = label.as_str().unwrap();
     let own: Vec<&Row> = succeeded_in(samples, 7).filter(|row| row["label"] == label).collect();
-    let (found, mut expected) = (told(reader, label, 7), expected(&own));
+    let (found, mut expected) = (told(reader, &format!(" of {label}"), 7), expected(&own));
     // Its response times have a chart of their own.
     expected.remove("elapsed");
     alike(&found, &expected, 0.006);

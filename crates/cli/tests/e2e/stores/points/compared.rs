@@ -43,6 +43,11 @@ fn points_of_two_frameworks_are_compared_at_a_level() {
         assert!(of["outcome"].is_null(), "a printed latency is not judged: {of}");
     }
     assert_eq!(row(&rows, "failures")["b"], 0.0);
+    // One repeat alone is named by its number, as one of a run is.
+    let alone = compare(&["alpha@c32#1", "alpha@c32:wrk#3", "--format", "json"]).json();
+    let answers = row(alone.as_array().unwrap(), "answers_per_second");
+    assert!(answers["a"] == answers["a_least"] && answers["a"] != answers["b"], "{answers}");
+    assert_told(&compare(&["alpha@c32#1", "alpha@c32#9"]).complaint(1), &["no point alpha@c32#9"]);
     // Two repeats have no interval, which is said.
     store.run(&["ingest", &output("wrk/http500.txt"), "--framework", "lone", "--test", "/hello"]).said();
     let level = store

@@ -124,7 +124,7 @@ fn what_can_not_be_read_or_named_is_refused() {
     let several = [&output("wrk/workers/result_w1_1.log"), &output("hey/clean-summary.out")];
     let files = [several[0].as_str(), several[1], "--test", "/json", "--framework", "f"];
     let said = store.run(&[&["sweep"], &files[..]].concat()).complaint(2);
-    assert_told(&said, &["some outputs have a URL, and some have none"]);
+    assert_told(&said, &["some outputs have a URL and some have none"]);
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {

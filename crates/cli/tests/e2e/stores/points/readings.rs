@@ -58,7 +58,7 @@ fn readings_that_can_not_be_assigned_are_told() {
         store.run(&[&given[..], more].concat())
     };
     let timeless = sweep(&output("wrk/sweep/alpha_c8_r1.txt"), &[]).complaint(1);
-    assert_told(&timeless, &["when its tool began", "date +%s.%N"]);
+    assert_told(&timeless, &["at which its tool started", "date +%s.%N"]);
     // A run at another time, and one that gave up, have no readings.
     let text = std::fs::read_to_string(output("wrk/ladder.log")).unwrap();
     let later = text.replacen("### 17953489", "### 17953999", 1);

@@ -4,6 +4,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::quotes::{Between, Quotes, Written};
 use super::scan::{Marks, STEP, Scan, go_through};
+use crate::formats::steps;
 
 /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
 pub(in crate::formats::jtl) fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
@@ -32,6 +33,7 @@ impl Search<'_> {
     fn skip_plain(&mut self, at: usize) -> Option<usize> {
         let rest = self.bytes.get(at..)?;
         let quote = memchr::memchr(b'"', rest);
+        steps::count(quote.unwrap_or(rest.len()));
         let plain = rest.get(..quote.unwrap_or(rest.len())).unwrap_or_default();
         if let Some(feed) = memchr::memrchr(b'\n', plain) {
             self.end = Some(at + feed + 1);

@@ -4,6 +4,7 @@ use fearless_simd::{Level, dispatch};
 
 use super::fields::{Row, Rows};
 use super::scan::{Marks, STEP};
+use crate::formats::steps;
 
 /// A record's fields, without quotes.
 pub(crate) struct Record<'a> {
@@ -73,12 +74,28 @@ pub(crate) struct Records<'a> {
     /// The position before the most recent record, then the one behind each of its fields.
     ends: Vec<u32>,
     unquoted: Vec<u8>,
+    /// The number of line feeds in the block, once a record had a quote open at its end.
+    ///
+    /// From then on no quote that is open at the end of a line is closed later: at each line end, that record is within
+    /// quotes, and so is any that has a quote open there. So no line is gone through more than once, however many open one.
+    all_lines: Option<u64>,
 }
 
 impl<'a> Records<'a> {
     /// Creates a reader of a block of at most 4 GiB.
     pub(crate) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
-        Self { bytes, delimiter, at: 0, lines: 0, ends: Vec::with_capacity(32), unquoted: Vec::new() }
+        let (ends, unquoted) = (Vec::with_capacity(32), Vec::new());
+        Self { bytes, delimiter, at: 0, lines: 0, ends, unquoted, all_lines: None }
+    }
+
+    /// Creates a reader of what follows the first line of a record that had a quote open at the end of its block.
+    pub(crate) fn behind_open_quote(bytes: &'a [u8], delimiter: u8) -> Self {
+        Self { all_lines: Some(0), ..Self::new(bytes, delimiter) }
+    }
+
+    /// Returns true once a record had a quote open at the end of the block.
+    pub(crate) fn had_open_quote(&self) -> bool {
+        self.all_lines.is_some()
     }
 
     /// The number of line feeds seen so far.
@@ -139,6 +156,7 @@ impl<'a> Records<'a> {
             }
         };
         let end = feed.unwrap_or(bytes.len());
+        steps::count(end - start + 1);
         self.ends.push(end as u32);
         let crlf = end > field && bytes.get(end - 1) == Some(&b'\r');
         self.at = end + usize::from(feed.is_some());
@@ -152,11 +170,22 @@ impl<'a> Records<'a> {
         self.ends.clear();
         self.unquoted.clear();
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let (length, open) = unquote(rest, self.delimiter, &mut self.unquoted, &mut self.ends);
+        let line_end = |rest: &[u8]| memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let looked_at = if self.had_open_quote() { line_end(rest) } else { rest.len() };
+        let looked_at = rest.get(..looked_at).unwrap_or_default();
+        let (length, open) = unquote(looked_at, self.delimiter, &mut self.unquoted, &mut self.ends);
+        steps::count(length);
+        let length = if open { rest.len() } else { length };
         let record = rest.get(..length).unwrap_or_default();
         self.at = start + length;
         let line = self.lines;
-        self.lines += memchr::memchr_iter(b'\n', record).count() as u64;
+        self.lines = match self.all_lines {
+            Some(all) if open => all,
+            _ => line + memchr::memchr_iter(b'\n', record).count() as u64,
+        };
+        if open {
+            self.all_lines = Some(self.lines);
+        }
         let raw = record.strip_suffix(b"\n").unwrap_or(record);
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         let width = self.ends.len().saturating_sub(1);

@@ -5,6 +5,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{mask8x64, u8x64, u16x16};
 
 use super::bits::chosen_of;
+use crate::formats::steps;
 
 /// The number of bytes in one step.
 pub(super) const STEP: usize = 64;
@@ -35,10 +36,12 @@ pub(super) fn go_through<S: Simd>(
     let mut at = start;
     for step in whole {
         if !scan.take(simd, (step, at), Marks::of(simd, step, delimiter)) {
+            steps::count(at + STEP - start);
             return;
         }
         at += STEP;
     }
+    steps::count(bytes.len().saturating_sub(start));
     if !rest.is_empty() {
         scan.take(simd, (&step(bytes, at), at), Marks::find(simd, bytes, at, delimiter));
     }

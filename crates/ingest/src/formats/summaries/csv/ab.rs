@@ -1,9 +1,11 @@
 //! ab's files beside its summary: `-e`, percentiles in microseconds, and `-g`, every request without its success.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
 
 use super::super::point::{Figures, Latencies};
 use super::super::units;
+use crate::formats::steps;
 
 /// One of ab's files that mean something only beside its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,34 +29,66 @@ impl AbFile {
         }
     }
 
-    /// Refines the latencies of a summary.
+    /// Refines the latencies of a summary by the text of the file. The inner error is the line, from 1, that can't be read.
     ///
     /// # Errors
-    /// The line, from 1, that can't be read.
-    pub fn refine(self, bytes: &[u8], figures: &mut Figures) -> Result<(), usize> {
-        let text = String::from_utf8_lossy(bytes);
-        let rows = text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty());
+    /// If reading fails.
+    pub fn refine(self, text: &mut dyn BufRead, figures: &mut Figures) -> io::Result<Result<(), usize>> {
         match self {
             Self::Percentiles => {
-                let read = |(at, line)| percentile(line).ok_or(at + 1);
-                let percentiles: Vec<(f64, f64)> = rows.map(read).collect::<Result<_, usize>>()?;
+                let mut percentiles = Vec::new();
+                let read = each_row(text, |line| {
+                    percentiles.push(percentile(line)?);
+                    (percentiles.len() <= MOST_PERCENTILES).then_some(())
+                })?;
                 let (mean, max) = (figures.latencies.mean_ms, percentiles.last().map(|(_, ms)| *ms));
                 figures.latencies = Latencies::printed(mean, max, percentiles);
+                Ok(read)
             }
             Self::Requests => {
                 let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-                for (at, line) in rows {
-                    let total = line.split('\t').nth(4).and_then(units::count).ok_or(at + 1)?;
-                    *counts.entry(total).or_default() += 1;
-                }
+                let read = each_row(text, |line| {
+                    *counts.entry(line.split('\t').nth(4).and_then(units::count)?).or_default() += 1;
+                    (counts.len() <= MOST_TIMES).then_some(())
+                })?;
                 figures.latencies = Latencies::counted(&counts.into_iter().collect::<Vec<_>>(), 1.0);
                 figures.notes.push(
                     "latencies are counted from ab's -g: whole ms, failed requests among them".to_owned(),
                 );
+                Ok(read)
             }
         }
-        Ok(())
     }
+}
+
+/// The most rows of percentiles, and the most different times of requests, in whole ms.
+const MOST_PERCENTILES: usize = 1000;
+const MOST_TIMES: usize = 1_000_000;
+
+/// The longest row, in bytes.
+const LONGEST: u64 = 64 << 10;
+
+/// Gives the rows below the header to `read`. The inner error is the first one, from 1, of which that makes nothing.
+fn each_row(
+    text: &mut dyn BufRead,
+    mut read: impl FnMut(&str) -> Option<()>,
+) -> io::Result<Result<(), usize>> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let length = (&mut *text).take(LONGEST).read_until(b'\n', &mut line)?;
+        steps::count(length);
+        if length == 0 {
+            break;
+        }
+        let row = String::from_utf8_lossy(&line);
+        let is_read = length < LONGEST as usize
+            && (number == 1 || row.trim().is_empty() || read(row.trim_end_matches(['\r', '\n'])).is_some());
+        if !is_read {
+            return Ok(Err(number));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// Reads `50,18.478`.
@@ -72,11 +106,11 @@ mod tests {
     fn files_beside_the_summary_refine_its_latencies() {
         let mut figures = only("ab/http500.txt").figures;
         let file = std::fs::read(path("ab/http500.csv")).unwrap();
-        AbFile::of(&file).unwrap().refine(&file, &mut figures).unwrap();
+        AbFile::of(&file).unwrap().refine(&mut &*file, &mut figures).unwrap().unwrap();
         assert_eq!(figures.latencies.percentiles.len(), 100 + usize::from(file.starts_with(b"Percentage")));
         let precise = figures.latencies.percentile(50.0).unwrap();
         let file = std::fs::read(path("ab/http500.tsv")).unwrap();
-        AbFile::of(&file).unwrap().refine(&file, &mut figures).unwrap();
+        AbFile::of(&file).unwrap().refine(&mut &*file, &mut figures).unwrap().unwrap();
         assert!((figures.latencies.percentile(50.0).unwrap() - precise).abs() <= 1.0, "{precise}");
         assert_eq!(figures.latencies.source.map(|source| source.name()), Some("exact"));
     }
@@ -85,10 +119,13 @@ mod tests {
     fn damaged_lines_are_told() {
         let mut figures = Figures::default();
         assert_eq!(
-            AbFile::Percentiles.refine(b"Percentage served,Time in ms\n0,1\nx,2\n", &mut figures),
+            AbFile::Percentiles
+                .refine(&mut &b"Percentage served,Time in ms\n0,1\nx,2\n"[..], &mut figures)
+                .unwrap(),
             Err(3)
         );
-        assert_eq!(AbFile::Requests.refine(b"starttime\tseconds\tctime\nMon\t1\t2\n", &mut figures), Err(2));
+        let mut requests = &b"starttime\tseconds\tctime\nMon\t1\t2\n"[..];
+        assert_eq!(AbFile::Requests.refine(&mut requests, &mut figures).unwrap(), Err(2));
         assert_eq!(AbFile::of(b"timeStamp,elapsed"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::Section;
 use super::super::tool::TextTool;
 use super::super::units;
@@ -24,8 +25,8 @@ impl TextTool for Stats {
         "locust"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        lines.get(at).is_some_and(|line| line.starts_with(STATS))
+    fn begins(&self, line: Line<'_>) -> bool {
+        line.rest().starts_with(STATS)
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -55,18 +56,15 @@ impl TextTool for History {
         "locust"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        lines.get(at).is_some_and(|line| line.starts_with(HISTORY))
+    fn begins(&self, line: Line<'_>) -> bool {
+        line.rest().starts_with(HISTORY)
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
         let table = Table::of(section);
         let row = table.all().ok_or("the file has no row Aggregated")?;
-        let first =
-            table.rows.iter().filter_map(|cells| Row { table: &table, cells }.number("Timestamp")).next();
-        let seconds = row.number("Timestamp").zip(first).map(|(last, first)| last - first);
-        let users =
-            table.rows.iter().filter_map(|cells| Row { table: &table, cells }.count("User Count")).max();
+        let seconds = row.number("Timestamp").zip(table.first).map(|(last, first)| last - first);
+        let users = table.users;
         let requests = row.needed_count("Total Request Count")?;
         let mut figures = figures(requests, row.needed_count("Total Failure Count")?);
         figures.duration = seconds.filter(|seconds| *seconds > 0.0);
@@ -95,34 +93,58 @@ fn figures(requests: u64, failures: u64) -> Figures {
     }
 }
 
-/// A table with named columns.
+/// A table with named columns, and what is read of its rows.
+#[derive(Default)]
 struct Table {
     names: Vec<String>,
-    rows: Vec<Vec<String>>,
+    /// The last row of all requests together.
+    all: Option<Vec<String>>,
+    /// The first time, and the most users.
+    first: Option<f64>,
+    users: Option<u64>,
 }
 
 impl Table {
     fn of(section: &Section<'_>) -> Self {
-        let mut rows = section.each(|line| Some(cells(line)).filter(|cells| cells.len() > 1));
-        let names = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
-        Self { names, rows }
+        let mut table = Self::default();
+        section.all(|line| {
+            let cells = cells(line);
+            let is_row = cells.len() > 1;
+            match is_row {
+                true if table.names.is_empty() => table.names = cells,
+                true => table.add(cells),
+                false => {}
+            }
+            is_row
+        });
+        table
+    }
+
+    fn add(&mut self, cells: Vec<String>) {
+        let row = Row { names: &self.names, cells: &cells };
+        let (time, users) = (row.number("Timestamp"), row.count("User Count"));
+        let is_all = row.cell("Name") == Some("Aggregated");
+        self.first = self.first.or(time);
+        self.users = self.users.max(users);
+        if is_all {
+            self.all = Some(cells);
+        }
     }
 
     /// The last row of all requests together.
     fn all(&self) -> Option<Row<'_>> {
-        let rows = self.rows.iter().rev().map(|cells| Row { table: self, cells });
-        rows.into_iter().find(|row| row.cell("Name") == Some("Aggregated"))
+        self.all.as_deref().map(|cells| Row { names: &self.names, cells })
     }
 }
 
 struct Row<'a> {
-    table: &'a Table,
+    names: &'a [String],
     cells: &'a [String],
 }
 
 impl Row<'_> {
     fn cell(&self, name: &str) -> Option<&str> {
-        let at = self.table.names.iter().position(|found| found == name)?;
+        let at = self.names.iter().position(|found| found == name)?;
         self.cells.get(at).map(String::as_str)
     }
 

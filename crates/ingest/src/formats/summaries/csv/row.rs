@@ -1,10 +1,13 @@
 //! One row of CSV, whose cells may be quoted.
 
-/// The cells of a row, and whether its quotes are closed.
+/// The most cells of a row that are read.
+const MOST_CELLS: usize = 1000;
+
+/// The cells of a row.
 pub(crate) fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut rest = line.trim_end_matches(['\r', '\n']).chars().peekable();
-    while let Some(next) = rest.next() {
+    while let Some(next) = rest.next().filter(|_| cells.len() < MOST_CELLS) {
         match next {
             '"' if quoted && rest.peek() == Some(&'"') => cell.extend(rest.next()),
             '"' => quoted = !quoted,

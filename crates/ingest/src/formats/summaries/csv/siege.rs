@@ -3,6 +3,7 @@
 use super::super::json::siege::{COARSE, MEGABYTE};
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::Section;
 use super::super::tool::TextTool;
 use super::super::units;
@@ -17,9 +18,9 @@ impl TextTool for SiegeLog {
         "siege"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
+    fn begins(&self, line: Line<'_>) -> bool {
         // Each row is a run of its own; the header only says what the cells are.
-        lines.get(at).is_some_and(|line| row(line).is_some())
+        row(line.whole()).is_some()
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -48,7 +49,7 @@ impl TextTool for SiegeLog {
 fn row(line: &str) -> Option<[f64; 9]> {
     let (date, rest) = line.split_once(',')?;
     date.trim().parse::<jiff::civil::DateTime>().ok()?;
-    let numbers: Vec<f64> = rest.split(',').map_while(units::number).collect();
+    let numbers: Vec<f64> = rest.split(',').map_while(units::number).take(CELLS).collect();
     let all = rest.split(',').count() + 1 == CELLS;
     numbers.try_into().ok().filter(|_| all)
 }

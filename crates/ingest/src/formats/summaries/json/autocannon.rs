@@ -56,7 +56,7 @@ impl JsonTool for Autocannon {
             figures.notes.push(format!("the latencies include those of {statuses} answers that failed"));
         }
         if timeouts > 0 {
-            figures.notes.push(format!("{timeouts} time-outs are in no latency"));
+            figures.notes.push(format!("{timeouts} time-outs are not in the latencies"));
         }
         Ok(Told { concurrency: connections, url: json.text("/url").map(str::to_owned), figures })
     }

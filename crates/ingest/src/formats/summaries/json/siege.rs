@@ -14,7 +14,7 @@ pub(crate) struct Siege;
 pub(crate) const MEGABYTE: f64 = 1024.0 * 1024.0;
 
 /// What is to be known about its times.
-pub(crate) const COARSE: &str = "siege tells times in hundredths of a second, and no percentile";
+pub(crate) const COARSE: &str = "siege reports times in hundredths of a second, and no percentiles";
 
 impl JsonTool for Siege {
     fn name(&self) -> &'static str {

@@ -1,6 +1,110 @@
 //! Parts of JSON objects, and counts by kind.
 
-use serde_json::Value;
+use std::cell::Cell;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The most values of a JSON value that are kept. A list of Locust's has the most: one a name and second.
+const MOST_VALUES: usize = 1_000_000;
+
+/// How deep in each other values are kept.
+const DEEPEST: usize = 8;
+
+/// A JSON value without what no tool's figures are in, so that it takes no room: lists, but for an outermost one, and what is
+/// too deep in others.
+pub(crate) struct Pruned(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for Pruned {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let left = Cell::new(MOST_VALUES);
+        Prune { left: &left, depth: 0 }.deserialize(from).map(Pruned)
+    }
+}
+
+/// Reads a value at some depth, while there may be so many others.
+#[derive(Clone, Copy)]
+struct Prune<'a> {
+    left: &'a Cell<usize>,
+    depth: usize,
+}
+
+impl Prune<'_> {
+    fn below<E: Error>(self) -> Result<Self, E> {
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
+            None => return Err(E::custom(format!("it has more than {MOST_VALUES} values"))),
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Prune<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Prune<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut kept = Vec::new();
+        if self.depth > 0 {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(Value::Array(kept));
+        }
+        while let Some(value) = list.next_element_seed(self.below()?)? {
+            kept.push(value);
+        }
+        Ok(Value::Array(kept))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        let mut kept = Map::new();
+        if self.depth >= DEEPEST {
+            while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(Value::Object(kept));
+        }
+        while let Some(name) = object.next_key::<String>()? {
+            let value = object.next_value_seed(self.below()?)?;
+            kept.insert(name, value);
+        }
+        Ok(Value::Object(kept))
+    }
+}
 
 /// A JSON value, whose parts are named by JSON pointers.
 #[derive(Clone, Copy)]
@@ -76,4 +180,24 @@ pub(crate) fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
 /// Returns true if a status is a success: an answer below 400.
 pub(crate) fn is_success(status: &str) -> bool {
     matches!(status.parse::<u16>(), Ok(100..=399))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_depths_that_no_figure_is_in_take_no_room() {
+        let pruned = |text: &str| serde_json::from_str::<Pruned>(text).map(|Pruned(value)| value.to_string());
+        assert_eq!(
+            pruned(r#"[{"a": [1, {"b": 2}], "c": {"d": [], "e": "f", "g": -1.5, "h": null, "i": true}}]"#)
+                .unwrap(),
+            r#"[{"a":[],"c":{"d":[],"e":"f","g":-1.5,"h":null,"i":true}}]"#
+        );
+        let deep = |depth: usize| format!("{}1{}", r#"{"a":"#.repeat(depth), "}".repeat(depth));
+        assert_eq!(pruned(&deep(8)).unwrap(), deep(8));
+        assert_eq!(pruned(&deep(100)).unwrap(), deep(9).replace('1', "").replace(r#"{"a":}"#, "{}"));
+        let many = (0..=MOST_VALUES).map(|n| format!("\"{n}\":1")).collect::<Vec<_>>().join(",");
+        assert!(pruned(&format!("{{{many}}}")).unwrap_err().to_string().contains("more than 1000000 values"));
+    }
 }

@@ -2,10 +2,11 @@
 
 pub(crate) mod name;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::point::{Point, PointKey};
 use super::split::found::FoundSection;
+use crate::formats::steps;
 use crate::run::key::LAST_REPEAT;
 use crate::run::ports::Frameworks;
 
@@ -48,19 +49,23 @@ pub enum Unknown {
 ///
 /// # Errors
 /// The number of the file and of the section, both from 0, whose key is not known, and what of it.
-pub fn named_points(
-    files: &[(String, Vec<FoundSection>)],
+pub fn named_points<S: AsRef<[FoundSection]>>(
+    files: &[(String, S)],
     names: &PointNames,
 ) -> Result<Vec<Point>, (usize, usize, Unknown)> {
     let mut repeats: BTreeMap<PointKey, u32> = BTreeMap::new();
     let mut points: Vec<Point> = Vec::new();
+    let mut taken: BTreeSet<PointKey> = BTreeSet::new();
     for (file_at, (file, sections)) in files.iter().enumerate() {
         let parts = match &names.pattern {
             Some(pattern) => pattern.read(file).ok_or((file_at, 0, Unknown::Name))?,
             None => NamedParts::default(),
         };
+        let sections = sections.as_ref();
+        let shared = Shared::by_tool(sections);
         for (at, section) in sections.iter().enumerate() {
-            let told = completed(section, sections);
+            steps::count(1);
+            let told = completed(section, &shared);
             let key = key_of(&told, &parts, names).map_err(|unknown| (file_at, at, unknown))?;
             let key = match parts.repeat {
                 Some(repeat) => key.with_repeat(repeat),
@@ -73,7 +78,7 @@ pub fn named_points(
                     key.with_repeat(repeat)
                 }
             };
-            if points.iter().any(|point| point.key == key) {
+            if !taken.insert(key.clone()) {
                 return Err((file_at, at, Unknown::Repeat));
             }
             points.push(Point::new(key, section.figures.clone()));
@@ -89,25 +94,55 @@ struct Told<'a> {
     url: Option<&'a str>,
 }
 
+/// What the sections of a tool in a file agree on.
+#[derive(Clone, Copy, Default)]
+struct Shared<'a> {
+    concurrency: Agreed<u32>,
+    url: Agreed<&'a str>,
+}
+
+/// A value that all who tell one tell alike.
+#[derive(Clone, Copy, Default)]
+enum Agreed<T> {
+    #[default]
+    Untold,
+    On(T),
+    Nowhere,
+}
+
+impl<T: Copy + PartialEq> Agreed<T> {
+    fn add(&mut self, told: Option<T>) {
+        *self = match (*self, told) {
+            (Self::Untold, Some(told)) => Self::On(told),
+            (Self::On(known), Some(told)) if known != told => Self::Nowhere,
+            (known, _) => known,
+        };
+    }
+
+    fn value(self) -> Option<T> {
+        if let Self::On(value) = self { Some(value) } else { None }
+    }
+}
+
+impl<'a> Shared<'a> {
+    fn by_tool(sections: &'a [FoundSection]) -> BTreeMap<&'a str, Self> {
+        let mut all: BTreeMap<&str, Self> = BTreeMap::new();
+        for section in sections {
+            let shared = all.entry(section.tool).or_default();
+            shared.concurrency.add(section.concurrency);
+            shared.url.add(section.url.as_deref());
+        }
+        all
+    }
+}
+
 /// A section that was aborted may tell neither its URL nor its concurrency. It has those of the file's other sections of
 /// the tool, if these agree.
-fn completed<'a>(section: &'a FoundSection, all: &'a [FoundSection]) -> Told<'a> {
-    let mut told = Told { tool: section.tool, concurrency: section.concurrency, url: section.url.as_deref() };
-    if section.figures.aborted.is_none() {
-        return told;
-    }
-    let others = || all.iter().filter(|other| other.tool == section.tool);
-    let mut levels: Vec<u32> = others().filter_map(|other| other.concurrency).collect();
-    let mut urls: Vec<&str> = others().filter_map(|other| other.url.as_deref()).collect();
-    levels.dedup();
-    urls.dedup();
-    if let ([level], None) = (levels.as_slice(), told.concurrency) {
-        told.concurrency = Some(*level);
-    }
-    if let ([url], None) = (urls.as_slice(), told.url) {
-        told.url = Some(url);
-    }
-    told
+fn completed<'a>(section: &'a FoundSection, shared: &BTreeMap<&'a str, Shared<'a>>) -> Told<'a> {
+    let told = Told { tool: section.tool, concurrency: section.concurrency, url: section.url.as_deref() };
+    let shared = shared.get(section.tool).filter(|_| section.figures.aborted.is_some());
+    let Shared { concurrency, url } = shared.copied().unwrap_or_default();
+    Told { concurrency: told.concurrency.or(concurrency.value()), url: told.url.or(url.value()), ..told }
 }
 
 fn key_of(told: &Told<'_>, parts: &NamedParts, names: &PointNames) -> Result<PointKey, Unknown> {

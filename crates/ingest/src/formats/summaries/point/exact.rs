@@ -18,7 +18,7 @@ fn parse<E: Error>(text: &RawValue) -> Result<f64, E> {
     let number: Option<f64> = text.get().parse().ok();
     number
         .filter(|number| number.is_finite())
-        .ok_or_else(|| E::custom(format!("{} is no number", text.get())))
+        .ok_or_else(|| E::custom(format!("{} is not a number", text.get())))
 }
 
 /// The same for numbers that may be absent.

@@ -98,7 +98,7 @@ impl Figures {
             && mean - rounding_ms > little * ROUNDING
         {
             self.notes.push(format!(
-                "the printed mean of {mean:.3} ms is above c/X, {little:.3} ms, which no closed loop can have{invents}"
+                "the printed mean of {mean:.3} ms is above c/X (concurrency ÷ answers/s), {little:.3} ms, which is impossible{invents}"
             ));
         }
         self

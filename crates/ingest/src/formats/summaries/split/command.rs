@@ -48,6 +48,9 @@ const TOOLS: [Options; 12] = [
     Options { tool: "locust", concurrency: &["-u", "--users"], timeout: &[], rate: &[] },
 ];
 
+/// The most words of a command that are looked at.
+const MOST_WORDS: usize = 1000;
+
 /// A command of a load tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command {
@@ -66,7 +69,7 @@ impl Command {
         let mut words = line.split_whitespace().skip_while(|word| !is_name(word));
         let name = words.next()?.rsplit('/').next()?;
         let options = TOOLS.iter().find(|options| options.tool == name)?;
-        let words: Vec<&str> = words.collect();
+        let words: Vec<&str> = words.take(MOST_WORDS).collect();
         let url = words.iter().find(|word| word.starts_with("http://") || word.starts_with("https://"));
         let has_options = words.first().is_some_and(|word| word.starts_with('-') || *word == "run");
         if url.is_none() && !has_options {

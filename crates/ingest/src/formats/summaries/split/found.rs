@@ -31,16 +31,19 @@ pub struct FoundSections {
     pub ignored: usize,
     /// The first of these: its number, from 1, and its text.
     pub first_ignored: Option<(usize, String)>,
+    /// True if the text has more sections than are read, 20,000. What is behind these is left out.
+    pub are_too_many: bool,
 }
 
+/// The most sections of a text.
+pub(super) const MOST_SECTIONS: usize = 20_000;
+
 impl FoundSections {
-    /// Notes lines that belong to no section.
-    pub(super) fn ignore(&mut self, from: usize, lines: &[&str]) {
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            self.ignored += 1;
-            if self.first_ignored.is_none() {
-                self.first_ignored = Some((from + at + 1, line.trim().chars().take(80).collect()));
-            }
+    /// Notes a line that belongs to no section, before which there are `at` others.
+    pub(super) fn ignore(&mut self, at: usize, line: &str) {
+        self.ignored += 1;
+        if self.first_ignored.is_none() {
+            self.first_ignored = Some((at + 1, line.trim().chars().take(80).collect()));
         }
     }
 }

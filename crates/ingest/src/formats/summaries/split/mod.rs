@@ -2,5 +2,6 @@
 
 pub(crate) mod command;
 pub(crate) mod found;
+pub(crate) mod lines;
 pub(crate) mod section;
 pub(crate) mod walk;

@@ -3,38 +3,57 @@
 use std::cell::Cell;
 
 use super::super::units;
+use crate::formats::steps;
 
 /// The lines from the beginning of a section to the beginning of the next.
 pub(crate) struct Section<'a> {
-    lines: &'a [&'a str],
+    lines: &'a str,
+    /// The number of lines up to the last one that was understood.
     used: Cell<usize>,
 }
 
+/// The most values that are kept of lines that are alike. No tool prints more.
+const MOST_ALIKE: usize = 10_000;
+
 impl<'a> Section<'a> {
     /// The first of these lines begins the section, and so is understood.
-    pub(crate) fn new(lines: &'a [&'a str]) -> Self {
+    pub(crate) fn new(lines: &'a str) -> Self {
         Self { lines, used: Cell::new(1) }
     }
 
-    /// How many lines there are up to the last one that was understood.
+    /// The lines up to the last one that was understood.
     pub(crate) fn used(&self) -> usize {
-        self.used.get().min(self.lines.len())
+        self.used.get()
     }
 
     /// The first line.
     pub(crate) fn first(&self) -> &'a str {
-        self.lines.first().copied().unwrap_or_default()
+        self.lines().next().unwrap_or_default()
     }
 
-    /// What `read` makes of each line that it understands.
-    pub(crate) fn each<T>(&self, mut read: impl FnMut(&'a str) -> Option<T>) -> Vec<T> {
-        let mut found = Vec::new();
-        for (at, line) in self.lines.iter().enumerate() {
-            if let Some(value) = read(line.trim()) {
-                self.used.set(self.used.get().max(at + 1));
-                found.push(value);
+    /// The lines, with their ends.
+    fn lines(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.split_inclusive('\n').inspect(|line| steps::count(line.len()))
+    }
+
+    /// Gives each line to `read`, which returns true for those that it understands.
+    pub(crate) fn all(&self, mut read: impl FnMut(&'a str) -> bool) {
+        for (at, line) in self.lines().enumerate() {
+            if read(line.trim()) {
+                self.use_to(at + 1);
             }
         }
+    }
+
+    /// What `read` makes of each line that it understands; of the first ones, if there are more than a tool prints.
+    pub(crate) fn each<T>(&self, mut read: impl FnMut(&'a str) -> Option<T>) -> Vec<T> {
+        let mut found = Vec::new();
+        self.all(|line| {
+            let value = read(line);
+            let is_read = value.is_some();
+            found.extend(value.filter(|_| found.len() < MOST_ALIKE));
+            is_read
+        });
         found
     }
 
@@ -42,9 +61,9 @@ impl<'a> Section<'a> {
     pub(crate) fn find<T>(&self, read: impl FnMut(&'a str) -> Option<T>) -> Option<T> {
         let (at, value) = {
             let mut read = read;
-            self.lines.iter().enumerate().find_map(|(at, line)| Some((at, read(line.trim())?)))?
+            self.lines().enumerate().find_map(|(at, line)| Some((at, read(line.trim())?)))?
         };
-        self.used.set(self.used.get().max(at + 1));
+        self.use_to(at + 1);
         Some(value)
     }
 
@@ -57,20 +76,23 @@ impl<'a> Section<'a> {
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(text) = self.after(name) else { return Ok(None) };
         let word = text.split_whitespace().next().unwrap_or_default();
-        units::count(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is no count"))
+        units::count(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is not a count"))
     }
 
     /// The number behind a name; `None` if there is no such line.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(text) = self.after(name) else { return Ok(None) };
         let word = text.split_whitespace().next().unwrap_or_default();
-        units::number(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is no number"))
+        units::number(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is not a number"))
     }
 
-    /// The lines from the first one that satisfies `begins` on, joined.
-    pub(crate) fn joined_from(&self, begins: impl Fn(&str) -> bool) -> Option<(usize, String)> {
-        let at = self.lines.iter().position(|line| begins(line))?;
-        Some((at, self.lines.get(at..)?.concat()))
+    /// The text from the first line that satisfies `begins` on, and the number of lines before it.
+    pub(crate) fn from(&self, begins: impl Fn(&str) -> bool) -> Option<(usize, &'a str)> {
+        let mut before = 0;
+        let lines =
+            self.lines().take_while(|line| !begins(line)).inspect(|line| before += line.len()).count();
+        let text = self.lines.get(before..).filter(|text| !text.is_empty())?;
+        Some((lines, text))
     }
 
     /// Tells that the lines before this one were understood.

@@ -1,15 +1,28 @@
 //! Walks through a text, section by section.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
+use super::super::json::value::Pruned;
 use super::super::point::Figures;
 use super::super::tool::{JsonTool, TextTool};
 use super::command::Command;
-use super::found::{FoundSection, FoundSections, Told};
+use super::found::{FoundSection, FoundSections, MOST_SECTIONS, Told};
+use super::lines::Line;
 use super::section::Section;
+use crate::formats::steps;
 
 /// How far into damaged JSON its first names are looked for, in bytes.
 const NEAR: usize = 1 << 14;
+
+/// The most damaged JSON values of a text of which that is done; of others, names are looked for before the damage alone.
+const MOST_DAMAGED: usize = 1000;
+
+/// How many times the bytes of a text may be read as JSON, and how many bytes in any case: each line may begin a value, which
+/// others are in.
+const MOST_READINGS: usize = 8;
+const LEAST_READ: usize = 1 << 20;
 
 /// The tools that are known.
 pub(crate) struct Tools {
@@ -28,103 +41,127 @@ struct Waiting {
 /// The state of a walk.
 pub(crate) struct Walk<'a> {
     tools: &'a Tools,
-    text: &'a str,
-    lines: &'a [&'a str],
-    /// Where each line begins in the text.
-    starts: Vec<usize>,
     found: FoundSections,
     waiting: Option<Waiting>,
+    /// The number of bytes that may still be read as JSON, and of damaged values in which names are looked for.
+    json_left: Cell<usize>,
+    damaged_left: Cell<usize>,
 }
 
 /// What begins on a line.
 enum Begins {
     Text(&'static dyn TextTool),
+    /// A JSON value of so many lines.
     Json(&'static dyn JsonTool, Value, usize),
-    CutJson(&'static dyn JsonTool, String),
+    /// One that can't be read, for this reason.
+    BadJson(&'static dyn JsonTool, String),
     Nothing,
 }
 
 impl<'a> Walk<'a> {
-    /// Finds the sections of a text, whose lines are given with their ends.
-    pub(crate) fn over(tools: &'a Tools, text: &'a str, lines: &'a [&'a str]) -> FoundSections {
-        let ends = lines.iter().scan(0, |end, line| {
-            let start = *end;
-            *end += line.len();
-            Some(start)
-        });
-        let starts = ends.collect();
-        let mut walk = Walk { tools, text, lines, starts, found: FoundSections::default(), waiting: None };
-        let mut at = 0;
-        while at < lines.len() {
-            at += walk.step(at).max(1);
+    /// Finds the sections of a text.
+    pub(crate) fn over(tools: &'a Tools, text: &'a str) -> FoundSections {
+        let json_left = Cell::new(text.len().saturating_mul(MOST_READINGS).max(LEAST_READ));
+        let damaged_left = Cell::new(MOST_DAMAGED);
+        let mut walk =
+            Walk { tools, found: FoundSections::default(), waiting: None, json_left, damaged_left };
+        let (mut line, mut at) = (Line::first(text), 0);
+        while !line.is_behind() && walk.found.sections.len() <= MOST_SECTIONS {
+            let mut lines = walk.step(line, at).max(1);
+            while lines > 0 && !line.is_behind() {
+                (line, at, lines) = (line.next(), at + 1, lines - 1);
+            }
         }
         walk.give_up();
+        walk.found.are_too_many = walk.found.sections.len() > MOST_SECTIONS;
+        walk.found.sections.truncate(MOST_SECTIONS);
         walk.found
     }
 
-    /// Reads what begins on a line; returns how many lines it has.
-    fn step(&mut self, at: usize) -> usize {
-        match self.begins(at) {
-            Begins::Text(tool) => self.text(tool, at),
+    /// Reads what begins on a line, before which there are `at` others; returns how many lines it has.
+    fn step(&mut self, line: Line<'_>, at: usize) -> usize {
+        steps::count(line.whole().len());
+        match self.begins(line) {
+            Begins::Text(tool) => self.text(tool, line, at),
             Begins::Json(tool, value, lines) => {
-                self.take(
-                    tool.name(),
-                    at,
-                    tool.read(&value).unwrap_or_else(aborted),
-                    tool.is_closed_loop(),
-                    0.0,
-                );
+                let told = tool.read(&value).unwrap_or_else(aborted);
+                self.take(tool.name(), at, told, tool.is_closed_loop(), 0.0);
                 lines
             }
-            Begins::CutJson(tool, problem) => {
-                let reason = format!("its JSON ends early or is damaged: {problem}");
+            Begins::BadJson(tool, reason) => {
                 self.take(tool.name(), at, aborted(reason), false, 0.0);
-                self.lines.len() - at
+                usize::MAX
             }
             Begins::Nothing => {
-                self.between(at);
+                self.between(line, at);
                 1
             }
         }
     }
 
-    fn begins(&self, at: usize) -> Begins {
-        if let Some(tool) = self.tools.text.iter().find(|tool| tool.begins(self.lines, at)) {
+    fn begins(&self, line: Line<'_>) -> Begins {
+        if let Some(tool) = self.tools.text.iter().find(|tool| tool.begins(line)) {
             return Begins::Text(*tool);
         }
-        let line = self.lines.get(at).copied().unwrap_or_default().trim_start();
-        if may_begin_json(line) { self.json(at) } else { Begins::Nothing }
+        if may_begin_json(line.whole().trim_start()) { self.json(line.rest()) } else { Begins::Nothing }
     }
 
-    fn json(&self, at: usize) -> Begins {
-        let rest = self.starts.get(at).and_then(|start| self.text.get(*start..)).unwrap_or_default();
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(value)) => {
-                let lines = rest.get(..values.byte_offset()).unwrap_or_default().matches('\n').count() + 1;
+    /// Reads the JSON at the beginning of a text.
+    fn json(&self, text: &str) -> Begins {
+        if self.json_left.get() == 0 {
+            return Begins::Nothing;
+        }
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<Pruned>();
+        let value = values.next();
+        let read = match &value {
+            Some(Err(problem)) => offset(text, problem.line(), problem.column()),
+            _ => values.byte_offset(),
+        };
+        steps::count(read);
+        self.json_left.set(self.json_left.get().saturating_sub(read.max(1)));
+        match value {
+            Some(Ok(Pruned(value))) => {
+                let lines = text.get(..read).unwrap_or_default().matches('\n').count() + 1;
                 let tool = self.tools.json.iter().find(|tool| has_all(&value, tool.keys()));
                 tool.map_or(Begins::Nothing, |tool| Begins::Json(*tool, value, lines))
             }
-            Some(Err(problem)) => {
-                let tool = self.tools.json.iter().find(|tool| names_first(rest, tool.keys()));
-                tool.map_or(Begins::Nothing, |tool| Begins::CutJson(*tool, problem.to_string()))
-            }
+            Some(Err(problem)) => self.bad_json(text, read, &problem),
             None => Begins::Nothing,
         }
     }
 
-    /// Reads a section of lines, which ends where the next one or a command begins.
-    fn text(&mut self, tool: &'static dyn TextTool, at: usize) -> usize {
-        let is_next = |next: &usize| {
-            let line = self.lines.get(*next).copied().unwrap_or_default();
-            let begins = self.tools.text.iter().any(|tool| tool.begins(self.lines, *next));
-            begins || Command::read(line).is_some() || is_known_json(self, *next)
+    /// Tells whose JSON it is that can't be read behind so many bytes.
+    fn bad_json(&self, text: &str, read: usize, problem: &serde_json::Error) -> Begins {
+        let damaged_left = self.damaged_left.get();
+        self.damaged_left.set(damaged_left.saturating_sub(1));
+        let near = if damaged_left > 0 { NEAR } else { read.min(NEAR) };
+        let near = text.get(..text.floor_char_boundary(near)).unwrap_or_default();
+        steps::count(near.len().min(read));
+        let tool = self.tools.json.iter().find(|tool| names_first(near, tool.keys()));
+        // What is no damage is what is refused here.
+        let reason = match problem.is_data() {
+            true => format!("its JSON can't be read: {problem}"),
+            false => format!("its JSON ends early or is damaged: {problem}"),
         };
-        let end = (at + 1..self.lines.len()).find(is_next).unwrap_or(self.lines.len());
-        let section = Section::new(self.lines.get(at..end).unwrap_or_default());
+        tool.map_or(Begins::Nothing, |tool| Begins::BadJson(*tool, reason))
+    }
+
+    /// Reads a section of lines, which ends where the next one or a command begins.
+    fn text(&mut self, tool: &'static dyn TextTool, line: Line<'_>, at: usize) -> usize {
+        let is_next = |next: &Line<'_>| {
+            steps::count(next.whole().len());
+            let begins = self.tools.text.iter().any(|tool| tool.begins(*next));
+            begins || Command::read(next.whole()).is_some() || self.is_known_json(*next)
+        };
+        let end = line.below().find(is_next).map_or(usize::MAX, |next| next.at() - line.at());
+        let section = Section::new(line.rest().get(..end).unwrap_or(line.rest()));
         let told = tool.read(&section).unwrap_or_else(aborted);
         self.take(tool.name(), at, told, tool.is_closed_loop(), tool.rounding_ms());
         section.used()
+    }
+
+    fn is_known_json(&self, line: Line<'_>) -> bool {
+        may_begin_json(line.whole()) && !matches!(self.json(line.rest()), Begins::Nothing)
     }
 
     fn take(&mut self, tool: &'static str, at: usize, told: Told, closed_loop: bool, rounding_ms: f64) {
@@ -143,8 +180,8 @@ impl<'a> Walk<'a> {
     }
 
     /// A line that belongs to no section: a command, or text to ignore.
-    fn between(&mut self, at: usize) {
-        let line = self.lines.get(at).copied().unwrap_or_default();
+    fn between(&mut self, line: Line<'_>, at: usize) {
+        let line = line.whole();
         if let Some(command) = Command::read(line) {
             self.give_up();
             self.waiting = Some(Waiting { command, line: at, last: None });
@@ -154,7 +191,7 @@ impl<'a> Walk<'a> {
             if let Some(waiting) = &mut self.waiting {
                 waiting.last = Some(line.trim().chars().take(200).collect());
             }
-            self.found.ignore(at, &[line]);
+            self.found.ignore(at, line);
         }
     }
 
@@ -173,11 +210,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn is_known_json(walk: &Walk<'_>, at: usize) -> bool {
-    let line = walk.lines.get(at).copied().unwrap_or_default();
-    may_begin_json(line) && !matches!(walk.json(at), Begins::Nothing)
-}
-
 fn aborted(reason: String) -> Told {
     Told { figures: Figures::aborted(reason), ..Told::default() }
 }
@@ -192,11 +224,15 @@ fn has_all(value: &Value, keys: &[&str]) -> bool {
     keys.iter().all(|key| value.pointer(key).is_some())
 }
 
-/// Returns true if a text has, near its beginning, the names on the way to the first of these places.
+/// Returns true if a text has the names on the way to the first of these places.
 fn names_first(text: &str, keys: &[&str]) -> bool {
-    let near = text.floor_char_boundary(NEAR);
-    let text = text.get(..near).unwrap_or_default();
     let is_name = |name: &&str| name.parse::<usize>().is_err();
     let mut names = keys.first().into_iter().flat_map(|key| key.split('/').skip(1)).filter(is_name);
     names.all(|name| text.contains(&format!("\"{name}\"")))
+}
+
+/// Returns the number of bytes before a column of a line, both from 1.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let before = line.checked_sub(2).and_then(|line| memchr::memchr_iter(b'\n', text.as_bytes()).nth(line));
+    (before.map_or(0, |end| end + 1) + column).min(text.len())
 }

@@ -2,10 +2,10 @@
 
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct Ab;
 
@@ -16,8 +16,8 @@ impl TextTool for Ab {
         "ab"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        let line = line_at(lines, at);
+    fn begins(&self, line: Line<'_>) -> bool {
+        let line = line.trimmed();
         line.starts_with(BANNER) || (line.starts_with('<') && line.contains(BANNER))
     }
 
@@ -60,11 +60,10 @@ fn gave_up(section: &Section<'_>) -> Option<String> {
     match (reason, done) {
         (Some(reason), _) => Some(reason),
         (None, Some(done)) => {
-            Some(format!("ab gave up after {done} requests; it tells why on standard error"))
+            Some(format!("ab gave up after {done} requests; the reason is on its standard error"))
         }
-        (None, None) => {
-            waits.map(|()| "ab gave up before its first figures; it tells why on standard error".to_owned())
-        }
+        (None, None) => waits
+            .map(|()| "ab gave up before its first figures; the reason is on its standard error".to_owned()),
     }
 }
 
@@ -90,9 +89,9 @@ fn figures(section: &Section<'_>) -> Result<Figures, String> {
     };
     let other_lengths = kinds.length.saturating_sub(kinds.non_2xx.saturating_add(kinds.exceptions));
     if other_lengths > 0 {
-        figures
-            .notes
-            .push(format!("{other_lengths} answers of another length than the first, which are no failures"));
+        figures.notes.push(format!(
+            "{other_lengths} answers of another length than the first, which are not failures"
+        ));
     }
     if failures.greatest > 0 {
         figures.notes.push("the latencies include those of failures".to_owned());

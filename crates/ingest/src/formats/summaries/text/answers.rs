@@ -9,6 +9,7 @@ use super::super::units;
 const AT_THE_END: &str = "aborted due to deadline";
 
 /// How the requests of a run ended.
+#[derive(Default)]
 pub(crate) struct Answers {
     successes: u64,
     statuses: u64,
@@ -23,40 +24,55 @@ impl Answers {
     /// # Errors
     /// If there are none, or a number is no count.
     pub(crate) fn of_lines(section: &Section<'_>) -> Result<Self, String> {
-        let lines = section.each(|line| line.strip_prefix('[')?.split_once(']'));
-        if lines.is_empty() {
-            return Err("the output ends before its status codes".to_owned());
-        }
-        let (mut statuses, mut errors) = (Vec::new(), Vec::new());
-        for (name, rest) in lines {
-            let rest = rest.trim();
-            let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
-            let (list, name, count) = match rest.strip_suffix(" responses").filter(is_number) {
-                Some(count) => (&mut statuses, name, count),
-                None => (&mut errors, rest, name),
+        let (mut answers, mut result) = (Self::default(), None);
+        section.all(|line| {
+            let Some((name, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) else {
+                return false;
             };
-            let known = units::count(count).ok_or_else(|| format!("\"[{name}] {count}\" has no count"))?;
-            list.push((name, known));
+            if !matches!(result, Some(Err(_))) {
+                result = Some(answers.add_line(name, rest.trim()));
+            }
+            true
+        });
+        result.unwrap_or_else(|| Err("the output ends before its status codes".to_owned()))?;
+        Ok(answers)
+    }
+
+    fn add_line(&mut self, name: &str, rest: &str) -> Result<(), String> {
+        let count_of = |name: &str, count: &str| {
+            units::count(count).ok_or_else(|| format!("\"[{name}] {count}\" has no count"))
+        };
+        let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+        match rest.strip_suffix(" responses").filter(is_number) {
+            Some(count) => self.add_status(name, count_of(name, count)?),
+            None => self.add_error(rest, count_of(rest, name)?),
         }
-        Ok(Self::new(statuses, errors))
+        Ok(())
     }
 
     /// Sorts counts by status and by message of an error.
     pub(crate) fn new(statuses: Vec<(&str, u64)>, errors: Vec<(&str, u64)>) -> Self {
-        let of = |test: &dyn Fn(&str) -> bool, counts: &[(&str, u64)]| {
-            sum(counts.iter().filter(|(name, _)| test(name)).map(|(_, count)| *count))
+        let mut answers = Self::default();
+        statuses.into_iter().for_each(|(status, count)| answers.add_status(status, count));
+        errors.into_iter().for_each(|(message, count)| answers.add_error(message, count));
+        answers
+    }
+
+    fn add_status(&mut self, status: &str, count: u64) {
+        let sum = if is_success(status) { &mut self.successes } else { &mut self.statuses };
+        *sum = sum.saturating_add(count);
+    }
+
+    fn add_error(&mut self, message: &str, count: u64) {
+        let name = message.to_ascii_lowercase();
+        let sum = if ["timeout", "timed out", "deadline exceeded"].iter().any(|word| name.contains(word)) {
+            &mut self.timeouts
+        } else if message == AT_THE_END {
+            &mut self.at_the_end
+        } else {
+            &mut self.errors
         };
-        let is_timeout = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            ["timeout", "timed out", "deadline exceeded"].iter().any(|word| name.contains(word))
-        };
-        Self {
-            successes: of(&is_success, &statuses),
-            statuses: of(&|name| !is_success(name), &statuses),
-            timeouts: of(&is_timeout, &errors),
-            errors: of(&|name| !is_timeout(name) && name != AT_THE_END, &errors),
-            at_the_end: of(&|name| name == AT_THE_END, &errors),
-        }
+        *sum = sum.saturating_add(count);
     }
 
     /// Adds the counts to the figures of a tool that takes its latencies over all answers.
@@ -74,7 +90,7 @@ impl Answers {
                 .push(format!("the latencies include those of {} answers that failed", self.statuses));
         }
         if self.timeouts > 0 {
-            figures.notes.push(format!("{} time-outs are in no latency", self.timeouts));
+            figures.notes.push(format!("{} time-outs are not in the latencies", self.timeouts));
         }
         if self.at_the_end > 0 {
             figures

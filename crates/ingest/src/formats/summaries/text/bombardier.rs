@@ -4,31 +4,31 @@ use super::super::json::bombardier::RETRIES;
 use super::super::json::value::named;
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 use super::wrk;
 
 pub(crate) struct Bombardier;
+
+/// The most words of its first line that are looked at.
+const MOST_WORDS: usize = 100;
 
 impl TextTool for Bombardier {
     fn name(&self) -> &'static str {
         "bombardier"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        let is_banner = |at: usize| {
-            line_at(lines, at).starts_with("Bombarding ") && line_at(lines, at).ends_with(" connection(s)")
-        };
+    fn begins(&self, line: Line<'_>) -> bool {
+        let is_banner = |line: &str| line.starts_with("Bombarding ") && line.ends_with(" connection(s)");
         // Before JSON the same lines are progress.
-        let mut own =
-            (at + 1..lines.len()).map_while(|next| Some(line_at(lines, next)).filter(|_| !is_banner(next)));
-        is_banner(at) && !own.any(|line| line.starts_with("{\"spec\""))
+        let mut own = line.below().map(Line::trimmed).take_while(|line| !is_banner(line));
+        is_banner(line.trimmed()) && !own.any(|line| line.starts_with("{\"spec\""))
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let words: Vec<&str> = section.first().split_whitespace().collect();
+        let words: Vec<&str> = section.first().split_whitespace().take(MOST_WORDS).collect();
         let before = |word: &str| {
             words.iter().position(|found| *found == word).and_then(|at| words.get(at.checked_sub(1)?))
         };
@@ -67,7 +67,7 @@ fn figures(section: &Section<'_>, seconds: Option<f64>) -> Result<Figures, Strin
         notes: vec![RETRIES.to_owned()],
         ..Figures::default()
     };
-    figures.notes.push("its text tells the time that was asked for, not the time that it took".to_owned());
+    figures.notes.push("its text has the requested duration, not the measured one".to_owned());
     Ok(figures)
 }
 

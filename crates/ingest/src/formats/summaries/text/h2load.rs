@@ -3,10 +3,10 @@
 use super::super::json::value::named;
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct H2load;
 
@@ -15,8 +15,8 @@ impl TextTool for H2load {
         "h2load"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        line_at(lines, at) == "starting benchmark..." && line_at(lines, at + 1).contains(" total client(s)")
+    fn begins(&self, line: Line<'_>) -> bool {
+        line.trimmed() == "starting benchmark..." && line.next().trimmed().contains(" total client(s)")
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {

@@ -2,11 +2,11 @@
 
 use super::super::point::{Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
 use super::answers::Answers;
-use super::line::line_at;
 
 pub(crate) struct Hey;
 
@@ -15,9 +15,9 @@ impl TextTool for Hey {
         "hey"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        let total = line_at(lines, at + 1);
-        line_at(lines, at) == "Summary:" && total.starts_with("Total:") && total.ends_with(" secs")
+    fn begins(&self, line: Line<'_>) -> bool {
+        let total = line.next().trimmed();
+        line.trimmed() == "Summary:" && total.starts_with("Total:") && total.ends_with(" secs")
     }
 
     fn rounding_ms(&self) -> f64 {

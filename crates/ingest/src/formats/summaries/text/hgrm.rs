@@ -2,12 +2,15 @@
 
 use super::super::point::{Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct Hgrm;
+
+/// The percentiles that are kept.
+const PERCENTS: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
 
 /// The title that wrk2 puts above the same table.
 const OF_WRK2: &str = "Detailed Percentile spectrum:";
@@ -17,22 +20,27 @@ impl TextTool for Hgrm {
         "hgrm"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        let mut words = line_at(lines, at).split_whitespace();
+    fn begins(&self, line: Line<'_>) -> bool {
+        let mut words = line.trimmed().split_whitespace();
         let is_table = [Some("Value"), Some("Percentile"), Some("TotalCount")]
             .into_iter()
             .all(|word| words.next() == word);
-        is_table && at.checked_sub(1).is_none_or(|before| line_at(lines, before) != OF_WRK2)
+        is_table && line.above() != Some(OF_WRK2)
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let rows = section.each(row);
-        let (greatest, _, total) = *needed(rows.last(), "1.000000000000")?;
-        let at = |percent: f64| {
-            let row = rows.iter().find(|(_, share, _)| *share * 100.0 >= percent - 1e-9)?;
-            Some((percent, row.0))
-        };
-        let percentiles = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9].into_iter().filter_map(at).collect();
+        let mut last = None;
+        let mut found = PERCENTS.map(|percent| (percent, None));
+        section.all(|line| {
+            let Some((value, share, total)) = row(line) else { return false };
+            let reached = found.iter_mut().filter(|(percent, _)| share * 100.0 >= percent - 1e-9);
+            reached.for_each(|(_, first)| _ = first.get_or_insert(value));
+            last = Some((value, total));
+            true
+        });
+        let (greatest, total) = needed(last, "1.000000000000")?;
+        let told = |(percent, value): (f64, Option<f64>)| Some((percent, value?));
+        let percentiles = found.into_iter().filter_map(told).collect();
         let mean = section
             .after("#[Mean")
             .and_then(|text| units::number(text.trim_start_matches([' ', '=']).split(',').next()?));
@@ -43,7 +51,7 @@ impl TextTool for Hgrm {
             ..Figures::default()
         };
         figures.notes.push("a percentile is the next row at or above it; values are taken as ms".to_owned());
-        figures.notes.push("the file tells no duration and no failures".to_owned());
+        figures.notes.push("the file has no duration and no failures".to_owned());
         Ok(Told { figures, ..Told::default() })
     }
 

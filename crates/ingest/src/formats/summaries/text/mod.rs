@@ -6,7 +6,6 @@ pub(crate) mod bombardier;
 pub(crate) mod h2load;
 pub(crate) mod hey;
 pub(crate) mod hgrm;
-pub(crate) mod line;
 pub(crate) mod oha;
 pub(crate) mod vegeta;
 pub(crate) mod weighttp;

@@ -2,11 +2,11 @@
 
 use super::super::point::{Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
 use super::answers::Answers;
-use super::line::line_at;
 
 pub(crate) struct Oha;
 
@@ -15,8 +15,8 @@ impl TextTool for Oha {
         "oha"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        line_at(lines, at) == "Summary:" && line_at(lines, at + 1).starts_with("Success rate:")
+    fn begins(&self, line: Line<'_>) -> bool {
+        line.trimmed() == "Summary:" && line.next().trimmed().starts_with("Success rate:")
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {

@@ -2,11 +2,11 @@
 
 use super::super::point::{Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
 use super::answers::vegeta_codes;
-use super::line::line_at;
 
 pub(crate) struct Vegeta;
 
@@ -17,8 +17,8 @@ impl TextTool for Vegeta {
         "vegeta"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        line_at(lines, at).starts_with(REQUESTS)
+    fn begins(&self, line: Line<'_>) -> bool {
+        line.trimmed().starts_with(REQUESTS)
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {

@@ -1,14 +1,12 @@
 //! weighttp: 0.3 prints lines, 0.5 a JSON object.
 
-use serde_json::Value;
-
-use super::super::json::value::Json;
+use super::super::json::value::{Json, Pruned};
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct Weighttp;
 
@@ -17,8 +15,8 @@ impl TextTool for Weighttp {
         "weighttp"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        let line = line_at(lines, at);
+    fn begins(&self, line: Line<'_>) -> bool {
+        let line = line.trimmed();
         line.starts_with("weighttp ") && line.contains("webserver benchmarking tool")
     }
 
@@ -27,8 +25,8 @@ impl TextTool for Weighttp {
         let all: u64 = threads.iter().sum();
         let concurrency = u32::try_from(all).ok().filter(|all| *all > 0);
         section.each(|line| line.starts_with("progress:").then_some(()));
-        let figures = match section.joined_from(|line| line.trim() == "{") {
-            Some((at, json)) => of_json(section, at, &json),
+        let figures = match section.from(|line| line.trim() == "{") {
+            Some((at, json)) => of_json(section, at, json),
             None => of_lines(section),
         };
         let figures = figures.unwrap_or_else(Figures::aborted);
@@ -84,9 +82,11 @@ fn of_lines(section: &Section<'_>) -> Result<Figures, String> {
 }
 
 fn of_json(section: &Section<'_>, at: usize, text: &str) -> Result<Figures, String> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let value = values.next().ok_or("its JSON is missing")?;
-    let value = value.map_err(|problem| format!("its JSON can't be read: {problem}"))?;
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Pruned>();
+    let Pruned(value) = values
+        .next()
+        .ok_or("its JSON is missing")?
+        .map_err(|problem| format!("its JSON can't be read: {problem}"))?;
     section.use_to(at + text.get(..values.byte_offset()).unwrap_or_default().matches('\n').count() + 1);
     let json = Json(&value);
     let seconds = needed(json.number("/secs_elapsed"), "secs_elapsed")?;

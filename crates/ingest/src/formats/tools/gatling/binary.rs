@@ -12,15 +12,20 @@
 //! in which they are written: 0 for Latin-1, 1 for UTF-16. Names and messages are written once, behind a new number above 0;
 //! later they are that number, negative.
 
+use std::io::Write;
+
 use hashbrown::HashMap;
+use sha2::{Digest, Sha256};
 
 use super::text::{COLUMNS, GROUP_FAILED, Users};
 use crate::error::ErrorKind;
+use crate::formats::steps;
 use crate::formats::tools::convert::{Convert, Follows};
 use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::rows::{MS, Row, Rows};
 use crate::formats::tools::told::Wrong;
 use crate::run::fault::Fault;
+use crate::sample::long_text::{LABEL_BYTES, shortened};
 use crate::sample::resolution::Resolution;
 
 /// The binary log.
@@ -36,8 +41,11 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     converter: || Box::new(Gatling::default()),
 };
 
-/// The most bytes that all names and messages of a log may have: more is no log.
+/// The most bytes that all names and messages of a log may take: more is no log.
 const MOST_TEXT: usize = 64 << 20;
+
+/// The bytes that a name takes beside its own.
+const NAME: usize = 64;
 
 /// The most bytes that a record may have.
 const MOST_RECORD: usize = 16 << 20;
@@ -63,6 +71,8 @@ struct Gatling {
     start_ms: i64,
     names: Names,
     users: Users,
+    /// The names of a request and its groups, by their numbers, and the label that they make.
+    path: Vec<i32>,
     label: Vec<u8>,
     labels: Labels,
 }
@@ -96,28 +106,52 @@ impl Labels {
 #[derive(Debug, Default)]
 struct Names {
     /// Those whose numbers follow one another, as Gatling's do.
-    listed: Vec<Vec<u8>>,
-    others: HashMap<i32, Vec<u8>>,
-    /// The number of bytes of all names.
+    listed: Vec<Name>,
+    others: HashMap<i32, Name>,
+    /// The number of bytes that they take.
     bytes: usize,
+}
+
+/// A name or a message.
+#[derive(Debug, PartialEq, Eq)]
+struct Name {
+    text: Vec<u8>,
+    /// The beginning of a hash of the text.
+    hash: [u8; 16],
+}
+
+impl Name {
+    /// A long text is shortened here, since records that have a few bytes each name it again and again.
+    fn new(text: Vec<u8>) -> Self {
+        let digest = Sha256::digest(&text);
+        let hash = digest.first_chunk().copied().unwrap_or_default();
+        Self { text: shortened(&text, LABEL_BYTES).map_or(text, String::into_bytes), hash }
+    }
 }
 
 impl Names {
     #[inline]
-    fn get(&self, number: i32) -> Option<&[u8]> {
+    fn get(&self, number: i32) -> Option<&Name> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
-        self.listed.get(index).or_else(|| self.others.get(&number)).map(Vec::as_slice)
+        self.listed.get(index).or_else(|| self.others.get(&number))
+    }
+
+    /// Returns the text of a name; an empty one if there is none.
+    #[inline]
+    fn text(&self, number: i32) -> &[u8] {
+        self.get(number).map(|name| name.text.as_slice()).unwrap_or_default()
     }
 
     /// Adds a name with its number, which is above 0.
-    fn add(&mut self, number: i32, name: Vec<u8>) -> Result<(), Unread> {
+    fn add(&mut self, number: i32, text: Vec<u8>) -> Result<(), Unread> {
+        let name = Name::new(text);
         match self.get(number) {
             // A record that goes on behind the bytes is read again, and its names are too.
-            Some(known) if known == name => return Ok(()),
+            Some(known) if *known == name => return Ok(()),
             Some(_) => return Err(Unread::Invalid),
             None => {}
         }
-        self.bytes = self.bytes.saturating_add(name.len());
+        self.bytes = self.bytes.saturating_add(name.text.len() + NAME);
         if self.bytes > MOST_TEXT {
             return Err(Unread::Invalid);
         }
@@ -128,7 +162,40 @@ impl Names {
         }
         Ok(())
     }
+
+    /// Writes the label of a request or a group from the names of the groups around it and its own: as much as is kept, and
+    /// a hash of all names if there is more.
+    fn write_label(&self, path: &[i32], label: &mut Vec<u8>) {
+        label.clear();
+        steps::count(path.len());
+        for number in path {
+            let between = if label.is_empty() { b"" } else { BETWEEN };
+            let name = self.text(*number);
+            if label.len() + between.len() + name.len() > LABEL_BYTES {
+                return self.hash_label(path, label);
+            }
+            label.extend_from_slice(between);
+            label.extend_from_slice(name);
+        }
+        steps::count(label.len());
+    }
+
+    /// Ends a label that is too long.
+    #[cold]
+    fn hash_label(&self, path: &[i32], label: &mut Vec<u8>) {
+        let mut hash = Sha256::new();
+        path.iter().filter_map(|number| self.get(*number)).for_each(|name| hash.update(name.hash));
+        steps::count(path.len() + label.len());
+        label.extend_from_slice("…".as_bytes());
+        for byte in hash.finalize().iter().take(16) {
+            // Writing to a vector can't fail.
+            let _ = write!(label, "{byte:02x}");
+        }
+    }
 }
+
+/// What stands between the names of groups in a label.
+const BETWEEN: &[u8] = b" / ";
 
 /// The reason why no record could be read.
 enum Unread {
@@ -141,7 +208,7 @@ enum Unread {
 impl Convert for Gatling {
     fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
         let mut at = 0;
-        while let Some(rest) = input.get(at..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = input.get(at..).filter(|rest| !rest.is_empty() && !rows.are_enough()) {
             let mut bytes = Bytes { bytes: rest, at: 0 };
             match self.record(&mut bytes, rows) {
                 Ok(()) => {
@@ -212,31 +279,27 @@ impl Gatling {
     }
 
     fn request(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
-        let groups = bytes.length()?;
-        let group = if groups == 1 { self.name(bytes)? } else { 0 };
-        if groups > 1 {
-            self.groups(groups, bytes)?;
-        }
+        self.read_path(bytes)?;
         let name = self.name(bytes)?;
         let [start, end] = [i64::from(bytes.int()?), i64::from(bytes.int()?)];
         let success = bytes.flag()?;
         let message = self.name(bytes)?;
         let names = &self.names;
-        let label = if groups > 1 {
-            append(names, name, &mut self.label);
-            &self.label
-        } else {
-            let both = [group, name];
-            self.labels.of(group, name, |label| {
-                both.iter().filter(|n| **n > 0).for_each(|n| append(names, *n, label))
-            })
+        self.path.push(name);
+        let label = match *self.path.as_slice() {
+            [name] => self.labels.of(0, name, |label| names.write_label(&[name], label)),
+            [group, name] => self.labels.of(group, name, |label| names.write_label(&[group, name], label)),
+            _ => {
+                names.write_label(&self.path, &mut self.label);
+                &self.label
+            }
         };
         rows.push(&Row {
             start_ms: self.start_ms.saturating_add(start),
             elapsed_ns: (end - start).saturating_mul(MS),
             label,
             success,
-            failure_message: names.get(message).unwrap_or_default().trim_ascii(),
+            failure_message: names.text(message).trim_ascii(),
             threads: self.users.active(),
             ..Row::default()
         });
@@ -244,11 +307,11 @@ impl Gatling {
     }
 
     fn group(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
-        let groups = bytes.length()?;
-        self.groups(groups, bytes)?;
+        self.read_path(bytes)?;
         let (start, _end) = (bytes.int()?, bytes.int()?);
         let elapsed = bytes.int()?;
         let success = bytes.flag()?;
+        self.names.write_label(&self.path, &mut self.label);
         rows.push(&Row {
             start_ms: self.start_ms.saturating_add(start.into()),
             elapsed_ns: i64::from(elapsed).saturating_mul(MS),
@@ -262,12 +325,12 @@ impl Gatling {
         Ok(())
     }
 
-    /// Begins the label with the names of so many groups.
-    fn groups(&mut self, groups: usize, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
-        self.label.clear();
-        for _ in 0..groups {
+    /// Reads the names of groups.
+    fn read_path(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
+        self.path.clear();
+        for _ in 0..bytes.length()? {
             let group = self.name(bytes)?;
-            append(&self.names, group, &mut self.label);
+            self.path.push(group);
         }
         Ok(())
     }
@@ -291,14 +354,6 @@ impl Gatling {
     }
 }
 
-/// Appends a name to those of groups.
-fn append(names: &Names, name: i32, label: &mut Vec<u8>) {
-    if !label.is_empty() {
-        label.extend_from_slice(b" / ");
-    }
-    label.extend_from_slice(names.get(name).unwrap_or_default());
-}
-
 /// The bytes of a record, and how many of them were read.
 struct Bytes<'a> {
     bytes: &'a [u8],
@@ -309,6 +364,7 @@ impl<'a> Bytes<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], Unread> {
         let end = self.at.checked_add(length).ok_or(Unread::Invalid)?;
         let taken = self.bytes.get(self.at..end).ok_or(Unread::Incomplete)?;
+        steps::count(length);
         self.at = end;
         Ok(taken)
     }

@@ -97,12 +97,11 @@ fn ns(time: Duration) -> Result<i64, Wrong> {
 
 /// Says what is wrong with a line that is none of a log's.
 fn wrong(line: &[u8]) -> Wrong {
-    let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
-    let fields = if line.starts_with(b"Tag=") { fields.get(1..).unwrap_or_default() } else { &fields };
-    let is_time =
-        |field: &&&[u8]| !field.is_empty() && field.iter().all(|byte| b"0123456789.".contains(byte));
-    match fields.len() {
-        4 if fields.iter().take(2).all(|field| is_time(&field)) => Wrong::Unknown,
+    let tag = if line.starts_with(b"Tag=") { 1 } else { 0 };
+    let fields = || line.split(|byte| *byte == b',').skip(tag);
+    let is_time = |field: &[u8]| !field.is_empty() && field.iter().all(|byte| b"0123456789.".contains(byte));
+    match fields().count() {
+        4 if fields().take(2).all(is_time) => Wrong::Unknown,
         4 => Wrong::Time(Column::TimeStamp),
         found => Wrong::Fields { found: found as u64, expected: 4 },
     }

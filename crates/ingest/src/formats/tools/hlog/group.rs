@@ -30,16 +30,17 @@ pub(super) struct Group {
     pub(super) held: Vec<Held>,
     /// The number of different times in all of them.
     times: usize,
-    /// The number of bytes of the records that are rejected.
-    rejected: usize,
+    /// The number of bytes of tags, and of the records that are rejected.
+    texts: usize,
     /// True if one of the histograms may have been rejected.
     lacks: bool,
 }
 
-/// The most lines of an interval, the most different times in them, and the most bytes of rejected ones.
+/// The most lines of an interval, the most different times in them, and the most bytes of tags and of
+/// rejected ones.
 const MOST: usize = 10_000;
 const MOST_TIMES: usize = 1_000_000;
-const MOST_REJECTED: usize = 8 << 20;
+const MOST_TEXT: usize = 8 << 20;
 
 /// The requests by response time.
 type Counts = BTreeMap<i32, u64>;
@@ -58,10 +59,11 @@ impl Group {
         histogram: Option<Histogram>,
     ) -> Result<(), Flaw> {
         let times = self.times + histogram.as_ref().map_or(0, |histogram| histogram.counts.len());
-        if self.held.len() >= MOST || times > MOST_TIMES {
+        let texts = self.texts + tag.as_ref().map_or(0, String::len);
+        if self.held.len() >= MOST || times > MOST_TIMES || texts > MOST_TEXT {
             return Err(Flaw::Crowded);
         }
-        self.times = times;
+        (self.times, self.texts) = (times, texts);
         self.held.push(Held { place, what: What::Histogram { tag, histogram } });
         Ok(())
     }
@@ -69,9 +71,9 @@ impl Group {
     /// Adds a line that is rejected. Returns false if there are too many to hold.
     pub(super) fn reject(&mut self, place: (u64, u64), wrong: Wrong, record: &[u8]) -> bool {
         self.lacks = true;
-        self.rejected += record.len();
+        self.texts += record.len();
         self.held.push(Held { place, what: What::Reject { wrong, record: record.to_vec() } });
-        self.held.len() < MOST && self.rejected < MOST_REJECTED
+        self.held.len() < MOST && self.texts < MOST_TEXT
     }
 
     /// Leaves out the histograms without a tag if they are the sum of those with tags, since their requests would be

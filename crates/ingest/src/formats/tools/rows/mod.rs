@@ -13,6 +13,7 @@ use self::frame::{Frame, Lines, Request};
 use super::told::{Told, Wrong};
 use crate::formats::histogram::Histogram;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
+use crate::formats::steps;
 use crate::sample::resolution::Resolution;
 
 pub(crate) use self::frame::last_end;
@@ -65,6 +66,9 @@ pub(crate) struct Rows {
     first: Option<(i64, i64)>,
     /// The records that nobody has taken yet.
     pub(crate) bytes: Vec<u8>,
+    /// The number of bytes from which on no more records are wanted for now: what a few bytes of a log stand for may be
+    /// much longer, as a name is that stands in the log once.
+    pub(crate) enough: usize,
     /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
     pub(crate) place: (u64, u64),
     /// The line that is written next, from 1. Each record has a line of its own.
@@ -80,9 +84,16 @@ impl Rows {
             early_ns: 0,
             first: None,
             bytes: Vec::new(),
+            enough: usize::MAX,
             place: (1, 0),
             line: 1,
         }
+    }
+
+    /// Returns true if no more records are wanted before these are taken.
+    #[inline]
+    pub(crate) fn are_enough(&self) -> bool {
+        self.bytes.len() >= self.enough
     }
 
     /// Takes over how far the first start is beyond a whole ms, as other rows of the same log found it.
@@ -94,7 +105,9 @@ impl Rows {
     #[inline(always)]
     pub(crate) fn push(&mut self, row: &Row<'_>) {
         let texts = [row.label, row.response_code, row.failure_message, row.url];
-        if texts.iter().map(|text| text.len()).fold(0, usize::saturating_add) > RECORD_LIMIT / 2 {
+        let length = texts.iter().map(|text| text.len()).fold(0, usize::saturating_add);
+        steps::count(length + 1);
+        if length > RECORD_LIMIT / 2 {
             return self.reject(Wrong::Long, None, row.label);
         }
         let start = (row.start_ms, row.beyond_ns);
@@ -157,6 +170,7 @@ impl Rows {
     fn told(&self, wrong: Wrong, value: Option<&[u8]>, record: &[u8]) -> Told {
         let (line, byte) = self.place;
         let kept = |text: &[u8]| text.get(..KEPT).unwrap_or(text).to_vec();
+        steps::count(record.len().min(KEPT));
         Told { wrong, line, byte, value: value.map(kept), record: kept(record) }
     }
 

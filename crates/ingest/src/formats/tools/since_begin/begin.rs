@@ -8,7 +8,7 @@ pub(crate) const NOTE: &str = "it has no clock, only times since the tool began:
                                1970-01-01 00:00 UTC";
 
 /// The remedy where that moment is needed.
-const REMEDY: &str = "Give the moment at which the tool began as the origin, in milliseconds since 1970 \
+const REMEDY: &str = "Give the time at which the tool started as the origin, in milliseconds since 1970 \
                       (IngestOptions::origin), or ingest the log alone.";
 
 /// Checks the logs of a run, each with whether it has a clock. Returns true if one has none.

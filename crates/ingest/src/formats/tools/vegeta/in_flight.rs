@@ -1,33 +1,106 @@
 //! The number of requests in flight at the start of each, of a client that numbers them as it sends them.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 
-/// The most ends that are remembered: of those before, all requests are taken for ended.
+use crate::formats::steps;
+
+/// The most ends that are remembered once some are forgotten, over all attacks: of those before, all requests are taken for
+/// ended.
 const REMEMBERED: usize = 1 << 20;
+
+/// The most attacks of a log whose requests are counted. Nobody makes more; of others, the number in flight is not known.
+const MOST_ATTACKS: usize = 1000;
+
+/// The longest name of an attack, in bytes, whose requests are counted.
+const LONGEST_NAME: usize = 4 << 10;
+
+/// Counts the requests in flight of each attack, since each numbers its own.
+#[derive(Debug, Default)]
+pub(super) struct Attacks {
+    by_name: HashMap<String, InFlight>,
+    /// The number of ends that are remembered.
+    ends: usize,
+}
+
+impl Attacks {
+    /// Adds a request, given its number from 0, and returns how many were in flight when it began, itself included.
+    pub(super) fn add(&mut self, attack: &str, number: i64, start: i64, end: i64) -> Option<i64> {
+        if !self.by_name.contains_key(attack) {
+            if self.by_name.len() == MOST_ATTACKS || attack.len() > LONGEST_NAME {
+                return None;
+            }
+            self.by_name.insert(attack.to_owned(), InFlight::default());
+        }
+        let in_flight = self.by_name.get_mut(attack)?.add(number, start, end);
+        self.ends += 1;
+        if self.ends > 2 * REMEMBERED {
+            let each = REMEMBERED / self.by_name.len().max(1);
+            self.by_name.values_mut().for_each(|attack| attack.forget(each));
+            self.ends = self.by_name.values().map(InFlight::remembered).sum();
+        }
+        Some(in_flight)
+    }
+}
 
 /// Counts requests that have begun and not ended.
 ///
 /// Requests come in the order of their ends, each with its number in the order of the starts. So when one comes, all that
 /// ended before it began have come: it is exact without looking ahead.
 #[derive(Debug, Default)]
-pub(super) struct InFlight {
-    /// The ends, ascending.
-    ends: VecDeque<i64>,
+struct InFlight {
+    /// The ends, in runs that are each ascending, and of which each is more than twice as long as the next. There is one,
+    /// unless requests come in another order.
+    runs: Vec<Vec<i64>>,
     /// The number of earlier ends, which are forgotten.
     forgotten: usize,
 }
 
 impl InFlight {
-    /// Adds a request, given its number from 0, and returns how many were in flight when it began, itself included.
-    pub(super) fn add(&mut self, number: i64, start: i64, end: i64) -> i64 {
-        let ended = self.forgotten + self.ends.partition_point(|other| *other <= start);
-        let place = self.ends.iter().rposition(|other| *other <= end).map_or(0, |at| at + 1);
-        self.ends.insert(place, end);
-        if self.ends.len() > REMEMBERED {
-            self.ends.pop_front();
-            self.forgotten += 1;
+    fn add(&mut self, number: i64, start: i64, end: i64) -> i64 {
+        steps::count(self.runs.len());
+        let ended: usize = self.runs.iter().map(|run| run.partition_point(|other| *other <= start)).sum();
+        let ended = i64::try_from(self.forgotten + ended).unwrap_or(i64::MAX);
+        match self.runs.last_mut().filter(|run| run.last().is_some_and(|last| *last <= end)) {
+            Some(run) => run.push(end),
+            None => self.runs.push(vec![end]),
         }
-        number.saturating_add(1).saturating_sub(i64::try_from(ended).unwrap_or(i64::MAX)).max(1)
+        self.merge();
+        number.saturating_add(1).saturating_sub(ended).max(1)
+    }
+
+    /// Merges the last runs, until each is short beside the one before it.
+    fn merge(&mut self) {
+        while let [.., before, last] = self.runs.as_slice()
+            && before.len() <= last.len() * 2
+        {
+            self.merge_last();
+        }
+    }
+
+    fn merge_last(&mut self) {
+        let (Some(last), Some(before)) = (self.runs.pop(), self.runs.last_mut()) else { return };
+        steps::count(before.len() + last.len());
+        before.extend(last);
+        // Two runs that each ascend take as many steps as there are ends.
+        before.sort();
+    }
+
+    /// The number of ends that are remembered.
+    fn remembered(&self) -> usize {
+        self.runs.iter().map(Vec::len).sum()
+    }
+
+    /// Forgets all but so many of the latest ends.
+    fn forget(&mut self, all_but: usize) {
+        while self.runs.len() > 1 {
+            self.merge_last();
+        }
+        if let Some(run) = self.runs.first_mut() {
+            let early = run.len().saturating_sub(all_but);
+            run.drain(..early);
+            run.shrink_to(all_but);
+            self.forgotten += early;
+        }
     }
 }
 

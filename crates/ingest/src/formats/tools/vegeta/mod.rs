@@ -10,13 +10,12 @@
 //! Earlier versions end behind that number.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use serde::Deserialize;
 
 mod in_flight;
 
-use self::in_flight::InFlight;
+use self::in_flight::Attacks;
 use super::csv::Column;
 use super::decimal::moment;
 use super::fields::Fields;
@@ -105,20 +104,15 @@ struct Hit<'a> {
 
 /// What all results of a log share.
 #[derive(Debug, Default)]
-struct Attacks {
-    /// The requests in flight, by the name of the attack: each numbers its own.
-    in_flight: HashMap<String, InFlight>,
+struct Hits {
+    attacks: Attacks,
     label: String,
 }
 
-impl Attacks {
+impl Hits {
     fn push(&mut self, hit: &Hit<'_>, start: i64, rows: &mut Rows) {
         let end = start.saturating_add(hit.latency);
-        let in_flight = match self.in_flight.get_mut(&*hit.attack) {
-            Some(in_flight) => in_flight,
-            None => self.in_flight.entry(hit.attack.clone().into_owned()).or_default(),
-        };
-        let threads = in_flight.add(hit.seq, start, end);
+        let threads = self.attacks.add(&hit.attack, hit.seq, start, end);
         self.label.clear();
         if hit.url.is_empty() {
             self.label.push_str(&hit.attack);
@@ -136,7 +130,7 @@ impl Attacks {
             response_code: if hit.code > 0 { code.format(hit.code).as_bytes() } else { b"" },
             success: (200..400).contains(&hit.code),
             failure_message: hit.error.as_bytes(),
-            threads: Some(threads),
+            threads,
             bytes: Some(hit.bytes_in),
             sent_bytes: Some(hit.bytes_out),
             url: hit.url.as_bytes(),
@@ -154,7 +148,7 @@ fn path(url: &str) -> &str {
 
 #[derive(Debug, Default)]
 struct Csv {
-    attacks: Attacks,
+    hits: Hits,
     fields: Fields,
     /// The number of columns, by the first line.
     columns: Option<usize>,
@@ -196,13 +190,13 @@ impl ConvertLine for Csv {
             method: text(9),
             url: text(10),
         };
-        self.attacks.push(&hit, start, rows);
+        self.hits.push(&hit, start, rows);
     }
 }
 
 #[derive(Debug, Default)]
 struct Json {
-    attacks: Attacks,
+    hits: Hits,
 }
 
 impl ConvertLine for Json {
@@ -214,7 +208,7 @@ impl ConvertLine for Json {
             return rows.reject(Wrong::Unknown, None, line);
         };
         match moment(&hit.timestamp) {
-            Some(start) => self.attacks.push(&hit, start, rows),
+            Some(start) => self.hits.push(&hit, start, rows),
             None => rows.reject(Wrong::Time(Column::TimeStamp), Some(hit.timestamp.as_bytes()), line),
         }
     }

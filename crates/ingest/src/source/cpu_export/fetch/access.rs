@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
+
+use crate::error::secrets::Secrets;
+
 /// A text that is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -45,6 +49,23 @@ pub struct Access {
     pub timeout: Duration,
     /// The time before the first of two repetitions of a request that failed; before the second it is twice as long.
     pub pause: Duration,
+}
+
+impl Access {
+    /// Everything that no text may show.
+    pub(super) fn secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        self.token.iter().for_each(|token| secrets.add(&token.0));
+        self.login.iter().for_each(|(_, password)| secrets.add(&password.0));
+        self.environment.get("PGPASSWORD").into_iter().for_each(|password| secrets.add(&password.0));
+        if let Some((login, _)) = self.proxy.as_ref().and_then(|proxy| proxy.0.rsplit_once('@')) {
+            let login = login.split_once("://").map_or(login, |(_, login)| login);
+            let password = login.split_once(':').map_or(login, |(_, password)| password);
+            secrets.add(password);
+            secrets.add(&percent_decode_str(password).decode_utf8_lossy());
+        }
+        secrets
+    }
 }
 
 impl Default for Access {

@@ -97,10 +97,7 @@ impl FromStr for Address {
             given.split_once('+').ok_or_else(|| refuse("the URL names no system".to_owned()))?;
         let is_database = system == "zabbix-db";
         let Located { base, host, query } = Located::of(rest, is_database)?;
-        let mut asked = Parameters::of(query)?;
-        if is_database && asked.take("password").is_some() {
-            return Err(holds_secret(is_database));
-        }
+        let mut asked = Parameters::of(query, is_database)?;
         let system = match system {
             "zabbix" => System::Zabbix { asked: asked.item()? },
             "zabbix-db" => System::ZabbixDatabase { asked: asked.item()? },
@@ -153,6 +150,7 @@ impl<'a> Located<'a> {
             None => (None, authority),
         };
         // Of a database the name of its user is no secret.
+        let user = user.map(decoded).transpose()?;
         if user.is_some_and(|user| !is_database || user.contains(':')) {
             return Err(holds_secret(is_database));
         }
@@ -167,11 +165,11 @@ impl<'a> Located<'a> {
 fn holds_secret(is_database: bool) -> Error {
     let (problem, remedy) = match is_database {
         true => (
-            "the URL of the database holds a password, which is not allowed there",
+            "the URL of the database contains a password, which is not allowed there",
             "Leave it out, and give it by the environment (PGPASSWORD) or a file (.pgpass), where no list of commands keeps it.",
         ),
         false => (
-            "the URL holds a user or a password",
+            "the URL contains a user or a password",
             "Give secrets by the environment or a file, where no list of commands keeps them.",
         ),
     };
@@ -180,7 +178,7 @@ fn holds_secret(is_database: bool) -> Error {
 
 /// The fault of several series of which it was not told what to make.
 pub(super) fn several(found: &str) -> Fault {
-    let problem = format!("{found}, and nothing says whether they are added up or kept apart");
+    let problem = format!("{found}, and it is not given whether to add them up or to store them separately");
     let remedy = "Add several=sum to the URL for their sum, or several=apart for a series of each.";
     Fault::new(ErrorKind::SourceSeveral, problem, remedy)
 }
@@ -190,21 +188,38 @@ fn undecided(found: &str) -> Error {
     Error::usage(kind, problem, remedy)
 }
 
+/// The words in names of parameters that hold secrets.
+const SECRETS: [&str; 4] = ["password", "passwd", "token", "secret"];
+
+/// Decodes the percent-encoding of a part of a URL.
+fn decoded(text: &str) -> Result<String, Error> {
+    let decoded = percent_decode_str(text).decode_utf8();
+    Ok(decoded.map_err(|_| refuse("the URL is not UTF-8".to_owned()))?.into_owned())
+}
+
 /// What is behind the question mark.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    fn of(query: &str) -> Result<Self, Error> {
-        let one = |text: &str| {
+    /// # Errors
+    /// If one is a password, or one is named twice.
+    fn of(query: &str, is_database: bool) -> Result<Self, Error> {
+        let mut all: Vec<(String, String)> = Vec::new();
+        for text in query.split('&').filter(|text| !text.is_empty()) {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
-            let value = percent_decode_str(value).decode_utf8();
-            let value = value.map_err(|_| refuse(format!("{name} in the URL is not UTF-8")))?;
-            Ok((name.to_owned(), value.into_owned()))
-        };
-        query.split('&').filter(|text| !text.is_empty()).map(one).collect::<Result<_, _>>().map(Self)
+            let (name, value) = (decoded(name)?, decoded(value)?);
+            if SECRETS.iter().any(|secret| name.to_ascii_lowercase().contains(secret)) {
+                return Err(holds_secret(is_database));
+            }
+            if all.iter().any(|(other, _)| *other == name) {
+                return Err(refuse(format!("the URL has the parameter {name:?} twice")));
+            }
+            all.push((name, value));
+        }
+        Ok(Self(all))
     }
 
-    /// Takes the first one of a name, unless it is empty.
+    /// Takes the one of a name, unless it is empty.
     fn take(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1).filter(|value| !value.trim().is_empty())
@@ -248,7 +263,7 @@ impl Parameters {
     /// Returns what is left, as a query.
     fn rest(&self) -> String {
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let one = |(name, value): &(String, String)| format!("{}={}", name, encoded(value));
+        let one = |(name, value): &(String, String)| format!("{}={}", encoded(name), encoded(value));
         let all: Vec<String> = self.0.iter().map(one).collect();
         if all.is_empty() { String::new() } else { format!("?{}", all.join("&")) }
     }
@@ -347,6 +362,15 @@ mod tests {
             "zabbix-db+postgres://u@mon/zabbix",
             "zabbix-db+postgres://u:hunter2@mon/zabbix?itemid=7",
             "zabbix-db+postgres://u@mon/zabbix?itemid=7&password=hunter2",
+            "zabbix-db+postgres://u@mon/zabbix?itemid=7&p%61ssword=hunter2",
+            "zabbix-db+postgres://u@mon/zabbix?itemid=7&password=&password=hunter2",
+            "zabbix-db+postgres://u@mon/zabbix?itemid=7&PassWord=hunter2",
+            "zabbix-db+postgres://u@mon/zabbix?itemid=7&sslpassword=hunter2",
+            "zabbix-db+postgres://u%3Ahunter2@mon/zabbix?itemid=7",
+            "zabbix-db+postgres://u@mon/zabbix?host=a&item=b&host=hunter2",
+            "zabbix+http://mon?itemid=7&tok%65n=hunter2",
+            "prometheus+http://mon?query=a&access_token=hunter2",
+            "prometheus+http://mon?query=%ff&b=hunter2",
         ] {
             let error = url.parse::<Address>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::SourceUrl, "{url}");

@@ -2,6 +2,7 @@
 
 use super::address::One;
 use crate::error::ErrorKind;
+use crate::error::secrets::Secrets;
 use crate::run::fault::Fault;
 use crate::run::options::cpu_scale::CpuScale;
 use crate::source::cpu_export::monitor::Found;
@@ -28,6 +29,20 @@ pub(super) struct Answered {
     pub(super) notes: Vec<String>,
 }
 
+impl Answered {
+    /// Hides what the host was sent in what it answered.
+    pub(super) fn hiding(mut self, secrets: &Secrets) -> Self {
+        let parts = self.parts.iter_mut().map(|part| &mut part.name);
+        parts.chain(&mut self.notes).for_each(|text| *text = secrets.hidden(text));
+        self
+    }
+}
+
+/// Hides what a host was sent in the fault of its answer.
+pub(super) fn hidden(fault: Fault, secrets: &Secrets) -> Fault {
+    Fault { problem: secrets.said(&fault.problem), ..fault }
+}
+
 /// The readings of one host, or of one series.
 pub(super) struct Part {
     /// What tells it from the others.
@@ -35,6 +50,11 @@ pub(super) struct Part {
     pub(super) found: Found,
     /// The unit of the readings, if the system tells it.
     pub(super) scale: Option<CpuScale>,
+}
+
+/// The number of readings of some parts.
+pub(super) fn count(parts: &[Part]) -> usize {
+    parts.iter().map(|part| part.found.len()).sum()
 }
 
 /// Says to which of several items a fault belongs.

@@ -12,10 +12,12 @@ use ureq::{Agent, Body, Proxy};
 use super::access::Access;
 use super::answered::answer;
 use crate::error::ErrorKind;
+use crate::error::secrets::Secrets;
 use crate::run::fault::Fault;
 
-/// The maximum size of an answer, in bytes.
-const LARGEST: u64 = 64 << 20;
+/// The maximum size of an answer with readings, and of any other, in bytes.
+pub(super) const LARGEST: u64 = 64 << 20;
+pub(super) const SMALL: u64 = 1 << 20;
 
 /// How often a request is sent, if the host can't be reached or is overloaded.
 const ATTEMPTS: u32 = 3;
@@ -34,6 +36,8 @@ pub(super) struct Client {
     crc: crc32fast::Hasher,
     /// How far the host's clock is ahead of this one, in seconds.
     ahead: Option<i64>,
+    /// What the host is sent that no text may show.
+    pub(super) secrets: Secrets,
 }
 
 /// A request; it may be sent again.
@@ -43,6 +47,8 @@ pub(super) struct Request<'a> {
     pub(super) body: Option<(&'a str, &'static str)>,
     /// The value of the Authorization header.
     pub(super) authorization: Option<String>,
+    /// The maximum size of the answer, in bytes.
+    pub(super) largest: u64,
 }
 
 /// An answer of a host.
@@ -53,8 +59,17 @@ pub(super) struct Answer {
 
 impl Client {
     /// # Errors
-    /// If the certificates or the proxy can't be used.
+    /// If the token, the certificates or the proxy can't be used.
     pub(super) fn new(access: &Access) -> Result<Self, Fault> {
+        if access
+            .token
+            .as_ref()
+            .is_some_and(|token| !token.text().bytes().all(|byte| byte.is_ascii_graphic()))
+        {
+            return Err(denied(
+                "can't be sent the token: it has a space, a line end, or a letter that is not ASCII",
+            ));
+        }
         let tls = TlsConfig::builder()
             .root_certs(RootCerts::Specific(Arc::new(roots(&access.authorities)?)))
             .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
@@ -83,6 +98,7 @@ impl Client {
             read: 0,
             crc: crc32fast::Hasher::new(),
             ahead: None,
+            secrets: access.secrets(),
         })
     }
 
@@ -129,7 +145,9 @@ impl Client {
     /// Sends a request once. The error says whether it may help to send it again.
     fn once(&mut self, request: &Request<'_>) -> Result<Answer, (Fault, bool)> {
         let (timeout, proxy) = (self.timeout, self.proxy.as_deref());
-        let failed = |error: ureq::Error| (unreachable(&error, timeout, proxy), !is_lasting(&error));
+        let failed = |error: ureq::Error| {
+            (unreachable(&error, (timeout, request.largest), proxy), !is_lasting(&error))
+        };
         let mut response = match request.body {
             Some((body, kind)) => {
                 let builder = self.agent.post(request.url).header("Content-Type", kind);
@@ -149,7 +167,7 @@ impl Client {
         .map_err(failed)?;
         self.ahead = clock(&response).or(self.ahead);
         let status = response.status();
-        let body = response.body_mut().with_config().limit(LARGEST).read_to_vec();
+        let body = response.body_mut().with_config().limit(request.largest).read_to_vec();
         Ok(Answer { status, body: body.map_err(failed)? })
     }
 }
@@ -193,7 +211,7 @@ fn tls_of(error: &std::io::Error) -> Option<&rustls::Error> {
 }
 
 /// The fault of a host that gives no answer. Errors of HTTP hold no secret, as they tell neither headers nor bodies.
-fn unreachable(error: &ureq::Error, timeout: Duration, proxy: Option<&str>) -> Fault {
+fn unreachable(error: &ureq::Error, (timeout, largest): (Duration, u64), proxy: Option<&str>) -> Fault {
     let tls = match error {
         ureq::Error::Io(error) => tls_of(error),
         ureq::Error::Rustls(error) => Some(error),
@@ -211,7 +229,7 @@ fn unreachable(error: &ureq::Error, timeout: Duration, proxy: Option<&str>) -> F
             "Try again, or allow more time.",
         ),
         ureq::Error::BodyExceedsLimit(_) => (
-            "its answer is larger than 64 MiB".to_owned(),
+            format!("its answer is larger than {} MiB", largest >> 20),
             "Ask for one series only, and check that the address is the right one.",
         ),
         ureq::Error::ConnectProxyFailed(why) => (
@@ -251,7 +269,7 @@ fn roots(pem: &[u8]) -> Result<Vec<Certificate<'static>>, Fault> {
         let remedy = "Give a PEM file with at least one certificate.";
         return Err(Fault::new(
             ErrorKind::Certificates,
-            "the file of authorities holds no certificate",
+            "the file of authorities contains no certificate",
             remedy,
         ));
     }

@@ -17,7 +17,7 @@ use futures_util::future::BoxFuture;
 
 pub use self::access::{Access, Secret};
 use self::address::{Address, Asked, Several, System};
-use self::answered::{Answered, Part, answer};
+use self::answered::{Answered, Part, answer, hidden};
 use self::http::Client;
 use self::prometheus::Query;
 pub use self::series::SeriesSource;
@@ -101,8 +101,8 @@ impl ReadingsSource {
         self.address.url.starts_with("https:")
     }
 
-    /// Asks for the readings of the epoch seconds from `first` to `last`, both inclusive. At most 4 million readings and
-    /// 64 MiB an answer are read.
+    /// Asks for the readings of the epoch seconds from `first` to `last`, both inclusive. At most 4 million readings of all
+    /// hosts, and 64 MiB an answer, are read.
     ///
     /// # Errors
     /// If the host can't be reached or answers with an error, if what is asked for is not there, or if it has no
@@ -153,7 +153,7 @@ impl ReadingsSource {
     ) -> (std::result::Result<Answered, Fault>, SourceFile) {
         let mut file = SourceFile::new(self.url(), SourceKind::Cpu, 0, 0);
         let answered = Client::new(&self.access).and_then(|mut client| {
-            let mut answered = match &self.address.system {
+            let answered = match &self.address.system {
                 System::Zabbix { asked } => {
                     zabbix::read(&mut client, &self.address.url, asked, &self.access, (first, last), options)
                 }
@@ -163,7 +163,9 @@ impl ReadingsSource {
                     let mut query = Query { client: &mut client, url, query, access };
                     query.read(*step, (first, last), self.address.several.is_none())
                 }
-            }?;
+            };
+            let answered = answered.map_err(|fault| hidden(fault, &client.secrets))?;
+            let mut answered = answered.hiding(&client.secrets);
             answered.notes.extend(client.clock_note());
             (file.bytes, file.crc32) = client.read();
             Ok(answered)
@@ -197,11 +199,8 @@ impl ReadingsSource {
     fn part(&self, part: Part, options: &SourceOptions) -> Result<(Read, Vec<Note>)> {
         let place = self.place();
         let mut readings = Readings::default();
-        readings.empty_values = part.found.empty_values;
         readings.scale = part.scale.filter(|_| options.series.is_none());
-        for reading in part.found.readings {
-            readings.add(reading, &place, options)?;
-        }
+        readings.add_all(part.found, &place, options)?;
         let scale = options.cpu_scale.or(readings.scale);
         let (series, notes) = readings.finish(&place, options)?;
         Ok((Read { name: part.name, series, scale }, notes))

@@ -7,21 +7,27 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::access::Access;
 use super::address::several;
 use super::answered::{Answered, Nearest, Part, SHIFTED, answer, no_readings};
-use super::http::{Client, Request};
+use super::http::{Client, LARGEST, Request};
 use super::promql::selector;
 use crate::error::ErrorKind;
 use crate::run::fault::Fault;
-use crate::source::cpu_export::monitor::Found;
-use crate::source::cpu_export::monitor::prometheus::{Labelled, name, series};
+use crate::source::cpu_export::monitor::prometheus::{Labels, Series, each_series, name};
+use crate::source::cpu_export::monitor::{Found, MOST_READINGS, MOST_SERIES, too_many};
 
 /// The number of points that are asked for at once. Prometheus answers up to 11,000.
 const POINTS: i64 = 10_000;
 
 /// The maximum number of points.
-const MOST_POINTS: i64 = 4_000_000;
+const MOST_POINTS: i64 = MOST_READINGS as i64;
+
+/// The maximum number of times by which the step of a series is found.
+const MOST_TIMES: usize = 100_000;
 
 /// The time before the run's end in which a series tells how often it is read.
 const INTERVAL: &str = "[5m]";
+
+/// The longest step that is found by the readings of a series: a day, in seconds.
+const LONGEST_STEP: i64 = 86_400;
 
 /// The step by which readings near a run are looked for, in seconds.
 const NEAR: i64 = 15;
@@ -64,18 +70,14 @@ impl Query<'_> {
             let problem = "there are more than 4,000,000 points to ask for";
             return Err(Fault::new(ErrorKind::CpuTooLarge, problem, FEWER));
         }
-        let mut found: BTreeMap<BTreeMap<String, String>, Found> = BTreeMap::new();
+        let (mut found, mut count): (BTreeMap<Labels, Found>, usize) = (BTreeMap::new(), 0);
         let mut start = begin;
         while start <= last {
             let end = last.min(start + (POINTS - 1) * step);
-            for Labelled { labels, found: window } in self.range((start, end), step)? {
-                let all = found.entry(labels).or_default();
-                all.empty_values += window.empty_values;
-                all.readings.extend(window.readings);
-            }
+            self.range((start, end), step, |series| add(&series, &mut found, &mut count))?;
             start = end + step;
         }
-        found.retain(|_, found| !found.readings.is_empty());
+        found.retain(|_, found| found.len() > 0);
         if found.is_empty() {
             return Err(no_readings((first, last), self.nearest((first, last))?));
         }
@@ -91,16 +93,33 @@ impl Query<'_> {
         let url = self.url.strip_suffix("_range").unwrap_or(self.url);
         let query = encoded(&format!("{selector}{INTERVAL}"));
         let answered = self.ask(&format!("{url}?query={query}&time={last}"))?;
+        let mut most = Vec::new();
+        let read = each_series(&answered.body, |series| {
+            let mut times = Vec::new();
+            series.readings(|(clock, ns, _)| {
+                times.push(clock.saturating_mul(1000).saturating_add((ns / 1_000_000).into()));
+                if times.len() > MOST_TIMES { Err(too_many("too many readings")) } else { Ok(()) }
+            })?;
+            if times.len() >= most.len() {
+                most = times;
+            }
+            Ok(())
+        });
         // Whoever does not answer this may still answer the query.
-        Ok(series(&answered.body).ok().and_then(|series| steps(&series)))
+        Ok(read.ok().and_then(|()| steps(&most)))
     }
 
-    /// Asks for the readings of a window of at most [`POINTS`] steps.
-    fn range(&mut self, (start, end): (i64, i64), step: i64) -> Result<Vec<Labelled>, Fault> {
+    /// Asks for the readings of a window of at most [`POINTS`] steps, and passes on their series.
+    fn range(
+        &mut self,
+        (start, end): (i64, i64),
+        step: i64,
+        take: impl FnMut(Series<'_>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let query = encoded(self.query);
         let answered =
             self.ask(&format!("{}?query={query}&start={start}&end={end}&step={step}", self.url))?;
-        series(&answered.body).map_err(|fault| match answered.status.is_success() {
+        each_series(&answered.body, take).map_err(|fault| match answered.status.is_success() {
             true => fault,
             false if fault.problem.contains("maximum resolution") => {
                 Fault::new(ErrorKind::SourceAnswer, fault.problem, FEWER)
@@ -116,17 +135,26 @@ impl Query<'_> {
 
     /// Looks for readings up to some hours before and after a time that has none.
     fn nearest(&mut self, (first, last): (i64, i64)) -> Result<Nearest, Fault> {
-        let found = self.range((last - SHIFTED, first + SHIFTED), NEAR).unwrap_or_default();
-        let clocks: BTreeSet<i64> =
-            found.iter().flat_map(|series| &series.found.readings).map(|reading| reading.clock).collect();
-        Ok(Nearest {
-            before: clocks.range(..first).next_back().copied(),
-            after: clocks.range(last + 1..).next().copied(),
-        })
+        let mut nearest = Nearest::default();
+        let look = |series: Series<'_>| {
+            series.readings(|(clock, _, _)| {
+                if clock < first {
+                    nearest.before = nearest.before.max(Some(clock));
+                } else if clock > last {
+                    nearest.after = Some(nearest.after.map_or(clock, |after| after.min(clock)));
+                }
+                Ok(())
+            })?;
+            Ok(())
+        };
+        // It only helps to find out why there are none.
+        let asked = self.range((last - SHIFTED, first + SHIFTED), NEAR, look);
+        Ok(asked.map_or_else(|_| Nearest::default(), |()| nearest))
     }
 
     fn ask(&mut self, url: &str) -> Result<super::http::Answer, Fault> {
-        self.client.send(&Request { url, body: None, authorization: authorization(self.access) })
+        let authorization = authorization(self.access);
+        self.client.send(&Request { url, body: None, authorization, largest: LARGEST })
     }
 }
 
@@ -137,39 +165,55 @@ fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// Returns the median time between the readings of the series that has most of them. Each is known from the next whole
-/// second on.
-fn steps(series: &[Labelled]) -> Option<Steps> {
-    let most = series.iter().max_by_key(|series| series.found.readings.len())?;
-    let ms = |reading: &super::super::row::Reading| reading.clock * 1000 + i64::from(reading.ns / 1_000_000);
-    let times: Vec<i64> = most.found.readings.iter().map(ms).collect();
+/// Adds a series of a window to those of the windows before.
+fn add(series: &Series<'_>, found: &mut BTreeMap<Labels, Found>, count: &mut usize) -> Result<(), Fault> {
+    let labels = series.labels()?;
+    if found.len() >= MOST_SERIES && !found.contains_key(&labels) {
+        return Err(too_many("more than 1,000 series"));
+    }
+    let all = found.entry(labels).or_default();
+    all.empty_values += series.readings(|reading| {
+        *count += 1;
+        if *count > MOST_READINGS { Err(too_many("more than 4,000,000 readings")) } else { all.only(reading) }
+    })?;
+    Ok(())
+}
+
+/// Returns the median time between the times of readings, in ms. Each is known from the next whole second on.
+fn steps(times: &[i64]) -> Option<Steps> {
     let mut between: Vec<i64> =
-        times.iter().zip(times.iter().skip(1)).map(|(one, next)| next - one).collect();
+        times.iter().zip(times.iter().skip(1)).map(|(one, next)| next.saturating_sub(*one)).collect();
     between.sort_unstable();
-    let step = ((between.get(between.len() / 2)? + 500) / 1000).max(1);
+    let step = (between.get(between.len() / 2)?.saturating_add(500) / 1000).max(1);
+    if step > LONGEST_STEP {
+        return None;
+    }
     let known = times.last()?.saturating_add(999).div_euclid(1000);
     Some(Steps { step, rest: known.rem_euclid(step) })
 }
 
 /// Returns the series, each named by the labels in which they differ.
-fn parts(found: BTreeMap<BTreeMap<String, String>, Found>) -> Vec<Part> {
-    let all: Vec<&BTreeMap<String, String>> = found.keys().collect();
-    let differs = |label: &str| {
-        let mut values = all.iter().map(|labels| labels.get(label));
-        let first = values.next();
-        values.any(|value| Some(value) != first)
-    };
-    let differing: BTreeSet<String> =
-        all.iter().flat_map(|labels| labels.keys()).filter(|label| differs(label)).cloned().collect();
-    let named = |labels: &BTreeMap<String, String>| {
-        let values = differing.iter().filter_map(|label| labels.get(label));
+fn parts(found: BTreeMap<Labels, Found>) -> Vec<Part> {
+    // The value of each label where it was first seen, and in how many series it is the same.
+    let mut same: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+    for (label, value) in found.keys().flatten() {
+        let (first, series) = same.entry(label).or_insert((value, 0));
+        *series += usize::from(first == value);
+    }
+    let differing: BTreeSet<String> = same
+        .into_iter()
+        .filter(|(_, (_, series))| *series < found.len())
+        .map(|(label, _)| label.to_owned())
+        .collect();
+    let named = |labels: &Labels| {
+        let values = labels.iter().filter(|(label, _)| differing.contains(*label)).map(|(_, value)| value);
         values.cloned().collect::<Vec<_>>().join("-")
     };
     found.into_iter().map(|(labels, found)| Part { name: named(&labels), found, scale: None }).collect()
 }
 
 /// Names some series.
-fn list<'a>(series: impl Iterator<Item = &'a BTreeMap<String, String>>) -> String {
+fn list<'a>(series: impl Iterator<Item = &'a Labels>) -> String {
     let names: Vec<String> = series.map(|labels| name(labels).unwrap_or_else(|| "{}".to_owned())).collect();
     let more = names.len().saturating_sub(LISTED);
     let listed = names.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
@@ -190,32 +234,20 @@ fn authorization(access: &Access) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::cpu_export::row::Reading;
-
-    fn read_at(times: &[i64]) -> Labelled {
-        let reading = |ms: &i64| Reading {
-            clock: ms.div_euclid(1000),
-            ns: u32::try_from(ms.rem_euclid(1000)).unwrap() * 1_000_000,
-            value: 1.0,
-            series: None,
-        };
-        let found = Found { readings: times.iter().map(reading).collect(), ..Found::default() };
-        Labelled { found, ..Labelled::default() }
-    }
 
     #[test]
     fn steps_are_those_of_the_readings() {
-        let of =
-            |times: &[i64]| steps(&[read_at(&[]), read_at(times)]).map(|Steps { step, rest }| (step, rest));
+        let of = |times: &[i64]| steps(times).map(|Steps { step, rest }| (step, rest));
         assert_eq!(of(&[7_300, 22_301, 37_299, 97_300, 112_300]), Some((15, 8)));
         assert_eq!(of(&[1_000, 2_000]), Some((1, 0)));
         assert_eq!(of(&[1_000, 1_250, 1_500]), Some((1, 0)), "finer than seconds");
-        assert_eq!((of(&[1_000]), steps(&[])), (None, None));
+        assert_eq!((of(&[1_000]), of(&[])), (None, None));
+        assert_eq!((of(&[i64::MIN, i64::MAX]), of(&[0, 90_000_000])), (None, None), "rarer than daily");
     }
 
     #[test]
     fn series_are_named_by_the_labels_in_which_they_differ() {
-        let labels = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        let labels = |pairs: &[(&str, &str)]| -> Labels {
             pairs.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned())).collect()
         };
         let of = |all: &[&[(&str, &str)]]| -> Vec<String> {

@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::access::Access;
 use super::address::{Asked, One};
-use super::answered::{Answered, Nearest, Part, SHIFTED, answer, no_readings, of, only_trends};
-use super::http::{Client, Request, denied};
+use super::answered::{Answered, Nearest, Part, SHIFTED, answer, count, no_readings, of, only_trends};
+use super::http::{Client, LARGEST, Request, SMALL, denied};
 use super::item::{self, CORES, Item};
 use crate::run::fault::Fault;
 use crate::source::SourceOptions;
-use crate::source::cpu_export::monitor::{Found, Monitor};
+use crate::source::cpu_export::monitor::Found;
+use crate::source::cpu_export::monitor::zabbix::read as read_history;
 
 /// The seconds of history that are asked for at once.
 const WINDOW: i64 = 20_000;
@@ -53,7 +54,10 @@ impl Session<'_> {
             (None, Some((user, password))) => {
                 let name = if version < (5, 4) { "user" } else { "username" };
                 let token = self.call("user.login", json!({ name: user, "password": password.text() }))?;
-                token.as_str().map(str::to_owned)
+                token.as_str().map(|token| {
+                    self.client.secrets.add(token);
+                    token.to_owned()
+                })
             }
             (None, None) => return Err(denied("needs a token, or a user and a password")),
         };
@@ -67,9 +71,11 @@ impl Session<'_> {
         options: &SourceOptions,
     ) -> Result<Answered, Fault> {
         let each = asked.each();
-        let mut one =
-            |item: &One<'_>| self.part(*item, window, options).map_err(|fault| of(*item, each.len(), fault));
-        let parts = each.iter().map(&mut one).collect::<Result<_, _>>()?;
+        let mut parts = Vec::with_capacity(each.len());
+        for item in &each {
+            let part = self.part(*item, window, Found::beside(count(&parts)), options);
+            parts.push(part.map_err(|fault| of(*item, each.len(), fault))?);
+        }
         Ok(Answered { parts, notes: Vec::new() })
     }
 
@@ -77,21 +83,19 @@ impl Session<'_> {
         &mut self,
         asked: One<'_>,
         (first, last): (i64, i64),
+        mut found: Found,
         options: &SourceOptions,
     ) -> Result<Part, Fault> {
         let item = self.item(asked)?;
-        let mut found = Found::default();
         let mut from = first;
         while from <= last {
             let till = last.min(from + WINDOW - 1);
             let asked = json!({ "itemids": [item.id], "history": item.kind.parse::<u8>().unwrap_or_default(),
                 "time_from": from, "time_till": till, "output": "extend", "sortfield": "clock" });
-            let window = self.ask("history.get", asked)?;
-            let window = Monitor::Zabbix.read(&window, &Default::default())?;
-            found.readings.extend(window.readings);
+            read_history(&self.ask("history.get", asked, LARGEST)?, &mut found)?;
             from = till + 1;
         }
-        if found.readings.is_empty() {
+        if found.len() == 0 {
             return Err(self.nothing(&item, (first, last))?);
         }
         let scale = match item.needs_cores(options) {
@@ -183,7 +187,7 @@ impl Session<'_> {
 
     /// Calls a method, and returns its result.
     fn call(&mut self, method: &str, parameters: Value) -> Result<Value, Fault> {
-        let body = self.ask(method, parameters)?;
+        let body = self.ask(method, parameters, SMALL)?;
         let mut answered: Value = serde_json::from_slice(&body)
             .map_err(|_| answer(format!("answers {method}, but not as the API of Zabbix does")))?;
         if let Some(error) = answered.get("error") {
@@ -194,7 +198,7 @@ impl Session<'_> {
     }
 
     /// Calls a method, and returns the whole answer.
-    fn ask(&mut self, method: &str, parameters: Value) -> Result<Vec<u8>, Fault> {
+    fn ask(&mut self, method: &str, parameters: Value, largest: u64) -> Result<Vec<u8>, Fault> {
         let mut request = json!({ "jsonrpc": "2.0", "method": method, "params": parameters, "id": 1 });
         let token = self.token.as_ref().filter(|_| method != "apiinfo.version");
         let mut authorization = None;
@@ -206,7 +210,8 @@ impl Session<'_> {
             None => {}
         }
         let body = request.to_string();
-        let request = Request { url: self.url, body: Some((&body, "application/json-rpc")), authorization };
+        let request =
+            Request { url: self.url, body: Some((&body, "application/json-rpc")), authorization, largest };
         let answered = self.client.send(&request)?;
         if !answered.status.is_success() {
             return Err(answer(format!("answers {}", answered.status)));
@@ -214,12 +219,9 @@ impl Session<'_> {
         Ok(answered.body)
     }
 
-    /// The fault of an error that Zabbix answers; it never holds the token.
+    /// The fault of an error that Zabbix answers.
     fn refused(&self, method: &str, message: &str, data: &str) -> Fault {
-        let text = match &self.token {
-            Some(token) => format!("{message} {data}").replace(token.as_str(), "(secret)"),
-            None => format!("{message} {data}"),
-        };
+        let text = format!("{message} {data}");
         let lower = text.to_lowercase();
         let secrets =
             ["not authori", "re-login", "session terminated", "incorrect user name", "api token", "blocked"];

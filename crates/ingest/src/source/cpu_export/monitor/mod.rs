@@ -1,16 +1,18 @@
 //! What monitoring tools answer and print: recognised by its first bytes, read whole, since it is small.
 
 mod found;
+mod json;
+mod lines;
 pub(super) mod prometheus;
 mod sadf;
 mod sysstat;
 mod time;
 mod vmstat;
-mod zabbix;
+pub(super) mod zabbix;
 
 use std::io;
 
-pub(super) use self::found::Found;
+pub(super) use self::found::{Found, MOST_READINGS, MOST_SERIES, Stamped, too_many};
 use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 use crate::run::options::cpu_scale::CpuScale;
@@ -81,7 +83,10 @@ impl Monitor {
         }
         let zone = options.time_zone.clone();
         match self {
-            Self::Zabbix => zabbix::read(text),
+            Self::Zabbix => {
+                let mut found = Found::default();
+                zabbix::read(text, &mut found).map(|()| found)
+            }
             Self::Prometheus => prometheus::read(text),
             Self::Sysstat => sysstat::read(text, zone),
             Self::Sadf => sadf::read(text, zone),
@@ -101,7 +106,7 @@ impl Monitor {
             Some(cores) => Ok(Some(CpuScale::PercentOfMachine { cores })),
             None => Err(Fault::new(
                 ErrorKind::CpuCores,
-                "its readings are in percent of the whole machine, and it does not tell the number of cores",
+                "its readings are in percent of the whole machine, and the number of cores is not in it",
                 "Give the number of cores (SourceOptions::cores).",
             )),
         }

@@ -4,10 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use super::found::{Found, flaw, json};
+use super::found::{Found, Stamped, flaw, shown};
+use super::json::{each, part, whole};
 use crate::run::fault::Fault;
-use crate::source::cpu_export::row::Reading;
+
+/// What a text has to be.
+const WHAT: &str = "an answer of Prometheus to query_range";
+
+/// The maximum size of the labels of a series as JSON, in bytes.
+const LONGEST_LABELS: usize = 4 << 10;
 
 #[derive(Deserialize)]
 struct Answer<'a> {
@@ -22,75 +29,100 @@ struct Answer<'a> {
 struct Data<'a> {
     #[serde(borrow)]
     result_type: Cow<'a, str>,
-    #[serde(borrow, default)]
-    result: Vec<Series<'a>>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
 }
 
+/// The labels of a series.
+pub(in crate::source::cpu_export) type Labels = BTreeMap<String, String>;
+
+/// A series of an answer.
 #[derive(Deserialize)]
-struct Series<'a> {
-    #[serde(borrow, default)]
-    metric: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+pub(in crate::source::cpu_export) struct Series<'a> {
+    #[serde(borrow)]
+    metric: Option<&'a RawValue>,
     /// Times in seconds, and values.
-    #[serde(borrow, default)]
-    values: Vec<(f64, Cow<'a, str>)>,
+    #[serde(borrow)]
+    values: Option<&'a RawValue>,
 }
 
-/// A series that is told apart from others by its labels.
-#[derive(Debug, Default, PartialEq)]
-pub(in crate::source::cpu_export) struct Labelled {
-    pub(in crate::source::cpu_export) labels: BTreeMap<String, String>,
-    pub(in crate::source::cpu_export) found: Found,
-}
-
-/// Reads the series of an answer together: each reading tells the name of its series.
-pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
-    let mut all = Found::default();
-    for Labelled { labels, found } in series(text)? {
-        let name = name(&labels);
-        all.empty_values += found.empty_values;
-        all.readings
-            .extend(found.readings.into_iter().map(|reading| Reading { series: name.clone(), ..reading }));
+impl Series<'_> {
+    /// Returns the labels that distinguish it from others.
+    ///
+    /// # Errors
+    /// If they are no labels, or too long.
+    pub(in crate::source::cpu_export) fn labels(&self) -> Result<Labels, Fault> {
+        match self.metric {
+            None => Ok(Labels::new()),
+            Some(metric) if metric.get().len() > LONGEST_LABELS => {
+                Err(flaw("has a series whose labels take more than 4 KiB"))
+            }
+            Some(metric) => part(metric, WHAT),
+        }
     }
-    Ok(all)
+
+    /// Passes on the readings. Returns how many have no value.
+    ///
+    /// # Errors
+    /// If one can't be read, or is refused.
+    pub(in crate::source::cpu_export) fn readings(
+        &self,
+        mut take: impl FnMut(Stamped) -> Result<(), Fault>,
+    ) -> Result<u64, Fault> {
+        let mut empty = 0;
+        let Some(values) = self.values else { return Ok(empty) };
+        each(values, WHAT, |(time, text): (f64, Cow<'_, str>)| match text.parse::<f64>() {
+            Ok(value) if value.is_nan() => {
+                empty += 1;
+                Ok(())
+            }
+            Ok(value) if value.is_finite() => take(reading(time, value)),
+            _ => Err(flaw(format!("the value {:?} at {time:e} is not a finite number", shown(&text)))),
+        })?;
+        Ok(empty)
+    }
 }
 
-/// Reads the series of an answer, each by itself.
-pub(in crate::source::cpu_export) fn series(text: &[u8]) -> Result<Vec<Labelled>, Fault> {
-    let answer: Answer<'_> = json(text, "an answer of Prometheus to query_range")?;
+/// Reads the series of an answer: each reading by the name of its series.
+pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
+    let mut found = Found::default();
+    each_series(text, |series| {
+        let place = found.series(&name(&series.labels()?).unwrap_or_default())?;
+        let empty = series.readings(|reading| found.add(place, reading))?;
+        found.empty_values += empty;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Passes on the series of an answer, one at a time.
+///
+/// # Errors
+/// If it is none, or if a series is refused.
+pub(in crate::source::cpu_export) fn each_series(
+    text: &[u8],
+    take: impl FnMut(Series<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let answer: Answer<'_> = whole(text, WHAT)?;
     let Some(data) = answer.data else {
         return Err(flaw(format!("is an error of Prometheus: {}", answer.error)));
     };
     if data.result_type != "matrix" {
-        let problem =
-            format!("is an answer of the type {}; that of query_range is a matrix", data.result_type);
-        return Err(flaw(problem));
+        let of = shown(&data.result_type);
+        return Err(flaw(format!("is an answer of the type {of}; that of query_range is a matrix")));
     }
-    data.result.into_iter().map(labelled).collect()
+    data.result.map_or(Ok(()), |result| each(result, WHAT, take))
 }
 
-fn labelled(series: Series<'_>) -> Result<Labelled, Fault> {
-    let own = |(label, value): (Cow<'_, str>, Cow<'_, str>)| (label.into_owned(), value.into_owned());
-    let mut labelled =
-        Labelled { labels: series.metric.into_iter().map(own).collect(), ..Labelled::default() };
-    for (time, text) in &series.values {
-        match text.parse::<f64>() {
-            Ok(value) if value.is_nan() => labelled.found.empty_values += 1,
-            Ok(value) if value.is_finite() => labelled.found.readings.push(reading(*time, value)),
-            _ => return Err(flaw(format!("the value {text:?} at {time} is not a finite number"))),
-        }
-    }
-    Ok(labelled)
-}
-
-fn reading(time: f64, value: f64) -> Reading {
+fn reading(time: f64, value: f64) -> Stamped {
     // Prometheus gives milliseconds.
     let ms = (time * 1000.0).round() as i64;
     let ns = u32::try_from(ms.rem_euclid(1000)).unwrap_or_default() * 1_000_000;
-    Reading { clock: ms.div_euclid(1000), ns, value, series: None }
+    (ms.div_euclid(1000), ns, value)
 }
 
 /// The name of a series by its labels, as Prometheus writes it; `None` if it has none, as a sum.
-pub(in crate::source::cpu_export) fn name(labels: &BTreeMap<String, String>) -> Option<String> {
+pub(in crate::source::cpu_export) fn name(labels: &Labels) -> Option<String> {
     let metric = labels.get("__name__").map(String::as_str).unwrap_or_default();
     let others = labels.iter().filter(|(label, _)| *label != "__name__");
     let others: Vec<String> = others.map(|(label, value)| format!("{label}={value:?}")).collect();
@@ -111,10 +143,13 @@ mod tests {
             {"metric":{},"values":[[1795354593,"2.50000000000945"],[1795354594.25,"NaN"]]},
             {"metric":{"__name__":"up","job":"node"},"values":[[1795354593.781,"1"]]}]}}"#;
         let found = read(text.as_bytes()).unwrap();
-        let second = Some(r#"up{job="node"}"#.to_owned());
-        let reading = |ns, value, series| Reading { clock: 1_795_354_593, ns, value, series };
-        assert_eq!(found.readings, [reading(0, 2.50000000000945, None), reading(781_000_000, 1.0, second)]);
         assert_eq!(found.empty_values, 1);
+        let second = Some(r#"up{job="node"}"#.to_owned());
+        let reading = |ns, value| vec![(1_795_354_593, ns, value)];
+        assert_eq!(
+            found.into_series().collect::<Vec<_>>(),
+            [(None, reading(0, 2.50000000000945)), (second, reading(781_000_000, 1.0))]
+        );
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::found::{Found, flaw, used};
+use super::found::{Found, Stamped, flaw, shown, used};
+use super::lines::lines;
 use super::time::Times;
 use crate::formats::date::TimeZone;
 use crate::run::fault::Fault;
-use crate::source::cpu_export::row::Reading;
+
+/// The maximum number of cores.
+const MOST_CORES: usize = 65_536;
 
 /// The fields that each line begins with.
 const BEGIN: &[u8] = b"# hostname;interval;timestamp;";
@@ -36,7 +39,8 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
     let mut found = Found::default();
     let (mut times, mut columns, mut seen) = (Times::new(zone), None, false);
     let mut cpus = BTreeSet::new();
-    for (line, number) in String::from_utf8_lossy(text).lines().zip(1..) {
+    for line in lines(text) {
+        let (number, line) = line?;
         if let Some(names) = line.strip_prefix("# ") {
             columns = Columns::of(names);
             seen |= columns.is_some();
@@ -50,9 +54,14 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
         match fields.get(columns.cpu) {
             Some(&("-1" | "all")) => {
                 let reading = reading(&fields, columns, &mut times);
-                found.readings.push(reading.map_err(|fault| fault.at_line(number, 0))?);
+                found.only(reading.map_err(|fault| fault.at_line(number, 0))?)?;
             }
-            Some(cpu) => drop(cpus.insert((*cpu).to_owned())),
+            Some(cpu) if cpus.len() < MOST_CORES => {
+                if !cpus.contains(*cpu) {
+                    cpus.insert((*cpu).to_owned());
+                }
+            }
+            Some(_) => return Err(flaw("there are more than 65,536 cores").at_line(number, 0)),
             None => return Err(flaw("the line ends before the column CPU").at_line(number, 0)),
         }
     }
@@ -64,13 +73,13 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
     Ok(found)
 }
 
-fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Reading, Fault> {
+fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Stamped, Fault> {
     let stamp = fields.get(2).copied().unwrap_or_default();
     let clock = match (stamp.parse(), stamp.split(' ').collect::<Vec<_>>().as_slice()) {
         (Ok(clock), _) => clock,
         (_, [day, time]) => times.second(day, time, false)?,
         (_, [day, time, "UTC"]) => times.second(day, time, true)?,
-        _ => return Err(flaw(format!("the time {stamp:?} is none that perfpipe reads"))),
+        _ => return Err(flaw(format!("the time {:?} is none that perfpipe reads", shown(stamp)))),
     };
     let mut idle = [0.0; 3];
     for (part, column) in idle.iter_mut().zip(columns.idle) {
@@ -78,9 +87,9 @@ fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Read
         let text = fields.get(column).copied().unwrap_or_default();
         // In some languages sadf writes a comma.
         let value = text.replace(',', ".").parse::<f64>().ok().filter(|value| value.is_finite());
-        *part = value.ok_or_else(|| flaw(format!("{text:?} is not a number")))?;
+        *part = value.ok_or_else(|| flaw(format!("{:?} is not a number", shown(text))))?;
     }
-    Ok(Reading { clock, ns: 0, value: used(idle), series: None })
+    Ok((clock, 0, used(idle)))
 }
 
 #[cfg(test)]
@@ -97,8 +106,8 @@ mod tests {
             # hostname;interval;timestamp;kbmemfree;kbavail\n\
             vm;1;2026-11-22 13:36:42 UTC;1000;2000\n";
         let found = read(text.as_bytes(), TimeZone::default()).unwrap();
-        assert_eq!(found.readings, [Reading { clock: 1_795_354_602, ns: 0, value: 0.5, series: None }]);
         assert_eq!(found.cores, Some(2));
+        assert_eq!(found.into_series().collect::<Vec<_>>(), [(None, vec![(1_795_354_602, 0, 0.5)])]);
     }
 
     #[test]

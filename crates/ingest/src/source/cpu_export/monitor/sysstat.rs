@@ -4,12 +4,16 @@ use std::borrow::Cow;
 
 use jiff::civil::Date;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use super::found::{Found, flaw, json, used};
+use super::found::{Found, MOST_SERIES, Stamped, flaw, shown, too_many, used};
+use super::json::{each, part, whole};
 use super::time::Times;
 use crate::formats::date::TimeZone;
 use crate::run::fault::Fault;
-use crate::source::cpu_export::row::Reading;
+
+/// What a text has to be.
+const WHAT: &str = "JSON of sadf or mpstat";
 
 #[derive(Deserialize)]
 struct Text<'a> {
@@ -20,7 +24,7 @@ struct Text<'a> {
 #[derive(Deserialize)]
 struct Hosts<'a> {
     #[serde(borrow)]
-    hosts: Vec<Host<'a>>,
+    hosts: &'a RawValue,
 }
 
 #[derive(Deserialize)]
@@ -32,32 +36,28 @@ struct Host<'a> {
     /// The first day, of mpstat.
     #[serde(borrow, default)]
     date: Cow<'a, str>,
-    #[serde(borrow, default)]
-    statistics: Vec<Statistics<'a>>,
+    #[serde(borrow)]
+    statistics: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Statistics<'a> {
+    /// A [`Moment`], or the time alone, of mpstat.
     #[serde(borrow)]
-    timestamp: Option<Stamp<'a>>,
-    #[serde(borrow, default)]
-    cpu_load: Vec<Load<'a>>,
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cpu_load: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Stamp<'a> {
-    /// The time alone, of mpstat.
-    Time(#[serde(borrow)] Cow<'a, str>),
-    Moment {
-        #[serde(borrow)]
-        date: Cow<'a, str>,
-        #[serde(borrow)]
-        time: Cow<'a, str>,
-        #[serde(default)]
-        utc: u8,
-    },
+struct Moment<'a> {
+    #[serde(borrow)]
+    date: Cow<'a, str>,
+    #[serde(borrow)]
+    time: Cow<'a, str>,
+    #[serde(default)]
+    utc: u8,
 }
 
 #[derive(Deserialize)]
@@ -72,35 +72,56 @@ struct Load<'a> {
 }
 
 pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
-    let Text { sysstat: Hosts { hosts } } = json(text, "JSON of sadf or mpstat")?;
+    let Text { sysstat: Hosts { hosts } } = whole(text, WHAT)?;
+    let (mut count, mut cores) = (0, None);
+    each(hosts, WHAT, |host: Host<'_>| {
+        (count, cores) = (count + 1, host.number_of_cpus);
+        if count > MOST_SERIES { Err(too_many("more than 1,000 hosts")) } else { Ok(()) }
+    })?;
     let mut found = Found::default();
-    let mut times = Times::new(zone);
-    for host in &hosts {
-        let series = (hosts.len() > 1).then(|| host.nodename.clone().into_owned());
-        found.cores = host.number_of_cpus.filter(|_| hosts.len() == 1);
-        read_host(host, &mut times, |clock, value| {
-            found.readings.push(Reading { clock, ns: 0, value, series: series.clone() });
-        })?;
-    }
-    if hosts.iter().all(|host| host.statistics.iter().all(|one| one.cpu_load.is_empty())) {
+    found.cores = cores.filter(|_| count == 1);
+    let (mut times, mut has_load) = (Times::new(zone), false);
+    each(hosts, WHAT, |host: Host<'_>| {
+        let place = found.series(if count > 1 { &host.nodename } else { "" })?;
+        has_load |= read_host(&host, &mut times, |reading| found.add(place, reading))?;
+        Ok(())
+    })?;
+    if !has_load {
         return Err(flaw("has no use of the CPU (cpu-load); sadf writes it with -u: sadf -j FILE -- -u"));
     }
     found.date = times.form;
     Ok(found)
 }
 
-fn read_host(host: &Host<'_>, times: &mut Times, mut take: impl FnMut(i64, f64)) -> Result<(), Fault> {
-    let mut days = Days::default();
-    for Statistics { timestamp, cpu_load } in &host.statistics {
-        let Some(load) = cpu_load.iter().find(|load| load.cpu == "all") else { continue };
-        let clock = match timestamp {
-            Some(Stamp::Moment { date, time, utc }) => times.second(date, time, *utc == 1)?,
-            Some(Stamp::Time(time)) => times.second(&days.of(&host.date, time)?, time, false)?,
-            None => continue,
+/// Passes on the readings of a host. Returns true if it has the use of any CPU.
+fn read_host(
+    host: &Host<'_>,
+    times: &mut Times,
+    mut take: impl FnMut(Stamped) -> Result<(), Fault>,
+) -> Result<bool, Fault> {
+    let (mut days, mut has_load) = (Days::default(), false);
+    let Some(statistics) = host.statistics else { return Ok(has_load) };
+    each(statistics, WHAT, |Statistics { timestamp, cpu_load }| {
+        let mut all = None;
+        let load = |load: Load<'_>| {
+            has_load = true;
+            if load.cpu == "all" && all.is_none() {
+                all = Some(used([load.idle, load.iowait, load.steal]));
+            }
+            Ok(())
         };
-        take(clock, used([load.idle, load.iowait, load.steal]));
-    }
-    Ok(())
+        cpu_load.map_or(Ok(()), |list| each(list, WHAT, load))?;
+        let (Some(value), Some(stamp)) = (all, timestamp) else { return Ok(()) };
+        let clock = if stamp.get().starts_with('"') {
+            let time: Cow<'_, str> = part(stamp, WHAT)?;
+            times.second(&days.of(&host.date, &time)?, &time, false)?
+        } else {
+            let Moment { date, time, utc } = part(stamp, WHAT)?;
+            times.second(&date, &time, utc == 1)?
+        };
+        take((clock, 0, value))
+    })?;
+    Ok(has_load)
 }
 
 /// Finds the days of times that follow each other.
@@ -132,7 +153,10 @@ fn date(text: &str) -> Result<Date, Fault> {
     };
     parsed.map_err(|_| {
         let remedy = "Let it write dates as in 2026-11-22: S_TIME_FORMAT=ISO mpstat -o JSON 1";
-        Fault { remedy: remedy.to_owned(), ..flaw(format!("the date {text:?} is none that perfpipe reads")) }
+        Fault {
+            remedy: remedy.to_owned(),
+            ..flaw(format!("the date {:?} is none that perfpipe reads", shown(text)))
+        }
     })
 }
 
@@ -141,12 +165,8 @@ mod tests {
     use super::*;
 
     fn clocks(text: &str) -> Vec<i64> {
-        read(text.as_bytes(), TimeZone::default())
-            .unwrap()
-            .readings
-            .iter()
-            .map(|reading| reading.clock)
-            .collect()
+        let found = read(text.as_bytes(), TimeZone::default()).unwrap();
+        found.into_series().flat_map(|(_, readings)| readings).map(|(clock, _, _)| clock).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::formats::date::{DateForm, DateParser, TimeZone};
 use crate::run::fault::Fault;
 
-use super::found::flaw;
+use super::found::{flaw, shown};
 
 /// Reads dates with times, in a zone where they name none.
 pub(super) struct Times {
@@ -25,7 +25,10 @@ impl Times {
         }
         match self.parser.parse(text.as_bytes()) {
             Some(ms) => Ok(ms.div_euclid(1000)),
-            None => Err(flaw(format!("the time {:?} is none that perfpipe reads", format!("{day} {time}")))),
+            None => Err(flaw(format!(
+                "the time {:?} is none that perfpipe reads",
+                shown(&format!("{day} {time}"))
+            ))),
         }
     }
 }

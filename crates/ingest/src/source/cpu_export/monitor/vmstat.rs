@@ -1,10 +1,10 @@
 //! Reads the output of `vmstat -t`: columns below lines that name them, a date with a time last.
 
-use super::found::{Found, flaw, used};
+use super::found::{Found, Stamped, flaw, shown, used};
+use super::lines::lines;
 use super::time::Times;
 use crate::formats::date::TimeZone;
 use crate::run::fault::Fault;
-use crate::source::cpu_export::row::Reading;
 
 /// Returns true if a text begins as this output does.
 pub(super) fn is(text: &[u8]) -> bool {
@@ -39,7 +39,8 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
     let (mut times, mut columns) = (Times::new(zone), None);
     // The first line is the mean since the machine was started.
     let mut since_start = true;
-    for (line, number) in String::from_utf8_lossy(text).lines().zip(1..) {
+    for line in lines(text) {
+        let (number, line) = line?;
         let fields: Vec<&str> = line.split_whitespace().collect();
         match (fields.first(), &columns) {
             (None | Some(&"procs"), _) => {}
@@ -47,7 +48,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
             (Some(_), Some(_)) if std::mem::take(&mut since_start) => {}
             (Some(_), Some(columns)) => {
                 let reading = reading(&fields, columns, &mut times);
-                found.readings.push(reading.map_err(|fault| fault.at_line(number, 0))?);
+                found.only(reading.map_err(|fault| fault.at_line(number, 0))?)?;
             }
             (Some(_), None) => return Err(flaw("no line names the columns").at_line(number, 0)),
         }
@@ -56,7 +57,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
     Ok(found)
 }
 
-fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Reading, Fault> {
+fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Stamped, Fault> {
     let Some(date) = columns.date else {
         let remedy = "Let it print the time: vmstat -t 1";
         return Err(Fault { remedy: remedy.to_owned(), ..flaw("the lines have no time") });
@@ -69,9 +70,10 @@ fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Read
     for (part, column) in idle.iter_mut().zip(columns.idle) {
         let Some(column) = column else { continue };
         let text = fields.get(column).copied().unwrap_or_default();
-        *part = f64::from(text.parse::<u32>().map_err(|_| flaw(format!("{text:?} is not a number")))?);
+        *part =
+            f64::from(text.parse::<u32>().map_err(|_| flaw(format!("{:?} is not a number", shown(text))))?);
     }
-    Ok(Reading { clock, ns: 0, value: used(idle), series: None })
+    Ok((clock, 0, used(idle)))
 }
 
 #[cfg(test)]
@@ -90,8 +92,8 @@ mod tests {
         };
         let text = format!("{HEAD}{}{}{HEAD}{}", row(10, 17), row(28, 18), row(30, 19));
         let found = read(text.as_bytes(), TimeZone::default()).unwrap();
-        let readings: Vec<_> = found.readings.iter().map(|reading| (reading.clock, reading.value)).collect();
-        assert_eq!(readings, [(1_795_609_038, 69.0), (1_795_609_039, 67.0)]);
+        let readings = vec![(1_795_609_038, 0, 69.0), (1_795_609_039, 0, 67.0)];
+        assert_eq!(found.into_series().collect::<Vec<_>>(), [(None, readings)]);
     }
 
     #[test]

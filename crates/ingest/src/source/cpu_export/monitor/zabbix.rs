@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use super::found::{Found, flaw, json};
+use super::found::{Found, Stamped, flaw, shown};
+use super::json::{each, whole};
 use crate::error::ErrorKind;
 use crate::run::fault::Fault;
-use crate::source::cpu_export::row::Reading;
 
 #[derive(Deserialize)]
 struct Answer<'a> {
     #[serde(borrow)]
-    result: Option<Vec<Entry<'a>>>,
+    result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<Failure<'a>>,
 }
@@ -41,27 +42,32 @@ struct Entry<'a> {
     value_avg: Option<Cow<'a, str>>,
 }
 
-pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
+/// Adds the readings of an answer, or of its result alone, to what was found before.
+pub(in crate::source::cpu_export) fn read(text: &[u8], found: &mut Found) -> Result<(), Fault> {
     let what = "an answer of Zabbix to history.get";
-    let entries: Vec<Entry<'_>> = match text.first() {
-        Some(b'[') => json(text, what)?,
-        _ => match json::<Answer<'_>>(text, what)? {
+    let entries: &RawValue = match text.first() {
+        Some(b'[') => whole(text, what)?,
+        _ => match whole::<Answer<'_>>(text, what)? {
             Answer { error: Some(Failure { message, data }), .. } => {
                 return Err(flaw(format!("is an error of Zabbix: {message} {data}")));
             }
-            Answer { result, .. } => result.unwrap_or_default(),
+            Answer { result: Some(entries), .. } => entries,
+            Answer { result: None, .. } => return Ok(()),
         },
     };
-    let readings = entries.iter().map(reading).collect::<Result<_, _>>()?;
-    Ok(Found { readings, ..Found::default() })
+    each(entries, what, |entry: Entry<'_>| {
+        let reading = reading(&entry)?;
+        let series = found.series(entry.itemid.as_deref().unwrap_or_default())?;
+        found.add(series, reading)
+    })
 }
 
-fn reading(entry: &Entry<'_>) -> Result<Reading, Fault> {
+fn reading(entry: &Entry<'_>) -> Result<Stamped, Fault> {
     if entry.value_avg.is_some() {
         let remedy = "Export the item's history (history.get), as long as Zabbix keeps it.";
         return Err(Fault::new(
             ErrorKind::CpuReading,
-            "holds trends, the means of hours, not readings",
+            "contains trends, the means of hours, not readings",
             remedy,
         ));
     }
@@ -71,34 +77,31 @@ fn reading(entry: &Entry<'_>) -> Result<Reading, Fault> {
         flaw(format!("the value {:?} at {} is not a number", shown(text), shown(&entry.clock)))
     })?;
     let clock =
-        entry.clock.parse().map_err(|_| flaw(format!("{:?} is no epoch second", shown(&entry.clock))))?;
+        entry.clock.parse().map_err(|_| flaw(format!("{:?} is not an epoch second", shown(&entry.clock))))?;
     let ns = entry.ns.as_deref().and_then(|ns| ns.parse().ok()).filter(|ns| *ns < 1_000_000_000);
     let ns = ns.unwrap_or_default();
-    Ok(Reading { clock, ns, value, series: entry.itemid.as_deref().map(str::to_owned) })
-}
-
-/// The begin of a text, for a message.
-fn shown(text: &str) -> String {
-    text.chars().take(40).collect()
+    Ok((clock, ns, value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    type Series = (Option<String>, Vec<Stamped>);
+
+    fn read(text: &str) -> Result<Vec<Series>, Fault> {
+        let mut found = Found::default();
+        super::read(text.as_bytes(), &mut found)?;
+        Ok(found.into_series().collect())
+    }
+
     #[test]
     fn answer_and_its_result_alone_are_read_alike() {
         let result = r#"[{"itemid":"44518","clock":"1795354444","value":"4.642021","ns":"471891725"}]"#;
-        let found = read(result.as_bytes()).unwrap();
-        let series = Some("44518".to_owned());
-        assert_eq!(
-            found.readings,
-            [Reading { clock: 1_795_354_444, ns: 471_891_725, value: 4.642021, series }]
-        );
-        assert_eq!(
-            read(format!(r#"{{"jsonrpc":"2.0","result":{result},"id":1}}"#).as_bytes()).unwrap(),
-            found
-        );
+        let found = [(Some("44518".to_owned()), vec![(1_795_354_444, 471_891_725, 4.642021)])];
+        assert_eq!(read(result).unwrap(), found);
+        assert_eq!(read(&format!(r#"{{"jsonrpc":"2.0","result":{result},"id":1}}"#)).unwrap(), found);
+        assert_eq!(read(r#"{"jsonrpc":"2.0","result":null}"#).unwrap(), []);
     }
 
     #[test]
@@ -116,7 +119,7 @@ mod tests {
             (r#"[{"itemid":"1","clock":"x","value":"1"}]"#, "\"x\""),
             (r#"[{"itemid":"1","#, "EOF"),
         ] {
-            let fault = read(text.as_bytes()).unwrap_err();
+            let fault = read(text).unwrap_err();
             assert!(fault.problem.contains(told), "{}", fault.problem);
         }
     }

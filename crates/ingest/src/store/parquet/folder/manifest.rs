@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
-use crate::store::parquet::lock::{open_unlinked, refuse_link};
+use crate::store::parquet::lock::{open_unlinked, read_whole, unopened};
 
 /// The version of the layout of a store's folders.
 const FOLDERS: u32 = 3;
@@ -22,6 +22,12 @@ const FOLDERS: u32 = 3;
 /// The version of the layout of a run's files. Those of version 3, whose counts by second are packed otherwise, are read
 /// as well.
 const FILES: u32 = 4;
+
+/// The maximum size of a store's marker in bytes.
+const MARKER: u64 = 1 << 10;
+
+/// The maximum size of a manifest in bytes. It has some hundred bytes for each source, and some for each MiB of samples.
+pub(crate) const LARGEST: u64 = 16 << 20;
 
 /// Prefix of the names of generations and staged runs.
 pub(crate) const GENERATION: &str = "run-";
@@ -63,11 +69,7 @@ pub(crate) fn mark(path: &Path) -> Result<()> {
 
 /// Fails if the store has another layout version. Returns false if there is no marker.
 pub(crate) fn check_mark(path: &Path) -> Result<bool> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(Error::io(path, error)),
-    };
+    let Some(text) = read_whole(path, MARKER)? else { return Ok(false) };
     let marker: Marker = serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
     marker.check(path, FOLDERS)?;
     Ok(true)
@@ -183,16 +185,12 @@ impl Manifest {
     /// Reads a manifest into `text`, whose room is used again, and then as [`Manifest::read`] does.
     pub(crate) fn read_by(path: &Path, text: &mut Vec<u8>) -> Result<Option<Self>> {
         text.clear();
-        // The bound has no use but this: the size of the file is not asked for.
-        match open_unlinked(path).and_then(|file| file.take(u64::MAX).read_to_end(text)) {
+        match open_unlinked(path).and_then(|file| file.take(LARGEST + 1).read_to_end(text)) {
             Ok(_) => Self::of(path, text).map(Some),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
             }
-            Err(error) => {
-                refuse_link(path)?;
-                Err(Error::io(path, error))
-            }
+            Err(error) => Err(unopened(path, error)),
         }
     }
 
@@ -201,6 +199,9 @@ impl Manifest {
     /// # Errors
     /// As for [`read`](Self::read).
     pub(crate) fn of(path: &Path, text: &[u8]) -> Result<Self> {
+        if text.len() as u64 > LARGEST {
+            return Err(unreadable(path, "it is larger than any that perfpipe writes"));
+        }
         let sealed = match parse::<Sealed<'_>>(path, text) {
             Ok(sealed) => sealed,
             // The manifest of another layout may have another form.
@@ -215,15 +216,18 @@ impl Manifest {
         }
         let manifest: Self =
             serde_json::from_str(sealed.run.get()).map_err(|error| unreadable(path, &error.to_string()))?;
-        match is_generation(&manifest.generation) {
-            true => Ok(manifest),
-            false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
+        if !is_generation(&manifest.generation) {
+            return Err(unreadable(path, "it names a folder that perfpipe does not make"));
+        }
+        match manifest.info.fault() {
+            None => Ok(manifest),
+            Some(fault) => Err(unreadable(path, &fault)),
         }
     }
 
     /// Returns the size of the run's files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.values().map(Sums::bytes).sum()
+        self.files.values().map(Sums::bytes).fold(0, u64::saturating_add)
     }
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
@@ -233,13 +237,21 @@ impl Manifest {
 
     /// Returns the text of the manifest. It has no blanks, since those of a thousand runs are read for a list.
     pub(crate) fn sealed(&self, path: &Path) -> Result<Vec<u8>> {
+        type Cause = Box<dyn std::error::Error + Send + Sync>;
+        let failed = |error: Cause| Error::store(format!("writing {}", path.display()), error);
         let text = || serde_json::to_vec(&Sealed::of(&serde_json::value::to_raw_value(self)?));
-        text().map_err(|error| Error::store(format!("writing {}", path.display()), error))
+        let text = text().map_err(|error| failed(error.into()))?;
+        if text.len() as u64 > LARGEST {
+            return Err(failed(
+                format!("the run's own row has {} bytes, and may have {LARGEST}", text.len()).into(),
+            ));
+        }
+        Ok(text)
     }
 }
 
 /// Returns true if a name is one that perfpipe gives to generations. Paths that lead elsewhere are not.
-fn is_generation(name: &str) -> bool {
+pub(crate) fn is_generation(name: &str) -> bool {
     let random = name.strip_prefix(GENERATION);
     random.is_some_and(|random| !random.is_empty() && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
@@ -288,5 +300,13 @@ pub(crate) fn temporary(prefix: &str, mode: u32) -> tempfile::Builder<'_, '_> {
 
 /// Makes renames in a folder durable.
 pub(crate) fn sync_dir(path: &Path) -> Result<()> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(path, error))
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // What is put in its place by somebody else is not waited for.
+        options.custom_flags(libc::O_DIRECTORY | libc::O_NONBLOCK);
+    }
+    options.open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(path, error))
 }

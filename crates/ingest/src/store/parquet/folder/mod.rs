@@ -236,7 +236,7 @@ fn may_name(run: &Path, generation: &str) -> bool {
 }
 
 /// Returns the error for a change that a power failure may undo.
-fn not_durable(done: &str, error: &Error) -> Error {
+pub(in crate::store::parquet) fn not_durable(done: &str, error: &Error) -> Error {
     Error::refused(
         ErrorKind::NotDurable,
         format!("{done}, but a power failure may still undo it, so the earlier files are kept: {error}"),

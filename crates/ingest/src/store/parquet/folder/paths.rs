@@ -239,7 +239,7 @@ pub(super) fn foreign(run: &Path, manifest: &Manifest) -> Error {
     Error::refused(
         ErrorKind::RunMoved,
         format!(
-            "{} holds the run {}, which belongs in another folder: it was copied or renamed by hand",
+            "{} has the run {}, which belongs in another folder: it was copied or renamed by hand",
             run.display(),
             manifest.info.key
         ),

@@ -1,7 +1,7 @@
 //! Repairs a store in a folder: its marker, interrupted moves, and runs in the wrong folder. Runs that can't be
 //! repaired are moved to a separate folder, never deleted.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::name::folder_name;
 use super::paths::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::store::parquet::lock::{Lock, refuse_link};
+use crate::store::parquet::lock::{Lock, open_unlinked, refuse_link};
 use crate::store::repairer::Repairer;
 
 impl Folder {
@@ -207,7 +207,7 @@ impl Folder {
 /// Returns true if nobody holds a lock, without creating its file. The caller holds the gate, since other processes find
 /// the lock taken while it is tried.
 fn is_free(lock: &Path) -> bool {
-    match File::open(lock) {
+    match open_unlinked(lock) {
         Ok(file) => file.try_lock().is_ok(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }

@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::delta::unique_id;
+use super::bucket::{made, not_made, perhaps_made};
+use super::delta::{Add, unique_id};
+use super::place::object_of;
 use super::row::write_row;
 use super::slot::Slot;
 use super::{Generation, Lake, busy};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 use crate::store::parquet::checksum::Sums;
 use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
+use crate::store::parquet::notes::notes;
 
 /// A run that is being written. Dropping it removes its files, unless the table of runs may name them.
 #[derive(Debug)]
@@ -42,7 +45,8 @@ impl LakeDraft {
 
     fn begin_as(lake: &Lake, key: Option<&RunKey>, part: Option<PartNumber>) -> Result<Self> {
         lake.create()?;
-        lake.sweep()?;
+        // What can't be removed now does not keep a run from being stored.
+        let _ = lake.sweep();
         let name = format!("{GENERATION}{}", unique_id().replace('-', ""));
         let current = |key: &RunKey| lake.current(&Slot { key: key.clone(), part });
         let seen = key.map(|key| Ok::<_, Error>((key.clone(), current(key)?))).transpose()?;
@@ -80,7 +84,8 @@ impl LakeDraft {
         };
         self.check_replace(&slot, info, replace)?;
         let path = slot.row(self.generation.name());
-        let row = write_row(self.generation.create_at(format!("{}/{path}", slot.table().name())), info)?;
+        let row = self.generation.create_at(format!("{}/{path}", slot.table().name())).noted(notes(info));
+        let row = write_row(row, info)?;
         let manifest = Manifest { generation: self.generation.name().to_owned(), files, info: info.clone() };
         let name = Lake::manifest_name(&manifest.generation);
         let text = manifest.sealed(&self.lake.bucket.shown(&name))?;
@@ -92,19 +97,60 @@ impl LakeDraft {
         let mine = || Ok(Some(manifest.clone()));
         let facts = slot.facts().try_for_each(|table| self.lake.put(table, &slot.key, &mine));
         let row = slot.add(&manifest.generation, &path, row.bytes());
-        let shown = facts.and_then(|()| self.lake.show(&slot, seen.as_deref(), vec![row]));
-        let settled = self.lake.settle(&slot);
-        match shown {
-            Ok(true) => settled,
-            Ok(false) => Err(busy(&slot)),
-            // The answer may have been lost, and not the commit.
-            Err(_)
-                if self.lake.current(&slot).is_ok_and(|now| now.as_ref() == Some(&manifest.generation)) =>
-            {
-                settled
-            }
+        let shown = match facts.map_err(not_made) {
+            Ok(()) => self.show(&slot, seen.as_deref(), (row, &manifest)),
             Err(error) => Err(error),
+        };
+        let settled = self.lake.settle(&slot);
+        shown?;
+        settled.map_err(|error| made(&format!("{slot} is stored"), &error))
+    }
+
+    /// Makes the run appear by its row, unless its files are not all there: another program, or a repair that was forced,
+    /// may have removed what no table had yet. Then the earlier run appears again.
+    fn show(&self, slot: &Slot, seen: Option<&str>, (row, manifest): (Add, &Manifest)) -> Result<()> {
+        let own = Some(&*manifest.generation);
+        let shown = match self.lake.show(slot, seen, vec![row.clone()]) {
+            // The answer may have been lost, and not the commit.
+            Err(error) if error.kind() == ErrorKind::CommitUnknown => match self.lake.current(slot) {
+                Ok(now) if now.as_deref() == own => None,
+                Ok(_) => return Err(not_made(error)),
+                Err(_) => return Err(perhaps_made(&format!("{slot} may be stored"), &error)),
+            },
+            shown => Some(shown?.ok_or_else(|| busy(slot))?),
+        };
+        let missing = self.missing(slot, (&row, manifest));
+        let missing = missing.map_err(|error| made(&format!("{slot} is stored"), &error))?;
+        let Some(missing) = missing else { return Ok(()) };
+        let undone = shown.map(|earlier| self.lake.show(slot, own, earlier));
+        match undone {
+            Some(Ok(Some(_))) => Err(Error::refused(
+                ErrorKind::FilesRemoved,
+                format!(
+                    "{missing} was removed while {slot} was being written, as by a repair that was forced"
+                ),
+                "Nothing was changed. Run the command again, and let nobody repair the store meanwhile.",
+            )),
+            _ => Err(made(&format!("{slot} is stored, and {missing} was removed meanwhile"), &busy(slot))),
         }
+    }
+
+    /// Returns the name of a file that the run should have and has not, if there is one.
+    fn missing(&self, slot: &Slot, (row, manifest): (&Add, &Manifest)) -> Result<Option<String>> {
+        let object = |name: &String| object_of(&manifest.generation, self.part.is_some(), name);
+        let mut names: Vec<String> = manifest.files.keys().map(object).collect();
+        names.push(format!("{}/{}", slot.table().name(), slot.row(&manifest.generation)));
+        names.push(Lake::manifest_name(&manifest.generation));
+        let sizes = manifest.files.values().map(Sums::bytes).chain([row.size]).map(Some);
+        // Of the manifest it is enough that it is there.
+        let expected = sizes.chain([None]);
+        let found = self.lake.bucket.sizes(&names)?;
+        let is_missing = |(found, expected): (&Option<u64>, Option<u64>)| match expected {
+            Some(_) => *found != expected,
+            None => found.is_none(),
+        };
+        let at = found.iter().zip(expected).position(is_missing);
+        Ok(at.and_then(|at| names.get(at)).map(|name| self.lake.bucket.shown(name).display().to_string()))
     }
 
     /// Fails if the new run may not replace the stored one.
@@ -126,5 +172,45 @@ impl Drop for LakeDraft {
             let _ = self.generation.clear();
             let _ = self.lake.bucket.delete(&[Lake::manifest_name(self.generation.name())]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Writes a run of one file. `meanwhile` is done before it is published.
+    fn write(lake: &Lake, key: &RunKey, meanwhile: impl Fn(&Path)) -> Result<()> {
+        let draft = LakeDraft::begin(lake, Some(key))?;
+        let mut out = draft.generation().create("seconds.parquet");
+        out.write_all(b"x").unwrap();
+        let sums = out.finish()?;
+        let folder = lake.bucket.url().strip_prefix("file://").unwrap();
+        meanwhile(&Path::new(folder).join(format!("seconds/generation={}", draft.generation().name())));
+        let files = BTreeMap::from([("seconds.parquet".to_owned(), sums)]);
+        draft.publish(files, &RunInfo::new(key.clone(), 0, 0), Replace::Any)
+    }
+
+    #[test]
+    fn run_whose_files_were_removed_meanwhile_does_not_appear() {
+        let folder = tempfile::tempdir().unwrap();
+        let lake = Lake::open(&format!("file://{}", folder.path().display()), &[]).unwrap();
+        let key = RunKey::new("go", "a");
+        let remove = |folder: &Path| std::fs::remove_dir_all(folder).unwrap();
+        let refused = write(&lake, &key, remove).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::FilesRemoved);
+        assert!(refused.to_string().contains("seconds.parquet"), "{refused}");
+        assert_eq!(lake.keys().unwrap(), []);
+        write(&lake, &key, |_| ()).unwrap();
+        let current = lake.current(&Slot::run(&key)).unwrap();
+        let cut = |folder: &Path| std::fs::write(folder.join("seconds.parquet"), "").unwrap();
+        assert_eq!(write(&lake, &key, cut).unwrap_err().kind(), ErrorKind::FilesRemoved);
+        assert_eq!(lake.current(&Slot::run(&key)).unwrap(), current);
+        let check = lake.verify().unwrap();
+        assert_eq!(check.faults, [""; 0]);
+        assert_eq!(lake.find(&key).unwrap().unwrap().0.name(), current.unwrap());
     }
 }

@@ -9,6 +9,7 @@
 //! URL/parts/                            parts of runs until they are merged, see `parts.rs`
 //! URL/manifests/GENERATION.json         the run's own row, and the checksums of its files
 //! URL/manifests/packs/*.jsonl.zst       the same of many runs, so that a list of runs needs few requests
+//! URL/manifests/written-once, clock     what shows whether the bucket knows conditional writes, and its time
 //! ```
 //!
 //! perfpipe itself finds a run by the table `runs` and its manifest, so it never sees two generations, or half of one.
@@ -28,16 +29,19 @@ mod repair;
 mod row;
 mod slot;
 mod sweep;
-mod tags;
+mod verify;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use self::bucket::Bucket;
+use self::bucket::{Bucket, Room, made, not_made, perhaps_made};
 use self::delta::{Add, Log, Snapshot, Table, path_of};
 use self::slot::Slot;
-use super::folder::manifest::Manifest;
+use super::folder::manifest::{Manifest, is_generation};
+use super::samples::piece_of;
+use super::tables::{OPTIONAL, REJECT_TABLE, RUN, SMALL};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::Wanted;
@@ -47,13 +51,13 @@ pub(super) use self::draft::LakeDraft;
 pub(super) use self::parts::LakeParts;
 pub(super) use self::place::Generation;
 pub(super) use self::rejects::{read_rejects, write_rejects};
-pub(super) use self::tags::write_tags;
+pub(super) use self::row::write_tags;
 
 /// The folder of the manifests.
 const MANIFESTS: &str = "manifests";
 
-/// The number of manifests that are held in memory as texts.
-const AT_ONCE: usize = 4096;
+/// How manifests are read: most have some KB, and the largest are of runs with a TB of samples.
+const MANIFEST: Room = Room { at_once: 128, small: 256 << 10, most: 16 << 20 };
 
 /// The number of runs of a test up to which their manifests are read one by one, although there are packs of all.
 const FEW: usize = 100;
@@ -96,9 +100,12 @@ impl Lake {
         ))
     }
 
-    /// Returns true if there is a store.
+    /// Returns true if there is a store, even if what its runs are can't be read.
     pub(super) fn is_there(&self) -> Result<bool> {
-        self.with(Table::Runs, |runs| Ok(runs.is_there()))
+        match self.with(Table::Runs, |runs| Ok(runs.is_there())) {
+            Err(Error::Store { .. }) => Ok(true),
+            is_there => is_there,
+        }
     }
 
     /// Makes the tables that are missing, that of the runs at last: it shows that all are there.
@@ -107,7 +114,7 @@ impl Lake {
         if self.is_there()? {
             return Ok(());
         }
-        Table::all().try_for_each(|table| self.log(table).create())
+        Table::all().try_for_each(|table| self.log(table).create().map_err(not_made))
     }
 
     fn log(&self, table: Table) -> Log<'_> {
@@ -138,10 +145,12 @@ impl Lake {
         let path = self.bucket.shown(&name);
         let missing = || Error::store(format!("reading {}", path.display()), "the manifest of a run is gone");
         let manifest = Manifest::of(&path, text.ok_or_else(missing)?)?;
-        if *key == manifest.info.key && manifest.generation == generation {
-            return Ok(manifest);
-        }
-        Err(Error::store(format!("reading {}", path.display()), "it is of another run"))
+        let problem = match manifest.files.keys().find(|name| !is_file_of_run(name)) {
+            Some(name) => format!("it names the file {name}, and perfpipe gives no such name"),
+            None if *key == manifest.info.key && manifest.generation == generation => return Ok(manifest),
+            None => "it is of another run".to_owned(),
+        };
+        Err(Error::store(format!("reading {}", path.display()), problem))
     }
 
     /// Returns the keys of the stored runs.
@@ -156,14 +165,19 @@ impl Lake {
         test: Option<&str>,
         keep: impl Fn(Manifest) -> T,
     ) -> Result<Vec<Result<T>>> {
-        let mut wanted: HashMap<String, RunKey> = self.with(Table::Runs, |runs| {
+        let (mut wanted, doubled): (HashMap<String, RunKey>, _) = self.with(Table::Runs, |runs| {
+            let doubled = runs.doubled();
             let files = runs.files().filter(|file| test.is_none_or(|test| file.test() == test));
-            Ok(files.map(|file| (file.generation().to_owned(), file.key_or_none())).collect())
+            let rows = files.map(|file| (file.generation().to_owned(), file.key_or_none()));
+            Ok((rows.filter(|(_, key)| !doubled.contains(key)).collect(), doubled))
         })?;
         let mut kept = Vec::with_capacity(wanted.len());
+        let doubled = doubled.iter().filter(|key| test.is_none_or(|test| key.test == test));
+        kept.extend(doubled.map(|key| Err(self.doubled(Table::Runs, key))));
         if test.is_none() || wanted.len() > FEW {
             self.packed(&mut |manifest| {
-                if wanted.get(&manifest.generation) == Some(&manifest.info.key) {
+                let is_own = manifest.files.keys().all(|name| is_file_of_run(name));
+                if is_own && wanted.get(&manifest.generation) == Some(&manifest.info.key) {
                     wanted.remove(&manifest.generation);
                     kept.push(Ok(keep(manifest)));
                 }
@@ -171,13 +185,22 @@ impl Lake {
         }
         let mut rest: Vec<(String, RunKey)> = wanted.into_iter().collect();
         rest.sort_unstable();
-        for some in rest.chunks(AT_ONCE) {
-            let names: Vec<String> = some.iter().map(|(name, _)| Self::manifest_name(name)).collect();
-            for ((generation, key), text) in some.iter().zip(self.bucket.get_all(&names)?) {
-                kept.push(self.manifest_of((generation, key), text.as_deref()).map(&keep));
-            }
-        }
+        let names: Vec<String> = rest.iter().map(|(name, _)| Self::manifest_name(name)).collect();
+        let mut rest = rest.iter();
+        self.bucket.get_each(&names, MANIFEST, &mut |_, text| {
+            let next = rest.next();
+            kept.extend(
+                next.map(|(generation, key)| self.manifest_of((generation, key), text.as_deref()).map(&keep)),
+            );
+            Ok(())
+        })?;
         Ok(kept)
+    }
+
+    /// Returns the error for a run or part of which its table has several rows.
+    fn doubled(&self, table: Table, key: &RunKey) -> Error {
+        let what = format!("reading {}", self.bucket.shown(table.name()).display());
+        Error::store(what, format!("it has more than one row of {key}, and perfpipe writes one"))
     }
 
     /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
@@ -187,13 +210,16 @@ impl Lake {
 
     /// Returns where the files of a run or part are, and its manifest; `None` if it is not stored.
     fn find_in(&self, slot: &Slot) -> Result<Option<(Generation, Manifest)>> {
-        let file = self.with(slot.table(), |snapshot| Ok(slot.of(snapshot).into_iter().next()))?;
-        file.map(|file| self.open_at(&file)).transpose()
+        let rows = self.with(slot.table(), |snapshot| Ok(slot.of(snapshot)))?;
+        if rows.len() > 1 {
+            return Err(self.doubled(slot.table(), &slot.key));
+        }
+        rows.first().map(|file| self.open_at(file)).transpose()
     }
 
     /// Returns where the files of the run or part with this row are, and its manifest.
     fn open_at(&self, file: &Add) -> Result<(Generation, Manifest)> {
-        let text = self.bucket.get(&Self::manifest_name(file.generation()))?;
+        let text = self.bucket.get(&Self::manifest_name(file.generation()), MANIFEST.most)?;
         let manifest = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?;
         let is_part = file.part().is_some();
         Ok((Generation::new(self.bucket.clone(), file.generation(), is_part), manifest))
@@ -221,21 +247,35 @@ impl Lake {
             Err(Error::Store { .. }) => {}
             other => return other.map(|_| false),
         }
-        if !self.show(&slot, Some(&generation), Vec::new())? {
+        let shown = match self.show(&slot, Some(&generation), Vec::new()) {
+            Err(error) if error.kind() == ErrorKind::CommitUnknown => match self.current(&slot) {
+                Ok(now) if now.as_ref() == Some(&generation) => return Err(not_made(error)),
+                Ok(_) => Some(Vec::new()),
+                Err(_) => return Err(perhaps_made(&format!("the run {key} may be dropped"), &error)),
+            },
+            shown => shown?,
+        };
+        if shown.is_none() {
             return Err(busy(&slot));
         }
-        self.settle(&slot)?;
+        self.settle(&slot).map_err(|error| made(&format!("the run {key} is dropped"), &error))?;
         Ok(true)
     }
 
-    /// Makes these files those of a run or part in its table, unless its generation is no longer `seen`. Returns false
-    /// then.
-    fn show(&self, slot: &Slot, seen: Option<&str>, added: Vec<Add>) -> Result<bool> {
-        self.change(slot.table(), |snapshot| {
+    /// Makes these files those of a run or part in its table, unless its generation is no longer `seen`. Returns those that
+    /// it had before; `None` if another writer has changed it.
+    ///
+    /// # Errors
+    /// Of the kind `CommitUnknown` if it is not known whether the table was changed.
+    fn show(&self, slot: &Slot, seen: Option<&str>, added: Vec<Add>) -> Result<Option<Vec<Add>>> {
+        let before = RefCell::new(Vec::new());
+        let is_done = self.change(slot.table(), |snapshot| {
             let removed = slot.of(snapshot);
             let same = removed.first().map(Add::generation) == seen;
+            before.borrow_mut().clone_from(&removed);
             same.then(|| (removed, added.clone()))
-        })
+        })?;
+        Ok(is_done.then(|| before.take()))
     }
 
     /// Takes files out of a table and puts others in, in one step, which begins anew where others changed it meanwhile.
@@ -259,7 +299,7 @@ impl Lake {
     /// Sees to it that all tables have the generation of a run that the table of runs has.
     fn settle(&self, slot: &Slot) -> Result<()> {
         let current = || Ok(self.find_in(slot)?.map(|(_, manifest)| manifest));
-        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current))?;
+        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current)).map_err(not_made)?;
         self.keep_logs_short();
         Ok(())
     }
@@ -307,6 +347,18 @@ impl Lake {
     }
 }
 
+/// Returns the generation whose manifest an object is, by its name: that of a copy beside it is another.
+fn generation_of_manifest(name: &str) -> Option<&str> {
+    let name = name.strip_prefix(MANIFESTS)?.strip_prefix('/')?.strip_suffix(".json")?;
+    is_generation(name).then_some(name)
+}
+
+/// Returns true if perfpipe gives this name to a file of a run or of a part.
+fn is_file_of_run(name: &str) -> bool {
+    let small = SMALL.into_iter().chain(OPTIONAL).chain([REJECT_TABLE, RUN]);
+    small.into_iter().any(|known| known == name) || piece_of(name).is_some()
+}
+
 /// Returns the files that a table has of a run.
 fn files_in(table: Table, manifest: &Manifest) -> Vec<Add> {
     let files = manifest.files.iter().filter(|(name, _)| Table::of_file(name) == table);
@@ -316,11 +368,10 @@ fn files_in(table: Table, manifest: &Manifest) -> Vec<Add> {
 }
 
 /// Returns the error for a run or part that another writer changed meanwhile.
-fn busy(Slot { key, part }: &Slot) -> Error {
-    let what = part.map_or("the run".to_owned(), |part| format!("part {part} of"));
+fn busy(slot: &Slot) -> Error {
     Error::refused(
         ErrorKind::RunBusy,
-        format!("{what} {key} was written or dropped by another perfpipe meanwhile"),
+        format!("{slot} was written or dropped by another perfpipe meanwhile"),
         "Look at the stored run, and run the command again if this one is to replace it. Nothing was changed.",
     )
 }

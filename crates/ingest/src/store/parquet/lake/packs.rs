@@ -1,17 +1,23 @@
 //! Packs of manifests: those of many runs as one object, so that a list of runs needs few requests. What is in no pack, or
 //! in a damaged one, is read one by one.
 
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::{Lake, MANIFESTS};
+use super::bucket::Room;
+use super::{Lake, MANIFEST, MANIFESTS};
 use crate::error::{Error, Result};
 use crate::store::parquet::folder::manifest::Manifest;
 
-/// The number of manifests in a pack at most.
+/// The number of manifests in a pack at most, and the largest of them in bytes.
 const IN_A_PACK: usize = 1000;
+const LARGEST: usize = 64 << 10;
 
-/// The number of packs that are held in memory.
-const AT_ONCE: usize = 32;
+/// How packs are read.
+const PACKS: Room = Room { at_once: 4, small: 8 << 20, most: 64 << 20 };
+
+/// The size of the largest window of a pack in bytes, as a power of two: what perfpipe writes has 2 MiB.
+const WINDOW: u32 = 23;
 
 impl Lake {
     fn packs() -> String {
@@ -22,9 +28,12 @@ impl Lake {
     pub(super) fn pack(&self, version: u64, generations: &[String]) -> Result<()> {
         for (number, some) in generations.chunks(IN_A_PACK).enumerate() {
             let names: Vec<String> = some.iter().map(|name| Self::manifest_name(name)).collect();
-            // Runs may be gone already, and manifests of earlier versions have several lines.
-            let texts = self.bucket.get_all(&names)?.into_iter().flatten();
-            let lines: Vec<_> = texts.filter(|text| !text.contains(&b'\n')).collect();
+            let mut lines = Vec::new();
+            self.bucket.get_each(&names, MANIFEST, &mut |_, text| {
+                // Runs may be gone already, and manifests of earlier versions have several lines.
+                lines.extend(text.filter(|text| !text.contains(&b'\n') && text.len() <= LARGEST));
+                Ok(())
+            })?;
             let name = format!("{}/{version:020}-{number:06}.jsonl.zst", Self::packs());
             let path = self.bucket.shown(&name);
             let packed = zstd::stream::encode_all(lines.join(&b'\n').as_slice(), 0);
@@ -37,16 +46,31 @@ impl Lake {
     /// Passes all manifests in packs to `each`, also those of runs that are gone.
     pub(super) fn packed(&self, each: &mut dyn FnMut(Manifest)) -> Result<()> {
         let names: Vec<String> =
-            self.bucket.list(&Self::packs())?.into_iter().map(|(name, _)| name).collect();
-        for some in names.chunks(AT_ONCE) {
-            for pack in self.bucket.get_all(some)?.into_iter().flatten() {
-                let Ok(lines) = zstd::stream::decode_all(&*pack) else { continue };
-                let manifests = lines.split(|byte| *byte == b'\n');
-                manifests.filter_map(|text| Manifest::of(Path::new("packs"), text).ok()).for_each(&mut *each);
-            }
-        }
-        Ok(())
+            self.bucket.list(&Self::packs())?.into_iter().map(|found| found.name).collect();
+        self.bucket.get_each(&names, PACKS, &mut |_, pack| {
+            // What follows damage is read one by one.
+            let _ = pack.map(|pack| unpack(&pack, each));
+            Ok(())
+        })
     }
+}
+
+/// Passes the manifests of a pack to `each`. No more is unpacked than a pack can have.
+fn unpack(pack: &[u8], each: &mut dyn FnMut(Manifest)) -> io::Result<()> {
+    let mut unpacked = zstd::stream::read::Decoder::with_buffer(pack)?;
+    unpacked.window_log_max(WINDOW)?;
+    let mut unpacked = BufReader::new(unpacked);
+    let mut line = Vec::new();
+    for _ in 0..IN_A_PACK {
+        line.clear();
+        let length = (&mut unpacked).take(LARGEST as u64 + 1).read_until(b'\n', &mut line)?;
+        if length == 0 || (length > LARGEST && !line.ends_with(b"\n")) {
+            break;
+        }
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        Manifest::of(Path::new("packs"), text).ok().into_iter().for_each(&mut *each);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -72,7 +96,7 @@ mod tests {
         }
         lake.pack(3, &generations).unwrap();
         let mut packs: Vec<String> =
-            lake.bucket.list(&Lake::packs()).unwrap().into_iter().map(|(name, _)| name).collect();
+            lake.bucket.list(&Lake::packs()).unwrap().into_iter().map(|found| found.name).collect();
         packs.sort();
         assert_eq!(packs.len(), 3);
         let found = || {
@@ -85,5 +109,14 @@ mod tests {
         assert_eq!(found(), expected);
         lake.bucket.put(&packs[0], b"x".as_slice().into()).unwrap();
         assert_eq!(found().len(), IN_A_PACK);
+        // What no pack can have is not unpacked: neither one endless manifest nor a million empty ones.
+        for lines in [vec![b' '; 50 << 20], b"{}\n".repeat(1 << 20)] {
+            let bomb = zstd::stream::encode_all(&*lines, 0).unwrap();
+            let mut read = 0;
+            unpack(&bomb, &mut |_| read += 1).unwrap();
+            assert_eq!(read, 0);
+            lake.bucket.put(&packs[0], bomb.into()).unwrap();
+            assert_eq!(found().len(), IN_A_PACK);
+        }
     }
 }

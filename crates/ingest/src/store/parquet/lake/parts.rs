@@ -11,9 +11,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Lake;
+use super::bucket::perhaps_made;
 use super::delta::{Add, Table};
-use crate::error::Result;
+use super::{Lake, MANIFEST};
+use crate::error::{ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
 use crate::store::parquet::parts::Facts;
@@ -33,13 +34,15 @@ impl Lake {
         let found = self.parts_of(None)?;
         let names: Vec<String> =
             found.iter().map(|(_, file)| Self::manifest_name(file.generation())).collect();
-        let texts = self.bucket.get_all(&names)?;
-        let read = found.iter().zip(texts).map(|((number, file), text)| {
+        let (mut parts, mut next) = (Vec::with_capacity(found.len()), found.iter());
+        self.bucket.get_each(&names, MANIFEST, &mut |_, text| {
+            let Some((number, file)) = next.next() else { return Ok(()) };
             let info = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?.info;
             let requests = info.requests();
-            Ok((info.key, *number, requests))
-        });
-        read.collect()
+            parts.push((info.key, *number, requests));
+            Ok(())
+        })?;
+        Ok(parts)
     }
 
     /// Returns the parts of a run, or of all runs.
@@ -82,14 +85,18 @@ impl LakeParts {
         let wanted = self.parts.iter().filter(|(number, _)| numbers.contains(&number.number()));
         let paths: BTreeMap<&str, &str> =
             wanted.map(|(_, file)| (file.path.as_str(), file.generation())).collect();
-        self.lake.change(Table::Parts, |parts| {
+        let changed = self.lake.change(Table::Parts, |parts| {
             let files = parts.of(&self.key);
             let removed: Vec<Add> =
                 files.into_iter().filter(|file| paths.contains_key(file.path.as_str())).collect();
             (!removed.is_empty()).then(|| (removed, Vec::new()))
+        });
+        changed.map_err(|error| match error.kind() {
+            ErrorKind::CommitUnknown => perhaps_made("the parts may be removed", &error),
+            _ => error,
         })?;
         // What can't be removed now, a later sweep removes.
-        paths.into_values().for_each(|name| _ = self.lake.remove(&Lake::manifest_name(name)));
+        paths.into_values().for_each(|generation| _ = self.lake.remove(generation));
         Ok(())
     }
 }

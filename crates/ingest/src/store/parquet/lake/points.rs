@@ -15,10 +15,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use bytes::Bytes;
 
-use super::bucket::Upload;
+use super::bucket::{Listed, Upload, perhaps_made};
 use super::delta::{Add, KEPT, Table, now_ms, unique_id};
 use super::{ATTEMPTS, Lake, crowded};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::formats::summaries::point::Point;
 use crate::store::parquet::checksum::{SummedFile, Sums};
 use crate::store::parquet::tables::arrow::{properties, table, write};
@@ -26,6 +26,9 @@ use crate::store::repairer::Repairer;
 
 /// The folder for what is set aside.
 const ASIDE: &str = "set-aside";
+
+/// The size in bytes of the largest file of points that is read.
+const LARGEST: u64 = 64 << 20;
 
 /// The text of all points, and what error messages call its file.
 pub(in crate::store::parquet) type PointsText = (PathBuf, Bytes);
@@ -61,9 +64,18 @@ impl Lake {
                 let current: Vec<Add> = table.files().cloned().collect();
                 let same = current.first().map(|file| &file.path) == seen.as_ref();
                 same.then(|| (current, vec![add.clone()]))
-            })?;
+            });
+            let done = match done {
+                Err(error) if error.kind() == ErrorKind::CommitUnknown => match self.points_path() {
+                    Ok(now) => now.as_ref() == Some(&path),
+                    Err(_) => return Err(perhaps_made("the points may be stored", &error)),
+                },
+                done => done?,
+            };
             if done {
-                return self.sweep_points(&[Some(path), seen]);
+                // What can't be removed now, a later change removes.
+                let _ = self.sweep_points(&[Some(path), seen]);
+                return Ok(());
             }
             self.bucket.delete(&[rows, json])?;
         }
@@ -81,7 +93,7 @@ impl Lake {
             format!("{} are set aside in {}: {why}", self.bucket.shown(&object_of(&path)).display(), ASIDE);
         repairer.step(what, || {
             for name in [path.clone(), text_of(&path)] {
-                if let Some(found) = self.bucket.get(&object_of(&name))? {
+                if let Some(found) = self.bucket.get(&object_of(&name), LARGEST)? {
                     let put = self.bucket.put(&format!("{ASIDE}/{name}"), found);
                     put.map_err(|error| Error::io(&*self.bucket.shown(&name), error))?;
                 }
@@ -102,24 +114,41 @@ impl Lake {
         let name = object_of(&text_of(path));
         let shown = self.bucket.shown(&name);
         let missing = || Error::store(format!("reading {}", shown.display()), "the points are gone");
-        let text = self.bucket.get(&name)?.ok_or_else(missing)?;
+        let text = self.bucket.get(&name, LARGEST)?.ok_or_else(missing)?;
         Ok((shown, text))
     }
 
-    /// Removes old files of points, except those of these paths.
+    /// Removes files of points that have long left the table, except those of these paths.
     fn sweep_points(&self, kept: &[Option<String>]) -> Result<()> {
-        let kept: Vec<String> =
-            kept.iter().flatten().flat_map(|path| [object_of(path), object_of(&text_of(path))]).collect();
-        let before = now_ms() - KEPT;
+        let kept: Vec<&str> = kept.iter().flatten().filter_map(|path| name_of(path)).collect();
         let listed = self.bucket.list(Table::Points.name())?;
-        let is_old = |name: &str, since: i64| {
-            name.starts_with(&object_of("points-")) && !kept.iter().any(|kept| kept == name) && since < before
-        };
-        let old =
-            listed.into_iter().filter(|(name, meta)| is_old(name, meta.last_modified.timestamp_millis()));
-        let old: Vec<String> = old.map(|(name, _)| name).collect();
-        if old.is_empty() { Ok(()) } else { self.bucket.delete(&old) }
+        let mut old: Vec<(String, i64)> = self.with(Table::Points, |table| {
+            let since = |found: Listed| {
+                let name = name_of(found.name.strip_prefix(&object_of(""))?)?;
+                let gone = table.gone_since(&format!("{name}.parquet")).unwrap_or(i64::MIN);
+                let is_current = table.files().any(|file| name_of(&file.path) == Some(name));
+                let is_left = !is_current && !kept.contains(&name);
+                is_left.then(|| (found.name.clone(), gone.max(found.since_ms)))
+            };
+            Ok(listed.into_iter().filter_map(since).collect())
+        })?;
+        old.retain(|(_, since)| *since < now_ms() - KEPT);
+        if old.is_empty() {
+            return Ok(());
+        }
+        let before = self.bucket.now_ms()? - KEPT;
+        let old: Vec<String> =
+            old.into_iter().filter(|(_, since)| *since < before).map(|(name, _)| name).collect();
+        self.bucket.delete(&old)
     }
+}
+
+/// Returns the name of a file of points without its ending, if it is one that perfpipe gives.
+fn name_of(path: &str) -> Option<&str> {
+    let name = path.strip_suffix(".parquet").or_else(|| path.strip_suffix(".json"))?;
+    let id = name.strip_prefix("points-")?;
+    let is_id = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_id.then_some(name)
 }
 
 fn object_of(path: &str) -> String {

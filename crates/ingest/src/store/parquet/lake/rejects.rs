@@ -57,11 +57,12 @@ fn rows(rejects: &[Reject]) -> Result<RecordBatch> {
     ])
 }
 
-/// Reads the rejected records. Nothing follows an error.
+/// Reads the rejected records, of which there are at most so many. Nothing follows an error.
 pub(in crate::store::parquet) fn read_rejects(
     file: CheckedFile,
+    most: u64,
 ) -> Result<impl Iterator<Item = Result<Reject>>> {
-    Ok(read(file)?.flat_map(|piece| match piece.and_then(|piece| rejects_of(&piece)) {
+    Ok(read(file, most)?.flat_map(|piece| match piece.and_then(|piece| rejects_of(&piece)) {
         Ok(rejects) => rejects.into_iter().map(Ok).collect::<Vec<_>>(),
         Err(error) => vec![Err(error)],
     }))
@@ -99,7 +100,7 @@ mod tests {
             let path = folder.path().join(name);
             let sums = write_rejects(create(&path).unwrap(), &mut spool).unwrap();
             let back: Vec<Reject> =
-                read_rejects(open(path, sums).unwrap()).unwrap().collect::<Result<_>>().unwrap();
+                read_rejects(open(path, sums).unwrap(), count).unwrap().collect::<Result<_>>().unwrap();
             assert_eq!(back, (1..=count).map(reject).collect::<Vec<_>>());
         }
     }

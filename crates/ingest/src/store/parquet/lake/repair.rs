@@ -1,14 +1,16 @@
 //! Repairs a store in a bucket: tables that a stopped writer left with another generation than the table of runs has, and
-//! the files that belong to nothing. What is no longer in any table is removed once it is old.
+//! the files that belong to nothing. What is no longer in any table is removed once it is old; what has no name that
+//! perfpipe gives, or is not what its name says, stays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{Add, Table, generation_of, now_ms};
+use super::delta::{Add, Table, now_ms};
 use super::slot::Slot;
-use super::{Lake, MANIFESTS, files_in};
+use super::{Lake, MANIFEST, MANIFESTS, files_in, generation_of_manifest, is_file_of_run};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
-use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
+use crate::store::parquet::folder::manifest::{Manifest, is_generation};
+use crate::store::parquet::tables::RUN;
 use crate::store::repairer::Repairer;
 
 /// The objects of a generation, and when the last of them was written, epoch ms.
@@ -21,6 +23,7 @@ struct Leftover {
 impl Lake {
     /// Repairs the tables, as opposed to the contents of runs.
     pub(in crate::store::parquet) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        repairer.check_kept()?;
         if !self.is_there()? {
             return Ok(());
         }
@@ -70,19 +73,57 @@ impl Lake {
 
     /// Removes the objects of generations that no table has, unless a writer or a reader may be at them.
     fn repair_leftovers(&self, repairer: &mut Repairer<'_>) -> Result<()> {
-        let before = now_ms() - i64::try_from(repairer.kept.as_millis()).unwrap_or(i64::MAX);
-        let left: Vec<Leftover> =
-            self.leftovers()?.into_values().filter(|left| left.since < before).collect();
+        let mut left = self.leftovers()?;
+        // The times are those of the bucket's clock. To ask for it, something must be written.
+        let now = if left.is_empty() || repairer.dry_run { now_ms() } else { self.bucket.now_ms()? };
+        let before = now.saturating_sub(i64::try_from(repairer.kept.as_millis()).unwrap_or(i64::MAX));
+        left.retain(|_, left| left.since < before);
+        for (generation, why) in self.unlike_manifests(&left)? {
+            left.remove(&generation);
+            repairer.leave(why);
+        }
         if left.is_empty() {
             return Ok(());
         }
-        let objects: usize = left.iter().map(|left| left.names.len()).sum();
+        let objects: usize = left.values().map(|left| left.names.len()).sum();
         let what =
             format!("{objects} objects of {} replaced, dropped or interrupted runs are removed", left.len());
-        repairer.step(what, || {
-            // The manifest, which names the others, goes last.
-            left.iter().try_for_each(|left| self.bucket.delete(&left.names))
-        })
+        repairer.step(what, || left.iter().try_for_each(|(generation, left)| self.clear(generation, left)))
+    }
+
+    /// Returns the generations whose manifest is of another one, or can't be read, with the reason to leave them.
+    fn unlike_manifests(&self, left: &BTreeMap<String, Leftover>) -> Result<Vec<(String, String)>> {
+        let name = |generation: &String| Self::manifest_name(generation);
+        let with_one = left.iter().filter(|(generation, left)| left.names.contains(&name(generation)));
+        let names: Vec<String> = with_one.map(|(generation, _)| name(generation)).collect();
+        let mut unlike = Vec::new();
+        self.bucket.get_each(&names, MANIFEST, &mut |name, text| {
+            let path = self.bucket.shown(name);
+            let generation = generation_of_manifest(name).unwrap_or_default();
+            let fault = match text.map(|text| Manifest::of(&path, &text)) {
+                Some(Ok(found)) if found.generation != generation => {
+                    Some(format!("{} is the manifest of {}", path.display(), found.generation))
+                }
+                Some(Err(error)) => Some(error.to_string()),
+                _ => None,
+            };
+            let why = |fault| {
+                format!("{fault} (no table has this run: remove its files yourself, if nobody needs it)")
+            };
+            unlike.extend(fault.map(|fault| (generation.to_owned(), why(fault))));
+            Ok(())
+        })?;
+        Ok(unlike)
+    }
+
+    /// Removes what is left of a generation, unless its writer has come to its end meanwhile: then it has a manifest.
+    fn clear(&self, generation: &str, left: &Leftover) -> Result<()> {
+        let manifest = Self::manifest_name(generation);
+        if !left.names.contains(&manifest) && self.bucket.sizes(&[manifest])? != [None] {
+            return Ok(());
+        }
+        // The manifest, which names the others, goes last.
+        self.bucket.delete(&left.names)
     }
 
     /// Returns what is in the bucket of each generation that no table has.
@@ -90,17 +131,18 @@ impl Lake {
         let mut found: BTreeMap<String, Leftover> = BTreeMap::new();
         let folders = Table::with_generations().map(Table::name).chain([MANIFESTS]);
         for folder in folders {
-            for (name, meta) in self.bucket.list(folder)? {
-                let Some(generation) = generation_in(&name) else { continue };
+            for object in self.bucket.list(folder)? {
+                let Some(generation) = generation_in(&object.name) else { continue };
                 let left = found.entry(generation.to_owned()).or_default();
-                left.since = left.since.max(meta.last_modified.timestamp_millis());
-                left.names.push(name);
+                left.since = left.since.max(object.since_ms);
+                left.names.push(object.name);
             }
         }
         // The tables are read after the objects: what came meanwhile is in them.
         for table in Table::with_generations() {
             self.with(table, |snapshot| {
                 for (generation, since) in snapshot.gone() {
+                    let since = since.unwrap_or_default();
                     found.entry(generation.to_owned()).and_modify(|left| left.since = left.since.max(since));
                 }
                 snapshot.files().map(Add::generation).for_each(|current| _ = found.remove(current));
@@ -120,9 +162,45 @@ fn unlike_tables(manifest: &Manifest, found: &BTreeMap<Table, BTreeSet<String>>)
     Table::FACTS.into_iter().filter(is_unlike).map(Table::name).collect()
 }
 
-/// Returns the generation that an object is of.
+/// Returns the generation that an object is of, if it has a name that perfpipe gives.
 fn generation_in(name: &str) -> Option<&str> {
-    let manifest =
-        name.strip_prefix(MANIFESTS).and_then(|name| name.strip_prefix('/')?.strip_suffix(".json"));
-    manifest.or(Some(generation_of(name))).filter(|generation| generation.starts_with(GENERATION))
+    if let Some(generation) = generation_of_manifest(name) {
+        return Some(generation);
+    }
+    let mut parts = name.split('/');
+    let (table, file) = (parts.next()?, parts.next_back()?);
+    let generation = parts.next_back()?.strip_prefix("generation=").filter(|name| is_generation(name))?;
+    let keys = parts.map(|part| Some(part.split_once('=')?.0)).collect::<Option<Vec<&str>>>()?;
+    let is_own = match table == Table::Runs.name() {
+        true => keys == ["framework", "test", "repeat"] && file == RUN,
+        false => keys.is_empty() && is_file_of_run(file),
+    };
+    is_own.then_some(generation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_perfpipe_gives_are_of_a_generation() {
+        for (name, generation) in [
+            ("manifests/run-1a.json", Some("run-1a")),
+            ("samples/generation=run-1a/samples_2.parquet", Some("run-1a")),
+            ("parts/generation=run-1a/part.json", Some("run-1a")),
+            ("runs/framework=a/test=b/repeat=1/generation=run-1a/run.parquet", Some("run-1a")),
+            ("manifests/run-1a.bak.json", None),
+            ("manifests/run-1a (1).json", None),
+            ("manifests/old/run-1a.json", None),
+            ("manifests/generation=run-1a/run-1a.json", None),
+            ("samples/generation=run-1a/notes.txt", None),
+            ("samples/generation=run-1a/more/samples.parquet", None),
+            ("samples/mine/generation=run-1a/samples.parquet", None),
+            ("samples/generation=run-1a-copy/samples.parquet", None),
+            ("samples/samples.parquet", None),
+            ("runs/generation=run-1a/run.parquet", None),
+        ] {
+            assert_eq!(generation_in(name), generation, "{name}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
-//! The row of a run in the table of runs, for other programs.
+//! The row of a run in the table of runs, and its tags as a table, for other programs: perfpipe itself has both in the
+//! manifest.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray};
@@ -35,4 +37,16 @@ pub(super) fn write_row(out: SummedFile, info: &RunInfo) -> Result<Sums> {
         ("info", text(&json)),
     ]);
     write(out, properties(), std::iter::once(row))
+}
+
+/// Writes the tags of a run, each by its key.
+pub(in crate::store::parquet) fn write_tags(
+    out: SummedFile,
+    tags: &BTreeMap<String, String>,
+) -> Result<Sums> {
+    let rows = table(vec![
+        ("key", Arc::new(StringArray::from_iter_values(tags.keys()))),
+        ("value", Arc::new(StringArray::from_iter_values(tags.values()))),
+    ]);
+    write(out, properties(), std::iter::once(rows))
 }

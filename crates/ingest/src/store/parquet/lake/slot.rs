@@ -1,5 +1,7 @@
 //! What has one current generation in a store: a run, or a part of one that is not merged.
 
+use std::fmt;
+
 use super::delta::{Add, Snapshot, Table, path_of, row_of};
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
@@ -10,6 +12,16 @@ use crate::store::parquet::tables::RUN;
 pub(super) struct Slot {
     pub(super) key: RunKey,
     pub(super) part: Option<PartNumber>,
+}
+
+/// Displayed as in `the run a_t`, or `part 3/16 of a_t`.
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.part {
+            Some(part) => write!(f, "part {part} of {}", self.key),
+            None => write!(f, "the run {}", self.key),
+        }
+    }
 }
 
 impl Slot {

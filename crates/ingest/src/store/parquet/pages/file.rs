@@ -13,6 +13,8 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
+use crate::store::parquet::notes::Notes;
+
 /// A column of a row group as it stands in the file, and what the metadata says of it.
 pub(in crate::store::parquet) type Column = (Bytes, ColumnCloseResult);
 
@@ -53,9 +55,11 @@ impl<W: Write + Send> PagedFile<W> {
         group.close().map(drop)
     }
 
-    /// Adds an entry to the file's metadata.
-    pub(in crate::store::parquet) fn note(&mut self, key: &str, value: String) {
-        self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+    /// Adds entries to the file's metadata.
+    pub(in crate::store::parquet) fn note(&mut self, notes: Notes) {
+        for (key, value) in notes {
+            self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
     }
 
     /// Writes the metadata, with which the file ends.

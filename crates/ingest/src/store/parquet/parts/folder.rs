@@ -17,7 +17,7 @@ use crate::run::options::part::PartNumber;
 use crate::store::parquet::ParquetStore;
 use crate::store::parquet::folder::manifest::{GENERATION, sync_dir, temporary};
 use crate::store::parquet::folder::name::folder_name;
-use crate::store::parquet::folder::{Folder, LOCK};
+use crate::store::parquet::folder::{Folder, LOCK, not_durable};
 use crate::store::parquet::lock::{Lock, refuse_link};
 use crate::store::parts::{Part, being_merged, in_use, none};
 
@@ -99,7 +99,8 @@ impl LockedParts {
         // It replaces the folder that was made, which is empty.
         fs::rename(parts, &out).map_err(|error| Error::io(parts, error))?;
         drop(gate);
-        parts.parent().map_or(Ok(()), sync_dir)?;
+        let synced = parts.parent().map_or(Ok(()), sync_dir);
+        synced.map_err(|error| not_durable("the parts were removed", &error))?;
         // The next ingest removes what can't be removed now, or is left after a kill, as that of a stopped writer.
         let _ = fs::remove_dir_all(&out);
         Ok(())

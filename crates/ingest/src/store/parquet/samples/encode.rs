@@ -11,6 +11,7 @@ use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch, any};
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
+use crate::store::held::Counted;
 
 /// The rows of a batch, encoded.
 pub struct SampleColumns {
@@ -18,6 +19,7 @@ pub struct SampleColumns {
     pub(super) parts: Vec<Part>,
     pub(super) times: Times,
     pub(super) rows: usize,
+    counted: Counted,
     /// The smallest and the largest `t_ms`.
     pub(super) span: (i32, i32),
     /// The size in bytes of their distinct texts.
@@ -26,11 +28,18 @@ pub struct SampleColumns {
     pub(super) longest: usize,
 }
 
+impl SampleColumns {
+    /// The numbers of rows by kind.
+    pub(in super::super) fn counted(&self) -> Counted {
+        self.counted
+    }
+}
+
 /// Encodes batches for the file.
 pub struct SampleEncoder {
     kept: bool,
-    /// True if all times are wide, whatever their unit.
-    wide: bool,
+    /// True if the samples of runs with other units are in the same table.
+    shared: bool,
     /// True if times finer than a ms are written in ms with decimals.
     in_ms: bool,
 }
@@ -39,12 +48,12 @@ impl SampleEncoder {
     /// Creates an encoder. If samples are not kept, it returns no columns. `shared` is true if the samples of runs with
     /// other units are in the same table.
     pub(in super::super) fn new(kept: bool, shared: bool) -> Self {
-        Self { kept, wide: shared, in_ms: false }
+        Self { kept, shared, in_ms: false }
     }
 
     /// Creates an encoder for other programs: times are in ms, with decimals if need be.
     pub(super) fn in_ms() -> Self {
-        Self { kept: true, wide: false, in_ms: true }
+        Self { kept: true, shared: false, in_ms: true }
     }
 }
 
@@ -57,7 +66,7 @@ impl BatchEncoder for SampleEncoder {
         }
         let times = match Times::stored(batch.resolution) {
             Times::Fine if self.in_ms => Times::Decimal,
-            _ if self.wide => Times::Fine,
+            _ if self.shared => Times::Shared,
             times => times,
         };
         let t_ms = starts(&batch.t_ms)?;
@@ -65,7 +74,8 @@ impl BatchEncoder for SampleEncoder {
             t_ms.iter().fold((i32::MAX, i32::MIN), |(least, most), ms| (least.min(*ms), most.max(*ms)));
         let parts = parts(batch, &t_ms, times).map_err(failed)?;
         let (texts, longest) = (batch.text_bytes(), longest(batch));
-        Ok(Some(SampleColumns { parts, times, rows: batch.len(), span, texts, longest }))
+        let counted = Counted::of_batch(batch);
+        Ok(Some(SampleColumns { parts, times, rows: batch.len(), counted, span, texts, longest }))
     }
 }
 
@@ -92,7 +102,7 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, P
     let time = |values: &[i32], levels| time(values, levels, batch.resolution, times);
     let (latency, latency_levels) = present(&batch.latency);
     let (connect, connect_levels) = present(&batch.connect);
-    Ok(vec![
+    let mut parts = vec![
         numbers(t_ms, Levels::required(rows), Packing::Tried)?,
         texts(&batch.label),
         time(&batch.elapsed, Levels::required(rows))?,
@@ -107,7 +117,11 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, P
         cpu(&batch.cpu)?,
         texts(&batch.injector),
         flags(&batch.transaction)?,
-    ])
+    ];
+    if times == Times::Shared {
+        parts.push(unit(batch.resolution, rows)?);
+    }
+    Ok(parts)
 }
 
 /// Returns the values that are present, and which rows have them.
@@ -134,12 +148,17 @@ fn nullable<T: Whole>(column: &Nullable<T>) -> Result<Part, ParquetError> {
 fn time(values: &[i32], levels: Levels, unit: Resolution, times: Times) -> Result<Part, ParquetError> {
     match times {
         Times::Ms => numbers(values, levels, Packing::Tried),
-        Times::Fine => {
+        Times::Fine | Times::Shared => {
             let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
             numbers(&wide, levels, Packing::Tried)
         }
         Times::Decimal => doubles(values.iter().map(|time| unit.ms((*time).into())), levels),
     }
+}
+
+/// Returns the column of the unit of `rows` rows.
+fn unit(unit: Resolution, rows: usize) -> Result<Part, ParquetError> {
+    numbers(&vec![unit.microseconds() as i32; rows], Levels::required(rows), Packing::Tried)
 }
 
 fn cpu(column: &Nullable<f64>) -> Result<Part, ParquetError> {

@@ -6,13 +6,15 @@ use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 
 use super::super::checksum::{SummedFile, Sums};
+use super::super::guard::panics::plain;
+use super::super::notes::{Notes, RESOLUTION};
 use super::super::pages::{Gathered, PagedFile};
-use super::super::panics::plain;
 use super::encode::{SampleColumns, SampleEncoder};
 use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, failed, schema};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::SampleBatch;
+use crate::sample::resolution::Resolution;
 
 /// The approximate number of rows in a row group: large enough to make its metadata negligible, small enough to keep
 /// memory flat.
@@ -73,28 +75,32 @@ impl SampleFile<SummedFile> {
         Self::new(out, what, empty)
     }
 
-    /// Ends the file, and begins to make it durable, unless that is under way.
+    /// Ends the rows of the file, and begins to make it durable, unless that is under way.
     pub(super) fn close(mut self) -> Result<EndedFile> {
         self.end()?;
         match self.begun {
             Begun::Yes(mut columns) => {
                 columns.file().inner_mut().send_on()?;
-                Ok(EndedFile { rows: self.rows, file: columns.into_file() })
+                Ok(EndedFile { rows: self.rows, file: columns.into_file(), what: self.what })
             }
             Begun::No(_) => Err(failed(ParquetError::General("the file is not begun".into()))),
         }
     }
 }
 
-/// A file of samples that was ended, but is not yet durable.
+/// A file of samples that has all its rows, but lacks its metadata, and is not yet durable.
 pub(super) struct EndedFile {
     pub(super) rows: u64,
     file: PagedFile<SummedFile>,
+    /// The action that an error message names.
+    what: String,
 }
 
 impl EndedFile {
-    /// Makes the file durable. Returns its checksums.
-    pub(super) fn sync(mut self) -> Result<Sums> {
+    /// Ends the file with its metadata, and makes it durable. Returns its checksums.
+    pub(super) fn finish(mut self, notes: Notes) -> Result<Sums> {
+        self.file.note(notes);
+        self.file.finish().map_err(|error| Error::store(&*self.what, plain(error)))?;
         self.file.inner_mut().finish()
     }
 }
@@ -131,6 +137,7 @@ impl<W: Write + Send> SampleFile<W> {
         Ok(())
     }
 
+    /// Ends the rows.
     fn end(&mut self) -> Result<()> {
         if self.open > 0 {
             self.end_group()?;
@@ -138,14 +145,14 @@ impl<W: Write + Send> SampleFile<W> {
         let failed = |error| Error::store(&*self.what, plain(error));
         let file = self.begun.get(self.empty).map_err(failed)?.file();
         if self.longest * READ_ROWS > READ_TEXTS {
-            file.note(LONGEST, self.longest.to_string());
+            file.note(vec![(LONGEST, self.longest.to_string())]);
         }
-        file.finish().map_err(failed)
+        Ok(())
     }
 }
 
 /// Writes samples to one Parquet file for other programs, with the columns of the store. Times finer than a ms are in ms,
-/// with decimals.
+/// with decimals. The file's metadata says so: `perfpipe.resolution_us` is 1000.
 pub struct SampleExport<W: Write + Send> {
     file: SampleFile<W>,
     encoder: SampleEncoder,
@@ -177,6 +184,10 @@ impl<W: Write + Send> SampleExport<W> {
     /// # Errors
     /// If it can't be written.
     pub fn finish(mut self) -> Result<()> {
-        self.file.end()
+        self.file.end()?;
+        let failed = |error| Error::store(&*self.file.what, plain(error));
+        let file = self.file.begun.get(self.file.empty).map_err(failed)?.file();
+        file.note(vec![(RESOLUTION, Resolution::MILLISECOND.microseconds().to_string())]);
+        file.finish().map_err(failed)
     }
 }

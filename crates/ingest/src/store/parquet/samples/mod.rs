@@ -34,6 +34,9 @@ const READ_TEXTS: usize = 8 << 20;
 /// the usual number of rows would be too large.
 const LONGEST: &str = "perfpipe.longest_texts";
 
+/// The column of the unit of times, in a table of runs with several units.
+const RESOLUTION: &str = "resolution_us";
+
 fn text() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
@@ -45,6 +48,8 @@ enum Times {
     Ms,
     /// In whole numbers of a finer unit.
     Fine,
+    /// In whole numbers of any unit, which a column tells: in a table of runs with several units.
+    Shared,
     /// In ms with decimals, for other programs.
     Decimal,
 }
@@ -58,7 +63,7 @@ impl Times {
     fn data_type(self) -> DataType {
         match self {
             Self::Ms => DataType::Int32,
-            Self::Fine => DataType::Int64,
+            Self::Fine | Self::Shared => DataType::Int64,
             Self::Decimal => DataType::Float64,
         }
     }
@@ -68,7 +73,7 @@ impl Times {
 fn schema(times: Times) -> SchemaRef {
     let time = times.data_type();
     let field = |name: &str, data_type: DataType, nullable: bool| Field::new(name, data_type, nullable);
-    Arc::new(Schema::new(vec![
+    let mut fields = vec![
         field("t_ms", DataType::Int32, false),
         field("label", text(), true),
         field("elapsed", time.clone(), false),
@@ -83,7 +88,9 @@ fn schema(times: Times) -> SchemaRef {
         field("cpu", DataType::Float64, true),
         field("injector", text(), true),
         field("transaction", DataType::Boolean, false),
-    ]))
+    ];
+    fields.extend((times == Times::Shared).then(|| field(RESOLUTION, DataType::Int32, false)));
+    Arc::new(Schema::new(fields))
 }
 
 fn failed(error: ParquetError) -> Error {

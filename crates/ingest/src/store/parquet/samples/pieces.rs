@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::checksum::{SummedFile, Sums};
+use super::super::notes::Notes;
 use super::super::place::Place;
 use super::super::tables::SAMPLES;
 use super::Times;
@@ -29,7 +30,7 @@ pub(in super::super) fn piece_of(name: &str) -> Option<usize> {
 
 /// How times are written in a file without samples.
 fn times(place: &Place) -> Times {
-    if place.is_shared() { Times::Fine } else { Times::Ms }
+    if place.is_shared() { Times::Shared } else { Times::Ms }
 }
 
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
@@ -66,8 +67,9 @@ impl SamplePieces {
         Ok(())
     }
 
-    /// Makes the files durable. Returns their names and checksums. They must hold `expected` samples.
-    pub(in super::super) fn close(mut self, expected: u64) -> Result<Vec<(String, Sums)>> {
+    /// Ends the files with this metadata and makes them durable. Returns their names and checksums. They must hold
+    /// `expected` samples.
+    pub(in super::super) fn close(mut self, expected: u64, notes: &Notes) -> Result<Vec<(String, Sums)>> {
         while let Some((piece, file)) = self.open.pop_first() {
             self.ended.insert(piece, file.close()?);
         }
@@ -79,7 +81,8 @@ impl SamplePieces {
             ));
         }
         self.drop_empty()?;
-        self.ended.into_iter().map(|(piece, file)| Ok((file_name(piece), file.sync()?))).collect()
+        let finish = |(piece, file): (usize, EndedFile)| Ok((file_name(piece), file.finish(notes.clone())?));
+        self.ended.into_iter().map(finish).collect()
     }
 
     /// Removes the first file if it is empty and others are not: without samples it does not tell their unit.

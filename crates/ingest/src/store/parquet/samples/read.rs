@@ -9,48 +9,128 @@ use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::file::metadata::ParquetMetaData;
+use parquet::basic::Type;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
-use super::super::checksum::CheckedFile;
-use super::super::panics::Guarded;
-use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, schema};
+use super::super::checksum::{CheckedFile, damaged};
+use super::super::guard::panics::{Guarded, guarded};
+use super::super::guard::sizes::{check_footer, sizes};
+use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, Times, schema};
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
 
+/// The size in bytes of the texts of a row group beyond which few rows are read at a time.
+const LARGE: u64 = 64 << 20;
+
+/// The number of rows that are read at a time where texts are that large, and the maximum size of a page of texts then.
+const FEW: (usize, usize) = (16, 16 << 20);
+
+/// The samples of a file. Before rows of a row group are read, its pages are known to fit in memory.
+pub(in super::super) struct SampleRows {
+    rows: Guarded,
+    file: CheckedFile,
+    metadata: Arc<ParquetMetaData>,
+    /// The action that an error message names.
+    what: String,
+    /// The number of rows that are read at a time.
+    at_once: usize,
+    /// The number of row groups that were looked at, and of rows in them that were not yet read.
+    looked_at: usize,
+    ahead: u64,
+    failed: bool,
+}
+
 /// Opens a file of samples for reading.
-pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<Guarded> {
-    Guarded::open(file, |file| {
+pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<SampleRows> {
+    let (mut at_once, mut metadata) = (READ_ROWS, None);
+    let what = format!("reading {}", file.path().display());
+    let rows = Guarded::open(file.clone(), |file| {
+        check_footer(&file)?;
         let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
-        // Where runs of several units share a table, all times are wide.
-        let is_wide =
-            found.schema().field_with_name("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
-        let times = if is_wide { Times::Fine } else { Times::stored(resolution) };
+        let field = |name| found.schema().field_with_name(name);
+        // Where runs of several units share a table, all times are wide. Earlier versions did not tell the unit there.
+        let is_wide = field("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
+        let times = match is_wide {
+            true if field(RESOLUTION).is_ok() => Times::Shared,
+            true => Times::Fine,
+            false => Times::stored(resolution),
+        };
         let options = ArrowReaderOptions::new().with_schema(schema(times));
         let found = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options)?;
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, found);
-        let rows = rows_at_once(builder.metadata());
-        builder.with_batch_size(rows).build()
-    })
+        at_once = rows_at_once(found.metadata());
+        metadata = Some(Arc::clone(found.metadata()));
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file, found).with_batch_size(at_once).build()
+    })?;
+    let metadata = metadata.ok_or_else(|| Error::bug(&*what, "it has no footer"))?;
+    Ok(SampleRows { rows, file, metadata, what, at_once, looked_at: 0, ahead: 0, failed: false })
 }
 
 /// Returns the number of rows to read per batch.
 fn rows_at_once(file: &ParquetMetaData) -> usize {
     let notes = file.file_metadata().key_value_metadata().into_iter().flatten();
     let note = notes.filter(|note| note.key == LONGEST).find_map(|note| note.value.as_ref()?.parse().ok());
-    // Files of earlier versions have no note and may hold texts of any length.
-    let is_large = file.row_groups().iter().any(|group| group.total_byte_size() > 256 << 20);
+    let few = FEW.0;
     match note {
-        Some(longest) => READ_TEXTS.checked_div(longest).unwrap_or(READ_ROWS).clamp(16, READ_ROWS),
-        None if is_large => 16,
+        // Files of earlier versions have no note and may hold texts of any length.
+        _ if file.row_groups().iter().any(|group| texts_of(group) > LARGE) => few,
+        Some(longest) => READ_TEXTS.checked_div(longest).unwrap_or(READ_ROWS).clamp(few, READ_ROWS),
         None => READ_ROWS,
+    }
+}
+
+/// Returns the size in bytes that a row group says its texts have.
+fn texts_of(group: &RowGroupMetaData) -> u64 {
+    let texts = group.columns().iter().filter(|column| column.column_type() == Type::BYTE_ARRAY);
+    texts.fold(0, |sum, column| {
+        sum.saturating_add(u64::try_from(column.uncompressed_size()).unwrap_or(u64::MAX))
+    })
+}
+
+impl SampleRows {
+    /// Looks at the pages of the row groups that the next rows are in.
+    fn look_ahead(&mut self) -> Result<()> {
+        while self.ahead < self.at_once as u64
+            && let Some(group) = self.metadata.row_groups().get(self.looked_at)
+        {
+            let look = || Ok(sizes(&self.file, group, |_| true)?);
+            let sizes = guarded(&self.what, &self.file, look)?;
+            let large = self.at_once > FEW.0 || sizes.largest_text() <= FEW.1;
+            // Then no row of this group is in the pages of the next one, which were not looked at.
+            if !sizes.are_flat || !large || sizes.texts() > texts_of(group) {
+                let problem = damaged("its pages are not what its footer says, or too large");
+                return Err(Error::store(&*self.what, problem));
+            }
+            self.looked_at += 1;
+            self.ahead = self.ahead.saturating_add(u64::try_from(group.num_rows()).unwrap_or_default());
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for SampleRows {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        if let Err(error) = self.look_ahead() {
+            self.failed = true;
+            return Some(Err(error));
+        }
+        let rows = self.rows.next();
+        if let Some(Ok(rows)) = &rows {
+            self.ahead = self.ahead.saturating_sub(rows.num_rows() as u64);
+        }
+        rows
     }
 }
 
 /// Passes the samples of a file to `sink`, batch by batch.
 pub(in super::super) fn stream(
-    rows: Guarded,
+    rows: SampleRows,
     resolution: Resolution,
     sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
 ) -> Result<()> {

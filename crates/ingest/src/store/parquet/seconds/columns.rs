@@ -7,7 +7,7 @@ use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::{INJECTORS, LABEL, PACKED, limited};
+use super::{INJECTORS, LABEL, PACKED, RESOLUTION, limited};
 use crate::counts::{Cell, CellKey, PackedCell, TakeCounts};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
@@ -18,12 +18,12 @@ use crate::store::parquet::pages::{
 /// The number of cells up to which a row group is little: Zstandard takes some 200 KiB, which costs more time than all else.
 const LITTLE: usize = 1024;
 
-/// The schema of the counts by second.
-pub(super) fn schema() -> Schema {
+/// The schema of the counts by second, with the unit of times or without.
+pub(super) fn schema(tells_unit: bool) -> Schema {
     let field = |name: &str, data_type: DataType| Field::new(name, data_type, false);
     let list = |name: &str, item: DataType| field(name, DataType::new_list(item, true));
     let large = |name: &str| field(name, DataType::Int64);
-    Schema::new(vec![
+    let mut fields = vec![
         field("second", DataType::Int32),
         field(LABEL, DataType::Utf8),
         field("success", DataType::Boolean),
@@ -43,21 +43,25 @@ pub(super) fn schema() -> Schema {
         list("injector_samples", DataType::Int64),
         list("injector_threads", DataType::Int64),
         field(PACKED, DataType::Binary),
-    ])
+    ];
+    fields.extend(tells_unit.then(|| field(RESOLUTION, DataType::Int32)));
+    Schema::new(fields)
 }
 
 /// What all cells of a run share.
 #[derive(Clone, Copy)]
-pub(super) struct Shared<'a> {
-    pub(super) unit: Resolution,
-    pub(super) labels: &'a [String],
-    pub(super) injectors: &'a [String],
+pub(in crate::store::parquet) struct Common<'a> {
+    pub(in crate::store::parquet) unit: Resolution,
+    /// True if a column tells the unit, as in a table of runs with several units.
+    pub(in crate::store::parquet) tells_unit: bool,
+    pub(in crate::store::parquet) labels: &'a [String],
+    pub(in crate::store::parquet) injectors: &'a [String],
 }
 
 /// Encodes the cells of a row group.
 pub(super) fn columns(
     cells: &[(CellKey, PackedCell)],
-    run: Shared<'_>,
+    run: Common<'_>,
     schema: &SchemaDescriptor,
 ) -> Result<Vec<Column>> {
     let parts = parts(cells, run)?;
@@ -75,7 +79,7 @@ pub(super) fn columns(
 }
 
 /// Returns what cells add to each column, in the order of the schema.
-fn parts(cells: &[(CellKey, PackedCell)], run: Shared<'_>) -> Result<Vec<Part>> {
+fn parts(cells: &[(CellKey, PackedCell)], run: Common<'_>) -> Result<Vec<Part>> {
     let rows = cells.len();
     let flags = |of: fn(&CellKey) -> bool| {
         flags(&cells.iter().map(|(key, _)| of(key)).collect::<Vec<_>>()).map_err(failed)
@@ -91,7 +95,7 @@ fn parts(cells: &[(CellKey, PackedCell)], run: Shared<'_>) -> Result<Vec<Part>> 
         })?;
     let [latency_min, latency_max] = sums(cells, |cell| [cell.sums().latency.min, cell.sums().latency.max])?;
     let [injectors, injector_samples, injector_threads] = loads(cells, run.injectors)?;
-    Ok(vec![
+    let mut parts = vec![
         whole(&second).map_err(failed)?,
         coded(&label, run.labels, Levels::required(rows))?,
         flags(|key| key.success)?,
@@ -111,7 +115,11 @@ fn parts(cells: &[(CellKey, PackedCell)], run: Shared<'_>) -> Result<Vec<Part>> 
         injector_samples,
         injector_threads,
         packed,
-    ])
+    ];
+    if run.tells_unit {
+        parts.push(whole(&vec![run.unit.microseconds() as i32; rows]).map_err(failed)?);
+    }
+    Ok(parts)
 }
 
 /// Returns columns of whole numbers, of which each cell has one in each. A cell takes several cache lines, so each is

@@ -9,8 +9,8 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::guard::panics::plain;
 use crate::store::parquet::pages::{Column, PagedFile};
-use crate::store::parquet::panics::plain;
 
 /// The maximum number of threads that encode.
 const THREADS: usize = 4;
@@ -23,13 +23,14 @@ type Encoding<'scope> = ScopedJoinHandle<'scope, Encoded>;
 
 /// Writes groups of rows, of each of which `encode` makes the columns, and makes the file durable.
 pub(super) fn write_groups<G: Send>(
-    out: SummedFile,
+    mut out: SummedFile,
     schema: &Schema,
     mut groups: impl Iterator<Item = Result<G>>,
     encode: &(impl Fn(G, &SchemaDescriptor) -> Encoded + Sync),
 ) -> Result<Sums> {
     let what = format!("writing {}", out.path().display());
     let failed = |error: ParquetError| Error::store(&*what, plain(error));
+    let notes = out.take_notes();
     let (mut file, schema) = PagedFile::new(out, schema).map_err(failed)?;
     let mut append = |columns: Encoded| file.append(columns?.into_iter().map(Ok)).map_err(failed);
     let begun: Vec<Result<G>> = groups.by_ref().take(2).collect();
@@ -39,6 +40,7 @@ pub(super) fn write_groups<G: Send>(
     } else {
         encode_apart(begun.into_iter().chain(groups), &|group| encode(group, &schema), &mut append)?;
     }
+    file.note(notes);
     file.finish().map_err(failed)?;
     file.inner_mut().finish()
 }

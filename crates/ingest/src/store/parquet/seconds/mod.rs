@@ -5,6 +5,7 @@ mod groups;
 mod read;
 mod write;
 
+pub(super) use self::columns::Common;
 pub(super) use self::read::read_seconds;
 pub(super) use self::write::write_seconds;
 
@@ -15,6 +16,9 @@ const INJECTORS: &str = "injectors";
 /// The column of the counts in packed form, which perfpipe reads: about ten times as fast as the lists, which are for
 /// other programs.
 const PACKED: &str = "packed";
+
+/// The column of the unit of times, in a table of runs with several units.
+const RESOLUTION: &str = "resolution_us";
 
 /// Converts a number of samples into the type of its column.
 fn limited(samples: u64) -> i64 {
@@ -30,6 +34,8 @@ mod tests {
     use crate::counts::packed::CellResult;
     use crate::counts::{Cell, CellKey, InjectorLoad};
     use crate::error::Result;
+    use crate::run::info::RunInfo;
+    use crate::run::key::RunKey;
     use crate::sample::resolution::Resolution;
     use crate::store::parquet::place::{create, open};
 
@@ -46,6 +52,10 @@ mod tests {
         (0..seconds).map(cell).collect()
     }
 
+    fn common<'a>((labels, injectors): (&'a [String], &'a [String]), tells_unit: bool) -> Common<'a> {
+        Common { unit: Resolution::MICROSECOND, tells_unit, labels, injectors }
+    }
+
     fn packed((key, cell): (CellKey, Cell)) -> CellResult {
         Ok((key, PackedCell::of(cell)))
     }
@@ -54,14 +64,15 @@ mod tests {
     fn many_fine_counts_come_back_from_several_row_groups() {
         let folder = tempfile::tempdir().unwrap();
         let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
+        let info = RunInfo::new(RunKey::new("go", "t"), 0, 1_000_000);
         for (file, (seconds, times)) in [(0, 0), (3, 10), (40, 12_000), (3, 200_000)].into_iter().enumerate()
         {
             let path = folder.path().join(file.to_string());
             let cells = cells(seconds, times);
             let mut given = cells.iter().cloned().map(packed);
-            let unit = Resolution::MICROSECOND;
-            let sums = write_seconds(create(&path).unwrap(), unit, (&names.0, &names.1), &mut given).unwrap();
-            let (read, _) = read_seconds(open(path.clone(), sums).unwrap()).unwrap();
+            let run = common((&names.0, &names.1), file % 2 == 1);
+            let sums = write_seconds(create(&path).unwrap(), run, &mut given).unwrap();
+            let (read, _) = read_seconds(open(path.clone(), sums).unwrap(), &info).unwrap();
             assert_eq!(read.iter().collect::<Result<Vec<_>>>().unwrap(), cells);
             let written = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
             let groups = written.metadata().num_row_groups();
@@ -76,8 +87,8 @@ mod tests {
         let mut given = cells(40, 12_000).into_iter().map(packed).chain([Err(failed())]);
         let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
         let path = folder.path().join("seconds");
-        let written =
-            write_seconds(create(&path).unwrap(), Resolution::MICROSECOND, (&names.0, &names.1), &mut given);
+        let run = common((&names.0, &names.1), false);
+        let written = write_seconds(create(&path).unwrap(), run, &mut given);
         assert_eq!(written.err().unwrap().to_string(), failed().to_string());
     }
 }

@@ -12,8 +12,10 @@ use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::Result;
 use crate::pipeline::{Job, side_by_side};
+use crate::run::info::RunInfo;
 use crate::sample::intern::Interner;
-use crate::store::held::Counted;
+use crate::store::bounds;
+use crate::store::held::{self, Counted};
 use crate::store::parquet::checksum::CheckedFile;
 use crate::store::parquet::table_reader::{Piece, Table, at};
 use crate::store::parquet::tables::SECONDS;
@@ -49,10 +51,17 @@ struct Part {
     names: Names,
 }
 
-/// Reads the exact counts, and the number of samples in them.
-pub(in crate::store::parquet) fn read_seconds(file: CheckedFile) -> Result<(CellTable, Counted)> {
-    let table = Table::open(file)?;
-    let ranges = ranges(table.groups());
+/// The maximum number of labels with which row groups are read side by side: of each part, the cells of its first second
+/// are held in memory.
+const LABELS: usize = 1000;
+
+/// Reads the exact counts of a run, and the number of samples in them.
+pub(in crate::store::parquet) fn read_seconds(
+    file: CheckedFile,
+    info: &RunInfo,
+) -> Result<(CellTable, Counted)> {
+    let table = Counts { table: Table::open(file)?, info };
+    let ranges = ranges(table.table.groups());
     let room = READ_ROOM / ranges.len().max(1);
     let parts = match ranges.as_slice() {
         [] => Vec::new(),
@@ -73,19 +82,29 @@ pub(in crate::store::parquet) fn read_seconds(file: CheckedFile) -> Result<(Cell
     Ok((cells.finish(list(&names.labels), list(&names.injectors))?, counted))
 }
 
+/// The table of the counts of a run.
+struct Counts<'a> {
+    table: Table,
+    info: &'a RunInfo,
+}
+
 /// Reads several ranges of row groups.
-fn each_part(table: &Table, ranges: &[Range<usize>], room: usize) -> Result<Vec<Part>> {
+fn each_part(table: &Counts<'_>, ranges: &[Range<usize>], room: usize) -> Result<Vec<Part>> {
     let read = |names: &Names| {
         each_range(ranges, &|range: &Range<usize>| Part::read(table, range.clone(), names.clone(), room))
     };
     // The names must be known before, so that every reader numbers them in the order of the rows.
-    if let Some(names) = Names::only(table) {
+    if let Some(names) = Names::only(&table.table) {
         let parts = read(&names)?;
         if parts.iter().all(|part| part.names.count() == names.count()) {
             return Ok(parts);
         }
     }
-    read(&Names::read(table, ranges)?)
+    let names = Names::read(&table.table, ranges)?;
+    if names.labels.texts().len() > LABELS {
+        return Ok(vec![Part::read(table, 0..table.table.groups(), names, room)?]);
+    }
+    read(&names)
 }
 
 /// The number of ranges of row groups that are read at a time.
@@ -143,7 +162,7 @@ impl Names {
     fn read(table: &Table, ranges: &[Range<usize>]) -> Result<Self> {
         let of_range = |range: &Range<usize>| {
             let mut names = Self::default();
-            for piece in table.rows(range.clone(), |column| [LABEL, INJECTORS].contains(&column))? {
+            for piece in table.rows(range.clone(), |column| [LABEL, INJECTORS].contains(&column)) {
                 names.add(&piece?)?;
             }
             Ok(names)
@@ -158,22 +177,36 @@ impl Names {
 
     fn add(&mut self, piece: &Piece) -> Result<()> {
         piece.texts(LABEL)?.into_iter().for_each(|label| _ = self.labels.number(label));
-        piece.text_lists(INJECTORS, |injector| self.injectors.number(injector)).map(drop)
+        piece.text_lists(INJECTORS, |injector| self.injectors.number(injector))?;
+        self.check(piece)
+    }
+
+    /// Fails if there are more names than a run has.
+    fn check(&self, piece: &Piece) -> Result<()> {
+        let injectors = || bounds::listed("injectors", self.injectors.texts());
+        piece.refuse(bounds::listed("labels", self.labels.texts()).or_else(injectors))
     }
 }
 
 impl Part {
     /// Reads row groups; up to `room` bytes of the cells are kept in memory.
-    fn read(table: &Table, groups: Range<usize>, names: Names, room: usize) -> Result<Self> {
+    fn read(
+        Counts { table, info }: &Counts<'_>,
+        groups: Range<usize>,
+        names: Names,
+        room: usize,
+    ) -> Result<Self> {
         let (cells, counted) = (CellTableBuilder::new(room), Counted::default());
         let mut part = Self { head: Vec::new(), cells, counted, names };
-        for piece in table.rows(groups, |column| !["elapsed", "counts"].contains(&column))? {
-            part.add(&piece?)?;
+        for piece in table.rows(groups, |column| !["elapsed", "counts"].contains(&column)) {
+            let piece = piece?;
+            part.add(&piece, info)?;
+            part.names.check(&piece)?;
         }
         Ok(part)
     }
 
-    fn add(&mut self, piece: &Piece) -> Result<()> {
+    fn add(&mut self, piece: &Piece, info: &RunInfo) -> Result<()> {
         let Names { labels, injectors } = &mut self.names;
         let large = |name: &str| piece.numbers::<Int64Type>(name);
         let (second, label) = (piece.seconds("second")?, piece.texts(LABEL)?);
@@ -214,9 +247,12 @@ impl Part {
                 }
             };
             let samples = samples.filter(|samples| limited(*samples) == at(sizes, row)).ok_or_else(|| {
-                piece.damaged(format!("column {PACKED} does not hold the counts of its samples"))
+                piece.damaged(format!("column {PACKED} does not have the counts of its samples"))
             })?;
             self.counted.add(key.success, key.transaction, samples);
+            piece.refuse(held::second_fault("counts", key.second, info))?;
+            let cells = self.head.len().max(self.cells.of_second());
+            piece.refuse(bounds::rows("cells in a second", cells as u64, bounds::CELLS as u64))?;
         }
         Ok(())
     }
@@ -252,7 +288,7 @@ mod tests {
     use crate::counts::PackedCell;
     use crate::sample::resolution::Resolution;
     use crate::store::parquet::place::{create, open};
-    use crate::store::parquet::seconds::write_seconds;
+    use crate::store::parquet::seconds::{Common, write_seconds};
 
     /// A table whose seconds have these labels in turn.
     fn table(labels: &[&str]) -> Table {
@@ -268,10 +304,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(SECONDS);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-        let names = (labels.as_slice(), &[String::new()][..]);
-        let sums =
-            write_seconds(create(&path).unwrap(), Resolution::default(), names, &mut (0..5000).map(cell))
-                .unwrap();
+        let injectors = &[String::new()];
+        let run = Common { unit: Resolution::default(), tells_unit: false, labels: &labels, injectors };
+        let sums = write_seconds(create(&path).unwrap(), run, &mut (0..5000).map(cell)).unwrap();
         Table::open(open(path, sums).unwrap()).unwrap()
     }
 

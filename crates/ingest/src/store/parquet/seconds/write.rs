@@ -1,11 +1,10 @@
 //! Writes the counts.
 
-use super::columns::{Shared, columns, schema};
+use super::columns::{Common, columns, schema};
 use super::groups::write_groups;
 use crate::counts::packed::CellResult;
 use crate::counts::{CellKey, PackedCell};
 use crate::error::Result;
-use crate::sample::resolution::Resolution;
 use crate::store::parquet::checksum::{SummedFile, Sums};
 
 /// The maximum number of cells in a row group.
@@ -17,16 +16,14 @@ const VALUES: usize = 192 << 10;
 /// Writes the exact counts. The cells must ascend by key.
 pub(in crate::store::parquet) fn write_seconds(
     out: SummedFile,
-    unit: Resolution,
-    (labels, injectors): (&[String], &[String]),
+    run: Common<'_>,
     cells: &mut (dyn Iterator<Item = CellResult> + Send),
 ) -> Result<Sums> {
-    let run = Shared { unit, labels, injectors };
     let groups = std::iter::from_fn(move || match next_group(cells) {
         Ok(group) if group.is_empty() => None,
         group => Some(group),
     });
-    write_groups(out, &schema(), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
+    write_groups(out, &schema(run.tells_unit), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
 }
 
 /// Takes the cells of the next row group.

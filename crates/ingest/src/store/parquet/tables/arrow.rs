@@ -3,11 +3,12 @@
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 
 use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{SummedFile, Sums};
-use crate::store::parquet::panics::plain;
+use crate::store::parquet::guard::panics::plain;
 
 /// The size in memory, in bytes, below which a table of one batch is little.
 const LITTLE: usize = 1 << 20;
@@ -26,7 +27,9 @@ pub(in crate::store::parquet) fn write(
     let Some(first) = batches.next().transpose()? else { return out.finish() };
     let second = batches.next();
     let is_little = second.is_none() && first.get_array_memory_size() < LITTLE;
-    let properties = properties.set_compression(compression(is_little)).build();
+    let notes = out.take_notes().into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value));
+    let properties = properties.set_compression(compression(is_little));
+    let properties = properties.set_key_value_metadata(Some(notes.collect())).build();
     let schema = first.schema();
     let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
     for batch in std::iter::once(Ok(first)).chain(second).chain(batches) {

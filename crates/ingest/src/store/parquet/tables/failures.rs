@@ -8,7 +8,10 @@ use parquet::file::statistics::Statistics;
 use super::paged::{self, Group, ROWS, schema};
 use crate::counts::ErrorCount;
 use crate::error::Result;
-use crate::sample::intern::{Interner, Shared};
+use crate::run::info::RunInfo;
+use crate::sample::intern::Interner;
+use crate::store::bounds::{self, FailureTexts};
+use crate::store::held;
 use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
 use crate::store::parquet::pages::{Coded, Codes, Levels, Part, Values, flags, whole};
 use crate::store::parquet::table_reader::{at, read};
@@ -110,21 +113,25 @@ impl Failures {
 }
 
 /// Reads the failures.
-pub(in crate::store::parquet) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
-    let (mut errors, mut shared) = (Vec::new(), Shared::default());
-    for piece in read(file)? {
+pub(in crate::store::parquet) fn read_errors(file: CheckedFile, info: &RunInfo) -> Result<Vec<ErrorCount>> {
+    let (mut errors, mut shared) = (Vec::new(), FailureTexts::default());
+    for piece in read(file, bounds::failures(info))? {
         let piece = piece?;
         let (seconds, counts) = (piece.seconds("second")?, piece.counts("count")?);
         let (labels, codes) = (piece.texts("label")?, piece.texts("response_code")?);
         let (messages, transactions) = (piece.texts("message")?, piece.flags("transaction")?);
-        errors.extend((0..piece.len()).map(|row| ErrorCount {
-            second: at(&seconds, row),
-            label: shared.text(at(&labels, row)),
-            response_code: shared.text(at(&codes, row)),
-            message: shared.text(at(&messages, row)),
-            transaction: at(&transactions, row),
-            count: at(&counts, row),
-        }));
+        for row in 0..piece.len() {
+            errors.push(ErrorCount {
+                second: at(&seconds, row),
+                label: shared.text(at(&labels, row)),
+                response_code: shared.text(at(&codes, row)),
+                message: shared.text(at(&messages, row)),
+                transaction: at(&transactions, row),
+                count: at(&counts, row),
+            });
+            let far = held::second_fault("failures", at(&seconds, row), info);
+            piece.refuse(far.or_else(|| shared.fault(info)))?;
+        }
     }
     Ok(errors)
 }

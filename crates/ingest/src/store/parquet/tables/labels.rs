@@ -5,6 +5,7 @@ use arrow_schema::DataType;
 use super::paged::{self, Group, ROWS, schema};
 use crate::counts::LabelCount;
 use crate::error::Result;
+use crate::store::bounds;
 use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
 use crate::store::parquet::pages::{Coded, Codes, Levels, Part, Values, whole};
 use crate::store::parquet::table_reader::{at, read};
@@ -33,11 +34,13 @@ fn label_group(labels: &[LabelCount]) -> Group {
 
 /// Reads the whole-run counts by label.
 pub(in crate::store::parquet) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
-    let mut counts = Vec::new();
-    for piece in read(file)? {
+    let (mut counts, mut bytes) = (Vec::new(), 0);
+    for piece in read(file, bounds::NAMES as u64)? {
         let piece = piece?;
         let (successes, failures) = (piece.counts("successes")?, piece.counts("failures")?);
         let (labels, transactions) = (piece.texts("label")?, piece.counts("transactions")?);
+        bytes += labels.iter().map(|label| label.len()).sum::<usize>();
+        piece.refuse(bounds::names("labels", counts.len() + labels.len(), bytes))?;
         counts.extend((0..piece.len()).map(|row| LabelCount {
             label: at(&labels, row).to_owned(),
             successes: at(&successes, row),

@@ -7,7 +7,7 @@ mod labels;
 mod paged;
 mod readings;
 
-use std::io::{BufReader, BufWriter};
+use std::io::{BufReader, BufWriter, Read};
 use std::path::Path;
 
 use serde::Serialize;
@@ -71,8 +71,11 @@ fn finish_buffered(writer: BufWriter<SummedFile>, path: &Path) -> Result<Sums> {
     out.finish()
 }
 
+/// The maximum size of a JSON document in bytes: five lists of names, each byte of which may take six.
+const DOCUMENT: u64 = 256 << 20;
+
 /// Reads a JSON document.
 pub(super) fn read_document<T: DeserializeOwned>(file: &CheckedFile) -> Result<T> {
-    let read = serde_json::from_reader(BufReader::new(file.reader(0)));
+    let read = serde_json::from_reader(BufReader::new(file.reader(0).take(DOCUMENT)));
     read.map_err(|error| Error::store(format!("reading {}", file.path().display()), error))
 }

@@ -8,6 +8,7 @@ use super::paged::{self, Group, ROWS, schema};
 use crate::error::Result;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
+use crate::store::bounds;
 use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
 use crate::store::parquet::pages::{Levels, Part, coded, doubles, whole};
 use crate::store::parquet::table_reader::{at, read};
@@ -30,7 +31,7 @@ fn columns(readings: &[(i64, f64)]) -> [Result<Part, ParquetError>; 2] {
 /// Reads the CPU readings.
 pub(in crate::store::parquet) fn read_cpu(file: CheckedFile) -> Result<TimeSeries> {
     let mut readings = Vec::new();
-    for piece in read(file)? {
+    for piece in read(file, bounds::READINGS)? {
         let piece = piece?;
         let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
         readings.extend(clocks.iter().copied().zip(values.iter().copied()));
@@ -70,13 +71,14 @@ fn series_group(series: &[ServerSeries], rows: &[(u32, (i64, f64))]) -> Result<G
 /// Reads the readings of other series.
 pub(in crate::store::parquet) fn read_series(file: CheckedFile) -> Result<Vec<ServerSeries>> {
     let mut rows = SeriesRows::default();
-    for piece in read(file)? {
+    for piece in read(file, bounds::SERIES.0)? {
         let piece = piece?;
         let (names, units) = (piece.texts("name")?, piece.texts("unit")?);
         let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
         for row in 0..piece.len() {
             rows.add(at(&names, row), at(&units, row), (at(clocks, row), at(values, row)));
         }
+        piece.refuse(rows.fault())?;
     }
     Ok(rows.finish())
 }

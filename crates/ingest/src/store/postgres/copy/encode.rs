@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
+use crate::store::held::Counted;
 
 /// Start of a binary COPY: signature, flags, length of the header extension.
 pub(crate) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -27,6 +28,8 @@ pub struct Rows {
     starts: Vec<usize>,
     /// True if times of requests are 64 bits wide.
     pub(crate) wide: bool,
+    /// The numbers of samples by kind, if all rows are samples and none was taken away.
+    pub(crate) counted: Counted,
 }
 
 impl Rows {
@@ -52,6 +55,7 @@ impl Rows {
             rows: count,
             starts: std::mem::replace(&mut self.starts, rest),
             wide: self.wide,
+            counted: Counted::default(),
         }
     }
 }
@@ -81,7 +85,13 @@ impl RowEncoder {
         let bytes = std::mem::replace(&mut self.bytes, next);
         let next = Vec::with_capacity(self.starts.len());
         let starts = std::mem::replace(&mut self.starts, next);
-        Ok(Rows { bytes: Bytes::from(bytes), rows: starts.len() as u64, starts, wide: false })
+        Ok(Rows {
+            bytes: Bytes::from(bytes),
+            rows: starts.len() as u64,
+            starts,
+            wide: false,
+            counted: Counted::default(),
+        })
     }
 
     /// Reserves space for more bytes.

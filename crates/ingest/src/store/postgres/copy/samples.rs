@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
+use crate::store::held::Counted;
 
 use super::decode::Fields;
 use super::encode::{RowEncoder, Rows};
@@ -56,6 +57,7 @@ impl BatchEncoder for SampleEncoder {
         put(&mut self.rows, batch, self.lines)?;
         let mut rows = self.rows.take()?;
         rows.wide = batch.resolution.is_fine();
+        rows.counted = Counted::of_batch(batch);
         Ok(Some(rows))
     }
 }

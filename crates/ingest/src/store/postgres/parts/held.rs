@@ -116,7 +116,7 @@ impl HeldParts for PostgresParts {
                 locks::drop_tables(session, &tables).await?;
             }
         }
-        session.run(what, "commit").await
+        session.commit(what, &format!("the parts of {} may be dropped", self.key)).await
     }
 }
 

@@ -55,7 +55,11 @@ impl Record {
 
     /// Reads what the row of a run would tell.
     pub(super) fn info(&self) -> Result<RunInfo> {
-        read(&self.info)
+        let info: RunInfo = read(&self.info)?;
+        match info.fault() {
+            None => Ok(info),
+            Some(fault) => Err(Error::store("reading the row of a part", fault)),
+        }
     }
 
     pub(super) fn part(&self) -> Result<Part> {

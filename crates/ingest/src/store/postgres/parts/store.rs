@@ -8,11 +8,12 @@ use crate::connection::session::Session;
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, Result};
 use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
-use crate::pipeline::stage::Stage;
+use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::store::parquet::ParquetStore;
+use crate::store::parquet::aside::Aside;
 use crate::store::parquet::packed::pack;
 use crate::store::postgres::commit::{self, Asked};
 use crate::store::postgres::copy::CopyIn;
@@ -58,9 +59,12 @@ pub(in crate::store::postgres) async fn store(
         rows::name_table(&session, STORING, (key, number), &tables.own).await?;
     }
     stage.set(Stage::Asked);
-    let Err(lost) = session.run("committing the part", "commit").await else { return Ok(()) };
+    let Err(lost) = session.run("committing the part", "commit").await else {
+        stage.set(Stage::Stored);
+        return Ok(());
+    };
     drop(session);
-    commit::resolve(config, Asked { info, number: generation, part: Some(number) }, lost).await
+    commit::resolve(config, Asked { info, number: generation, part: Some(number) }, stage, lost).await
 }
 
 /// Fails if a part may not replace the stored one of its number.
@@ -75,11 +79,12 @@ fn check_replace(old: &Record, replace: Replace, info: &RunInfo) -> Result<()> {
 /// Packs everything of a part but its samples into one file.
 async fn packed(mut run: FinishedRun<'_>) -> Result<File> {
     let failed = |error: std::io::Error| Error::io(&std::env::temp_dir(), error);
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = Aside::new(&std::env::temp_dir())?;
     let store = ParquetStore::open(folder.path())?;
     let info = RunInfo { samples_stored: false, ..run.info.clone() };
     let writer = store.begin(Some(&info.key), false).await?;
-    writer.commit(run.told_as(&info)).await?;
+    let aside = CommitStage::default();
+    writer.commit(run.told_as(&info, &aside)).await?;
     let mut file = tempfile::tempfile().map_err(failed)?;
     pack(&store, &info.key, &mut file)?;
     file.rewind().map_err(failed)?;

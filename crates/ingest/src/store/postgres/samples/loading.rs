@@ -3,6 +3,7 @@
 use crate::connection::placement::Placement;
 use crate::connection::session::Session;
 use crate::error::Result;
+use crate::sample::resolution::Resolution;
 use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::encode::Rows;
 use crate::store::postgres::copy::samples::COLUMNS;
@@ -112,4 +113,20 @@ impl Loading {
         let sql = format!("create index {index} on {table} using brin ({columns})");
         session.run("indexing the samples", &sql).await
     }
+}
+
+/// The comments on the times of a table, whose unit is not a ms.
+const IN_UNIT: &str = "
+  comment on column {table}.elapsed is 'The elapsed time of the request, in units of {unit} µs: divided by {per_ms}, ms.';
+  comment on column {table}.latency is 'Time to first byte, in units of {unit} µs: divided by {per_ms}, ms.';
+  comment on column {table}.connect is 'Time to connect, in units of {unit} µs: divided by {per_ms}, ms.';";
+
+/// Names the unit of a run's times in the comments of its table.
+pub(crate) async fn name_unit(session: &Session, table: &str, unit: Resolution) -> Result<()> {
+    if !unit.is_fine() {
+        return Ok(());
+    }
+    let sql = IN_UNIT.replace("{unit}", &unit.microseconds().to_string());
+    let sql = sql.replace("{per_ms}", &unit.per_ms().to_string()).replace("{table}", &in_schema(table));
+    session.run("naming the unit of the times", &sql).await
 }

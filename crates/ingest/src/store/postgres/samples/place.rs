@@ -30,7 +30,7 @@ pub(crate) async fn choose(
     match (engine, told, key) {
         (Engine::Postgres, Some(_), _) => Err(Error::refused(
             ErrorKind::NotACluster,
-            "the database is no Citus cluster, so samples can't be placed on its nodes",
+            "the database is not a Citus cluster, so samples can't be placed on its nodes",
             "Name the coordinator of a cluster, or leave the place out.",
         )),
         (Engine::Citus, Some(told), _) => {

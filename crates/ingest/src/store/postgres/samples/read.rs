@@ -89,7 +89,7 @@ async fn striped(
         for cursor in &cursors {
             let found = cursor.fetch(rows, each).await?;
             if ended && found > 0 {
-                return Err(Error::store(what, "the run's tables hold other samples than perfpipe stored"));
+                return Err(Error::store(what, "the run's tables have other samples than perfpipe stored"));
             }
             ended |= found < rows;
         }

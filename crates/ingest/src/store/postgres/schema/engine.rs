@@ -163,7 +163,8 @@ fn refusal(name: &str) -> Error {
 
 /// Returns the error for a transaction that could not even begin: the engine's name, if it is another one.
 pub(super) async fn or_other(session: &Session, error: Error) -> Error {
-    let version = session.query_one("asking for the version", "select version() as engine", &[]).await;
+    let version =
+        session.query_one("asking for the version", "select pg_catalog.version() as engine", &[]).await;
     let version = version.and_then(|row| value::<String>(&row, "engine"));
     version.ok().and_then(|version| other(&version)).map_or(error, refusal)
 }

@@ -166,7 +166,7 @@ async fn check_server(session: &Session) -> Result<()> {
     if encoding != "UTF8" {
         return Err(Error::refused(
             ErrorKind::DatabaseEncoding,
-            format!("the database is encoded in {encoding}, which cannot hold every label"),
+            format!("the database is encoded in {encoding}, which cannot store every label"),
             "Make one with: create database NAME encoding 'UTF8' template template0.",
         ));
     }

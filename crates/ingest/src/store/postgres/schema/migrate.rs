@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
 
 use super::later::exists;
-use crate::connection::session::{Session, sentence, value};
+use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::postgres::copy::decode::whole;
@@ -205,7 +205,7 @@ fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
     match error.code() {
         Some(&(SqlState::FEATURE_NOT_SUPPORTED | SqlState::DEPENDENT_OBJECTS_STILL_EXIST)) => Error::refused(
             ErrorKind::MigrationBlocked,
-            format!("{WHAT}: {}; nothing was changed", sentence(error)),
+            format!("{WHAT}: {}; nothing was changed", session.said(error)),
             "Remove from the table what prevents the change, migrate, and add it again with the column run.",
         ),
         _ => session.error(&format!("{WHAT} (nothing was changed)"), error),

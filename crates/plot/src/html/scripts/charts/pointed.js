@@ -20,8 +20,9 @@ export class PointedChart extends Chart {
     /** @type {number[]} */
     this.points = [];
     this.hair = svg("path", { class: "hair" });
-    this.told = html("output", { class: "note" });
-    this.note.after(this.told);
+    this.told = html("span", {});
+    this.room = html("output", { class: "note room" }, this.told);
+    this.note.after(this.room);
     const { box } = this;
     for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", this.heading]]) {
       box.setAttribute(name, value);
@@ -44,6 +45,9 @@ export class PointedChart extends Chart {
   finish() {
     this.border();
     this.plot.append(this.hair);
+    // Room for the longest text, so that no chart moves when one appears.
+    const longest = this.points.map((_, at) => this.words(at)).reduce((a, b) => (b.length > a.length ? b : a), "");
+    this.room.dataset.longest = longest;
     this.point(this.at);
   }
 

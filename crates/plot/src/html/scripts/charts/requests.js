@@ -2,6 +2,7 @@
 // @ts-check
 
 import { columns, greatest } from "../data/bins.js";
+import { measured } from "../data/format.js";
 import { px, svg } from "../draw/elements.js";
 import { shade } from "../draw/scale.js";
 import { TimeChart } from "./timechart.js";
@@ -17,11 +18,12 @@ const STRIP = 7;
 export class RequestsChart extends TimeChart {
   /**
    * @param {HTMLElement} host
-   * @param {TimeOptions & { measure?: Values, scale?: string[] | null }} options `series` are successes and failures
+   * @param {TimeOptions & { measure?: Values, average?: number, scale?: string[] | null }} options `series` are successes and failures
    */
   constructor(host, options) {
     super(host, options);
     this.measure = options.measure;
+    this.average = options.average ?? 0;
     this.scale = options.scale ?? null;
     this.most = greatest(options.measure?.list ?? []);
     this.floorKey = "";
@@ -38,6 +40,14 @@ export class RequestsChart extends TimeChart {
     super.data();
     const [successes, failures] = this.series;
     if (failures && !failures.hidden) this.strip(successes, failures);
+    if (this.average > 0 && this.average <= this.value.top) this.line();
+  }
+
+  /** Draws the average of the run, whatever part is looked at. */
+  line() {
+    const y = this.value.y(this.average);
+    this.plot.append(svg("path", { class: "average", d: `M0 ${px(y)}h${this.width}` }));
+    this.label(`average ${measured(this.average)}/s`, this.width - 6, y < 20 ? y + 14 : y - 5, "end");
   }
 
   /**

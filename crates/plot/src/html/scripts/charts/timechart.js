@@ -2,7 +2,7 @@
 // @ts-check
 
 import { columns, binWidth, greatest } from "../data/bins.js";
-import { measured } from "../data/format.js";
+import { counted, measured } from "../data/format.js";
 import { px, svg } from "../draw/elements.js";
 import { bandPath, linePath, lonely } from "../draw/paths.js";
 import { timeAxis, valueAxis } from "../draw/scale.js";
@@ -58,6 +58,7 @@ export class TimeChart extends Chart {
     this.view = view;
     this.begin();
     this.time = timeAxis(view.from, view.to, this.width, this.options.clock);
+    this.keepRoom();
     this.shade();
     this.data();
     this.border();
@@ -69,6 +70,17 @@ export class TimeChart extends Chart {
 
   redraw() {
     this.draw(this.view);
+  }
+
+  /** Keeps room in the key for the longest value, so that no chart moves when values appear. */
+  keepRoom() {
+    for (const { name, faint, values, show, unit } of this.series) {
+      const place = faint ? null : this.places.get(name);
+      if (!place || place.style.minWidth) continue;
+      const most = (show ?? measured)(greatest(values.list)).length;
+      // Smaller values may have two decimals.
+      place.style.minWidth = `${Math.max(most, show === counted ? 1 : 4) + (unit ?? "").length}ch`;
+    }
   }
 
   /** Shades the ramp and the tail, so that the hold stands out, and names the phases. */
@@ -193,7 +205,7 @@ export class TimeChart extends Chart {
     for (const series of this.series) {
       const place = series.faint ? null : this.places.get(series.name);
       if (!place) continue;
-      const value = second === null ? null : valueAt(series.values, second);
+      const value = second === null ? null : valueAt(series.counts ?? series.values, second);
       place.textContent = second === null ? "" : value === null ? "–" : (series.show ?? measured)(value) + (series.unit ?? "");
       // The tooltip has all digits.
       place.title = value === null ? "" : String(value);

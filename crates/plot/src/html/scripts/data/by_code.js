@@ -32,13 +32,19 @@ function added(one, other) {
 }
 
 /**
- * Returns counts by column as numbers per second. The last column may have fewer seconds than the others.
+ * Returns counts by column as numbers per second. The last column may have fewer seconds than the others; of less than a
+ * second, it has no number, unless it is the only one.
  * @param {number[]} counts
  * @param {number} width seconds in a column
  * @param {number} seconds of all columns together
+ * @returns {(number | null)[]}
  */
 export function rates(counts, width, seconds) {
-  return counts.map((count, at) => count / Math.min(width, Math.max(seconds - at * width, 1)));
+  return counts.map((count, at) => {
+    const lasted = Math.min(width, seconds - at * width);
+    // Seconds are sums, and so may be a little less than 1.
+    return lasted > 1 - 1e-6 || counts.length < 2 ? count / Math.max(lasted, 1) : null;
+  });
 }
 
 /**

@@ -24,14 +24,14 @@ async function keepUp() {
       // Also while this one is looked at: the test may end meanwhile.
       if (fetched.state !== has.newest) fetched = { state: has.newest, text: await fetchPage() };
       if (isHeld()) {
-        tellState(has.ended || "Held while you look at a part of it. Esc goes on.");
+        tellState(has.ended || "Paused. Esc resumes.");
         await pause(HELD);
         continue;
       }
       await replacePage(new DOMParser().parseFromString(fetched.text, "text/html"));
       has.shown = fetched.state;
     }
-    tellState(has.ended || "Live: each second once it is complete.");
+    tellState(has.ended || "Live, updated every second.");
   } catch {
     // The next event tries again.
     if (has.ended) tellState(has.ended);
@@ -78,7 +78,7 @@ function followTest() {
     keepUp();
   });
   events.addEventListener("error", () => {
-    lost ||= setTimeout(() => tellState("The connection is lost: the figures are the last ones that came. It is tried again."), SILENT);
+    lost ||= setTimeout(() => tellState("Connection lost. These are the last figures; retrying."), SILENT);
   });
   addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;

@@ -14,10 +14,11 @@ export class Bar {
   /**
    * @param {HTMLElement} host
    * @param {View} view
-   * @param {{ phases: Part[], figures: ((from: number, to: number) => Figures) | null, clock?: number }} options
+   * @param {{ phases: Part[], figures: ((from: number, to: number) => Figures) | null, clock?: number, own?: { first: number, end: number } }} options
    */
-  constructor(host, view, { phases, figures, clock }) {
+  constructor(host, view, { phases, figures, clock, own }) {
     this.view = view;
+    this.own = own;
     this.clock = clock;
     this.figuresOf = figures;
     this.scrub = html("input", { type: "range", class: "scrub", "aria-label": "Second", step: 1 });
@@ -73,14 +74,27 @@ export class Bar {
   /** Tells the part that is looked at. */
   change() {
     const { view } = this;
-    this.scrub.min = String(view.from);
-    this.scrub.max = String(view.to - 1);
+    const seen = view.of(this.own);
+    this.scrub.min = String(seen.from);
+    this.scrub.max = String(seen.to - 1);
     const figures = this.figuresOf?.(view.from, view.to) ?? null;
     const [from, to] = figures ? [figures.from, figures.to] : [view.from, view.to];
     const name = figures?.name === "whole" || !view.isZoomed() ? "Whole" : figures?.name ? capital(figures.name) : "Part";
     const span = `${stamp(from)}–${stamp(to)}`;
     this.part.replaceChildren(html("b", {}, name), ` ${span}`);
+    // Room for the longest text, so that nothing moves when one appears.
+    this.second.style.minWidth = `${this.words(view.end - 1).length}ch`;
     this.figures.replaceChildren(...(figures ? told(figures) : []));
+  }
+
+  /**
+   * Names a second.
+   * @param {number} second
+   */
+  words(second) {
+    const day = this.clock === undefined ? "" : ` · ${timeOfDay(this.clock + second)}`;
+    const since = second < 60 ? "" : ` (${stamp(second)})`;
+    return `second ${second}${since}${day}`;
   }
 
   /**
@@ -89,11 +103,10 @@ export class Bar {
    * @param {string[]} words
    */
   point(second, words) {
-    const day = second === null || this.clock === undefined ? "" : `, ${timeOfDay(this.clock + second)}`;
-    const text = second === null ? "" : `${second} (${stamp(second)}${day})`;
+    const text = second === null ? "" : this.words(second);
     this.second.textContent = text;
     this.scrub.value = String(second ?? this.view.from);
-    this.scrub.setAttribute("aria-valuetext", second === null ? "no second" : [`second ${text}`, ...words].join(", "));
+    this.scrub.setAttribute("aria-valuetext", second === null ? "no second" : [text, ...words].join(", "));
   }
 }
 

@@ -21,6 +21,7 @@ export class Group {
    */
   constructor(host, view, options) {
     this.view = view;
+    this.own = options.own;
     /** @type {TimeChart[]} */
     this.charts = [];
     /** The charts that show another part than the view. */
@@ -92,14 +93,14 @@ export class Group {
 
   draw() {
     for (const chart of this.charts) {
-      if (this.seen.has(chart) && this.stale.delete(chart)) chart.draw(this.view);
+      if (this.seen.has(chart) && this.stale.delete(chart)) chart.draw(this.view.of(this.own));
     }
   }
 
   /** Draws all charts again, the unseen too: for the printer. */
   drawAll() {
     this.change();
-    this.stale.forEach((chart) => chart.draw(this.view));
+    this.stale.forEach((chart) => chart.draw(this.view.of(this.own)));
     this.stale.clear();
   }
 
@@ -127,6 +128,7 @@ export class Group {
     const chart = this.charts.find((chart) => !this.stale.has(chart)) ?? this.charts[0];
     const left = chart.picture.getBoundingClientRect().left + MARGIN.left;
     const share = Math.min(Math.max((clientX - left) / chart.width, 0), 1);
-    return this.view.from + share * (this.view.to - this.view.from);
+    const { from, to } = this.view.of(this.own);
+    return from + share * (to - from);
   }
 }

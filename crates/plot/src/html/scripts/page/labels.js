@@ -14,7 +14,7 @@ import { valuesFrom } from "./packed.js";
 /** @typedef {import("../types").LabelSeries} LabelSeries */
 /** @typedef {import("../types").Line} Line */
 /** @typedef {import("./group.js").Group} Group */
-/** @typedef {{ first: number, end: number, phases: import("../types").Part[], clock?: number }} Common */
+/** @typedef {{ first: number, end: number, lasting: number, phases: import("../types").Part[], clock?: number }} Common */
 
 /** The most response codes, or labels, that have a line of their own. */
 const LINES = 6;
@@ -57,9 +57,9 @@ export function pickLabels(group, common, overTime, first, network) {
  * @param {number} first
  */
 function labelCharts(group, common, label, width, first) {
-  const rate = (/** @type {number[]} */ counts) => valuesFrom(first, rates(counts, width, common.end - first), width);
+  const rate = (/** @type {number[]} */ counts, lasting = common.end - first) => valuesFrom(first, rates(counts, width, lasting), width);
   /** @type {Line[]} */
-  const requests = [{ name: "successes/s", values: rate(label.successes), color: "var(--load)" }];
+  const requests = [{ name: "successes/s", values: rate(label.successes, common.lasting), color: "var(--load)" }];
   if (label.failures.some((count) => count > 0)) {
     requests.push({ name: "failures/s", values: rate(label.failures), color: "var(--failure)" });
   }

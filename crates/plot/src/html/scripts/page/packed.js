@@ -1,6 +1,7 @@
 // The data in the page: an index of all runs, and for each run its seconds and its details, unpacked when needed.
 // @ts-check
 
+import { rates } from "../data/by_code.js";
 import { Counts } from "../data/counts.js";
 import { unpack } from "../data/unpack.js";
 import { byId } from "../draw/elements.js";
@@ -49,6 +50,24 @@ export function seriesOf(run) {
 export async function detailOf(run, first) {
   const detail = /** @type {Detail} */ (await once(`detail-${run}`));
   return { ...detail, counts: new Counts(detail.heat, first) };
+}
+
+/**
+ * Returns a run's counts by second as numbers per second: the last second has none if it is cut short, unless it is the
+ * only one.
+ * @param {import("../types").RunHead} head
+ * @param {number[]} counts
+ */
+export function perSecond(head, counts) {
+  return rates(counts, 1, lasting(head));
+}
+
+/**
+ * Returns how many seconds of a run are shown, of which the last may be cut short.
+ * @param {import("../types").RunHead} head
+ */
+export function lasting(head) {
+  return head.seconds - 1 + head.lastPart;
 }
 
 /**

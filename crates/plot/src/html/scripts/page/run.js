@@ -9,7 +9,7 @@ import { networkCharts } from "../charts/network.js";
 import { RequestsChart } from "../charts/requests.js";
 import { SweepChart } from "../charts/sweep.js";
 import { TimeChart } from "../charts/timechart.js";
-import { greatest, present } from "../data/bins.js";
+import { greatest, present, total } from "../data/bins.js";
 import { ratedSeconds } from "../data/by_rate.js";
 import { counted, measured } from "../data/format.js";
 import { partFigures } from "../data/part.js";
@@ -19,7 +19,7 @@ import { whenWindow } from "../draw/window.js";
 import { failuresChart } from "./failures.js";
 import { Group } from "./group.js";
 import { pickLabels } from "./labels.js";
-import { detailOf, seriesOf, valuesFrom } from "./packed.js";
+import { detailOf, lasting, perSecond, seriesOf, valuesFrom } from "./packed.js";
 
 /** @typedef {import("../types").Index} Index */
 /** @typedef {import("../types").Line} Line */
@@ -40,8 +40,9 @@ export async function runCharts(index, at, host, view) {
   const [series, detail] = await Promise.all([seriesOf(at), detailOf(at, head.first)]);
   const phases = head.parts.slice(1);
   const figures = (/** @type {number} */ from, /** @type {number} */ to) => partFigures(head, series, detail.counts, from, to);
-  const group = new Group(host, view, { phases, figures, clock: head.clock });
-  const common = { first: head.first, end: head.first + head.seconds, phases, clock: head.byClock ? head.clock : undefined };
+  const own = { first: head.first, end: head.first + head.seconds };
+  const group = new Group(host, view, { phases, figures, clock: head.clock, own });
+  const common = { first: head.first, end: head.first + head.seconds, lasting: lasting(head), phases, clock: head.byClock ? head.clock : undefined };
   requestsChart(index, head, series, group, common);
   const line = (/** @type {string} */ name, /** @type {(number | null)[]} */ list, /** @type {string} */ color, unit = "") =>
     ({ name, color, unit, values: valuesFrom(head.first, list) });
@@ -60,8 +61,8 @@ export async function runCharts(index, at, host, view) {
   const times = ascending(head).map(({ percent, at }, rank, all) =>
     ({ ...line(`p${percent}`, series.elapsed[at], quantileColor(rank, all.length), " ms"), weights }));
   add("Response time (ms)", 170, times);
-  group.add(new HeatChart(group.box, { ...common, heading: "Response times over time", height: 190, counts: detail.counts, series: [] }));
-  networkCharts(group.box, common, detail.network.all, head.averaged).forEach((chart) => group.add(chart));
+  group.add(new HeatChart(group.box, { ...common, heading: "Response-time heat map", height: 190, counts: detail.counts, series: [] }));
+  networkCharts(group.box, common, detail.network.all).forEach((chart) => group.add(chart));
   pickLabels(group, common, detail.overTime, head.first, detail.network.labels);
   const curves = [{ name: head.name, color: `var(--series-${head.color})`, curve: series.curve }];
   const curve = new CurveChart(host, { heading: "Response time by percentile (ms)", height: 190, series: curves });
@@ -100,7 +101,8 @@ function requestsChart(index, head, series, group, common) {
   const bars = [{
     name: "successes/s",
     about: by,
-    values: valuesFrom(head.first, series.successes),
+    values: valuesFrom(head.first, perSecond(head, series.successes)),
+    counts: valuesFrom(head.first, series.successes),
     color: "var(--neutral)",
     swatch: most > 0 ? `linear-gradient(90deg, ${shades})` : undefined,
     show: counted,
@@ -109,7 +111,9 @@ function requestsChart(index, head, series, group, common) {
     bars.push({ name: "failures/s", values: valuesFrom(head.first, series.failures), color: "var(--failure)", show: counted });
   }
   const options = { ...common, heading: "Requests per second", height: 170, series: bars, named: true, whole: true };
-  group.add(new RequestsChart(group.box, { ...options, measure, scale: index.scale }));
+  const [whole] = head.parts;
+  const average = total(valuesFrom(head.first, series.successes), whole.from, whole.to) / whole.duration;
+  group.add(new RequestsChart(group.box, { ...options, measure, average, scale: index.scale }));
 }
 
 /**

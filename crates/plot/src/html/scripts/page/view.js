@@ -74,6 +74,15 @@ export class View {
     this.look(this.first, this.end);
   }
 
+  /**
+   * Returns the seconds to show of a run: all of its own, or the part that is looked at.
+   * @param {{ first: number, end: number } | undefined} run
+   */
+  of(run) {
+    const { from, to, cursor } = this;
+    return run && !this.isZoomed() ? { from: run.first, to: run.end, cursor } : { from, to, cursor };
+  }
+
   isZoomed() {
     return this.from > this.first || this.to < this.end;
   }

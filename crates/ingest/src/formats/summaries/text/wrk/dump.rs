@@ -1,6 +1,6 @@
 //! The line `WRKJSON`, which a Lua script has wrk print: exact counts of each latency.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
@@ -8,6 +8,9 @@ use super::super::super::point::{Figures, Latencies};
 
 /// The largest dump that is believed: wrk records no latency above its time-out.
 const LONGEST_US: u64 = 3_600_000_000;
+
+/// The most counts of a dump that is believed.
+const MOST_COUNTS: usize = 1 << 20;
 
 #[derive(Deserialize)]
 struct Dump {
@@ -23,7 +26,8 @@ pub(super) fn refine(figures: &mut Figures, text: &str) {
         Ok(dump) => dump,
         Err(problem) => return figures.notes.push(format!("the line WRKJSON can't be read: {problem}")),
     };
-    if dump.counts.iter().any(|(value, count)| *value > LONGEST_US || *count > u64::from(u32::MAX)) {
+    let is_large = |(value, count): &(u64, u64)| *value > LONGEST_US || *count > u64::from(u32::MAX);
+    if dump.counts.len() > MOST_COUNTS || dump.counts.iter().any(is_large) {
         return figures.notes.push("the line WRKJSON has counts or latencies beyond any of wrk".to_owned());
     }
     figures.duration =
@@ -35,7 +39,7 @@ pub(super) fn refine(figures: &mut Figures, text: &str) {
             if let Some(invented) = told.checked_sub(answered).filter(|invented| *invented > 0) {
                 figures
                     .notes
-                    .push(format!("{invented} of {told} latencies were invented by wrk, and taken out"));
+                    .push(format!("{invented} of {told} latencies were invented by wrk, and removed"));
             }
             counts
         }
@@ -55,16 +59,23 @@ fn without_invented(dump: &Dump, connections: u32) -> Option<BTreeMap<u64, u64>>
     let rounds = dump.requests.checked_div(u64::from(connections)).filter(|rounds| *rounds > 0)?;
     let expected = dump.duration_us.checked_div(rounds).filter(|expected| *expected > 0)?;
     let mut counts: BTreeMap<u64, u64> = dump.counts.iter().copied().collect();
+    // What was added to shorter latencies that differ from a longer one by whole intervals, and which of them has to be there:
+    // by what is left of them when divided by the interval.
+    let mut added: HashMap<u64, (u64, Option<u64>)> = HashMap::new();
     // From the longest on down: what is shorter holds what the longer ones added.
-    let long: Vec<u64> = counts.range(expected.checked_mul(2)?..).map(|(value, _)| *value).rev().collect();
-    for value in long {
-        let count = counts.get(&value).copied()?;
-        let mut shorter = value.checked_sub(expected)?;
-        while count > 0 && shorter > expected {
-            let held = counts.get_mut(&shorter)?;
-            *held = held.checked_sub(count)?;
-            shorter = shorter.checked_sub(expected)?;
+    for (value, count) in counts.iter_mut().rev().take_while(|(value, _)| **value > expected) {
+        let (sum, next) = added.entry(value % expected).or_default();
+        if next.take().is_some_and(|next| next != *value) {
+            return None;
         }
+        *count = count.checked_sub(*sum)?;
+        if *value >= expected.saturating_mul(2) {
+            *sum = sum.checked_add(*count)?;
+        }
+        *next = Some(value - expected).filter(|next| *sum > 0 && *next > expected);
+    }
+    if added.values().any(|(_, next)| next.is_some()) {
+        return None;
     }
     let left: u64 = counts.values().sum();
     (left == dump.requests.saturating_sub(dump.timeout)).then_some(counts)

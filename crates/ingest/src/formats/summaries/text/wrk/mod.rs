@@ -5,17 +5,17 @@ pub(crate) mod wrk2;
 
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
+use super::super::split::lines::Line;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::line::line_at;
 
 pub(crate) struct Wrk;
 
 /// Returns true if wrk or wrk2 begins here.
-pub(crate) fn begins(lines: &[&str], at: usize) -> bool {
-    let line = line_at(lines, at);
-    let next = line_at(lines, at + 1);
+pub(crate) fn begins(line: Line<'_>) -> bool {
+    let next = line.next().trimmed();
+    let line = line.trimmed();
     line.starts_with("Running ")
         && line.contains(" test @ ")
         && (next.is_empty() || next.contains(" threads and "))
@@ -26,8 +26,8 @@ impl TextTool for Wrk {
         "wrk"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        begins(lines, at)
+    fn begins(&self, line: Line<'_>) -> bool {
+        begins(line)
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -80,7 +80,7 @@ fn figures(section: &Section<'_>, threads: u32, connections: Option<u32>) -> Res
     figures.kinds = kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect();
     if timeouts > 0 {
         figures.notes.push(format!(
-            "{timeouts} time-outs are in no latency; requests that no answer came to at all are counted nowhere"
+            "{timeouts} time-outs are not in the latencies; requests without any answer are not counted"
         ));
     }
     if status > 0 {
@@ -105,7 +105,7 @@ fn threads_and_connections(line: &str) -> Option<(u32, u32)> {
 fn requests_and_seconds(line: &str) -> Option<Result<(u64, Option<f64>), String>> {
     let (requests, rest) = line.split_once(" requests in ")?;
     let seconds = rest.split(',').next().and_then(units::time_ms).map(|ms| ms / 1000.0);
-    let read = units::count(requests).ok_or_else(|| format!("\"{requests} requests\" is no count"));
+    let read = units::count(requests).ok_or_else(|| format!("\"{requests} requests\" is not a count"));
     Some(read.map(|requests| (requests, seconds)))
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let late = only("wrk/timeouts-2s.txt").figures;
         assert_eq!((late.requests, late.successes, late.timeouts), (Some(28563), Some(28521), Some(42)));
         assert!(
-            late.notes.iter().any(|note| note.starts_with("42 time-outs are in no latency")),
+            late.notes.iter().any(|note| note.starts_with("42 time-outs are not in the latencies")),
             "{:?}",
             late.notes
         );

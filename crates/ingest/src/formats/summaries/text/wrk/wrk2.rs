@@ -2,10 +2,10 @@
 
 use super::super::super::point::Latencies;
 use super::super::super::split::found::Told;
+use super::super::super::split::lines::Line;
 use super::super::super::split::section::Section;
 use super::super::super::tool::TextTool;
 use super::super::super::units;
-use super::super::line::line_at;
 use crate::formats::summaries::text::wrk;
 
 pub(crate) struct Wrk2;
@@ -15,13 +15,10 @@ impl TextTool for Wrk2 {
         "wrk2"
     }
 
-    fn begins(&self, lines: &[&str], at: usize) -> bool {
-        if !wrk::begins(lines, at) {
-            return false;
-        }
-        let own = (at + 1..lines.len()).take_while(|next| !wrk::begins(lines, *next));
-        own.map(|next| line_at(lines, next))
-            .any(|line| line.starts_with("Thread calibration:") || line.contains("(HdrHistogram"))
+    fn begins(&self, line: Line<'_>) -> bool {
+        let mut own = line.below().take_while(|line| !wrk::begins(*line)).map(Line::trimmed);
+        wrk::begins(line)
+            && own.any(|line| line.starts_with("Thread calibration:") || line.contains("(HdrHistogram"))
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {

@@ -1,5 +1,6 @@
 //! Sends the requests of the object store's client by the library that perfpipe uses for all of HTTP.
 
+use std::error::Error as _;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,6 +29,30 @@ const BODY: Duration = Duration::from_secs(300);
 
 /// The number of connections that are kept for later requests.
 const CONNECTIONS: usize = 32;
+
+/// The size in bytes of the largest answer, unless the request says otherwise by [`Most`].
+const LARGEST: u64 = 32 << 20;
+
+/// The size in bytes of the largest answer to a request, as an extension of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most(pub(super) u64);
+
+/// That an answer is larger than was allowed.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer is larger than {0} bytes")]
+struct TooLarge(u64);
+
+/// Returns true if an answer was larger than was allowed.
+pub(super) fn is_too_large(error: &object_store::Error) -> bool {
+    let mut below = error.source();
+    while let Some(error) = below {
+        if error.is::<TooLarge>() {
+            return true;
+        }
+        below = error.source();
+    }
+    false
+}
 
 /// Makes clients.
 #[derive(Debug)]
@@ -79,20 +104,28 @@ impl HttpService for Client {
             let (parts, body) = request.into_parts();
             let body = body.collect().await?.to_bytes();
             let asked = spawn_blocking(move || ask(&agent, parts, &body)).await;
-            asked.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?.map_err(failed)
+            asked.map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?
         })
     }
 }
 
-fn ask(agent: &Agent, parts: request::Parts, body: &[u8]) -> Result<HttpResponse, ureq::Error> {
+fn ask(agent: &Agent, parts: request::Parts, body: &[u8]) -> Result<HttpResponse, HttpError> {
+    let Most(most) = parts.extensions.get().copied().unwrap_or(Most(LARGEST));
     let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
     let answer = match has_body {
         true => agent.run(Request::from_parts(parts, body)),
         false => agent.run(Request::from_parts(parts, ())),
-    }?;
+    }
+    .map_err(failed)?;
     let (parts, mut body) = answer.into_parts();
-    let body = body.with_config().limit(u64::MAX).read_to_vec()?;
-    Ok(HttpResponse::from_parts(parts, body.into()))
+    // One byte more, since a body of just the limit is refused where its length is not known.
+    match body.with_config().limit(most.saturating_add(1)).read_to_vec() {
+        Ok(body) if body.len() as u64 <= most => Ok(HttpResponse::from_parts(parts, body.into())),
+        Ok(_) | Err(ureq::Error::BodyExceedsLimit(_)) => {
+            Err(HttpError::new(HttpErrorKind::Unknown, TooLarge(most)))
+        }
+        Err(error) => Err(failed(error)),
+    }
 }
 
 /// Says whether the client may send the request again.

@@ -2,31 +2,53 @@
 
 mod fault;
 mod http;
+mod local;
 mod object;
+mod outcome;
 mod url;
 
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use crossbeam_channel::{Receiver, bounded};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{
+    GetOptions, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload,
+};
 use tokio::runtime::{Builder, Runtime};
 
+pub(super) use self::local::Listed;
 pub(super) use self::object::{Object, Upload, copy};
+pub(super) use self::outcome::{made, not_made, perhaps_made, unknown};
 pub(in crate::store::parquet) use self::url::is_bucket;
 
 use self::fault::{explained, io_fault};
+use self::http::{Most, is_too_large};
+use self::local::Local;
 use self::url::{Address, connect};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The number of requests that are on their way at a time where many objects are read.
 const SIDE_BY_SIDE: usize = 32;
+
+/// How many objects are read at a time, and of which size in bytes. A larger one is read alone, up to `most`.
+#[derive(Clone, Copy)]
+pub(in crate::store::parquet::lake) struct Room {
+    pub(in crate::store::parquet::lake) at_once: usize,
+    pub(in crate::store::parquet::lake) small: u64,
+    pub(in crate::store::parquet::lake) most: u64,
+}
+
+/// The object that is written only once, by which a bucket shows that it refuses to write one again.
+const ONCE: &str = "manifests/written-once";
+
+/// The object that is written anew to ask for the time.
+const CLOCK: &str = "manifests/clock";
 
 /// How often an object that must not exist yet is sent while no answer comes.
 const ATTEMPTS: usize = 4;
@@ -38,6 +60,10 @@ pub(in crate::store::parquet) struct Bucket(Arc<Inner>);
 struct Inner {
     address: Address,
     store: Arc<dyn ObjectStore>,
+    /// The folder, if it is on the disk.
+    local: Option<Local>,
+    /// True once it is known that the bucket does not write an object again that must not exist yet.
+    is_asked: Mutex<bool>,
     /// `None` only while it is being dropped.
     runtime: Option<Runtime>,
 }
@@ -66,7 +92,10 @@ impl Bucket {
         let runtime =
             Builder::new_multi_thread().worker_threads(2).thread_name("bucket").enable_time().build();
         let runtime = Some(runtime.map_err(Error::no_thread)?);
-        Ok(Self(Arc::new(Inner { address, store, runtime })))
+        let local = address.on_disk().map(Local);
+        // The disk makes a file by a link, which fails if there is one.
+        let is_asked = Mutex::new(local.is_some());
+        Ok(Self(Arc::new(Inner { address, store, local, is_asked, runtime })))
     }
 
     /// Returns the URL of the folder, without a slash at its end.
@@ -105,53 +134,153 @@ impl Bucket {
         Error::io(&*self.shown(name), error)
     }
 
+    /// Fails if an object on the disk is reached over a link.
+    fn check(&self, name: &str) -> io::Result<()> {
+        self.0.local.as_ref().map_or(Ok(()), |local| local.check(name))
+    }
+
     /// Returns the content of an object; `None` if there is none.
-    pub(in crate::store::parquet::lake) fn get(&self, name: &str) -> Result<Option<Bytes>> {
-        let (store, path) = (Arc::clone(&self.0.store), self.path(name));
-        self.wait(async move { content(store.as_ref(), &path).await })
-            .map_err(|error| self.failed(name, error))
+    ///
+    /// # Errors
+    /// If it has more than `most` bytes: nobody is to fill the memory with what is none of perfpipe's.
+    pub(in crate::store::parquet::lake) fn get(&self, name: &str, most: u64) -> Result<Option<Bytes>> {
+        match self.get_some(&[name.to_owned()], most)?.pop() {
+            Some(Found::Whole(content)) => Ok(content),
+            _ => Err(Error::store(
+                format!("reading {}", self.shown(name).display()),
+                format!("it has more than {most} bytes, and perfpipe writes none of that size"),
+            )),
+        }
+    }
+
+    /// Passes the contents of several objects to `each`, in their order.
+    pub(in crate::store::parquet::lake) fn get_each(
+        &self,
+        names: &[String],
+        Room { at_once, small, most }: Room,
+        each: &mut dyn FnMut(&str, Option<Bytes>) -> Result<()>,
+    ) -> Result<()> {
+        for some in names.chunks(at_once) {
+            for (name, found) in some.iter().zip(self.get_some(some, small)?) {
+                let content = match found {
+                    Found::Whole(content) => content,
+                    Found::TooLarge => self.get(name, most)?,
+                };
+                each(name, content)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the contents of several objects, in their order.
-    pub(in crate::store::parquet::lake) fn get_all(&self, names: &[String]) -> Result<Vec<Option<Bytes>>> {
+    fn get_some(&self, names: &[String], most: u64) -> Result<Vec<Found>> {
+        let place = names.first().map_or("", String::as_str);
+        names.iter().try_for_each(|name| self.check(name).map_err(|error| self.failed(name, error)))?;
         let paths: Vec<Path> = names.iter().map(|name| self.path(name)).collect();
         let store = Arc::clone(&self.0.store);
         let work = async move {
             let store = store.as_ref();
-            let gets = paths.iter().map(|path| content(store, path)).collect::<Vec<_>>();
+            let gets = paths.iter().map(|path| content(store, path, most)).collect::<Vec<_>>();
             iter(gets).buffered(SIDE_BY_SIDE).try_collect().await
         };
-        let place = names.first().map_or("", String::as_str);
         self.wait(work).map_err(|error| self.failed(place, error))
     }
 
     /// Returns the size of an object in bytes.
     fn size(&self, name: &str) -> io::Result<u64> {
+        self.about(name).map(|found| found.size)
+    }
+
+    fn about(&self, name: &str) -> io::Result<ObjectMeta> {
+        self.check(name)?;
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
-        self.wait(async move { store.head(&path).await.map(|found| found.size) })
+        self.wait(async move { store.head(&path).await })
+    }
+
+    /// Returns the sizes of objects in bytes, in their order; `None` of those that are not there.
+    pub(in crate::store::parquet::lake) fn sizes(&self, names: &[String]) -> Result<Vec<Option<u64>>> {
+        let place = names.first().map_or("", String::as_str);
+        names.iter().try_for_each(|name| self.check(name).map_err(|error| self.failed(name, error)))?;
+        let paths: Vec<Path> = names.iter().map(|name| self.path(name)).collect();
+        let store = Arc::clone(&self.0.store);
+        let work = async move {
+            let store = store.as_ref();
+            let heads = paths.iter().map(|path| size(store, path)).collect::<Vec<_>>();
+            iter(heads).buffered(SIDE_BY_SIDE).try_collect().await
+        };
+        self.wait(work).map_err(|error| self.failed(place, error))
+    }
+
+    /// Returns the time by the clock of the bucket, epoch ms. That of this machine may be another.
+    pub(in crate::store::parquet::lake) fn now_ms(&self) -> Result<i64> {
+        let written = self.put(CLOCK, Bytes::from_static(b"now")).and_then(|()| self.about(CLOCK));
+        let written = written.map_err(|error| self.failed(CLOCK, error))?;
+        Ok(written.last_modified.timestamp_millis())
     }
 
     /// Returns so many bytes of an object from an offset on.
     fn range(&self, name: &str, at: u64, length: usize) -> io::Result<Bytes> {
+        self.check(name)?;
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
-        self.wait(async move { store.get_range(&path, at..at + length as u64).await })
+        self.wait(async move { store.get_range(&path, at..at.saturating_add(length as u64)).await })
     }
 
     /// Writes an object.
     pub(in crate::store::parquet::lake) fn put(&self, name: &str, content: Bytes) -> io::Result<()> {
+        self.check(name)?;
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { store.put(&path, content.into()).await.map(drop) })
     }
 
     /// Copies an object, which stays where it is.
     fn copy(&self, from: &str, to: &str) -> io::Result<()> {
+        [from, to].iter().try_for_each(|name| self.check(name))?;
         let (store, from, to) = (Arc::clone(&self.0.store), self.path(from), self.path(to));
         self.wait(async move { store.copy(&from, &to).await })
     }
 
+    /// Asks the bucket, once, whether it refuses to write an object again that must not exist yet. Where it does not, two
+    /// writers at once would both be told that they have written a commit, and the first one's would be lost.
+    fn ask_once(&self) -> Result<()> {
+        let mut is_asked = self.0.is_asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_asked {
+            return Ok(());
+        }
+        let put = || {
+            let mut attempts = 1;
+            loop {
+                match self.try_put_new(ONCE, Bytes::from_static(b"once")) {
+                    Err(_) if attempts < ATTEMPTS => attempts += 1,
+                    // It is refused too, if it was written and its answer was lost.
+                    put => return put,
+                }
+            }
+        };
+        // The first one is refused too, if the bucket was asked before.
+        let is_written = put().and_then(|first| if first { put() } else { Ok(false) });
+        if is_written.map_err(|error| self.failed(ONCE, error))? {
+            return Err(Error::refused(
+                ErrorKind::BucketUnconditional,
+                format!(
+                    "{} can't be written to: its server ignores the header If-None-Match, and writes an object \
+                     again that must not exist yet, so that of two writers at once one would lose its run",
+                    self.url()
+                ),
+                "Use a server that knows conditional writes, or one writer and a store in a folder. No run was changed.",
+            ));
+        }
+        *is_asked = true;
+        Ok(())
+    }
+
     /// Writes an object that must not exist yet; returns false if it does. Its content differs from that of any other
     /// writer: where no answer came, what is there tells whether it was written.
+    ///
+    /// # Errors
+    /// Of the kind `CommitUnknown` if it is not known whether it was written.
     pub(in crate::store::parquet::lake) fn put_new(&self, name: &str, content: Bytes) -> Result<bool> {
+        self.check(name).map_err(|error| self.failed(name, error))?;
+        self.ask_once()?;
         let mut attempts = 0;
         loop {
             let error = match self.try_put_new(name, content.clone()) {
@@ -159,16 +288,20 @@ impl Bucket {
                 Err(error) => self.failed(name, error),
             };
             attempts += 1;
-            match self.get(name) {
+            match self.get(name, content.len() as u64) {
                 Ok(Some(found)) => return Ok(found == content),
                 Ok(None) if attempts < ATTEMPTS => {}
-                Ok(None) | Err(_) => return Err(error),
+                Ok(None) => return Err(error),
+                // Another writer's is larger.
+                Err(Error::Store { .. }) => return Ok(false),
+                Err(_) => return Err(unknown(&error)),
             }
         }
     }
 
     /// Sends an object that must not exist yet, once: the client sends none again whose answer was lost.
     fn try_put_new(&self, name: &str, content: Bytes) -> io::Result<bool> {
+        self.check(name)?;
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move {
             match store.put_opts(&path, content.into(), PutMode::Create.into()).await {
@@ -183,6 +316,7 @@ impl Bucket {
 
     /// Begins an object that is written in parts.
     fn put_parts(&self, name: &str) -> io::Result<Box<dyn MultipartUpload>> {
+        self.check(name)?;
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         self.wait(async move { store.put_multipart(&path).await })
     }
@@ -203,7 +337,7 @@ impl Bucket {
     }
 
     /// Returns the objects of a folder and of those in it, each by its name in this one.
-    pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<(String, ObjectMeta)>> {
+    pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<Listed>> {
         self.list_after(name, None)
     }
 
@@ -212,7 +346,10 @@ impl Bucket {
         &self,
         name: &str,
         after: Option<&str>,
-    ) -> Result<Vec<(String, ObjectMeta)>> {
+    ) -> Result<Vec<Listed>> {
+        if let Some(local) = &self.0.local {
+            return local.list(name, after).map_err(|error| self.failed(name, error));
+        }
         let (store, path) = (Arc::clone(&self.0.store), self.path(name));
         let after = after.map(|after| self.path(after));
         let listed = self.wait(async move {
@@ -223,15 +360,19 @@ impl Bucket {
             listed.try_collect::<Vec<_>>().await
         });
         let listed = found(listed).map_err(|error| self.failed(name, error))?;
-        let relative = |path: &Path| {
-            let rest = path.prefix_match(&self.0.address.folder)?;
-            Some(rest.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/"))
+        let about = |meta: ObjectMeta| {
+            let rest = meta.location.prefix_match(&self.0.address.folder)?;
+            let name = rest.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/");
+            Some(Listed { name, since_ms: meta.last_modified.timestamp_millis() })
         };
-        Ok(listed.into_iter().filter_map(|meta| Some((relative(&meta.location)?, meta))).collect())
+        Ok(listed.into_iter().filter_map(about).collect())
     }
 
     /// Returns the names of the folders and objects that are directly in this one.
     pub(in crate::store::parquet::lake) fn entries(&self) -> Result<Vec<String>> {
+        if let Some(local) = &self.0.local {
+            return local.entries().map_err(|error| self.failed("", error));
+        }
         let (store, path) = (Arc::clone(&self.0.store), self.0.address.folder.clone());
         let listed = self.wait(async move {
             let listed = store.list_with_delimiter(Some(&path)).await?;
@@ -244,6 +385,10 @@ impl Bucket {
 
     /// Removes objects, as far as they are there.
     pub(in crate::store::parquet::lake) fn delete(&self, names: &[String]) -> Result<()> {
+        if let Some(local) = &self.0.local {
+            let remove = |name: &String| local.remove(name).map_err(|error| self.failed(name, error));
+            return names.iter().try_for_each(remove);
+        }
         let paths: Vec<_> = names.iter().map(|name| Ok(self.path(name))).collect();
         let store = Arc::clone(&self.0.store);
         let work = async move {
@@ -277,10 +422,29 @@ fn answer<T>(done: &Receiver<object_store::Result<T>>) -> io::Result<T> {
     }
 }
 
-async fn content(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Option<Bytes>> {
-    match store.get(path).await {
-        Ok(found) => found.bytes().await.map(Some),
+/// What was found of an object.
+enum Found {
+    /// Its content; `None` if there is none.
+    Whole(Option<Bytes>),
+    /// It has more bytes than were allowed.
+    TooLarge,
+}
+
+async fn size(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Option<u64>> {
+    match store.head(path).await {
         Err(object_store::Error::NotFound { .. }) => Ok(None),
+        found => Ok(Some(found?.size)),
+    }
+}
+
+async fn content(store: &dyn ObjectStore, path: &Path, most: u64) -> object_store::Result<Found> {
+    let mut options = GetOptions::default();
+    options.extensions.insert(Most(most));
+    match store.get_opts(path, options).await {
+        Ok(found) if found.meta.size > most => Ok(Found::TooLarge),
+        Ok(found) => found.bytes().await.map(|content| Found::Whole(Some(content))),
+        Err(object_store::Error::NotFound { .. }) => Ok(Found::Whole(None)),
+        Err(error) if is_too_large(&error) => Ok(Found::TooLarge),
         Err(error) => Err(error),
     }
 }

@@ -1,5 +1,6 @@
 //! The URL of a store in a bucket, and the client for it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::aws::AmazonS3Builder;
@@ -39,14 +40,14 @@ fn scheme_of(text: &str) -> Option<(&'static str, &str)> {
 
 impl Address {
     /// # Errors
-    /// If it is no URL of a bucket or of a folder on the disk.
+    /// If it is not the URL of a bucket or of a folder on the disk.
     pub(super) fn parse(url: &str) -> Result<Self> {
         let refused = |problem: &str| {
             let remedy = "Write it as s3://bucket/folder, gs://bucket/folder, az://container/folder or \
                           file:///folder; keys and other options come from the environment.";
             Error::usage(ErrorKind::BucketUrl, format!("{url}: {problem}"), remedy)
         };
-        let (scheme, rest) = scheme_of(url).ok_or_else(|| refused("it is no URL of a bucket"))?;
+        let (scheme, rest) = scheme_of(url).ok_or_else(|| refused("it is not the URL of a bucket"))?;
         let (bucket, folder) = rest.split_once('/').unwrap_or((rest, ""));
         if rest.contains(['?', '#', '@']) {
             return Err(refused("a URL of a bucket has a name and folders, and nothing else"));
@@ -59,6 +60,11 @@ impl Address {
         }
         let path = Path::from_url_path(folder).map_err(|error| refused(&error.to_string()))?;
         Ok(Self { url: format!("{scheme}://{}", rest.trim_end_matches('/')), scheme, folder: path })
+    }
+
+    /// Returns the path of the folder, if it is on the disk.
+    pub(super) fn on_disk(&self) -> Option<PathBuf> {
+        (self.scheme == "file").then(|| format!("/{}", self.folder).into())
     }
 }
 

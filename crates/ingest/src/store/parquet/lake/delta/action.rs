@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{OF_PARTS, PARTITIONS, Table};
-use super::path::in_log;
-use crate::run::key::RunKey;
+use super::path::{generation_of, in_log};
+use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::options::part::PartNumber;
+use crate::store::parquet::folder::manifest::is_generation;
 
 /// The version of the layout of a store in a bucket, in the configuration of its tables.
 pub(super) const LAYOUT: &str = "perfpipe.layout";
@@ -24,9 +26,10 @@ pub(super) const WRITER: u32 = 2;
 /// How long the files of a run stay after it was replaced or dropped, as by default in Delta Lake: 7 days, in ms.
 pub(in crate::store::parquet::lake) const KEPT: i64 = 7 * 24 * 3_600_000;
 
-/// One line. What perfpipe does not use of it is left out.
+/// One line, which is one action of the first versions of the protocol: a key of none of them is damage. What perfpipe
+/// does not use of an action is left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) commit_info: Option<CommitInfo>,
@@ -38,18 +41,41 @@ pub(super) struct Line {
     pub(super) add: Option<Add>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) remove: Option<Remove>,
+    /// How far another program has got.
+    #[serde(skip_serializing)]
+    pub(super) txn: Option<IgnoredAny>,
 }
 
-/// Who made the commit.
+impl Line {
+    /// Returns what is wrong with it as a line of a table's log.
+    pub(super) fn fault(&self, table: Table) -> Option<&'static str> {
+        let others = [self.commit_info.is_some(), self.protocol.is_some(), self.meta_data.is_some()];
+        let all = [self.add.is_some(), self.remove.is_some(), self.txn.is_some()].into_iter().chain(others);
+        if all.filter(|is_there| *is_there).count() != 1 {
+            return Some("it is not one action");
+        }
+        self.add.as_ref().and_then(|add| add.fault(table))
+    }
+}
+
+/// Who made the commit. Other programs write what they like here.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct CommitInfo {
+    #[serde(skip_deserializing)]
     timestamp: i64,
+    #[serde(skip_deserializing)]
     operation: String,
+    #[serde(skip_deserializing)]
     operation_parameters: BTreeMap<String, serde_json::Value>,
+    #[serde(skip_deserializing)]
     engine_info: String,
     /// Differs from that of all other commits: a writer whose answer was lost knows its own commit by it.
+    #[serde(skip_deserializing)]
     txn_id: String,
+    /// CRC-32 (IEEE) of the lines that follow this one, where perfpipe wrote them.
+    #[serde(rename = "perfpipe.crc32", skip_serializing_if = "Option::is_none")]
+    pub(super) crc32: Option<u32>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -91,7 +117,7 @@ pub(super) type Values = BTreeMap<String, Option<String>>;
 pub(in crate::store::parquet::lake) struct Add {
     pub(in crate::store::parquet::lake) path: String,
     pub(super) partition_values: Values,
-    pub(super) size: u64,
+    pub(in crate::store::parquet::lake) size: u64,
     pub(super) modification_time: i64,
     pub(super) data_change: bool,
 }
@@ -154,6 +180,27 @@ impl Add {
     pub(in crate::store::parquet::lake) fn part(&self) -> Option<PartNumber> {
         let [part, of] = OF_PARTS.map(|(name, _)| self.value(name).parse().ok());
         PartNumber::new(part?, of?).ok()
+    }
+
+    /// Returns what is wrong with it as a file of a table; `None` if it is one that perfpipe, or another program after it,
+    /// can have added.
+    pub(super) fn fault(&self, table: Table) -> Option<&'static str> {
+        let is_of_run = || {
+            let repeats = self.key().is_some_and(|key| (1..=LAST_REPEAT).contains(&key.repeat));
+            repeats && !self.value("framework").is_empty() && !self.test().is_empty()
+        };
+        if i64::try_from(self.size).is_err() {
+            return Some("its size is none");
+        }
+        match table {
+            Table::Points if self.path.contains('/') => Some("its path leads out of the table's folder"),
+            Table::Points => None,
+            _ if !is_of_run() => Some("its partition values are of no run"),
+            _ if !is_generation(self.generation()) => Some("its generation is none of perfpipe's"),
+            _ if generation_of(&self.path) != self.generation() => Some("its path is of another generation"),
+            _ if self.part().is_some() != (table == Table::Parts) => Some("its part is none"),
+            _ => None,
+        }
     }
 
     fn value(&self, name: &str) -> &str {
@@ -233,6 +280,7 @@ fn information(operation: &str) -> Line {
         operation_parameters: BTreeMap::new(),
         engine_info: concat!("perfpipe/", env!("CARGO_PKG_VERSION")).to_owned(),
         txn_id: unique_id(),
+        crc32: None,
     };
     Line { commit_info: Some(info), ..Line::default() }
 }

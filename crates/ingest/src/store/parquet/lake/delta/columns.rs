@@ -100,6 +100,7 @@ impl Table {
                 ("cpu", "double"),
                 ("injector", "string"),
                 ("transaction", "boolean"),
+                ("resolution_us", "integer"),
             ],
             Self::Seconds => &[
                 ("second", "integer"),
@@ -121,6 +122,7 @@ impl Table {
                 ("injector_samples", "[]long"),
                 ("injector_threads", "[]long"),
                 ("packed", "binary"),
+                ("resolution_us", "integer"),
             ],
             Self::Cpu => &[("clock", "long"), ("value", "double")],
             Self::Series => &[("name", "string"), ("unit", "string"), ("clock", "long"), ("value", "double")],
@@ -187,15 +189,30 @@ impl Table {
     /// Its schema as the log has it.
     pub(super) fn schema(self) -> String {
         let columns = self.partitions().chain(self.columns().iter().copied());
-        let fields: Vec<Value> = columns
-            .map(|(name, kind)| {
-                let kind = match kind.strip_prefix("[]") {
-                    Some(of) => json!({"type": "array", "elementType": of, "containsNull": true}),
-                    None => json!(kind),
-                };
-                json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
-            })
-            .collect();
-        json!({"type": "struct", "fields": fields}).to_string()
+        json!({"type": "struct", "fields": columns.map(field).collect::<Vec<Value>>()}).to_string()
     }
+
+    /// Returns a schema that an earlier version made, with the columns that came since; `None` if it has them all.
+    /// Files of before have nulls there.
+    pub(super) fn widened(self, schema: &str) -> Option<String> {
+        let mut schema: Value = serde_json::from_str(schema).ok()?;
+        let fields = schema.get_mut("fields")?.as_array_mut()?;
+        let lacks = |name: &str| fields.iter().all(|field| field.get("name") != Some(&json!(name)));
+        let new: Vec<Value> =
+            self.columns().iter().copied().filter(|(name, _)| lacks(name)).map(field).collect();
+        if new.is_empty() {
+            return None;
+        }
+        fields.extend(new);
+        Some(schema.to_string())
+    }
+}
+
+/// Returns a column as a schema has it.
+fn field((name, kind): (&str, &str)) -> Value {
+    let kind = match kind.strip_prefix("[]") {
+        Some(of) => json!({"type": "array", "elementType": of, "containsNull": true}),
+        None => json!(kind),
+    };
+    json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
 }

@@ -14,5 +14,5 @@ mod snapshot;
 pub(super) use self::action::{Add, KEPT, now_ms, unique_id};
 pub(super) use self::columns::Table;
 pub(super) use self::log::Log;
-pub(super) use self::path::{generation_of, path_of, row_of};
+pub(super) use self::path::{path_of, row_of};
 pub(super) use self::snapshot::Snapshot;

@@ -41,6 +41,6 @@ pub(super) fn in_log(path: &str) -> String {
 }
 
 /// Returns the generation that a path is of; nothing if it is of none.
-pub(in crate::store::parquet::lake) fn generation_of(path: &str) -> &str {
+pub(super) fn generation_of(path: &str) -> &str {
     path.split('/').find_map(|part| part.strip_prefix("generation=")).unwrap_or_default()
 }

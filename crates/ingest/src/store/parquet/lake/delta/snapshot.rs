@@ -1,10 +1,11 @@
 //! What a table holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::action::{Add, Line, MetaData, Protocol, Remove};
 use super::path::generation_of;
 use crate::run::key::RunKey;
+use crate::run::options::part::PartNumber;
 
 /// What a table holds, as far as its log was read.
 #[derive(Debug, Default)]
@@ -46,10 +47,23 @@ impl Snapshot {
         self.files.values()
     }
 
-    /// Returns when the generations that the table had before left it, epoch ms.
-    pub(in crate::store::parquet::lake) fn gone(&self) -> BTreeMap<&str, i64> {
-        let since = |removed: &Remove| removed.deletion_timestamp.unwrap_or_default();
+    /// Returns when the generations that the table had before left it, epoch ms, as their writers say. Nobody says it of
+    /// some.
+    pub(in crate::store::parquet::lake) fn gone(&self) -> BTreeMap<&str, Option<i64>> {
+        let since = |removed: &Remove| removed.deletion_timestamp;
         self.removed.values().map(|removed| (generation_of(&removed.path), since(removed))).collect()
+    }
+
+    /// Returns when a file left the table, epoch ms, as its writer says.
+    pub(in crate::store::parquet::lake) fn gone_since(&self, path: &str) -> Option<i64> {
+        self.removed.get(path)?.deletion_timestamp
+    }
+
+    /// Returns the runs, or parts of them, that have more than one row, where each has one.
+    pub(in crate::store::parquet::lake) fn doubled(&self) -> BTreeSet<RunKey> {
+        let mut seen = BTreeSet::new();
+        let rows = self.files().filter_map(|file| Some((file.key()?, file.part().map(PartNumber::number))));
+        rows.filter(|row| !seen.insert(row.clone())).map(|(key, _)| key).collect()
     }
 
     /// Returns true if a checkpoint is known.
@@ -59,7 +73,8 @@ impl Snapshot {
 
     /// Returns true if so many commits follow the last checkpoint that another one is due.
     pub(in crate::store::parquet::lake) fn is_long(&self) -> bool {
-        self.is_whole() && self.next - self.checkpoint.map_or(0, |version| version + 1) >= EVERY
+        let before = self.checkpoint.map_or(0, |version| version.saturating_add(1));
+        self.is_whole() && self.next.saturating_sub(before) >= EVERY
     }
 
     /// Returns the generations whose files came since the last checkpoint.
@@ -78,13 +93,17 @@ impl Snapshot {
         self.files().filter(|file| file.is_of(key)).cloned().collect()
     }
 
-    /// Does what the lines of a commit or of a checkpoint say.
-    pub(super) fn apply(&mut self, lines: Vec<Line>) {
+    /// Does what the lines of a commit or of a checkpoint say. Returns the path of a file that they take out of the table,
+    /// and that it does not have. Checkpoints name what left the table before, and so none that it has.
+    pub(super) fn apply(&mut self, lines: Vec<Line>) -> Option<String> {
+        let mut missing = None;
         for Line { protocol, meta_data, add, remove, .. } in lines {
             self.protocol = protocol.or(self.protocol.take());
             self.meta_data = meta_data.or(self.meta_data.take());
             if let Some(remove) = remove {
-                self.files.remove(&remove.path);
+                if self.files.remove(&remove.path).is_none() {
+                    missing = Some(remove.path.clone());
+                }
                 self.removed.insert(remove.path.clone(), remove);
             }
             if let Some(add) = add {
@@ -93,5 +112,6 @@ impl Snapshot {
                 self.files.insert(add.path.clone(), add);
             }
         }
+        missing
     }
 }

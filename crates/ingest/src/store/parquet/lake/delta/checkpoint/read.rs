@@ -10,6 +10,18 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 
 use super::super::action::{Add, Format, Line, MetaData, Protocol, Remove, Values};
 
+/// The number of rows that are read at a time: of what is packed well, few may be large.
+const ROWS: usize = 128;
+
+/// A row of a file of a run takes at least so many bytes of a checkpoint, since the name of its generation is random.
+const LEAST: usize = 2;
+
+/// The texts of a checkpoint have at most so many times the bytes of its file, and its columns before they were packed.
+const PACKED: usize = 16;
+
+/// The size in bytes up to which texts are read however well they are packed.
+const ANYHOW: usize = 64 << 20;
+
 /// Returns what a checkpoint says; `None` if it can't be read, in part or as a whole.
 pub(in super::super) fn read(content: Bytes) -> Option<Vec<Line>> {
     // The reader may panic on a damaged file. It is dropped then.
@@ -19,11 +31,23 @@ pub(in super::super) fn read(content: Bytes) -> Option<Vec<Line>> {
 fn lines(content: Bytes) -> Option<Vec<Line>> {
     // The types are those of Parquet, whatever the writer had.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let reader =
-        ParquetRecordBatchReaderBuilder::try_new_with_options(content, options).ok()?.build().ok()?;
+    let most = content.len().saturating_mul(PACKED).max(ANYHOW);
+    let most_rows = content.len() / LEAST;
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(content, options).ok()?;
+    let columns = builder.metadata().row_groups().iter().flat_map(|group| group.columns());
+    let unpacked = columns.fold(0_i64, |sum, column| sum.saturating_add(column.uncompressed_size().max(0)));
+    if usize::try_from(unpacked).ok()? > most {
+        return None;
+    }
     let mut lines = Vec::new();
-    for rows in reader {
-        lines.extend(lines_of(&rows.ok()?)?);
+    let mut texts = 0_usize;
+    for rows in builder.with_batch_size(ROWS).build().ok()? {
+        let rows = rows.ok()?;
+        texts = texts.saturating_add(rows.get_array_memory_size());
+        if texts > most || lines.len().saturating_add(rows.num_rows()) > most_rows.max(ROWS) {
+            return None;
+        }
+        lines.extend(lines_of(&rows)?);
     }
     Some(lines)
 }
@@ -39,6 +63,7 @@ fn lines_of(rows: &RecordBatch) -> Option<Vec<Line>> {
             meta_data: meta_data.at(row, |fields| fields.meta_data(row))?,
             protocol: protocol.at(row, |fields| fields.protocol(row))?,
             commit_info: None,
+            txn: None,
         })
     };
     (0..rows.num_rows()).map(line).collect()

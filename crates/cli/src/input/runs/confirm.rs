@@ -1,0 +1,51 @@
+//! Confirmation before a command changes more than one run.
+
+use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
+
+use anyhow::Result;
+use perfpipe_analyze::format::counted;
+use perfpipe_ingest::Store;
+
+use crate::args::ConfirmArgs;
+use crate::error::CliError;
+use crate::output::tell;
+
+/// The largest number of runs that are named.
+const NAMED: usize = 20;
+
+/// What a command does to runs, as in *drop* and *dropped*.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deed(pub(crate) &'static str, pub(crate) &'static str);
+
+/// Asks on the terminal whether these runs or points are to be changed, unless that is confirmed on the command line.
+///
+/// # Errors
+/// If there is no terminal to ask on.
+pub(crate) async fn is_confirmed(
+    Deed(verb, done): Deed,
+    names: &[String],
+    what: &str,
+    args: &ConfirmArgs,
+    store: &Store,
+) -> Result<bool> {
+    if args.yes {
+        return Ok(true);
+    }
+    let all = counted(names.len() as u64, what);
+    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    if !stdin().is_terminal() || !stderr().is_terminal() {
+        let problem = format!("{all} would be {done}: {}{more}", shown.join(", "));
+        let remedy = "Give --yes if that is meant, or name one run with its number, as in go_2048#1.";
+        return Err(CliError::usage(problem, remedy).into());
+    }
+    tell(&format!("{}{more}", shown.join(", ")));
+    // The question has no end of line.
+    let _ = write!(stderr(), "{verb} {all} in {store}? [y/N] ");
+    // On a thread of its own, so that a signal ends the command while it waits for the answer.
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut answer = String::new();
+        stdin().lock().read_line(&mut answer).map(|_| answer)
+    });
+    Ok(matches!(answer.await??.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,303 @@
+//! The runs of a store that flags and names select.
+//!
+//! A name means all repeats of a test, `go_2048#1` the first alone; so do `--framework` and `--test` without and with
+//! `--repeat`. A name that fits two tests is refused.
+
+mod confirm;
+mod names;
+mod unknown;
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use perfpipe_analyze::format::counted;
+use perfpipe_ingest::run::is_numbered;
+use perfpipe_ingest::store::Listing;
+use perfpipe_ingest::{Error, RunInfo, RunKey, Store};
+
+pub(crate) use self::confirm::{Deed, is_confirmed};
+pub(crate) use self::names::RunNames;
+use crate::args::{ConfirmArgs, Tag, TestArgs};
+use crate::error::{CliError, print_error};
+use crate::input::left_out::LeftOut;
+use crate::output::note;
+
+/// Runs of a store.
+pub(crate) struct Selection {
+    /// The runs, in the order of the names or of the store.
+    pub(crate) keys: Vec<RunKey>,
+    /// The runs that were looked at and could be read, these and others.
+    pub(crate) stored: Vec<RunInfo>,
+    /// The errors of those that could not be read, unless they are reported already.
+    pub(crate) unread: Vec<Error>,
+    /// How runs are printed.
+    pub(crate) names: RunNames,
+    /// True if each run is named with its number, or chosen by what is stored of it.
+    is_exact: bool,
+}
+
+impl Selection {
+    /// Selects among the runs that can be read, and reports the others as left out. Selects all if nothing is asked for.
+    ///
+    /// # Errors
+    /// If the store has no such run, or if a name fits runs of two tests.
+    pub(crate) async fn readable(
+        store: &Store,
+        names: &[String],
+        of: &TestArgs,
+        left_out: &mut LeftOut,
+    ) -> Result<Self> {
+        let stored = left_out.of_test(store, of.test.as_deref()).await?;
+        Self::among(stored, names, of)
+    }
+
+    /// Selects among all runs: one that is asked for and can't be read is not taken for absent, and whoever reads it gets
+    /// the error. Selects those that can be read if nothing is asked for.
+    ///
+    /// # Errors
+    /// If the store has no such run. Runs that can't be read are reported then, since one of them may be meant.
+    pub(crate) async fn any(store: &Store, names: &[String], of: &TestArgs) -> Result<Self> {
+        let Listing { runs, unread, .. } = store.look().await?;
+        let mut keys: Vec<RunKey> = runs.iter().map(|run| run.key.clone()).collect();
+        if !unread.is_empty() && (!names.is_empty() || of.test.is_some()) {
+            let others = store.keys().await?.into_iter().filter(|key| !keys.contains(key));
+            keys.extend(others.collect::<Vec<_>>());
+        }
+        match Self::with(runs, keys, names, of) {
+            Ok(selection) => Ok(Self { unread, ..selection }),
+            Err(error) => {
+                unread.iter().for_each(|error| print_error("left out", error));
+                Err(error)
+            }
+        }
+    }
+
+    /// Selects among runs that were read.
+    ///
+    /// # Errors
+    /// As [`readable`](Self::readable).
+    pub(crate) fn among(stored: Vec<RunInfo>, names: &[String], of: &TestArgs) -> Result<Self> {
+        let all = stored.iter().map(|run| run.key.clone()).collect();
+        Self::with(stored, all, names, of)
+    }
+
+    /// Selects among these runs, of which not all may be readable.
+    fn with(stored: Vec<RunInfo>, all: Vec<RunKey>, names: &[String], of: &TestArgs) -> Result<Self> {
+        let printed = RunNames::of(&all);
+        let tagged: Vec<RunKey> = match of.tag.as_slice() {
+            [] => all,
+            tags => tagged(&stored, tags, of.test.as_deref())?,
+        };
+        let keys = match &of.test {
+            Some(test) => of_test(&tagged, test, of, &printed)?,
+            None if names.is_empty() => tagged,
+            None => named(&tagged, names, &printed)?,
+        };
+        let is_named = names.iter().all(|name| is_numbered(name));
+        let is_chosen = !of.repeat.is_empty() || !of.tag.is_empty();
+        let is_exact = if names.is_empty() { is_chosen } else { is_named };
+        Ok(Self { keys, stored, unread: Vec::new(), names: printed, is_exact })
+    }
+
+    /// Returns the names of the runs as they are printed.
+    pub(crate) fn printed(&self) -> Vec<String> {
+        self.keys.iter().map(|key| self.names.name(key)).collect()
+    }
+
+    /// Prints which names stand for several repeats.
+    pub(crate) fn say_repeats(&self, names: &[String]) {
+        for name in names {
+            let repeats = self.keys.iter().filter(|key| key.is_called(name)).count();
+            if repeats > 1 {
+                note(&format!("{} of {name}", counted(repeats as u64, "repeat")));
+            }
+        }
+    }
+
+    /// Returns true if the runs may be changed: at once if it is the run that the command line names and no other, else
+    /// after a confirmation.
+    pub(crate) async fn may_be(&self, deed: Deed, args: &ConfirmArgs, store: &Store) -> Result<bool> {
+        let is_plain = match self.keys.as_slice() {
+            [] => true,
+            [only] => self.is_exact || only.repeat == 1,
+            _ => false,
+        };
+        Ok(is_plain || is_confirmed(deed, &self.printed(), "run", args, store).await?)
+    }
+}
+
+/// Returns the runs with a name: all repeats, or the one with the number.
+///
+/// # Errors
+/// If no run has it, or runs of two tests do.
+pub(crate) fn called(runs: &[RunKey], name: &str, printed: &RunNames) -> Result<Vec<RunKey>> {
+    let found: Vec<RunKey> = runs.iter().filter(|key| key.is_called(name)).cloned().collect();
+    let tests: BTreeSet<(&str, &str)> =
+        found.iter().map(|key| (key.framework.as_str(), key.test.as_str())).collect();
+    match tests.len() {
+        0 => Err(unknown::run(name, &runs.iter().map(|key| printed.name(key)).collect::<Vec<_>>())),
+        1 => Ok(found),
+        several => {
+            let problem = format!("{name} is the name of runs of {several} tests");
+            let parts: Vec<String> =
+                tests.into_iter().map(|(framework, test)| format!("{framework}/{test}")).collect();
+            let remedy = format!("Name one of them: {}; or give --framework and --test.", parts.join(", "));
+            Err(CliError::usage(problem, remedy).into())
+        }
+    }
+}
+
+/// Returns the runs with these names, each once.
+fn named(runs: &[RunKey], names: &[String], printed: &RunNames) -> Result<Vec<RunKey>> {
+    let mut keys: Vec<RunKey> = Vec::with_capacity(names.len());
+    for name in names {
+        let new = called(runs, name, printed)?.into_iter().filter(|key| !keys.contains(key));
+        keys.extend(new.collect::<Vec<_>>());
+    }
+    Ok(keys)
+}
+
+/// Returns the runs of a test, limited to the requested frameworks and repeats, if any.
+fn of_test(runs: &[RunKey], test: &str, args: &TestArgs, printed: &RunNames) -> Result<Vec<RunKey>> {
+    let TestArgs { framework: frameworks, repeat: repeats, .. } = args;
+    let of_test: Vec<&RunKey> = runs.iter().filter(|key| key.test == test).collect();
+    if of_test.is_empty() {
+        let tests = distinct(runs.iter().map(|key| &key.test));
+        let problem = format!("the store has no run of the test {test}");
+        return Err(unknown::missing(problem, test, "tests", &tests));
+    }
+    let known = distinct(of_test.iter().map(|key| &key.framework));
+    if let Some(unknown) = frameworks.iter().find(|framework| !known.contains(&framework.as_str())) {
+        let problem = format!("the store has no run of {unknown} for the test {test}");
+        return Err(unknown::missing(problem, unknown, "frameworks", &known));
+    }
+    let of_frameworks: Vec<&RunKey> = of_test
+        .into_iter()
+        .filter(|key| frameworks.is_empty() || frameworks.contains(&key.framework))
+        .collect();
+    if let Some(unknown) =
+        repeats.iter().find(|repeat| of_frameworks.iter().all(|key| key.repeat != **repeat))
+    {
+        let known: Vec<String> = of_frameworks.iter().map(|key| printed.name(key)).collect();
+        let problem = format!("the store has no repeat {unknown} of the test {test}");
+        return Err(unknown::missing(problem, "", "runs", &distinct(known.iter())));
+    }
+    let asked = |key: &&RunKey| repeats.is_empty() || repeats.contains(&key.repeat);
+    Ok(of_frameworks.into_iter().filter(asked).cloned().collect())
+}
+
+/// Returns the runs, of a test if one is given, that have all tags.
+///
+/// # Errors
+/// If no run has them.
+fn tagged(stored: &[RunInfo], tags: &[Tag], test: Option<&str>) -> Result<Vec<RunKey>> {
+    let of_test = |run: &&RunInfo| test.is_none_or(|test| run.key.test == test);
+    let runs: Vec<&RunInfo> = stored.iter().filter(of_test).collect();
+    let found: Vec<RunKey> =
+        runs.iter().filter(|run| tags.iter().all(|tag| tag.is_of(run))).map(|run| run.key.clone()).collect();
+    if !found.is_empty() || runs.is_empty() {
+        return Ok(found);
+    }
+    let has = |tag: &&Tag| runs.iter().any(|run| tag.is_of(run));
+    let lacking = tags.iter().find(|tag| !has(tag)).or(tags.first()).map_or("", |tag| tag.key.as_str());
+    let values = distinct(runs.iter().filter_map(|run| run.options.tags.get(lacking)));
+    let keys = distinct(runs.iter().flat_map(|run| run.options.tags.keys()));
+    let remedy = match (values.as_slice(), keys.as_slice()) {
+        ([], []) => "Tags are given at ingest, as in --tag branch=main.".to_owned(),
+        ([], keys) => format!("The runs have the tags {}.", keys.join(", ")),
+        (values, _) => format!("The runs have the {lacking} {}.", values.join(", ")),
+    };
+    let told: Vec<String> = tags.iter().map(Tag::to_string).collect();
+    Err(CliError::refused(format!("the store has no run with the tag {}", told.join(" and ")), remedy).into())
+}
+
+/// Returns the common test of runs that are shown together.
+pub(crate) fn only_test(keys: &[RunKey]) -> Result<&str> {
+    let tests = distinct(keys.iter().map(|key| &key.test));
+    match tests.as_slice() {
+        [only] => Ok(only),
+        several => Err(CliError::usage(
+            format!("expected runs of one test, found runs of {}: {}", several.len(), several.join(", ")),
+            "Name runs of one test.",
+        )
+        .into()),
+    }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = names.map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(keys: &[(&str, &str, u32)]) -> Vec<RunKey> {
+        let key = |(framework, test, repeat): &(&str, &str, u32)| {
+            RunKey::new(*framework, *test).with_repeat(*repeat)
+        };
+        keys.iter().map(key).collect()
+    }
+
+    fn found(runs: &[RunKey], name: &str) -> Result<String, String> {
+        let parts = |key: &RunKey| format!("{} {} {}", key.framework, key.test, key.repeat);
+        let all = |keys: Vec<RunKey>| keys.iter().map(parts).collect::<Vec<_>>().join(", ");
+        called(runs, name, &RunNames::of(runs)).map(all).map_err(|error| {
+            let remedy =
+                error.downcast_ref::<CliError>().map(|error| error.remedy.as_str()).unwrap_or_default();
+            format!("{error}. {remedy}")
+        })
+    }
+
+    #[test]
+    fn names_are_matched_whole_and_never_split() {
+        let runs =
+            runs(&[("go", "2048", 1), ("go", "2048", 2), ("a_b", "c", 1), ("127.0.0.1:9000", "x_y", 3)]);
+        for (name, key) in [
+            ("go_2048", "go 2048 1, go 2048 2"),
+            ("go/2048", "go 2048 1, go 2048 2"),
+            ("go_2048#1", "go 2048 1"),
+            ("go_2048#2", "go 2048 2"),
+            ("go/2048#2", "go 2048 2"),
+            ("a_b_c", "a_b c 1"),
+            ("127.0.0.1:9000_x_y", "127.0.0.1:9000 x_y 3"),
+            ("127.0.0.1:9000_x_y#3", "127.0.0.1:9000 x_y 3"),
+        ] {
+            assert_eq!(found(&runs, name).unwrap(), key, "{name}");
+        }
+        assert!(found(&runs, "go_2048#3").unwrap_err().contains("go_2048#1, go_2048#2"));
+        assert!(found(&runs, "127.0.0.1:9000_x_y#1").is_err(), "no name falls through to another run");
+        assert!(found(&runs, "a_b").unwrap_err().contains("the store has no run a_b"));
+    }
+
+    #[test]
+    fn names_of_two_runs_are_refused_and_both_are_listed() {
+        let alike = runs(&[("a_b", "c", 1), ("a", "b_c", 1)]);
+        let told = found(&alike, "a_b_c").unwrap_err();
+        assert!(told.contains("a_b/c") && told.contains("a/b_c"), "{told}");
+        assert_eq!(found(&alike, "a/b_c").unwrap(), "a b_c 1");
+        assert_eq!(found(&runs(&[("go", "t", 2), ("go", "t", 3)]), "go_t").unwrap(), "go t 2, go t 3");
+    }
+
+    #[test]
+    fn reserved_names_are_told_and_the_nearest_listed() {
+        let many: Vec<(String, u32)> = (0..40).map(|at| (format!("framework{at}"), 1)).collect();
+        let many: Vec<(&str, &str, u32)> =
+            many.iter().map(|(name, repeat)| (&**name, "t", *repeat)).collect();
+        let told = found(&runs(&many), "framwork7_t").unwrap_err();
+        assert!(
+            told.contains("Did you mean framework7_t? The most similar runs: framework7_t,")
+                && !told.contains("framework33"),
+            "{told}"
+        );
+        for name in ["go_2048@c64", "go_2048@w4", "go_2048:wrk", "go_2048@c64:wrk"] {
+            assert!(found(&runs(&[("go", "2048", 1)]), name).unwrap_err().contains("are reserved"), "{name}");
+        }
+        for name in ["127.0.0.1:9000_2048", "go_2048@home", "go_2048"] {
+            assert!(!found(&[], name).unwrap_err().contains("are reserved"), "{name}");
+        }
+    }
+}

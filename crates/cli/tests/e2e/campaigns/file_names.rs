@@ -1,0 +1,101 @@
+//! Runs that are named by their files: by `--name`, or where one server address gives one key to many logs.
+
+use serde_json::Value;
+
+use crate::support::*;
+
+/// A log that begins at this minute, of ten requests to the address that all share.
+fn log(minute: i64) -> String {
+    let mut text = "timeStamp,elapsed,label,success,allThreads,URL\n".to_owned();
+    for at in 0..10 {
+        let ms = 1_795_200_000_000 + minute * 60_000 + at * 300;
+        text.push_str(&format!("{ms},{},Get,true,4,http://10.0.0.1:9000/2048\n", 10 + at));
+    }
+    text
+}
+
+/// A store, and a folder of logs with these names.
+fn night(names: &[&str]) -> Store {
+    let store = Store::embedded();
+    for (name, minute) in names.iter().zip(0..) {
+        store.file(&format!("night/{name}"), log(minute));
+    }
+    store
+}
+
+/// The runs that an ingest of the folder stores.
+fn runs(store: &Store, flags: &[&str]) -> Vec<String> {
+    let rows = store.run(&[&["ingest", "night", "--format", "json"], flags].concat()).json();
+    let mut runs: Vec<String> =
+        rows.as_array().unwrap().iter().map(|row| text(row, "run").to_owned()).collect();
+    runs.sort();
+    runs
+}
+
+const PATTERN: &str = "{framework}_{test}_r{repeat}.csv";
+
+#[test]
+fn logs_behind_one_address_are_named_by_their_files_with_and_without_repeats() {
+    let names = ["go_mix_r1.csv", "go_mix_r2.csv", "node_mix_r1.csv", "node_plain_r1.csv"];
+    let all = ["go_mix#1", "go_mix#2", "node_mix", "node_plain"];
+    for flags in [&[][..], &["--append-repeat"], &["--name", PATTERN]] {
+        let store = night(&names);
+        assert_eq!(runs(&store, flags), all, "{flags:?}");
+        let again = store.run(&[&["ingest", "night"], flags].concat());
+        assert!(again.err.contains("0 new, 0 changed, 4 unchanged"), "{}", again.err);
+    }
+}
+
+#[test]
+fn names_that_can_be_read_in_two_ways_are_refused_with_the_pattern_that_fits() {
+    let store = night(&["spring_boot_mix_r1.csv", "spring_boot_mix_r2.csv", "go_mix_r1.csv"]);
+    let refused = store.run(&["ingest", "night"]).complaint(2);
+    assert_told(
+        &refused,
+        &["shared-key", "the pattern {framework}_{test}_r{repeat}.csv of file names", "--name"],
+    );
+    assert_eq!(store.list(), Vec::<Value>::new());
+    let named = runs(&store, &["--name", PATTERN]);
+    assert_eq!(named, ["go_mix", "spring_boot_mix#1", "spring_boot_mix#2"]);
+}
+
+#[test]
+fn log_whose_name_does_not_follow_the_pattern_fails_and_the_others_are_stored() {
+    let store = night(&["go_mix_r1.csv", "notes.csv"]);
+    let done = store.run(&["ingest", "night", "--name", PATTERN, "--format", "json"]);
+    assert_eq!(done.code, Some(2), "{}", done.err);
+    assert_told(&done.err, &["notes.csv: its name does not follow", "[file-name]", "--name"]);
+    let rows: Value = serde_json::from_slice(&done.out).unwrap();
+    let failed = rows.as_array().unwrap().iter().find(|row| row["status"] == "failed").unwrap();
+    assert_eq!(failed["code"], "file-name");
+    assert_eq!(store.list().len(), 1);
+}
+
+#[test]
+fn pattern_names_a_single_run_too_and_its_summary_is_json() {
+    let store = night(&["go_mix_r3.csv"]);
+    let file = "night/go_mix_r3.csv";
+    let rows = store.run(&["ingest", file, "--name", PATTERN, "--format", "json", "-o", "stored.json"]);
+    assert_eq!((rows.code, rows.out.len()), (Some(0), 0), "{}", rows.err);
+    let written = std::fs::read(store.folder.path().join("stored.json")).unwrap();
+    let rows: Value = serde_json::from_slice(&written).unwrap();
+    assert_eq!(
+        (text(&rows[0], "run"), count(&rows[0], "requests"), text(&rows[0], "status")),
+        ("go_mix#3", 10, "new")
+    );
+    let again = store.run(&["ingest", file, "--name", PATTERN, "--format", "json"]).json();
+    assert_eq!(again[0]["status"], "changed");
+    for (flags, part) in [
+        (&["--name", "{test}.log"][..], "does not follow --name"),
+        (&["--name", "{test"], "brace"),
+        (
+            &["--name", PATTERN, "--framework", "go"],
+            "--framework is given, and --name has the field {framework}",
+        ),
+        (&["--name", PATTERN, "--append-repeat"], "{repeat}"),
+        (&["--concurrency", "3"], "--concurrency is for summaries"),
+    ] {
+        let complaint = store.run(&[&["ingest", file], flags].concat()).complaint(2);
+        assert!(complaint.contains(part), "{flags:?}: {complaint}");
+    }
+}

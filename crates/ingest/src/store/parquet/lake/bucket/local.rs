@@ -1,0 +1,210 @@
+//! The folder of a store on this machine's disk. What is a link within it is neither read, written, listed nor deleted,
+//! since it may lead out of the store.
+
+use std::fs::{self, FileType};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::error::{Error, ErrorKind};
+
+/// An object that was listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::store::parquet::lake) struct Listed {
+    pub(in crate::store::parquet::lake) name: String,
+    /// When it was written, by the clock of the bucket, epoch ms.
+    pub(in crate::store::parquet::lake) since_ms: i64,
+}
+
+/// A folder on the disk. The folder itself may be a link.
+pub(super) struct Local(pub(super) PathBuf);
+
+impl Local {
+    /// Fails if a name in the folder leads over a link, or to something that is neither a file nor a folder.
+    pub(super) fn check(&self, name: &str) -> io::Result<()> {
+        let mut path = self.0.clone();
+        for part in name.split('/').filter(|part| !part.is_empty()) {
+            path.push(part);
+            if [".", ".."].contains(&part) {
+                return Err(outside(&path));
+            }
+            match path.symlink_metadata() {
+                Ok(found) => check_kind(&path, found.file_type())?,
+                Err(error) if is_absent(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the files in a folder and in those in it, whose names come after one.
+    pub(super) fn list(&self, name: &str, after: Option<&str>) -> io::Result<Vec<Listed>> {
+        self.check(name)?;
+        let mut listed = Vec::new();
+        let mut folders = vec![name.to_owned()];
+        while let Some(folder) = folders.pop() {
+            let entries = match fs::read_dir(self.0.join(&folder)) {
+                Err(error) if is_absent(&error) => continue,
+                entries => entries?,
+            };
+            for entry in entries {
+                let entry = entry?;
+                // perfpipe gives no such names.
+                let Ok(own) = entry.file_name().into_string() else { continue };
+                let name = format!("{folder}/{own}");
+                // A folder of that name has only what comes after it.
+                let is_before = after.is_some_and(|after| *name <= *after && !after.starts_with(&name));
+                if is_before || is_unfinished(&own) {
+                    continue;
+                }
+                let kind = entry.file_type()?;
+                check_kind(&entry.path(), kind)?;
+                match kind.is_dir() {
+                    true => folders.push(name),
+                    false => listed.extend(about(name, &entry)?),
+                }
+            }
+        }
+        if let Some(after) = after {
+            listed.retain(|found| *found.name > *after);
+        }
+        Ok(listed)
+    }
+
+    /// Returns the names of what is directly in the folder.
+    pub(super) fn entries(&self) -> io::Result<Vec<String>> {
+        match fs::read_dir(&self.0) {
+            Err(error) if is_absent(&error) => Ok(Vec::new()),
+            entries => entries?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect(),
+        }
+    }
+
+    /// Removes a file, if it is there. Each folder on the way is opened as what it is, so that nobody can put a link in
+    /// its place meanwhile.
+    #[cfg(unix)]
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        use rustix::fs::{AtFlags, Mode, OFlags, open, openat, unlinkat};
+        self.check(name)?;
+        let folder = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let remove = || {
+            let mut at = open(&self.0, folder, Mode::empty())?;
+            let (folders, file) = name.rsplit_once('/').unwrap_or(("", name));
+            for part in folders.split('/').filter(|part| !part.is_empty()) {
+                at = openat(&at, part, folder | OFlags::NOFOLLOW, Mode::empty())?;
+            }
+            unlinkat(&at, file, AtFlags::empty())
+        };
+        match remove().map_err(io::Error::from) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
+    /// Removes a file, if it is there.
+    #[cfg(not(unix))]
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        self.check(name)?;
+        match fs::remove_file(self.0.join(name)) {
+            Err(error) if is_absent(&error) => Ok(()),
+            removed => removed,
+        }
+    }
+}
+
+/// Returns true if there is no such file. What leads through a file is not there.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Returns true if a file is one that the object store's client has begun and not finished: it has a number at its end.
+fn is_unfinished(name: &str) -> bool {
+    let number = name.rsplit_once('#').map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn outside(path: &Path) -> io::Error {
+    let why = format!("{} leads out of the store", path.display());
+    Error::io_failure(ErrorKind::TableForeign, why, "Find out who wrote this name into the store.")
+}
+
+fn check_kind(path: &Path, kind: FileType) -> io::Result<()> {
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    let (what, code) = match kind.is_symlink() {
+        true => ("a link, and links within a store are not followed", ErrorKind::LinkInStore),
+        false => ("neither a file nor a folder", ErrorKind::TableForeign),
+    };
+    let remedy = "Remove it, or put in its place what it stands for.";
+    Err(Error::io_failure(code, format!("{} is {what}", path.display()), remedy))
+}
+
+/// Returns what is known of a file; `None` if it is gone meanwhile.
+fn about(name: String, entry: &fs::DirEntry) -> io::Result<Option<Listed>> {
+    let found = match entry.metadata() {
+        Err(error) if is_absent(&error) => return Ok(None),
+        found => found?,
+    };
+    let since = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+    Ok(Some(Listed { name, since_ms }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A store with a file, and a folder outside of it with another.
+    fn folders() -> (tempfile::TempDir, Local, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let (store, outside) = (home.path().join("store"), home.path().join("outside"));
+        fs::create_dir_all(store.join("a/b")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        fs::write(store.join("a/b/own"), "x").unwrap();
+        fs::write(outside.join("own"), "kept").unwrap();
+        (home, Local(store), outside)
+    }
+
+    fn names(local: &Local, folder: &str, after: Option<&str>) -> Vec<String> {
+        let mut names: Vec<String> =
+            local.list(folder, after).unwrap().into_iter().map(|found| found.name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn links_are_neither_listed_nor_deleted_through() {
+        for link in ["a/b/own", "a/b", "a"] {
+            let (_home, local, outside) = folders();
+            let path = local.0.join(link);
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.unwrap();
+            symlink(if link.ends_with("own") { outside.join("own") } else { outside.clone() }, &path)
+                .unwrap();
+            let name = if link == "a" { "a/own" } else { "a/b/own" };
+            for failed in [local.check(name), local.list("a", None).map(drop), local.remove(name)] {
+                let error = Error::io(Path::new("x"), failed.unwrap_err());
+                assert_eq!(error.kind(), ErrorKind::LinkInStore, "{link}");
+            }
+            assert_eq!(fs::read_to_string(outside.join("own")).unwrap(), "kept", "{link}");
+        }
+    }
+
+    #[test]
+    fn files_are_listed_and_removed() {
+        let (_home, local, _) = folders();
+        for name in ["a/b/own#1", "a/b/x#y", "a/c", "a/a"] {
+            fs::write(local.0.join(name), "").unwrap();
+        }
+        assert_eq!(names(&local, "a", None), ["a/a", "a/b/own", "a/b/x#y", "a/c"]);
+        assert_eq!(names(&local, "a", Some("a/b/own")), ["a/b/x#y", "a/c"]);
+        assert_eq!(names(&local, "none", None), [""; 0]);
+        for _ in 0..2 {
+            local.remove("a/b/own").unwrap();
+            local.remove("none/own").unwrap();
+        }
+        assert!(local.remove("a/b").is_err() && local.remove("a/../a/a").is_err());
+        assert_eq!(names(&local, "a", None), ["a/a", "a/b/x#y", "a/c"]);
+    }
+}

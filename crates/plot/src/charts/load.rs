@@ -1,0 +1,57 @@
+//! The strip of the load, for pages whose colours show something else.
+
+use super::chart::{Chart, Height};
+use super::run::Run;
+use crate::layout::axis::Axis;
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::marks::line::Line;
+use crate::output::drawing::Drawing;
+use crate::palette::SOFT;
+use crate::style::ColorBy;
+use crate::text::number::measured;
+
+/// The width of the line, in points.
+const WIDTH: f64 = 1.1;
+/// The height of the strip, in points.
+const HEIGHT: f64 = 34.0;
+
+/// The chart of the load.
+pub(crate) struct Load<'a>(&'a Run<'a>);
+
+impl<'a> Load<'a> {
+    /// Returns the chart; `None` if the colours show the load already, or the log does not have it.
+    pub(crate) fn new(run: &'a Run<'a>) -> Option<Self> {
+        (run.style.color_by != ColorBy::Load && run.summary().load_max.is_some()).then_some(Self(run))
+    }
+
+    fn most(&self) -> f64 {
+        self.0.summary().load_max.unwrap_or_default()
+    }
+}
+
+impl Chart for Load<'_> {
+    fn legend(&self) -> Legend {
+        let most = format!("at most {} threads", measured(self.most()));
+        let entries = vec![Entry::new(Swatch::Line(SOFT, WIDTH), most)];
+        Legend { heading: "Load (active threads)".to_owned(), entries, notes: Vec::new() }
+    }
+
+    fn alt(&self) -> String {
+        format!("Load over time: at most {} threads.", measured(self.most()))
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let most = self.most();
+        Ok(Axis::ends(most.max(1.0), 0).with_room(most))
+    }
+
+    fn height(&self) -> Height {
+        Height::Fixed(HEIGHT)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        let values = |column: &crate::columns::Column| column.load;
+        Line { values, color: |_: &_| SOFT, width: WIDTH }.draw(drawing, frame, &self.0.columns.columns);
+    }
+}
