@@ -14,6 +14,7 @@ use crate::pipeline::plan::open_log;
 use crate::pipeline::survey::Survey;
 use crate::run::infer::Clues;
 use crate::run::info::SourceFile;
+use crate::run::key::RunKey;
 use crate::run::options::cpu_scale::CpuScale;
 use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
@@ -64,6 +65,22 @@ pub(crate) struct CpuFile {
     pub(crate) scale: Option<CpuScale>,
     /// The extent of the readings, on the log's clock.
     pub(crate) readings: Readings,
+}
+
+impl LogFile {
+    /// Takes what its name tells before what its beginning does.
+    pub(super) fn take_name(&mut self, name: FileName) {
+        let FileName { framework, test, .. } = &name;
+        self.clues.framework = framework.clone().or(self.clues.framework.take());
+        self.clues.test = test.clone().or(self.clues.test.take());
+        self.name = name;
+    }
+
+    /// The keys that the log may give, the most likely first.
+    pub(super) fn keys(&self) -> Vec<RunKey> {
+        let repeat = self.name.repeat.unwrap_or(1);
+        self.clues.possible().into_iter().map(|key| key.with_repeat(repeat)).collect()
+    }
 }
 
 impl Found {

@@ -1,18 +1,13 @@
 //! What the names of logs tell of their runs: by a pattern that is given, or where all else gives one key to several logs.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind};
 use crate::formats::summaries::keys::{NamePattern, NamedParts};
 use crate::operations::options::IngestOptions;
-use crate::run::key::{Repeat, RunKey};
+use crate::run::key::Repeat;
 use crate::source::log::{last_part, stem};
-
-use super::file::LogFile;
-use super::run::CampaignRun;
-use super::status::Stand;
 
 /// Patterns that a message may propose, the most likely first, without the ending.
 const PROPOSED: [&str; 8] = [
@@ -47,7 +42,7 @@ impl FileName {
         Cow::Owned(own)
     }
 
-    fn of(parts: NamedParts, options: &IngestOptions) -> Self {
+    pub(super) fn new(parts: NamedParts, options: &IngestOptions) -> Self {
         let on_port = || options.frameworks.on_port(parts.port?).map(str::to_owned);
         Self { framework: parts.framework.clone().or_else(on_port), test: parts.test, repeat: parts.repeat }
     }
@@ -70,70 +65,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-impl LogFile {
-    fn take(&mut self, name: FileName) {
-        let FileName { framework, test, .. } = &name;
-        self.clues.framework = framework.clone().or(self.clues.framework.take());
-        self.clues.test = test.clone().or(self.clues.test.take());
-        self.name = name;
-    }
-
-    /// The keys that the log may give, the most likely first.
-    pub(super) fn keys(&self) -> Vec<RunKey> {
-        let repeat = self.name.repeat.unwrap_or(1);
-        self.clues.possible().into_iter().map(|key| key.with_repeat(repeat)).collect()
-    }
-}
-
-/// Names the runs by their files: all of them by a pattern that is given, otherwise those that would have one key. Returns
-/// notes on the latter.
-pub(super) fn name_runs(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions) -> Vec<String> {
-    let Some(pattern) = &options.file_names else { return prefer_names(runs, options) };
-    for (log, run) in runs {
-        match pattern.read(last_part(&log.path.to_string_lossy())) {
-            Some(parts) => log.take(FileName::of(parts, options)),
-            None => run.stand = Stand::Failed(unnamed(&log.path)),
-        }
-    }
-    Vec::new()
-}
-
-fn unnamed(path: &Path) -> Error {
-    Error::usage(
-        ErrorKind::FileName,
-        format!("{}: its name does not follow the pattern of file names", path.display()),
-        "Correct the pattern, in which {*} stands for any text, or move the file elsewhere.",
-    )
-}
-
-/// Where what is in several logs gives them one key, takes frameworks and tests from their names: only if these are plain,
-/// give each log a key of its own, and name more than one framework or number all repeats.
-fn prefer_names(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions) -> Vec<String> {
-    if options.framework.is_some() || options.test.is_some() {
-        return Vec::new();
-    }
-    let mut groups: BTreeMap<RunKey, Vec<usize>> = BTreeMap::new();
-    for (number, (log, _)) in runs.iter().enumerate() {
-        groups.entry(log.clues.infer().key).or_default().push(number);
-    }
-    let mut notes = Vec::new();
-    for (key, members) in groups.into_iter().filter(|(_, members)| members.len() > 1) {
-        let paths: Vec<&Path> =
-            members.iter().filter_map(|number| runs.get(*number)).map(|(log, _)| &*log.path).collect();
-        let Some(names) = distinct(&paths) else { continue };
-        notes.push(format!(
-            "{} logs would all be {key} by their requests, and are named by their files",
-            members.len()
-        ));
-        for (number, name) in members.into_iter().zip(names) {
-            runs.get_mut(number).into_iter().for_each(|(log, _)| log.take(name.clone()));
-        }
-    }
-    notes
-}
-
 /// The names of logs, if they are plain and tell all of them apart.
-fn distinct(paths: &[&Path]) -> Option<Vec<FileName>> {
+pub(super) fn distinct(paths: &[&Path]) -> Option<Vec<FileName>> {
     let names = paths.iter().map(|path| FileName::plain(path)).collect::<Option<Vec<_>>>()?;
     let frameworks: BTreeSet<_> = names.iter().map(|name| &name.framework).collect();
     let keys: BTreeSet<_> = names.iter().map(|name| (&name.framework, &name.test, name.repeat)).collect();

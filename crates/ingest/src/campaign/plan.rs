@@ -11,9 +11,10 @@ use crate::operations::store::Store;
 use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
+use crate::source::log::last_part;
 
 use super::file::{CpuFile, Found, LogFile, Twins, same_content};
-use super::file_names::{name_runs, proposal};
+use super::file_names::{FileName, distinct, proposal};
 use super::folder::Listing;
 use super::name::{bare, log_of};
 use super::pairing::{Choice, Export, Log, Paired, pair};
@@ -377,4 +378,51 @@ fn candidate<'a>(
 ) -> Candidate<'a> {
     let keys = keys.map(Vec::as_slice).unwrap_or_default();
     Candidate { keys, t0_ms: log.t0_ms, logs: &log.sources, cpu, options }
+}
+
+/// Names the runs by their files: all of them by a pattern that is given, otherwise those that would have one key. Returns
+/// notes on the latter.
+fn name_runs(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions) -> Vec<String> {
+    let Some(pattern) = &options.file_names else { return prefer_names(runs, options) };
+    for (log, run) in runs {
+        match pattern.read(last_part(&log.path.to_string_lossy())) {
+            Some(parts) => log.take_name(FileName::new(parts, options)),
+            None => run.stand = Stand::Failed(unnamed(&log.path)),
+        }
+    }
+    Vec::new()
+}
+
+fn unnamed(path: &Path) -> Error {
+    Error::usage(
+        ErrorKind::FileName,
+        format!("{}: its name does not follow the pattern of file names", path.display()),
+        "Correct the pattern, in which {*} stands for any text, or move the file elsewhere.",
+    )
+}
+
+/// Where what is in several logs gives them one key, takes frameworks and tests from their names: only if these are plain,
+/// give each log a key of its own, and name more than one framework or number all repeats.
+fn prefer_names(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions) -> Vec<String> {
+    if options.framework.is_some() || options.test.is_some() {
+        return Vec::new();
+    }
+    let mut groups: BTreeMap<RunKey, Vec<usize>> = BTreeMap::new();
+    for (number, (log, _)) in runs.iter().enumerate() {
+        groups.entry(log.clues.infer().key).or_default().push(number);
+    }
+    let mut notes = Vec::new();
+    for (key, members) in groups.into_iter().filter(|(_, members)| members.len() > 1) {
+        let paths: Vec<&Path> =
+            members.iter().filter_map(|number| runs.get(*number)).map(|(log, _)| &*log.path).collect();
+        let Some(names) = distinct(&paths) else { continue };
+        notes.push(format!(
+            "{} logs would all be {key} by their requests, and are named by their files",
+            members.len()
+        ));
+        for (number, name) in members.into_iter().zip(names) {
+            runs.get_mut(number).into_iter().for_each(|(log, _)| log.take_name(name.clone()));
+        }
+    }
+    notes
 }

@@ -339,7 +339,10 @@ mod tests {
         refused(|run| run.key.repeat = 0, "the repeat is 0");
         refused(|run| run.key.repeat = u32::MAX, "the repeat is 4294967295");
         refused(|run| run.key.framework = " ".into(), "the name of the framework is empty");
-        refused(|run| run.key.test = "a\0b".into(), "the name of the test has a NUL, which PostgreSQL can't store");
+        refused(
+            |run| run.key.test = "a\0b".into(),
+            "the name of the test has a NUL, which PostgreSQL can't store",
+        );
         refused(|run| run.key.test = "x".repeat(1001), "has 1001 bytes");
         refused(|run| _ = run.options.tags.insert("a b".into(), "x".into()), "tag");
         refused(|run| _ = run.options.tags.insert("a".into(), "x\u{1b}".into()), "tag");

@@ -163,7 +163,10 @@ fn of_test(runs: &[RunKey], test: &str, args: &TestArgs, printed: &RunNames) -> 
     let of_test: Vec<&RunKey> = runs.iter().filter(|key| key.test == test).collect();
     if of_test.is_empty() {
         let tests = distinct(runs.iter().map(|key| &key.test));
-        let problem = format!("the store has no run of the test {test}");
+        let problem = match frameworks.as_slice() {
+            [only] => format!("the store has no run {only}_{test}: none is of the test {test}"),
+            _ => format!("the store has no run of the test {test}"),
+        };
         return Err(unknown::missing(problem, test, "tests", &tests));
     }
     let known = distinct(of_test.iter().map(|key| &key.framework));

@@ -355,7 +355,9 @@ fn each_repeat_has_its_page_and_the_middle_one_stands_for_its_framework() {
             ["report", "--test", "2048", "--out", "charts", "--format", "svg", "--chart", "time,sweep"];
         let league = store.run(&flags).text();
         assert!(league.contains("least (1/s)  greatest (1/s)"), "{league}");
-        for note in ["\nFrameworks share a rank if", "\nA framework that ran once is assumed to"] {
+        for note in
+            ["\nFrameworks whose repeats overlap share a rank", "\nA framework that ran once is assumed to"]
+        {
             assert!(league.contains(note), "{league}");
         }
         let folder = store.folder.path().join("charts");

@@ -121,7 +121,7 @@ fn assert_commands_work(scene: &Scene) {
         vec!["check", "--test", "2048", "requests >= 1"],
         vec!["compare", "go_2048#1", "go_2048#2"],
         [&["diagnose", "--repeat", "1"], &told[..]].concat(),
-        vec!["attach-cpu", "go_2048", cpu],
+        vec!["attach-cpu", "go_2048#1", cpu],
         vec!["copy", "--to", other.place()],
         vec!["copy", "go_2048", "--to", other.place(), "--replace"],
     ];

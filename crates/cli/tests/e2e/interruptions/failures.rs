@@ -78,7 +78,7 @@ fn run_that_is_not_there_is_named_with_the_way_to_see_those_that_are() {
         let key = ["--framework", "nio", "--test", "2048"];
         for what in ["seconds", "samples", "errors", "cpu", "summary", "labels", "rejects"] {
             let complaint = store.run(&[&["export", "--what", what], &key[..]].concat()).complaint(1);
-            assert_told(&complaint, &["nio_2048", "perfpipe list"]);
+            assert_told(&complaint, &["nio_2048", "the tests other"]);
         }
         store.run(&[&["drop"], &key[..]].concat()).complaint(1);
         store.run(&[&["drop"], &other[..]].concat()).said();

@@ -116,14 +116,15 @@ fn has_module(folder: &Path, module: &str) -> bool {
 #[test]
 fn guarantees_name_tests_that_exist() {
     let text = std::fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
-    let tests =
-        ["ingest", "analyze", "plot", "cli"].map(|name| root().join("crates").join(name).join("tests"));
+    let crates = ["ingest", "analyze", "plot", "cli"].map(|name| root().join("crates").join(name));
+    // Tests beside the code are the program `lib`.
+    let folders = |program: &str| {
+        let folder = if program == "lib" { PathBuf::from("src") } else { Path::new("tests").join(program) };
+        crates.each_ref().map(|of| of.join(&folder)).into_iter().filter(|folder| folder.is_dir())
+    };
     let names = text.split('`').filter_map(|name| name.split_once("::")?.0.split_once(' '));
     let missing: Vec<_> = names
-        .filter(|(program, module)| {
-            let program = tests.iter().map(|tests| tests.join(program)).find(|program| program.is_dir());
-            program.is_none_or(|program| !has_module(&program, module))
-        })
+        .filter(|(program, module)| !folders(program).any(|folder| has_module(&folder, module)))
         .collect();
     assert!(missing.is_empty(), "no such tests: {missing:?}");
 }

@@ -165,7 +165,11 @@ fn stored_runs_are_points_too() {
         assert!(point["notes"].contains("seconds 50 to 77"), "{point:?}");
         store.run(&["ingest", &short, "--framework", "go", "--test", "2048"]).said();
         let sweep = store.run(&["sweep", "--test", "2048", "--format", "csv"]);
-        assert!(sweep.err.contains("go_2048 has no hold, so it is no point of the sweep"), "{}", sweep.err);
+        assert!(
+            sweep.err.contains("go_2048 has no hold, so it is not a point of the sweep"),
+            "{}",
+            sweep.err
+        );
         assert_eq!(rows(&sweep.text()).len(), 2);
         let listed = store.run(&["list", "--points", "--format", "csv"]).text();
         assert_eq!(rows(&listed).len(), 1, "only summaries are stored as points");

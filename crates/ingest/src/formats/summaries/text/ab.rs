@@ -217,7 +217,7 @@ mod tests {
         let reset = only("ab/drop-abort.txt").figures;
         assert_eq!(
             reset.aborted.as_deref(),
-            Some("ab gave up after 49 requests; it tells why on standard error")
+            Some("ab gave up after 49 requests; the reason is on its standard error")
         );
         let with_reason = [
             std::fs::read(super::super::super::fixtures::path("ab/timeout-r.txt")).unwrap(),

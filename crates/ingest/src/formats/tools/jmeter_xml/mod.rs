@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use self::tokens::{Place, Token, Tokens};
+use self::tokens::{Input, Place, Token, Tokens};
 use super::convert::{Convert, Follows};
 use super::csv::Column;
 use super::format::{Clock, Format};
@@ -142,28 +142,6 @@ impl Convert for JmeterXml {
         };
         rows.place = (place.line, place.byte);
         Ok(log.index(place.byte))
-    }
-}
-
-/// The bytes of the log that are there, and where they begin in it.
-struct Input<'a> {
-    bytes: &'a [u8],
-    begin: u64,
-}
-
-impl<'a> Input<'a> {
-    /// The index of a byte of the log.
-    fn index(&self, byte: u64) -> usize {
-        usize::try_from(byte.saturating_sub(self.begin)).unwrap_or(usize::MAX).min(self.bytes.len())
-    }
-
-    /// The byte of the log behind those that are there.
-    fn end(&self) -> u64 {
-        self.begin + self.bytes.len() as u64
-    }
-
-    fn get(&self, from: u64, to: u64) -> &'a [u8] {
-        self.bytes.get(self.index(from)..self.index(to)).unwrap_or_default()
     }
 }
 

@@ -6,9 +6,29 @@
 
 use memchr::memmem;
 
-use super::Input;
 use crate::formats::steps;
 
+/// The bytes of the log that are there, and where they begin in it.
+pub(super) struct Input<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) begin: u64,
+}
+
+impl<'a> Input<'a> {
+    /// The index of a byte of the log.
+    pub(super) fn index(&self, byte: u64) -> usize {
+        usize::try_from(byte.saturating_sub(self.begin)).unwrap_or(usize::MAX).min(self.bytes.len())
+    }
+
+    /// The byte of the log behind those that are there.
+    pub(super) fn end(&self) -> u64 {
+        self.begin + self.bytes.len() as u64
+    }
+
+    pub(super) fn get(&self, from: u64, to: u64) -> &'a [u8] {
+        self.bytes.get(self.index(from)..self.index(to)).unwrap_or_default()
+    }
+}
 /// A place in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
