@@ -359,7 +359,7 @@ fn request_that_hangs_is_told_beside_the_throughput() {
     assert_eq!(timeline.duration.seconds, 60.03);
     assert_eq!(timeline.duration.long_wait(), Some(50.04));
     assert!((timeline.summary.throughput - 1000.0 / 60.03).abs() < 1e-9);
-    let told = "spring: its throughput includes the wait for its last answer, 50.0 s.";
+    let told = "spring, repeat 1: its throughput includes the wait for its last answer, 50.0 s.";
     let notes = |timelines: &[Timeline]| perfpipe_analyze::League::new(timelines).unwrap().notes();
     let calm = Timeline::new(&even(10_000, 100).stored(), &View::default()).unwrap();
     assert!(notes(&[timeline, calm.clone()]).iter().any(|note| note == told));

@@ -246,7 +246,7 @@ fn burst_of_failures_is_told_apart_from_steady_ones_with_its_causes() {
         made.go_on(60, &[failing(0.04)], 50.0).go_on(8, &[failing(0.7)], 50.0);
         let findings = made.go_on(60, &[failing(0.04)], 50.0).findings();
         assert_eq!(kinds(&findings), [FindingKind::Failures; 2], "{findings:#?}");
-        assert!(findings[0].what.contains("throughout") && findings[0].evidence.contains("503 \"Service"));
+        assert!(findings[0].what.contains("throughout") && findings[0].evidence.contains("503 (Service"));
         assert_eq!(findings[1].span, span(60, 67));
         assert!(
             findings[1].evidence.contains("before and after 4")

@@ -271,7 +271,7 @@ fn first_screen_says_what_was_tested_and_what_came_of_it() {
     let broken = between(&html, "<table class=\"verdicts\">", "</table>");
     assert!(broken.contains("p95 &lt; 10ms") && !broken.contains("p50 &lt; 20ms"), "{broken}");
     assert!(
-        between(&html, "<details class=\"held\"><summary>✓ 1 of 2 hold", "</details>")
+        between(&html, "<details class=\"held\"><summary>✓ 1 of 2 passed", "</details>")
             .contains("p50 &lt; 20ms")
     );
     assert!(

@@ -107,6 +107,12 @@ async fn points(args: &ListArgs, store: &Store) -> Result<()> {
     output.finish()
 }
 
+/// The duration of a run in seconds. `None` for runs of earlier versions, whose samples would have to be read for it.
+fn duration(run: &RunInfo) -> Option<f64> {
+    let duration = RunDuration::of(run, &View::of(run));
+    (!duration.estimated || !run.samples_stored).then_some(duration.seconds)
+}
+
 /// Builds the table of the runs.
 fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Table {
     let table = Table::of(runs)
@@ -121,7 +127,7 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .instant()
         .column("seconds", |run| Some(u64::from(run.seconds)))
         .people_see(false)
-        .column("duration", |run| Some(RunDuration::of(run, &View::of(run)).seconds))
+        .column("duration", duration)
         .duration()
         .column("requests", |run| Some(run.requests()))
         .column("failures", |run| Some(run.failures))

@@ -343,7 +343,7 @@ mod tests {
             |run| run.key.test = "a\0b".into(),
             "the name of the test has a NUL, which PostgreSQL can't store",
         );
-        refused(|run| run.key.test = "x".repeat(1001), "has 1001 bytes");
+        refused(|run| run.key.test = "x".repeat((64 << 10) + 1), "has 65537 bytes");
         refused(|run| _ = run.options.tags.insert("a b".into(), "x".into()), "tag");
         refused(|run| _ = run.options.tags.insert("a".into(), "x\u{1b}".into()), "tag");
     }

@@ -4,7 +4,7 @@ use perfpipe_analyze::SeriesBySecond;
 
 use super::chart::{Chart, Height};
 use super::run::Run;
-use super::shared::Scaled;
+use super::shared::{MOST, Scaled};
 use crate::columns::Column;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
@@ -18,9 +18,6 @@ const WIDTH: f64 = 1.3;
 
 /// The height of the chart if there is nothing to draw, in points.
 const NOTHING: f64 = 40.0;
-
-/// The largest number of series on a page: more would leave no height for their charts.
-pub(crate) const MOST: usize = 4;
 
 /// The chart of one of a run's series.
 pub(crate) struct Server<'a> {

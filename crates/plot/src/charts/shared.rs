@@ -2,9 +2,11 @@
 
 use perfpipe_analyze::{SeriesBySecond, Timeline};
 
-use super::server::MOST;
 use crate::columns::{Column, Spread};
 use crate::output::drawing::Text;
+
+/// The largest number of series on a page: more would leave no height for their charts.
+pub(super) const MOST: usize = 4;
 
 /// A series of several runs, by name and unit.
 #[derive(Debug, Clone, PartialEq)]

@@ -107,7 +107,7 @@ fn sweeps_are_tidy_and_name_their_knee() {
             );
             assert_eq!(told("throughput does not grow beyond the least load"), name == "falling", "{name}");
             let few = sweep.steps.len() < 3;
-            assert_eq!(told("fewer than three loads have 3 seconds or more"), few, "{name}");
+            assert_eq!(told("too few load levels to find a knee"), few, "{name}");
         }
     }
 }

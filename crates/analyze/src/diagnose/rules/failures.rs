@@ -202,6 +202,6 @@ fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
             format!("{} with {code}{message}", counted(*count, "failure"))
         })
         .collect();
-    told.extend((more > 0).then(|| format!("{more} other causes")));
+    told.extend((more > 0).then(|| counted(more as u64, "other cause")));
     told.join(", ")
 }

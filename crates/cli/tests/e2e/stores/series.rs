@@ -126,7 +126,7 @@ fn series_that_can_not_be_told_are_refused() {
         (vec!["--series", &memory, "--unit", "bytes"], 2, "NAME=FILE"),
         (vec!["--series", &given("memory", &memory)], 2, "--unit"),
         (vec!["--unit", "bytes"], 2, "--series"),
-        (vec!["--series", &given("cpu", &memory), "--unit", "bytes"], 2, "without --series"),
+        (vec!["--series", &given("cpu", &memory), "--unit", "bytes"], 2, "not a --series: name their file"),
         (vec!["--series", &given("a b", &memory), "--unit", "bytes"], 2, "letters"),
         (vec!["--series", &given("m", &memory), "--unit", " "], 2, "--unit"),
         (vec!["--series", &given("m", &memory), "--unit", "a", "--unit", "b"], 2, "one unit"),

@@ -59,7 +59,7 @@ fn tap_reads_and_the_bar_is_small() {
         reader.browser.call("Input.dispatchTouchEvent", json!({ "type": what, "touchPoints": points }));
     }
     let told = reader.told(0);
-    assert!(text(&told, "second").starts_with("41 ("), "{told}");
+    assert!(text(&told, "second").starts_with("second 41 · "), "{told}");
     assert!(!text(&told, "successes/s").is_empty(), "{told}");
     let share = reader.browser.number("document.querySelector('#live-0 .bar').offsetHeight / innerHeight");
     assert!(share < 0.2, "the bar takes {share} of the window");

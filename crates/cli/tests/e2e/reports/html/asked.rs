@@ -56,7 +56,7 @@ fn time_of_day_is_told_at_the_cross_hair_and_on_axes_where_it_is_asked_for() {
     reader.browser.pointer("mouseMoved", x, y, false);
     // The run began at 19:42:18 UTC.
     let told = reader.told(0);
-    assert_eq!(text(&told, "second"), "41 (0:41, 01:12:59)");
+    assert_eq!(text(&told, "second"), "second 41 · 01:12:59");
     let labels = "[...document.querySelectorAll('#live-0 svg')][0].querySelectorAll('text.across')";
     let labels = reader.browser.evaluate(&format!("[...{labels}].map((label) => label.textContent)"));
     let labels = labels.as_array().unwrap();
@@ -72,7 +72,7 @@ fn cross_hair(reader: &mut Reader, store: &Store, (run, framework): (usize, &str
         let (x, y) = reader.place(run, *second as f64 + 0.5, rows.as_array().unwrap().len() as f64);
         reader.browser.pointer("mouseMoved", x, y, false);
         let (told, row) = (reader.told(run), &rows[second]);
-        assert!(text(&told, "second").starts_with(&format!("{second} (")), "{told}");
+        assert!(text(&told, "second").starts_with(&format!("second {second} · ")), "{told}");
         for (name, column) in [
             ("successes/s", "successes"),
             ("failures/s", "failures"),

@@ -54,7 +54,7 @@ fn series_are_drawn_and_told_at_the_cross_hair_and_judged_by_rules() {
     for (rule, why) in [("series memory < 15MiB for 4s", "null"), ("series swap < 1", "no series swap")] {
         let judged = check(rule);
         assert_eq!(judged.code, Some(4), "{rule}");
-        assert_told(&String::from_utf8_lossy(&judged.out), &["\"holds\":false", why]);
+        assert_told(&String::from_utf8_lossy(&judged.out), &["\"passed\":false", why]);
     }
     let Some(mut reader) = Reader::open(&report(&store, "t")) else { return };
     reader.see(0);

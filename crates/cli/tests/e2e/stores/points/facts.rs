@@ -81,7 +81,7 @@ fn seconds_of_locust_are_those_of_its_json_in_both_stores() {
             .run(&["ingest", &output("locust/run_stats.csv"), "--framework", "go", "--test", "other"])
             .said();
         let none = export("other");
-        assert!(none.err.contains("no point of other has counts by second"), "{}", none.err);
+        assert!(none.err.contains("no point of other has counts per second"), "{}", none.err);
         assert_eq!(none.text().lines().count(), 1);
         let run = store.run(&["export", "go_shop", "--what", "point-seconds"]).complaint(2);
         assert!(run.contains("Give --test"), "{run}");
