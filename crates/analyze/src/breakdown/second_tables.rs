@@ -6,11 +6,12 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use crate::error::Result;
 use crate::stats::percentile;
 use crate::table::Table;
+use crate::timeline::cells::AT_A_TIME;
 use crate::timeline::cells::STRETCH;
 use crate::timeline::load::LoadCurve;
 use crate::timeline::second::second_table;
 use crate::timeline::selection::Selection;
-use crate::timeline::{AT_A_TIME, Second, Stretch};
+use crate::timeline::{Second, Stretch};
 use crate::view::View;
 use crate::view::phases::Span;
 

@@ -19,11 +19,11 @@ const BINS: f64 = 20.0;
 pub(super) fn loads(curve: &LoadCurve, selection: &Selection<'_>) -> Vec<(u32, f64)> {
     let last = selection.run.info.seconds.saturating_sub(1);
     let tail = Phases::of_loads(&curve.heard()).tail.filter(|_| selection.view.phase != Some(Phase::Tail));
-    let window = selection.window.0..=selection.window.1;
-    let all: Vec<(u32, f64)> = window.filter_map(|second| Some((second, curve.at(second)?))).collect();
-    let counts = |second: u32| second != last && tail.is_none_or(|tail| !tail.holds(second));
-    let counted: Vec<(u32, f64)> = all.iter().copied().filter(|(at, _)| counts(*at)).collect();
-    if counted.is_empty() { all } else { counted }
+    let counts = |second: &u32| *second != last && tail.is_none_or(|tail| !tail.holds(*second));
+    let window = || selection.window.0..=selection.window.1;
+    let of = |second| Some((second, curve.at(second)?));
+    let counted: Vec<(u32, f64)> = window().filter(counts).filter_map(of).collect();
+    if counted.is_empty() { window().filter_map(of).collect() } else { counted }
 }
 
 /// Looks up a second in a sorted list.

@@ -9,6 +9,9 @@ use crate::view::phases::Span;
 /// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
 pub(crate) const STRETCH: u32 = 4096;
 
+/// The maximum number of stretches that are read in parallel.
+pub(crate) const AT_A_TIME: usize = 32;
+
 /// A second and its cells.
 pub(crate) type CellsOfSecond<C = Cell> = (u32, Vec<(CellKey, C)>);
 

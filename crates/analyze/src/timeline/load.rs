@@ -6,7 +6,7 @@ use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, CellKey, InjectorLoad};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::cells::STRETCH;
+use super::cells::{AT_A_TIME, STRETCH};
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::view::View;
@@ -40,15 +40,18 @@ impl LoadCurve {
         let mut latest: BTreeMap<u32, Latest> = BTreeMap::new();
         let stretches: Vec<Span> = Span { first: 0, last }.stretches(STRETCH).collect();
         let ranks = ranks(&run.cells.injectors);
-        let reports = stretches.par_iter().map(|span| reports(run, *span, &ranks, view.transactions));
-        for (second, loads) in reports.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-            for load in loads {
-                let Some(threads) = mean(load.threads, load.samples) else { continue };
-                let second = second as usize;
-                curve.hold(latest.insert(load.injector, (second, threads)), second);
-                curve.add(second, threads);
-                if let Some(heard) = curve.heard.get_mut(second) {
-                    *heard = true;
+        // In groups, so that the reports of a million seconds are not in memory at once.
+        for stretches in stretches.chunks(AT_A_TIME) {
+            let reports = stretches.par_iter().map(|span| reports(run, *span, &ranks, view.transactions));
+            for (second, loads) in reports.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+                for load in loads {
+                    let Some(threads) = mean(load.threads, load.samples) else { continue };
+                    let second = second as usize;
+                    curve.hold(latest.insert(load.injector, (second, threads)), second);
+                    curve.add(second, threads);
+                    if let Some(heard) = curve.heard.get_mut(second) {
+                        *heard = true;
+                    }
                 }
             }
         }

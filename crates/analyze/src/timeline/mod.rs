@@ -16,7 +16,7 @@ pub(crate) mod totals;
 use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use self::cells::STRETCH;
+use self::cells::{AT_A_TIME, STRETCH};
 use self::duration::RunDuration;
 use self::load::LoadCurve;
 use self::second::SecondReader;
@@ -30,9 +30,6 @@ use crate::view::phases::{Phases, Span};
 
 pub use self::second::Second;
 pub use self::second::server::SeriesBySecond;
-
-/// The maximum number of stretches that are read in parallel.
-pub(crate) const AT_A_TIME: usize = 32;
 
 /// The seconds of a run for a view, with summaries, phases and the run's metadata.
 #[derive(Debug, Clone, PartialEq)]

@@ -145,7 +145,7 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .people_see(runs.iter().any(|run| !run.caveats().is_empty()))
         .column("ingested_at", |run| Some(run.ingested_at.clone()))
         .people_see(false)
-        .column("tags", |run| Some(Nested::map(run.options.tags.iter().map(|(key, value)| (key, value)))))
+        .column("tags", |run| Some(Nested::map(&run.options.tags)))
         .people_see(runs.iter().any(|run| !run.options.tags.is_empty()));
     // An age is true only at the time of printing, and a size only in this store, which is nothing for programs.
     if !args.output.format.is_for_people() {

@@ -122,7 +122,10 @@ async fn samples_that_were_not_all_stored_are_noticed() {
     example.info.successes += 1;
     example.label_counts[0].successes += 1;
     let error = store(&postgres, &example).await.unwrap_err();
-    assert!(error.to_string().contains("it has 7 successes in its samples, but its own row says 8"), "{error}");
+    assert!(
+        error.to_string().contains("it has 7 successes in its samples, but its own row says 8"),
+        "{error}"
+    );
     assert!(postgres.runs().await.unwrap().is_empty());
 }
 

@@ -1,8 +1,11 @@
 //! The flags of `perfpipe export`.
 
+use std::io::Write;
+
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use perfpipe_analyze::format::milliseconds;
-use perfpipe_analyze::table::Format;
+use perfpipe_analyze::table::{Format, Table, TableWriter};
 
 use crate::args::{Choice, FileArgs, GoalArgs, RunsArgs, ViewArgs, choice};
 
@@ -45,6 +48,14 @@ impl ExportArgs {
     /// Returns the requested format; by default CSV.
     pub(crate) fn form(&self) -> ExportFormat {
         self.format.unwrap_or(ExportFormat::Table(Format::Csv))
+    }
+
+    /// Starts a table with the columns of another, in the requested format.
+    pub(super) fn writer<W: Write + Send>(&self, like: &Table, out: W) -> Result<TableWriter<W>> {
+        Ok(match self.form().of_table() {
+            Some(format) => TableWriter::new(format, like, out)?,
+            None => TableWriter::parquet(like, out)?,
+        })
     }
 }
 

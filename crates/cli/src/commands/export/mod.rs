@@ -14,7 +14,7 @@ use perfpipe_analyze::interchange::{
     LabelTimes, jmeter_statistics, line_protocol, open_metrics, percentile_distribution, run_document,
 };
 use perfpipe_analyze::points::{point_second_table, point_table};
-use perfpipe_analyze::table::{Format, Table, TableWriter};
+use perfpipe_analyze::table::{Format, Table};
 use perfpipe_analyze::{Sweep, Timeline, View};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::points::Point;
@@ -84,7 +84,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
                 tables.push(of_run(figures(&store, key, args).await?, key, &chosen.keys));
             }
             let table = Table::joined(tables);
-            let mut writer = writer(args, &table, output)?;
+            let mut writer = args.writer(&table, output)?;
             writer.write(&table)?;
             writer.finish()?;
             Ok(())
@@ -144,7 +144,7 @@ async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result
         let all = points::with_runs(store, test, &mut left_out).await?;
         point_table(&points::among(&all, test, frameworks, &[])?)
     };
-    let mut writer = writer(args, &table, output)?;
+    let mut writer = args.writer(&table, output)?;
     writer.write(&table)?;
     writer.finish()?;
     left_out.end()
@@ -300,7 +300,7 @@ async fn second_rows(
         like.push(of_run(SecondTables::columns_of(info, &view_of(args, info))?, &info.key, keys));
     }
     let like = Table::joined(like);
-    let mut writer = writer(args, &like, output)?;
+    let mut writer = args.writer(&like, output)?;
     for key in keys {
         let run = view::read(store, key, &args.view).await?;
         let view = view_of(args, &run.info);
@@ -317,7 +317,7 @@ async fn second_rows(
 async fn rejects(store: &Store, keys: &[RunKey], args: &ExportArgs, output: &mut Output) -> Result<()> {
     let table = |key: &RunKey, rejects: &[Reject]| of_run(reject_table(rejects), key, keys);
     let Some(first) = keys.first() else { return Ok(()) };
-    let mut writer = writer(args, &table(first, &[]), output)?;
+    let mut writer = args.writer(&table(first, &[]), output)?;
     for key in keys {
         let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);
         let read = store
@@ -340,14 +340,6 @@ async fn rejects(store: &Store, keys: &[RunKey], args: &ExportArgs, output: &mut
     }
     writer.finish()?;
     Ok(())
-}
-
-/// Starts a table with the columns of another, in the requested format.
-fn writer<W: Write + Send>(args: &ExportArgs, like: &Table, out: W) -> Result<TableWriter<W>> {
-    Ok(match args.form().of_table() {
-        Some(format) => TableWriter::new(format, like, out)?,
-        None => TableWriter::parquet(like, out)?,
-    })
 }
 
 fn reject_table(rejects: &[Reject]) -> Table {

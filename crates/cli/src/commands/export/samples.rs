@@ -90,7 +90,7 @@ async fn of_several(store: &Store, chosen: &Selection, args: &ExportArgs, output
     let of_chosen = chosen.stored.iter().filter(|info| chosen.keys.contains(&info.key));
     let empty = |info: &RunInfo| table(&SampleBatch::default(), info.resolution).of_run(&info.key);
     let like = Table::joined(of_chosen.map(empty));
-    let mut writer = super::writer(args, &like, output)?;
+    let mut writer = args.writer(&like, output)?;
     for key in &chosen.keys {
         let (wanted, run) = Wanted::of(store, key, &args.view).await?;
         let mut failure = None;

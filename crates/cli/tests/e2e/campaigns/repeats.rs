@@ -381,7 +381,10 @@ fn each_repeat_has_its_page_and_the_middle_one_stands_for_its_framework() {
         let page = |name: &str| &pages.iter().find(|page| page.0 == name).unwrap().1;
         assert!(page("nio_2048_r2.svg").contains("nio 2048 #2") && !page("nio_2048.svg").contains("2048 #"));
         let all = page("all-frameworks_2048.svg");
-        assert!(all.contains("3 frameworks") && all.contains("the median repeat of each"), "{all}");
+        assert!(
+            all.contains("3 frameworks") && all.contains("Several repeats: line at their median"),
+            "{all}"
+        );
         both.push((league, pages));
     }
     assert!(both.iter().all(|one| *one == both[0]), "the stores give different pages");

@@ -150,8 +150,9 @@ for table in ['samples', 'seconds']:
     found = [Counter(duckdb.sql(unit).fetchall())]
     scan = pl.scan_delta(f'{lake}/{table}').select('generation', 'resolution_us').join(runs, on='generation')
     found.append(Counter(scan.select('framework', 'test', 'resolution_us').collect().rows()))
-    rows = deltalake.DeltaTable(f'{lake}/{table}').to_pyarrow_table().select(['framework', 'test', 'resolution_us'])
-    found.append(Counter(tuple(row.values()) for row in rows.to_pylist()))
+    query = deltalake.QueryBuilder().register('rows', deltalake.DeltaTable(f'{lake}/{table}'))
+    rows = query.execute('SELECT framework, test, resolution_us FROM rows').read_all()
+    found.append(Counter(pl.DataFrame(rows).rows()))
     assert found[0] == found[1] == found[2], found
     print(table, sorted((*run, count > 0) for run, count in found[0].items()), flush=True)
 # The threads of the three do not end well together.

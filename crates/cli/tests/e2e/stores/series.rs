@@ -141,7 +141,7 @@ fn series_that_can_not_be_told_are_refused() {
         (
             vec!["--series", &given("m:3", &items), "--unit", "bytes"],
             3,
-            "no item 3; it holds 1 (1 readings), 2",
+            "no item 3; it has 1 (1 readings), 2",
         ),
         (vec!["--series", &given("m:1", &memory), "--unit", "bytes"], 3, "Leave out the number"),
         (vec!["--series", &given("m:x", &items), "--unit", "bytes"], 2, "not the number of an item"),
