@@ -40,7 +40,7 @@ impl Unfinished {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder)?;
+        let file = builder.tempfile_in(folder).map_err(without_name)?;
         let path = file.path().to_owned();
         all().push(path.clone());
         Ok(Self { file, _listed: Listed(path) })
@@ -56,6 +56,13 @@ impl Unfinished {
         go_on()?;
         self.file.persist(path).map(drop).map_err(|error| error.error)
     }
+}
+
+/// Takes the name of the file out of an error: nobody has asked for a file of that name.
+fn without_name(error: io::Error) -> io::Error {
+    let inner =
+        error.get_ref().and_then(|inner| inner.source()).and_then(|of| of.downcast_ref::<io::Error>());
+    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
 }
 
 impl Write for Unfinished {
