@@ -215,6 +215,12 @@ impl Values {
             (Self::Text(own), Self::Text(other)) => own.extend(other),
             (Self::Bool(own), Self::Bool(other)) => own.extend(other),
             (Self::Nested(own), Self::Nested(other)) => own.extend(other),
+            // Values that are absent may be of either: both are texts.
+            (Self::Nested(own), other) => own.extend(vec![None; other.len()]),
+            (own, Self::Nested(other)) => {
+                let absent = vec![None; own.len()];
+                *own = Self::Nested(absent.into_iter().chain(other).collect());
+            }
             _ => {}
         }
     }
