@@ -208,6 +208,7 @@ mod tests {
 #[cfg(test)]
 mod joined_tests {
     use super::*;
+    use crate::table::Nested;
     use crate::table::Value;
 
     #[test]
