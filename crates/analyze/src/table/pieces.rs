@@ -208,8 +208,7 @@ mod tests {
 #[cfg(test)]
 mod joined_tests {
     use super::*;
-    use crate::table::Nested;
-    use crate::table::Value;
+    use crate::table::{Nested, Value};
 
     #[test]
     fn columns_of_all_tables_are_joined_and_absent_values_stay_absent() {
