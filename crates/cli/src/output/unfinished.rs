@@ -60,9 +60,11 @@ impl Unfinished {
 
 /// Takes the name of the file out of an error: nobody has asked for a file of that name.
 fn without_name(error: io::Error) -> io::Error {
-    let inner =
-        error.get_ref().and_then(|inner| inner.source()).and_then(|of| of.downcast_ref::<io::Error>());
-    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
+    // The crate that makes it does not give the error that it was made of.
+    match error.to_string().split_once(" at path \"") {
+        Some((why, _)) => io::Error::new(error.kind(), why.to_owned()),
+        None => error,
+    }
 }
 
 impl Write for Unfinished {

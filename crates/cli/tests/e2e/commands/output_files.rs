@@ -56,7 +56,7 @@ fn error_behind_the_commit_of_an_ingest_says_that_the_run_is_stored() {
         let complaint = store.run(&[&ingest[..], flags].concat()).complaint(1);
         assert_told(&complaint, &["the run go_t is stored in", "because: "]);
     }
-    assert_eq!(store.keys(), ["go t", "nio 2048"]);
+    assert_eq!(store.keys(), ["nio 2048", "go t"]);
 }
 
 /// What a command leaves in an ordinary file.

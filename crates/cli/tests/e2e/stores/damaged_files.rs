@@ -183,7 +183,7 @@ fn what_somebody_else_put_beside_a_run_stays() {
         );
     }
     assert!(run.join("run-CCCCCC").is_symlink());
-    assert_eq!(store.keys(), ["go t", "nio 2048"]);
+    assert_eq!(store.keys(), ["nio 2048", "go t"]);
 }
 
 /// Puts something else in the place of each file of a store: no command waits for it, or follows it out of the store.
