@@ -72,17 +72,13 @@ async fn attach_once(
 ) -> Result<AttachedSeries> {
     let mut run = store.read(key).await?;
     let former = run.info.clone();
-    let (seconds, notes) = add(&mut run, exports, replace)?;
+    let attached = add(&mut run, exports, replace)?;
     write((store, &former), &run, store, Replace::Any, None).await?;
-    Ok(AttachedSeries { info: run.info, seconds, notes })
+    Ok(attached)
 }
 
-/// Adds series to a run, or replaces all that it has beside its CPU. Returns how many seconds each covers, and notes.
-fn add(
-    run: &mut StoredRun,
-    exports: &[SeriesExport],
-    replace: bool,
-) -> Result<(Vec<(String, u32)>, Vec<Note>)> {
+/// Adds series to a run, or replaces all that it has beside its CPU.
+fn add(run: &mut StoredRun, exports: &[SeriesExport], replace: bool) -> Result<AttachedSeries> {
     if replace {
         remove(&mut run.info, &SourceKind::Series);
         run.series.clear();
@@ -109,5 +105,5 @@ fn add(
         run.series.push(series.clone());
     }
     run.series.sort_by(|one, other| one.name.cmp(&other.name));
-    Ok((seconds, notes))
+    Ok(AttachedSeries { info: run.info.clone(), seconds, notes })
 }
