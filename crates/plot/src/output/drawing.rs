@@ -36,10 +36,10 @@ impl Text {
         Self { text: Self::clean(text), at, size, anchor, color, upwards: false }
     }
 
-    /// Replaces control characters, which neither XML nor fonts support, and those that turn the direction of writing.
+    /// Replaces control characters, which neither XML nor fonts support.
     pub(crate) fn clean(text: &str) -> String {
         let clean = |c: char| match c {
-            '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
             // A byte order mark has no meaning within a text.
             '\u{feff}' => ' ',
             c if c.is_control() => ' ',
