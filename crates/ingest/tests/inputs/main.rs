@@ -6,7 +6,6 @@
 mod cpu;
 mod damage;
 mod files;
-mod given_up;
 mod joined;
 mod odd;
 mod pipes;
