@@ -105,7 +105,7 @@ fn is_foreign(path: &Path, found: &Metadata) -> io::Result<bool> {
     const SHARED: u32 = 0o1002;
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & SHARED == SHARED && folder.uid() != found.uid();
-    // Who this is, a file of one's own tells.
+    // A file of one's own has the user's number.
     Ok(is_shared && tempfile::tempfile()?.metadata()?.uid() != found.uid())
 }
 

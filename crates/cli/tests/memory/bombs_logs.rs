@@ -317,7 +317,7 @@ fn gatling_run(out: &mut dyn Write) {
 /// The number of the empty message.
 const NO_MESSAGE: i32 = 1000;
 
-/// What follows a request's name: times, verdict, and no message, whose number is told the first time.
+/// What follows a request's name: times, verdict, and no message, whose number is defined the first time.
 fn request_end(out: &mut dyn Write, is_first: bool) {
     int(out, 5);
     int(out, 9);

@@ -88,7 +88,7 @@ impl Text {
     }
 }
 
-/// Texts of each monitor. The first bytes tell which one it is.
+/// Texts of each monitor, recognised by their first bytes.
 pub(crate) const TEXTS: [Text; 16] = [
     Text::new("Prometheus, series without anything", "prometheus.json", (PROMETHEUS, "{},", "{}]}}")),
     Text::new(

@@ -44,7 +44,7 @@ pub(crate) struct LogFile {
     pub(crate) sources: Vec<LogSource>,
     /// The clues in its beginning from which the key is inferred.
     pub(crate) clues: Clues,
-    /// What its name tells, as far as that counts.
+    /// The parts of the key in its name, if names are used.
     pub(super) name: FileName,
     /// The smallest timeStamp in its beginning, epoch ms.
     pub(crate) t0_ms: Option<i64>,

@@ -1,4 +1,4 @@
-//! What the names of logs tell of their runs: by a pattern that is given, or where all else gives one key to several logs.
+//! Parses keys from the names of logs: by a given pattern, or where the requests give several logs one key.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ const PROPOSED: [&str; 8] = [
     "{framework}-{test}",
 ];
 
-/// The parts of a run's key that the name of its log tells.
+/// The parts of a run's key that the name of its log contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FileName {
     pub(super) framework: Option<String>,
@@ -65,7 +65,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The names of logs, if they are plain and tell all of them apart.
+/// The names of logs, if they are plain and all different.
 pub(super) fn distinct(paths: &[&Path]) -> Option<Vec<FileName>> {
     let names = paths.iter().map(|path| FileName::plain(path)).collect::<Option<Vec<_>>>()?;
     let frameworks: BTreeSet<_> = names.iter().map(|name| &name.framework).collect();

@@ -44,7 +44,7 @@ pub struct CampaignRun {
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
     pub(super) place: Place,
-    /// What the log's name tells, as far as that counts.
+    /// The parts of the key in the log's name, if names are used.
     pub(super) name: FileName,
     sources: Vec<LogSource>,
     /// An estimate of the number of cells of its ingest.

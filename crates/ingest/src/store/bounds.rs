@@ -8,7 +8,7 @@ use crate::sample::text_list::TextList;
 /// Names of a sort, such as labels: those of a part, and the one that others share.
 pub(crate) const NAMES: usize = 100_001;
 
-/// Bytes of all names of a sort: a little more than an ingest tells apart.
+/// Bytes of all names of a sort: a little more than an ingest distinguishes.
 const NAME_BYTES: usize = 17 << 20;
 
 /// CPU readings, as an export has them.
@@ -20,7 +20,7 @@ pub(crate) const SERIES: (u64, usize) = (8_000_000, 1000);
 /// Cells of a second: of each label its successes, failures, and transactions of both kinds.
 pub(crate) const CELLS: usize = 4 * NAMES;
 
-/// Kinds of failure by second that are kept apart, and two a second of all others.
+/// Kinds of failure by second that are counted separately, and two a second for all others.
 pub(crate) fn failures(info: &RunInfo) -> u64 {
     500_000 + 2 * u64::from(info.seconds)
 }

@@ -1,4 +1,4 @@
-//! A run has one throughput and one duration, whatever tells them.
+//! A run has one throughput and one duration, wherever they are shown.
 
 use perfpipe_analyze::format::{decimals, lasting};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The worst shapes of input for each parser: four times as much of one takes no more than four times as many steps.
 //!
-//! To add a parser, let it tell [`count`](crate::formats::steps::count) what it goes through, and call [`check`] in a test of
+//! To add a parser, let it call [`count`](crate::formats::steps::count) for what it reads, and call [`check`] in a test of
 //! its own for each of its worst shapes: quotes and brackets that are never closed, parts within each other, one endless
 //! line, a beginning again and again, names that all differ, the reversed order. `make` returns an input of about so many
 //! bytes, and `parse` reads it on the calling thread. Memory has tests in `crates/cli/tests/memory`.

@@ -71,7 +71,7 @@ fn is_own_folder(entry: &DirEntry) -> bool {
 #[cfg(unix)]
 fn is_own(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    // Who this is, a file of one's own tells: the system's call for it would be unsafe.
+    // A file of one's own has the user's number: the system's call for it would be unsafe.
     let own = tempfile::tempfile().and_then(|file| file.metadata());
     own.is_ok_and(|own| own.uid() == found.uid())
 }

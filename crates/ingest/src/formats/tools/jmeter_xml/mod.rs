@@ -63,7 +63,7 @@ const TIME_STAMP: usize = 0;
 const ELAPSED: usize = 1;
 const SUCCESS: usize = 7;
 
-/// The places of what elements within a sample tell.
+/// The columns of values that elements within a sample contain.
 const FAILURE_MESSAGE: usize = 8;
 const URL: usize = 13;
 

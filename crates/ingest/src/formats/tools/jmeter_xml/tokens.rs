@@ -79,7 +79,7 @@ struct Missing {
 const CLOSED: [(&[u8], &[u8]); 3] = [(b"<!--", b"-->"), (SECTION, b"]]>"), (b"<?", b"?>")];
 const SECTION: &[u8] = b"<![CDATA[";
 
-/// The most bytes by which any of them is told.
+/// The most bytes by which any of them is recognised.
 const BEGIN: usize = SECTION.len();
 
 impl Default for Tokens {

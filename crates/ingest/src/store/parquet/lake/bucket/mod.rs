@@ -47,7 +47,7 @@ pub(in crate::store::parquet::lake) struct Room {
 /// The object that is written only once, by which a bucket shows that it refuses to write one again.
 const ONCE: &str = "manifests/written-once";
 
-/// The object that is written anew to ask for the time.
+/// The object that is written again to ask for the time.
 const CLOCK: &str = "manifests/clock";
 
 /// How often an object that must not exist yet is sent while no answer comes.
