@@ -222,8 +222,22 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// The units of time that are read, each in ms.
-const UNITS_OF_TIME: [(&str, f64); 6] =
-    [("d", 86_400_000.0), ("h", 3_600_000.0), ("min", 60_000.0), ("m", 60_000.0), ("s", 1000.0), ("ms", 1.0)];
+const UNITS_OF_TIME: [(&str, f64); 14] = [
+    ("days", 86_400_000.0),
+    ("day", 86_400_000.0),
+    ("d", 86_400_000.0),
+    ("hours", 3_600_000.0),
+    ("hour", 3_600_000.0),
+    ("h", 3_600_000.0),
+    ("minutes", 60_000.0),
+    ("minute", 60_000.0),
+    ("min", 60_000.0),
+    ("m", 60_000.0),
+    ("seconds", 1000.0),
+    ("second", 1000.0),
+    ("s", 1000.0),
+    ("ms", 1.0),
+];
 
 /// Parses a time or a duration in any form in which perfpipe prints one, and returns it in ms: `1:00` (minutes and
 /// seconds), `1:00:00` (hours, too), or numbers with units as in `90s`, `1m30s`, `1 min 18 s`, `7d`, `200ms`, `1.5 s`, the

@@ -44,6 +44,7 @@ mod work;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use perfpipe_analyze::format::one_line;
 use perfpipe_ingest::Progress;
 
 use crate::commands::{Cli, at_signal, patience};
@@ -55,7 +56,7 @@ const STACK: usize = 8 << 20;
 /// Parses the command line, runs the command, and returns the exit code.
 fn main() -> ExitCode {
     allocator::keep_little();
-    let cli = commands::parse(std::env::args_os()).unwrap_or_else(|error| error.exit());
+    let cli = commands::parse(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
     output::terminal::set(cli.terminal);
     if cli.terminal.quiet {
         output::be_quiet();
@@ -64,6 +65,18 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error::report(&error),
     }
+}
+
+/// Prints why the command line is refused, or the help that was asked for, and exits. What could turn the direction of
+/// writing, or control the terminal, is escaped.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    let safe: Vec<String> = text.lines().map(one_line).collect();
+    if text.lines().ne(safe.iter().map(String::as_str)) {
+        output::tell(&safe.join("\n"));
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// Runs the command on a runtime of its own.

@@ -369,6 +369,16 @@ impl<'a> Words<'a> {
 
     /// Reads a number and converts it to the measure's unit.
     fn amount(&mut self, measure: &mut Measure, name: &str) -> Read<f64> {
+        let rest = self.rest.trim_start();
+        let end = [" for ", " at "].iter().filter_map(|word| rest.find(word)).min().unwrap_or(rest.len());
+        // A time is read in every form in which one is printed, as in `1:00` and `1 min 3 s`.
+        if !measure.is_of_server()
+            && measure.unit() == Unit::Milliseconds
+            && let Some(ms) = rest.get(..end).and_then(parse_time)
+        {
+            self.rest = rest.get(end..).unwrap_or_default();
+            return Ok(ms);
+        }
         let number = self.number()?;
         let unit = if ["for", "at"].iter().any(|word| self.rest.trim_start().starts_with(word)) {
             ""
@@ -481,6 +491,11 @@ mod tests {
         assert_eq!((level.measure, level.level()), (Measure::FailuresPercent, Some(64)));
         assert_eq!(rule("p99 < 0.2s at 8").limit, Limit::Number(200.0));
         assert_eq!(rule("p99 < 0.2s").level(), None);
+        for (text, ms) in [("1:00", 60_000.0), ("1m", 60_000.0), ("1 min 3 s", 63_000.0), ("1.5 s", 1500.0)] {
+            assert_eq!(rule(&format!("p99 < {text}")).limit, Limit::Number(ms), "{text}");
+            let lasting = rule(&format!("p99 < {text} for 1:30"));
+            assert_eq!((lasting.limit, lasting.lasting), (Limit::Number(ms), Some(90)), "{text}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use self::rules::{
     cpu_coverage, failures, idle_cpu, injectors, littles_law, saturation, shifts, slow_tail, stalls, warm_up,
 };
 use crate::error::Result;
-use crate::table::{JsonValue, Table};
+use crate::table::{Nested, Table};
 use crate::view::View;
 use crate::view::phases::Span;
 
@@ -95,7 +95,7 @@ pub fn finding_table(findings: &[Finding]) -> Table {
         .unit("s", 0)
         .column("what", |row| Some(row.what.clone()))
         .column("evidence", |row| Some(row.evidence.clone()))
-        .column("figures", |row| JsonValue::of(&row.figures))
+        .column("figures", |row| Nested::of(&row.figures))
         .people_see(false)
         .column("injector", |row| row.injector.clone())
         .people_see(false)

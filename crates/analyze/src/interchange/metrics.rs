@@ -161,7 +161,7 @@ fn number(value: &Value<'_>) -> Option<String> {
         Value::U64(number) => Some(number.to_string()),
         Value::I64(number) => Some(number.to_string()),
         Value::F64(number) => number.is_finite().then(|| number.to_string()),
-        Value::Absent | Value::Text(_) | Value::Bool(_) | Value::Json(_) | Value::Nested(_) => None,
+        Value::Absent | Value::Text(_) | Value::Bool(_) | Value::Nested(_) => None,
     }
 }
 

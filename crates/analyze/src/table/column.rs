@@ -257,7 +257,6 @@ impl Column {
             }),
             Value::Bool(true) => "yes".into(),
             Value::Bool(false) => "no".into(),
-            Value::Json(text) => one_line(text),
             Value::Text(text) => {
                 let word = self.words.iter().find(|(word, _)| word == text);
                 word.map_or_else(|| one_line(text), |(_, shown)| (*shown).to_owned())

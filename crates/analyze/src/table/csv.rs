@@ -28,7 +28,7 @@ impl Rows for Csv {
                 Value::I64(number) => write!(out, "{number}"),
                 Value::F64(number) => write!(out, "{number}"),
                 Value::Bool(yes) => write!(out, "{yes}"),
-                Value::Text(value) | Value::Json(value) => {
+                Value::Text(value) => {
                     text(value, out);
                     Ok(())
                 }

@@ -31,7 +31,7 @@ fn series(name: &str, values: &Values) -> Series {
         Values::U64(values) => Typed::new(name, values),
         Values::I64(values) => Typed::new(name, values),
         Values::F64(values) => Typed::new(name, values),
-        Values::Text(values) | Values::Json(values) => Typed::new(name, values),
+        Values::Text(values) => Typed::new(name, values),
         Values::Bool(values) => Typed::new(name, values),
         Values::Nested(values) => {
             let texts: Vec<Option<&str>> =

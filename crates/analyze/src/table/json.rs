@@ -57,15 +57,11 @@ fn write_value(value: &Value<'_>, out: &mut Vec<u8>) {
         // JSON has no infinity and no "not a number".
         Value::Absent | Value::F64(_) => write!(out, "null"),
         Value::Bool(yes) => write!(out, "{yes}"),
-        Value::Json(json) => write!(out, "{json}"),
         Value::Text(value) => {
             text(value, out);
             Ok(())
         }
-        Value::Nested(nested) => {
-            let _ = serde_json::to_writer(out, nested.json());
-            Ok(())
-        }
+        Value::Nested(nested) => write!(out, "{}", nested.json()),
     };
 }
 

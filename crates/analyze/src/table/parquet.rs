@@ -63,9 +63,7 @@ fn array(values: &Values) -> ArrayRef {
         Values::U64(values) => Arc::new(UInt64Array::from(values.clone())),
         Values::I64(values) => Arc::new(Int64Array::from(values.clone())),
         Values::F64(values) => Arc::new(Float64Array::from(values.clone())),
-        Values::Text(values) | Values::Json(values) => {
-            Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>())
-        }
+        Values::Text(values) => Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>()),
         Values::Bool(values) => Arc::new(BooleanArray::from(values.clone())),
         Values::Nested(values) => Arc::new(
             values.iter().map(|value| value.as_ref().and_then(Nested::text)).collect::<StringArray>(),

@@ -208,7 +208,7 @@ mod tests {
 #[cfg(test)]
 mod joined_tests {
     use super::*;
-    use crate::table::Value;
+    use crate::table::{Nested, Value};
 
     #[test]
     fn columns_of_all_tables_are_joined_and_absent_values_stay_absent() {
@@ -222,5 +222,20 @@ mod joined_tests {
         assert_eq!((joined.value(0, 1), joined.value(2, 1)), (Value::F64(1.0), Value::F64(0.5)));
         assert_eq!(Table::joined([whole.clone()]), whole);
         assert!(Table::joined([]).is_empty());
+    }
+
+    #[test]
+    fn values_with_parts_are_joined_with_absent_ones() {
+        let parts = Table::of(&[1_u64]).column("parts", |n| Nested::of(&[*n])).done();
+        let without = Table::of(&[2_u64]).column("n", |n| Some(*n)).done();
+        for (tables, expected) in [
+            ([parts.clone(), without.clone()], "[{\"parts\":[1],\"n\":null},{\"parts\":null,\"n\":2}]"),
+            ([without.clone(), parts.clone()], "[{\"n\":2,\"parts\":null},{\"n\":null,\"parts\":[1]}]"),
+            ([parts.clone(), parts.clone()], "[{\"parts\":[1]},{\"parts\":[1]}]"),
+        ] {
+            let mut json = Vec::new();
+            Table::joined(tables).write(Format::Json, &mut json).unwrap();
+            assert_eq!(String::from_utf8(json).unwrap().replace('\n', ""), expected);
+        }
     }
 }

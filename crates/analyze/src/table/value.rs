@@ -18,8 +18,6 @@ pub enum Kind {
     Text,
     /// Booleans.
     Bool,
-    /// Values with parts, as JSON.
-    Json,
 }
 
 /// A value in a row.
@@ -38,13 +36,11 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A boolean.
     Bool(bool),
-    /// A value with parts, as JSON: a value of the document in JSON, a text in other formats.
-    Json(&'a str),
     /// A list or a map, as in [`Nested`].
     Nested(&'a Nested),
 }
 
-/// A list or a map of texts: nested in JSON, and a text in all other formats.
+/// A value with parts, as a list or a map: nested in JSON, and a text in all other formats.
 ///
 /// ```
 /// use perfpipe_analyze::table::{Format, Nested, Table};
@@ -63,17 +59,17 @@ pub enum Value<'a> {
 /// assert_eq!(text(Format::Json)?, json);
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nested {
     text: String,
-    json: serde_json::Value,
+    json: String,
 }
 
 impl Nested {
     /// A list of texts; in other formats than JSON, they are separated by commas.
     pub fn list<T: Into<String>>(items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<String> = items.into_iter().map(Into::into).collect();
-        Self { text: items.join(", "), json: items.into() }
+        Self { text: items.join(", "), json: serde_json::Value::from(items).to_string() }
     }
 
     /// A map from texts to texts; in other formats than JSON, `key=value`, separated by commas.
@@ -82,14 +78,19 @@ impl Nested {
             entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
         let shown: Vec<String> = entries.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let json = entries.into_iter().map(|(key, value)| (key, value.into()));
-        Self { text: shown.join(", "), json: serde_json::Value::Object(json.collect()) }
+        Self { text: shown.join(", "), json: serde_json::Value::Object(json.collect()).to_string() }
     }
 
     /// A list of maps, each with its text in other formats than JSON, where a semicolon separates them.
     pub fn objects<'a>(items: impl IntoIterator<Item = (String, Vec<(&'a str, String)>)>) -> Self {
-        let (texts, json): (Vec<String>, Vec<serde_json::Value>) =
+        let (texts, json): (Vec<String>, Vec<String>) =
             items.into_iter().map(|(text, map)| (text, Self::map(map).json)).unzip();
-        Self { text: texts.join("; "), json: json.into() }
+        Self { text: texts.join("; "), json: format!("[{}]", json.join(",")) }
+    }
+
+    /// Any value, whose JSON is also its text in other formats; `None` if it can't be JSON.
+    pub fn of(value: &impl Serialize) -> Option<Self> {
+        serde_json::to_string(value).ok().map(|json| Self { text: json.clone(), json })
     }
 
     /// Returns the text of all formats but JSON; `None` if it is empty.
@@ -98,7 +99,7 @@ impl Nested {
     }
 
     /// Returns the value in JSON.
-    pub(crate) fn json(&self) -> &serde_json::Value {
+    pub(crate) fn json(&self) -> &str {
         &self.json
     }
 }
@@ -113,7 +114,6 @@ impl Value<'_> {
             Self::F64(_) => Some(Kind::F64),
             Self::Text(_) | Self::Nested(_) => Some(Kind::Text),
             Self::Bool(_) => Some(Kind::Bool),
-            Self::Json(_) => Some(Kind::Json),
         }
     }
 
@@ -175,7 +175,6 @@ pub enum Values {
     F64(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
     Bool(Vec<Option<bool>>),
-    Json(Vec<Option<String>>),
     Nested(Vec<Option<Nested>>),
 }
 
@@ -188,7 +187,6 @@ impl Values {
             Kind::F64 => Self::F64(vec![None; rows]),
             Kind::Text => Self::Text(vec![None; rows]),
             Kind::Bool => Self::Bool(vec![None; rows]),
-            Kind::Json => Self::Json(vec![None; rows]),
         }
     }
 
@@ -216,8 +214,13 @@ impl Values {
             (Self::F64(own), Self::F64(other)) => own.extend(other),
             (Self::Text(own), Self::Text(other)) => own.extend(other),
             (Self::Bool(own), Self::Bool(other)) => own.extend(other),
-            (Self::Json(own), Self::Json(other)) => own.extend(other),
             (Self::Nested(own), Self::Nested(other)) => own.extend(other),
+            // Values that are absent may be of either: both are texts.
+            (Self::Nested(own), other) => own.extend(vec![None; other.len()]),
+            (own, Self::Nested(other)) => {
+                let absent = vec![None; own.len()];
+                *own = Self::Nested(absent.into_iter().chain(other).collect());
+            }
             _ => {}
         }
     }
@@ -229,7 +232,6 @@ impl Values {
             Self::F64(_) => Kind::F64,
             Self::Text(_) => Kind::Text,
             Self::Bool(_) => Kind::Bool,
-            Self::Json(_) => Kind::Json,
             Self::Nested(_) => Nested::KIND,
         }
     }
@@ -241,7 +243,6 @@ impl Values {
             Self::F64(values) => values.len(),
             Self::Text(values) => values.len(),
             Self::Bool(values) => values.len(),
-            Self::Json(values) => values.len(),
             Self::Nested(values) => values.len(),
         }
     }
@@ -254,10 +255,6 @@ impl Values {
             Self::F64(values) => values.get(row).copied().flatten().into(),
             Self::Text(values) => values.get(row).and_then(Option::as_deref).into(),
             Self::Bool(values) => values.get(row).copied().flatten().into(),
-            Self::Json(values) => match values.get(row).and_then(Option::as_deref) {
-                Some(json) => Value::Json(json),
-                None => Value::Absent,
-            },
             Self::Nested(values) => {
                 values.get(row).and_then(Option::as_ref).map_or(Value::Absent, Value::Nested)
             }
@@ -294,27 +291,6 @@ datum!(i64, I64, value);
 datum!(f64, F64, value);
 datum!(bool, Bool, value);
 datum!(String, Text);
-
-/// A value with parts, in a column of them: a list or an object in JSON, its JSON as a text in other formats.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonValue(String);
-
-impl JsonValue {
-    /// Converts a value; `None` if it can't be JSON.
-    pub fn of(value: &impl Serialize) -> Option<Self> {
-        serde_json::to_string(value).ok().map(Self)
-    }
-}
-
-impl sealed::Sealed for JsonValue {}
-
-impl Datum for JsonValue {
-    const KIND: Kind = Kind::Json;
-
-    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
-        Values::Json(values.map(|value| value.map(|value| value.0)).collect())
-    }
-}
 
 impl sealed::Sealed for Nested {}
 

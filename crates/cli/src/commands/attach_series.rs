@@ -56,6 +56,7 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
         note("nothing was attached");
         return Ok(());
     }
+    let mut fitted = Vec::with_capacity(chosen.keys.len());
     for key in &chosen.keys {
         let mut exports = files.clone();
         if !named.asked.is_empty() {
@@ -65,6 +66,13 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
                 exports.extend(series.read(window, &source).await?);
             }
         }
+        // None of several runs is changed where one of them does not fit.
+        if chosen.keys.len() > 1 {
+            store.check_series(key, &exports, args.replace).await?;
+        }
+        fitted.push((key, exports));
+    }
+    for (key, exports) in fitted {
         let done = store.attach_series(key, &exports, args.replace).await?;
         done.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
         for (name, seconds) in &done.seconds {

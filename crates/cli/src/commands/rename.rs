@@ -88,13 +88,14 @@ pub(crate) async fn run(args: &RenameArgs, store: &StoreArgs) -> Result<()> {
         return Ok(());
     }
     let replace = if args.replace { Replace::Any } else { Replace::Nothing };
+    let others = store.keys().await?.into_iter().filter(|key| !chosen.keys.contains(key)).collect::<Vec<_>>();
+    let names = RunNames::of(others.iter().chain(moves.iter().map(|(_, new)| new)));
     for (key, new) in &moves {
         store.rename(key, new, replace).await.map_err(|error| match error.kind() {
             ErrorKind::KeyTaken => CliError::refused(error.to_string(), TAKEN).into(),
             _ => anyhow::Error::from(error),
         })?;
-        let new = RunNames::in_store(&store, new).await;
-        note(&format!("renamed {} to {new} in {store}", chosen.names.name(key)));
+        note(&format!("renamed {} to {} in {store}", chosen.names.name(key), names.name(new)));
     }
     Ok(())
 }

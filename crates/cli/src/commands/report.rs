@@ -204,7 +204,7 @@ fn check_file(args: &ReportArgs) -> Result<()> {
         [PageFormat::Html] => "html",
         [PageFormat::Pdf] if args.one_file => "pdf",
         _ => {
-            let problem = "-o names one file, and these formats are several".to_owned();
+            let problem = "-o names one file, and the pages would be several".to_owned();
             let remedy =
                 "Give --format html, or --format pdf --one-file; --out DIR writes all pages into a folder.";
             return refuse(problem, remedy);
@@ -214,6 +214,10 @@ fn check_file(args: &ReportArgs) -> Result<()> {
         Some(other @ ("html" | "pdf" | "svg" | "png")) if other != ending => refuse(
             format!("-o names a file of {other}, and {ending} would be written"),
             "Give --format html, or --format pdf --one-file, as the file's name says.",
+        ),
+        Some(other @ ("csv" | "json" | "md" | "txt")) => refuse(
+            format!("-o names a file of {other}, and {ending} would be written"),
+            "Write the league's table into a file by `> FILE`, without -o.",
         ),
         _ => Ok(()),
     }

@@ -60,7 +60,7 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
     chain(error).find_map(of_cause).unwrap_or(1)
 }
 
-/// Returns the name of what an error is about, which never changes; `None` for errors of the system.
+/// Returns the name of what an error is about, which never changes; `None` if it has none.
 pub(super) fn name(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let of_cause = |cause: &(dyn Error + 'static)| {
         if let Some(error) = cause.downcast_ref::<CliError>() {
@@ -84,7 +84,8 @@ pub(super) fn name(error: &(dyn Error + 'static)) -> Option<&'static str> {
         let of_plot = || cause.downcast_ref::<perfpipe_plot::Error>().map(perfpipe_plot::Error::code);
         of_ingest.or_else(of_analyze).or_else(of_plot)
     };
-    chain(error).find_map(of_cause)
+    let of_system = || chain(error).any(|cause| cause.is::<std::io::Error>()).then_some("io");
+    chain(error).find_map(of_cause).or_else(of_system)
 }
 
 #[cfg(test)]

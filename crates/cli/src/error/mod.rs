@@ -37,7 +37,7 @@ pub(crate) fn print_error(who: &str, error: &(dyn Error + 'static)) {
             text.push_str(&format!("  because: {cause}\n"));
         }
     }
-    if let Some(remedy) = chain(error).find_map(remedy::of) {
+    if let Some(remedy) = chain(error).find_map(remedy::of).or_else(|| remedy::of_system(error)) {
         text.push_str(&format!("  {}\n", sentence(&remedy)));
     }
     // If standard error can't be written, nothing is left to report to.

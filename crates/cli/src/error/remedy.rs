@@ -1,12 +1,14 @@
 //! Remedies of errors on the command line: those of the libraries, with the flags and commands that help.
 
 use std::error::Error;
+use std::io;
 
 use perfpipe_analyze::{Error as Analyze, Phases};
 use perfpipe_ingest::run::RejectReason;
 use perfpipe_ingest::source::TimeUnit;
 use perfpipe_ingest::{Error as Ingest, ErrorKind};
 
+use super::causes::chain;
 use super::own::{BrokenForGood, CliError};
 use crate::signals::Interrupted;
 
@@ -36,6 +38,23 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
         return of_analyze(error);
     }
     error.downcast_ref::<perfpipe_plot::Error>().and_then(perfpipe_plot::Error::remedy)
+}
+
+/// The remedy for an error of the system alone, as where a file of the output can't be written.
+pub(super) fn of_system(error: &(dyn Error + 'static)) -> Option<String> {
+    let kind = chain(error).find_map(|cause| cause.downcast_ref::<io::Error>())?.kind();
+    let remedy = match kind {
+        io::ErrorKind::NotFound
+        | io::ErrorKind::NotADirectory
+        | io::ErrorKind::IsADirectory
+        | io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem => "Check the name, its folder, and who may write there.",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "Make room there, or name another folder."
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
 }
 
 /// The remedy for an error of an ingest or a store.

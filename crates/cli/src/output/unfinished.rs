@@ -40,7 +40,7 @@ impl Unfinished {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder)?;
+        let file = builder.tempfile_in(folder).map_err(without_name)?;
         let path = file.path().to_owned();
         all().push(path.clone());
         Ok(Self { file, _listed: Listed(path) })
@@ -55,6 +55,15 @@ impl Unfinished {
     pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
         go_on()?;
         self.file.persist(path).map(drop).map_err(|error| error.error)
+    }
+}
+
+/// Takes the name of the file out of an error: nobody has asked for a file of that name.
+fn without_name(error: io::Error) -> io::Error {
+    // The crate that makes it does not give the error that it was made of.
+    match error.to_string().split_once(" at path \"") {
+        Some((why, _)) => io::Error::new(error.kind(), why.to_owned()),
+        None => error,
     }
 }
 

@@ -92,6 +92,22 @@ fn check_table(table: &str, rows: usize, markdown: bool) {
 }
 
 #[test]
+fn refused_command_lines_are_printed_safely() {
+    let store = Store::embedded();
+    for arguments in [
+        &["ingest", "x.csv", "--tag", "k=v\u{202e}"][..],
+        &["export", "x", "--what", "b\u{202e}"],
+        &["b\u{202e}\u{1b}[31m"],
+        &["list", "--b\u{2066}"],
+    ] {
+        let done = store.run(arguments);
+        assert_eq!(done.code, Some(2), "{}", done.err);
+        assert!(done.err.contains("\\u{"), "{}", done.err);
+        check_safe(&done.err);
+    }
+}
+
+#[test]
 fn labels_made_to_do_harm_are_data() {
     let texts = texts();
     let all: BTreeSet<String> = texts.iter().cloned().collect();

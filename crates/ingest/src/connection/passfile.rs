@@ -20,6 +20,9 @@ pub(crate) struct Login<'a> {
     pub(crate) user: &'a str,
 }
 
+/// The maximum size of a password file, in bytes.
+const LARGEST: u64 = 1 << 20;
+
 impl Passfile {
     /// Reads a password file. A missing file is empty. An unusable one is skipped, with a note.
     pub(crate) fn load(path: &Path) -> (Self, Option<String>) {
@@ -28,6 +31,8 @@ impl Passfile {
             Err("it is not a plain file".to_owned())
         } else if open_to_others(&about) {
             Err("others than its owner may read it (chmod 0600 helps)".to_owned())
+        } else if about.len() > LARGEST {
+            Err(format!("it is larger than {} MiB", LARGEST >> 20))
         } else {
             std::fs::read(path).map_err(|e| e.to_string())
         };

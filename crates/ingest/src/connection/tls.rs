@@ -15,6 +15,9 @@ use super::certificate::Certificate;
 use super::settings::{Settings, bad};
 use super::verifier::{Trusted, Verifier};
 
+/// The maximum size of a file of certificates, in bytes: all public authorities take a fraction of it.
+const LARGEST: u64 = 16 << 20;
+
 /// The values of `sslmode`, with their meaning in libpq.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SslMode {
@@ -126,6 +129,10 @@ fn trusted(roots: &Roots) -> Result<Trusted> {
             "Set sslrootcert to a PEM file of the authority that signed the server's certificate.",
         )
     };
+    let found = std::fs::metadata(path).map_err(|e| unusable(&e))?;
+    if !found.is_file() || found.len() > LARGEST {
+        return Err(unusable(&format!("it is no plain file of at most {} MiB", LARGEST >> 20)));
+    }
     let mut trusted = Trusted { authorities: RootCertStore::empty(), known: Vec::new() };
     for certificate in CertificateDer::pem_file_iter(path).map_err(|e| unusable(&e))? {
         let certificate = certificate.map_err(|e| unusable(&e))?;

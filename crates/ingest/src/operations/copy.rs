@@ -15,6 +15,7 @@ use super::store::blocking;
 use super::store::{Kind, Store};
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, ErrorKind, Result};
+use crate::operations::options::check_names;
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 use crate::pipeline::stage::CommitStage;
 use crate::run::info::RunInfo;
@@ -115,6 +116,7 @@ impl Store {
         replace: Replace,
     ) -> BoxFuture<'a, Result<RunInfo>> {
         Box::pin(async move {
+            check_names(Some(&new.framework), Some(&new.test))?;
             let run = self.read(key).await?;
             let former = run.info.clone();
             let mut renamed = run;

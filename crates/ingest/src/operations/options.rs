@@ -115,6 +115,23 @@ impl Default for IngestOptions {
     }
 }
 
+/// Checks the names of a run that are given.
+///
+/// # Errors
+/// If no run can have one of them.
+pub(crate) fn check_names(framework: Option<&str>, test: Option<&str>) -> Result<()> {
+    for (what, name) in [("framework", framework), ("test", test)] {
+        if let Some(fault) = name.and_then(name_fault) {
+            return Err(Error::usage(
+                ErrorKind::RunName,
+                format!("the name of the {what} {fault}"),
+                "Give it another name, or leave it out.",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Checks the options.
 ///
 /// # Errors
@@ -127,15 +144,7 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
             "Give at most 12 days.",
         ));
     }
-    for (what, name) in [("framework", &options.framework), ("test", &options.test)] {
-        if let Some(fault) = name.as_deref().and_then(name_fault) {
-            return Err(Error::usage(
-                ErrorKind::RunName,
-                format!("the name of the {what} {fault}"),
-                "Give it another name, or leave it out to have it inferred.",
-            ));
-        }
-    }
+    check_names(options.framework.as_deref(), options.test.as_deref())?;
     if let Repeat::Number(repeat) = options.repeat
         && !(1..=LAST_REPEAT).contains(&repeat)
     {

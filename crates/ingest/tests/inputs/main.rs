@@ -6,6 +6,7 @@
 mod cpu;
 mod damage;
 mod files;
+mod given_up;
 mod joined;
 mod odd;
 mod pipes;

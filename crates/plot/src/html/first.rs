@@ -296,7 +296,7 @@ pub(super) fn league(report: &Report<'_>, runs: &[Grouped<'_>]) -> String {
     };
     let table =
         Look { beneath: &RANGE, content: &content, ..Look::default() }.table("league", &league.table());
-    let note = |note: &String| format!("<p>{}</p>\n", escaped(note));
+    let note = |note: &String| format!("<p>{}</p>\n", escaped(&one_line(note)));
     let notes: String = league.notes().iter().map(note).collect();
     format!("<section id=\"league\">\n<h2>League</h2>\n{table}{notes}</section>\n")
 }

@@ -140,6 +140,10 @@ pub(crate) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(c),
+            // Neither XML nor HTML allows these.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
     }

@@ -1,5 +1,6 @@
 //! Runs, compared with a baseline.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -15,7 +16,7 @@ use super::notes::notes;
 use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::runs::Selection;
+use crate::input::runs::{RunNames, Selection};
 use crate::input::{idle_flags, store, view};
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
@@ -51,6 +52,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let mut others = Vec::with_capacity(chosen.len());
     let keys = store.keys().await?;
+    let mut drawn_of = BTreeSet::new();
     let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &keys));
     let choices: Vec<String> =
         args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
@@ -63,6 +65,13 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
             let page = Page::comparison(a, b, &style);
             let subject = Subject::Against(&b.info.key, &a.info.key);
             pages.page(&page, subject, &choices)?;
+            let names = RunNames::of(&keys);
+            drawn_of.extend([(&baseline, a), (&read, b)].into_iter().filter_map(|(of, drawn)| {
+                let (repeats, name) = (of.side.runs.len(), &of.side.name);
+                let drawn = names.name(&drawn.info.key);
+                (repeats > 1)
+                    .then(|| format!("pages show {drawn}, the median of the {repeats} repeats of {name}"))
+            }));
         }
         // Only a report draws them later.
         let drawn = read.drawn.filter(|_| args.is_report());
@@ -80,6 +89,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     }
     output.finish()?;
     notes(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
+    drawn_of.iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
 }

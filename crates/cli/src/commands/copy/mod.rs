@@ -6,13 +6,13 @@ mod points;
 use anyhow::Result;
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::run::Replace;
-use perfpipe_ingest::{RunKey, Store};
+use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 pub(crate) use self::args::CopyArgs;
 use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::runs::{RunNames, Selection};
+use crate::input::runs::{Deed, RunNames, Selection, is_confirmed};
 use crate::input::store;
 use crate::output::note;
 
@@ -30,7 +30,12 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let (keys, names, chosen) = match (Selection::among(runs, &args.runs.run, &args.runs.of), chosen) {
         (Err(_), Ok(points)) if !points.is_empty() => (Vec::new(), RunNames::default(), points),
         (runs, points) => {
-            let Selection { keys, names, .. } = runs?;
+            let chosen = runs?;
+            if args.replace && !may_replace(args, &chosen, &to).await? {
+                note("nothing was copied");
+                return Ok(());
+            }
+            let Selection { keys, names, .. } = chosen;
             (keys, names, points.unwrap_or_default())
         }
     };
@@ -46,6 +51,20 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
         note(&format!("{from} has no runs"));
     }
     left_out.end()
+}
+
+/// Returns true if the runs of the other store that have these keys and are other ones may be replaced: one at once, several
+/// after a confirmation.
+async fn may_replace(args: &CopyArgs, chosen: &Selection, to: &Store) -> Result<bool> {
+    let there = to.runs().await?;
+    let same = |one: &RunInfo, other: &RunInfo| {
+        one.key == other.key && one.t0_ms == other.t0_ms && one.sources == other.sources
+    };
+    let is_replaced =
+        |run: &&RunInfo| chosen.keys.contains(&run.key) && !chosen.stored.iter().any(|from| same(from, run));
+    let printed = RunNames::of(there.iter().map(|run| &run.key));
+    let names: Vec<String> = there.iter().filter(is_replaced).map(|run| printed.name(&run.key)).collect();
+    Ok(names.len() < 2 || is_confirmed(Deed("Replace", "replaced"), &names, "run", &args.confirm, to).await?)
 }
 
 /// Copies a run, unless it is there already. Returns what was done.

@@ -13,7 +13,7 @@ mod table;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 
@@ -25,6 +25,7 @@ pub(crate) use self::summary::{Told, summarise};
 use super::report;
 use crate::args::{PointArgs, StoreArgs};
 use crate::error::CliError;
+use crate::input::runs::RunNames;
 use crate::input::{idle_flags, store, summaries};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
@@ -94,17 +95,22 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     };
     bar.finish();
     let done = done?;
-    summarise(&done, &store, told, is_new(&before, &done.info)).await?;
-    if part.is_some() {
-        return Ok(());
-    }
-    replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
-    if let Some(folder) = &args.out {
-        let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
-        report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
-        pages.print_notes();
-    }
-    Ok(())
+    let shown = async {
+        summarise(&done, &store, told, is_new(&before, &done.info)).await?;
+        if part.is_some() {
+            return Ok(());
+        }
+        replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
+        if let Some(folder) = &args.out {
+            let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
+            report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
+            pages.print_notes();
+        }
+        Ok(())
+    };
+    let shown: Result<()> = shown.await;
+    let name = RunNames::of([&done.info.key]).name(&done.info.key);
+    shown.with_context(|| format!("the run {name} is stored in {store}, but what it shows can't be written"))
 }
 
 /// Returns the stored runs that a new one may replace, as far as they can be read: that is no reason not to ingest.

@@ -218,8 +218,8 @@ const LINES: [(&str, IsRead); 93] = [
         |c| matches!(c, Command::List(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
     ),
     (
-        "copy a b --to laptop --replace",
-        |c| matches!(c, Command::Copy(a) if a.replace && a.runs.run == ["a", "b"] && a.to.is_some()),
+        "copy a b --to laptop --replace --yes",
+        |c| matches!(c, Command::Copy(a) if a.replace && a.confirm.yes && a.runs.run == ["a", "b"] && a.to.is_some()),
     ),
     (
         "copy --test t --framework a --repeat 2 --to-database postgres://h/d",

@@ -14,6 +14,7 @@ use perfpipe_ingest::source::{Access, ReadingsSource, Secret};
 use self::proxy::proxy;
 use crate::args::{AskArgs, CpuFromArgs};
 use crate::error::CliError;
+use crate::input::open_plain;
 
 /// The largest file with a secret that is read, in bytes.
 const LONGEST: u64 = 64 << 10;
@@ -111,7 +112,7 @@ fn read(file: &Path) -> Result<Vec<u8>> {
         CliError::usage(format!("{}: {error}", file.display()), "Check its name, and who may read it.")
     };
     let mut text = Vec::new();
-    let file = std::fs::File::open(file).map_err(failed)?;
+    let file = open_plain(file).map_err(failed)?;
     // A bundle of all public authorities is larger than any secret.
     file.take(LONGEST * 16).read_to_end(&mut text).map_err(failed)?;
     Ok(text)

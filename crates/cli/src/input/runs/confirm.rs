@@ -10,9 +10,6 @@ use crate::args::ConfirmArgs;
 use crate::error::CliError;
 use crate::output::tell;
 
-/// The largest number of runs that are named.
-const NAMED: usize = 20;
-
 /// What a command does to runs, as in *drop* and *dropped*.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deed(pub(crate) &'static str, pub(crate) &'static str);
@@ -32,14 +29,15 @@ pub(crate) async fn is_confirmed(
         return Ok(true);
     }
     let all = counted(names.len() as u64, what);
-    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    let more = if names.len() > NAMED { ", …" } else { "" };
     if !stdin().is_terminal() || !stderr().is_terminal() {
-        let problem = format!("{all} would be {done}: {}{more}", shown.join(", "));
-        let remedy = "Give --yes if that is meant, or name one run with its number, as in go_2048#1.";
+        let problem = format!("{all} would be {done}: {}", names.join(", "));
+        let remedy = match what {
+            "run" => "Give --yes if that is meant, or name one run with its number, as in go_2048#1.",
+            _ => "Give --yes if that is meant.",
+        };
         return Err(CliError::usage(problem, remedy).into());
     }
-    tell(&format!("{}{more}", shown.join(", ")));
+    tell(&names.join(", "));
     // The question has no end of line.
     let _ = write!(stderr(), "{verb} {all} in {store}? [y/N] ");
     // On a thread of its own, so that a signal ends the command while it waits for the answer.

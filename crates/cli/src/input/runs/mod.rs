@@ -139,9 +139,17 @@ pub(crate) fn called(runs: &[RunKey], name: &str, printed: &RunNames) -> Result<
         1 => Ok(found),
         several => {
             let problem = format!("{name} is the name of runs of {several} tests");
-            let parts: Vec<String> =
-                tests.into_iter().map(|(framework, test)| format!("{framework}/{test}")).collect();
-            let remedy = format!("Name one of them: {}; or give --framework and --test.", parts.join(", "));
+            let joined = |by: &str| -> BTreeSet<String> {
+                tests.iter().map(|(framework, test)| format!("{framework}{by}{test}")).collect()
+            };
+            // Names with a slash may read alike too.
+            let parts = [joined("/"), joined("_")].into_iter().find(|names| names.len() == several);
+            let remedy = match parts.map(Vec::from_iter) {
+                Some(names) => {
+                    format!("Name one of them: {}; or give --framework and --test.", names.join(", "))
+                }
+                None => "Give --framework and --test.".to_owned(),
+            };
             Err(CliError::usage(problem, remedy).into())
         }
     }
@@ -208,7 +216,7 @@ fn tagged(stored: &[RunInfo], tags: &[Tag], test: Option<&str>) -> Result<Vec<Ru
     let remedy = match (values.as_slice(), keys.as_slice()) {
         ([], []) => "Tags are given at ingest, as in --tag branch=main.".to_owned(),
         ([], keys) => format!("The runs have the tags {}.", keys.join(", ")),
-        (values, _) => format!("The runs have the {lacking} {}.", values.join(", ")),
+        (values, _) => format!("The values of the tag {lacking} are {}.", values.join(", ")),
     };
     let told: Vec<String> = tags.iter().map(Tag::to_string).collect();
     Err(CliError::refused(format!("the store has no run with the tag {}", told.join(" and ")), remedy).into())

@@ -26,15 +26,11 @@ impl RunNames {
         names
     }
 
-    /// Names a run that a command has just stored, as the repeats beside it require.
+    /// Names a run that a command has just stored, as the other runs of the store require.
     pub(crate) async fn in_store(store: &Store, key: &RunKey) -> String {
-        let repeats = match key.repeat {
-            // That they can't be read is no failure of a command that has done its work.
-            1 => store.repeats(&key.framework, &key.test).await.unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        let beside: Vec<RunKey> = repeats.into_iter().map(|repeat| key.clone().with_repeat(repeat)).collect();
-        Self::of(&beside).name(key)
+        // That they can't be read is no failure of a command that has done its work.
+        let stored = store.keys().await.unwrap_or_default();
+        Self::of(stored.iter().chain([key])).name(key)
     }
 
     /// Returns the name of a run.

@@ -35,6 +35,30 @@ fn writers(path: &str) -> Vec<Vec<&str>> {
     all
 }
 
+#[test]
+fn file_that_can_not_be_written_is_named_with_a_code_and_a_remedy() {
+    let store = store_with_run();
+    for name in ["nowhere/x.csv", "."] {
+        let complaint = store.run(&[&EXPORT[..], &["-o", name]].concat()).complaint(1);
+        assert_told(&complaint, &["[io] ", name, "Check the name, its folder"]);
+        assert!(!complaint.contains(".perfpipe-"), "{complaint}");
+    }
+}
+
+#[test]
+fn error_behind_the_commit_of_an_ingest_says_that_the_run_is_stored() {
+    let store = store_with_run();
+    let log = fixture("crlf.csv");
+    let (page, _) = path(&store, "pages/go_t.svg");
+    fs::create_dir_all(page).unwrap();
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t", "--replace", "-q"];
+    for flags in [&["--format", "json", "-o", "/dev/full"][..], &["--out", "pages"]] {
+        let complaint = store.run(&[&ingest[..], flags].concat()).complaint(1);
+        assert_told(&complaint, &["the run go_t is stored in", "because: "]);
+    }
+    assert_eq!(store.keys(), ["nio 2048", "go t"]);
+}
+
 /// What a command leaves in an ordinary file.
 fn expected(store: &Store, arguments: &[&str], named: &str) -> Vec<u8> {
     let (file, name) = path(store, "expected");

@@ -168,6 +168,13 @@ fn what_changes_several_runs_asks_and_changes_all() {
             assert_told(&complaint, &["2 runs would be", "go_t#1, go_t#2", "--yes"]);
             assert_eq!(store.list(), before, "{command:?}");
         }
+        // Where a series does not fit one of them, none gets it.
+        let twice = store.file("twice.csv", b"clock,value\n1795000001,1\n1795000002,2\n");
+        let of_one = format!("heap={twice}");
+        store.run(&["attach-series", "go_t#2", "--series", &of_one, "--unit", "bytes"]).said();
+        let all = ["attach-series", "go_t", "--series", &of_one, "--unit", "bytes", "--yes"];
+        assert_told(&store.run(&all).complaint(1), &["has a series heap already"]);
+        store.run(&["attach-series", "go_t#1", "--series", &of_one, "--unit", "bytes"]).said();
         let said = store.run(&["attach-cpu", "go_t", cpu, "--replace", "--yes"]).said();
         assert_told(&said, &["readings to go_t#1", "readings to go_t#2"]);
         let said = store.run(&["rename", "go_t", "--framework", "rust", "--yes"]).said();
@@ -193,6 +200,22 @@ fn what_changes_several_runs_asks_and_changes_all() {
         let said = store.run(&["copy", "rust_t", "--to", copy.place()]).said();
         assert_told(&said, &["copied rust_t#1", "copied rust_t#2"]);
         assert_eq!(copy.keys(), ["rust t", "rust t"]);
+        // What is there already is not replaced, and two other runs only after a confirmation.
+        store.run(&["copy", "rust_t", "--to", copy.place(), "--replace"]).said();
+        for repeat in ["1", "2"] {
+            let other = fixture("Results-flaky-8181.csv");
+            let name = ["--framework", "rust", "--test", "t", "--repeat", repeat, "--replace"];
+            copy.run(&[&["ingest", other.to_str().unwrap()], &name[..]].concat()).said();
+        }
+        let there = copy.list();
+        let replace = ["copy", "rust_t", "--to", copy.place(), "--replace"];
+        assert_told(
+            &store.run(&replace).complaint(2),
+            &["2 runs would be replaced: rust_t#1, rust_t#2", "--yes"],
+        );
+        assert_eq!(copy.list(), there);
+        store.run(&[&replace[..], &["--yes"]].concat()).said();
+        assert_ne!(copy.list(), there);
         store.run(&["drop", "rust_t", "nio_t#2", "--yes"]).said();
         let said = store.run(&["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"]).said();
         assert!(said.contains("go_t\n"), "alone, it needs no number: {said}");

@@ -156,6 +156,36 @@ fn within_a_minute(store: &Store, arguments: &[&str]) -> Done {
     done
 }
 
+#[test]
+fn what_somebody_else_put_beside_a_run_stays() {
+    let store = stored();
+    let run = Path::new(store.place()).join("runs/nio+2048");
+    let staging = Path::new(store.place()).join("staging");
+    let own = [run.join("run-backup"), staging.join("run-EEEEEE")];
+    for folder in &own {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join("thesis.txt"), "mine").unwrap();
+    }
+    std::os::unix::fs::symlink(store.folder.path(), run.join("run-CCCCCC")).unwrap();
+    let log = fixture("crlf.csv");
+    for flags in
+        [&["--framework", "go", "--test", "t"][..], &["--framework", "nio", "--test", "2048", "--replace"]]
+    {
+        store.run(&[&["ingest", log.to_str().unwrap()], flags].concat()).said();
+    }
+    assert!(!store.run(&["repair"]).err.contains("run-EEEEEE"));
+    for folder in &own {
+        assert_eq!(
+            std::fs::read_to_string(folder.join("thesis.txt")).unwrap(),
+            "mine",
+            "{}",
+            folder.display()
+        );
+    }
+    assert!(run.join("run-CCCCCC").is_symlink());
+    assert_eq!(store.keys(), ["nio 2048", "go t"]);
+}
+
 /// Puts something else in the place of each file of a store: no command waits for it, or follows it out of the store.
 #[test]
 fn pipe_or_socket_in_the_place_of_a_file_is_named_and_not_waited_for() {

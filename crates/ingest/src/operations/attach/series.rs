@@ -3,6 +3,7 @@
 use futures_util::future::BoxFuture;
 
 use super::remove;
+use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, ErrorKind, Result};
 use crate::operations::copy::{ATTEMPTS, write};
 use crate::operations::store::Store;
@@ -52,6 +53,15 @@ impl Store {
             }
         })
     }
+
+    /// Checks that series can be added to a stored run, so that none of several runs is changed where one of them does not
+    /// fit.
+    ///
+    /// # Errors
+    /// Those of [`Store::attach_series`] about the series and the run.
+    pub async fn check_series(&self, key: &RunKey, exports: &[SeriesExport], replace: bool) -> Result<()> {
+        add(&mut self.read(key).await?, exports, replace).map(|_| ())
+    }
 }
 
 async fn attach_once(
@@ -62,10 +72,18 @@ async fn attach_once(
 ) -> Result<AttachedSeries> {
     let mut run = store.read(key).await?;
     let former = run.info.clone();
+    let attached = add(&mut run, exports, replace)?;
+    write((store, &former), &run, store, Replace::Any, None).await?;
+    Ok(attached)
+}
+
+/// Adds series to a run, or replaces all that it has beside its CPU.
+fn add(run: &mut StoredRun, exports: &[SeriesExport], replace: bool) -> Result<AttachedSeries> {
     if replace {
         remove(&mut run.info, &SourceKind::Series);
         run.series.clear();
     }
+    let key = run.info.key.clone();
     let (mut seconds, mut notes) = (Vec::new(), Vec::new());
     run.info.sources.extend(files(exports));
     for SeriesExport { series, notes: told, damage, .. } in exports {
@@ -87,6 +105,5 @@ async fn attach_once(
         run.series.push(series.clone());
     }
     run.series.sort_by(|one, other| one.name.cmp(&other.name));
-    write((store, &former), &run, store, Replace::Any, None).await?;
-    Ok(AttachedSeries { info: run.info, seconds, notes })
+    Ok(AttachedSeries { info: run.info.clone(), seconds, notes })
 }

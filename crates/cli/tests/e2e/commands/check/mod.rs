@@ -87,6 +87,26 @@ fn baseline_is_another_run_of_this_store_or_of_another() {
 }
 
 #[test]
+fn file_of_rules_that_is_no_small_plain_file_is_refused() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"]).said();
+    let pipe = store.folder.path().join("rules.pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let large = store.file("large.toml", "#".repeat((1 << 20) + 1));
+    for (path, why) in [
+        ("/dev/zero", "no plain file"),
+        (pipe.to_str().unwrap(), "no plain file"),
+        (&large, "larger than 1 MiB"),
+    ] {
+        let rules = store.run(&["check", "--test", "t", "--rules", path]).complaint(1);
+        assert_told(&rules, &[path, why]);
+        let ports = store.run(&["ingest", log.to_str().unwrap(), "--frameworks", path]).complaint(1);
+        assert_told(&ports, &[path, why]);
+    }
+}
+
+#[test]
 fn files_of_rules_and_reports_for_ci_services() {
     let store = Store::embedded();
     let log = fixture("outage.csv.zip");

@@ -61,10 +61,11 @@ fn page_of_errors_lists_every_code() {
     let damage = ErrorKind::ALL.iter().filter_map(|kind| DamageKind::from(*kind).code()).map(str::to_owned);
     let lists = [
         ("errors", errors.collect()),
-        ("rejects", codes_in("reject_reason.rs", "fn code(")),
+        ("figures", codes_in("analyze/src/error.rs", "fn code(")),
+        ("rejects", codes_in("ingest/src/run/reject_reason.rs", "fn code(")),
         ("damage", damage.collect()),
-        ("notes", codes_in("note.rs", "fn code(")),
-        ("source files", codes_in("info.rs", "fn name(")),
+        ("notes", codes_in("ingest/src/run/note.rs", "fn code(")),
+        ("source files", codes_in("ingest/src/run/info.rs", "fn name(")),
     ];
     let page = std::fs::read_to_string(root().join("docs/reference/errors.md")).unwrap();
     for (name, codes) in lists {
@@ -81,7 +82,7 @@ fn page_of_errors_lists_every_code() {
 
 /// The codes that a function of an enum returns. It matches all variants, so none is missing.
 fn codes_in(file: &str, function: &str) -> Vec<String> {
-    let source = std::fs::read_to_string(root().join("crates/ingest/src/run").join(file)).unwrap();
+    let source = std::fs::read_to_string(root().join("crates").join(file)).unwrap();
     let (_, body) = source.split_once(function).unwrap();
     let body = body.split("\n    }\n").next().unwrap();
     body.split('"').skip(1).step_by(2).map(str::to_owned).collect()

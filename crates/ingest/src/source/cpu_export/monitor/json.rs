@@ -8,15 +8,18 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::found::flaw;
+use crate::formats::steps;
 use crate::run::fault::Fault;
 
 /// Parses a whole JSON text. `what` is what it has to be.
 pub(super) fn whole<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> Result<T, Fault> {
+    steps::count(text.len());
     serde_json::from_slice(text).map_err(|error| unlike(what, &error.to_string()))
 }
 
 /// Parses a part of a JSON text.
 pub(super) fn part<'a, T: Deserialize<'a>>(text: &'a RawValue, what: &str) -> Result<T, Fault> {
+    steps::count(text.get().len());
     serde_json::from_str(text.get()).map_err(|error| unlike(what, unplaced(&error.to_string())))
 }
 
@@ -28,6 +31,7 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
 ) -> Result<(), Fault> {
     use serde::Deserializer as _;
 
+    steps::count(list.get().len());
     let mut refused = None;
     let elements = Elements { take, refused: &mut refused, of: PhantomData };
     let read = serde_json::Deserializer::from_str(list.get()).deserialize_seq(elements);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::found::flaw;
+use crate::formats::steps;
 use crate::run::fault::Fault;
 
 /// The maximum length of a line, in bytes.
@@ -17,6 +18,7 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Result<(u64, Cow<'_, st
 }
 
 fn decoded(line: &[u8], number: u64) -> Result<(u64, Cow<'_, str>), Fault> {
+    steps::count(line.len() + 1);
     if line.len() > LONGEST {
         return Err(flaw("the line is longer than 64 KiB").at_line(number, 0));
     }

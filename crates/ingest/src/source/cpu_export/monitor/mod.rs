@@ -162,6 +162,72 @@ impl Whole {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::worst_shapes::{behind, check, numbered, repeated};
+
+    /// Reads a text as whatever it is recognised as.
+    fn read(text: &[u8]) {
+        let begin = text.get(..1 << 14).unwrap_or(text);
+        let _ = Monitor::of(begin).unwrap().read(text, &SourceOptions::default());
+    }
+
+    /// A list of items that are made from their numbers, between two texts.
+    fn list(begin: &str, item: impl Fn(u64) -> String, end: &str) -> impl Fn(usize) -> Vec<u8> {
+        let items = move |size| numbered(size, |n| format!("{}{}", if n > 0 { "," } else { "" }, item(n)));
+        move |size| [begin.as_bytes(), &items(size), end.as_bytes()].concat()
+    }
+
+    #[test]
+    fn readings_of_every_monitor_take_linear_time() {
+        let reading = |item: u64, clock: u64| {
+            format!("{{\"itemid\":\"{item}\",\"clock\":\"{clock}\",\"ns\":\"0\",\"value\":\"1\"}}")
+        };
+        let answer = "{\"jsonrpc\":\"2.0\",\"result\":[";
+        check("readings of one item", list("[", |n| reading(1, n), "]"), read);
+        check("items that all differ", list("[", |n| reading(n % 900, n), "]"), read);
+        check("an answer of items", list(answer, |n| reading(n % 900, n), "]}"), read);
+        let prometheus = "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[";
+        let values = format!("{prometheus}{{\"metric\":{{}},\"values\":[");
+        check("values of a series", list(&values, |n| format!("[{n},\"1\"]"), "]}]}}"), read);
+        let series = |n| format!("{{\"metric\":{{\"a\":\"{}\"}},\"values\":[[{n},\"1\"]]}}", n % 900);
+        check("series of one value", list(prometheus, series, "]}}"), read);
+        let labels = format!("{prometheus}{{\"metric\":{{");
+        let end = "},\"values\":[[1,\"1\"]]}]}}";
+        check("labels of a series", list(&labels, |n| format!("\"l{n}\":\"{n}\""), end), read);
+        let hosts = "{\"sysstat\":{\"hosts\":[{\"nodename\":\"a\",\"number-of-cpus\":4,\"statistics\":[";
+        let at = |n: u64| {
+            let (minute, second) = (n / 60 % 60, n % 60);
+            format!(
+                "\"timestamp\":{{\"date\":\"2026-11-20\",\"time\":\"19:{minute:02}:{second:02}\",\"utc\":1}}"
+            )
+        };
+        let load = |cpu: &str| format!("{{\"cpu\":\"{cpu}\",\"idle\":50}}");
+        let moment = |n| format!("{{{},\"cpu-load\":[{}]}}", at(n), load("all"));
+        check("moments of a host", list(hosts, moment, "]}]}}"), read);
+        let cores = format!("{hosts}{{{},\"cpu-load\":[", at(0));
+        check("cores of a moment", list(&cores, |n| load(&n.to_string()), "]}]}]}}"), read);
+        let sadf = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n";
+        let line = |n| format!("a;1;2026-11-20 19:42:18 UTC;{n};0;0;0;0;0;9\n");
+        check("cores of sadf", behind(sadf, |size| numbered(size, line)), read);
+        check("headings of sadf", |size| repeated(sadf, size), read);
+        check("fields of sadf", behind(sadf, |size| repeated(";", size)), read);
+        let vmstat = "procs -----------memory---------- ---swap--\n r  b  us sy id wa st   UTC\n";
+        check("headings of vmstat", |size| repeated(vmstat, size), read);
+        check("fields of vmstat", behind(vmstat, |size| repeated("1 ", size)), read);
+    }
+
+    #[test]
+    fn lists_and_texts_of_monitors_may_never_end() {
+        for begin in [
+            "[{\"itemid\":\"1\",\"clock\":\"1\",\"value\":\"",
+            "{\"jsonrpc\":\"2.0\",\"result\":",
+            "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":",
+            "{\"sysstat\":{\"hosts\":",
+        ] {
+            for shape in ["[", "{\"a\":", "[[],", "\\", "x", "\\\"", "1", "[1,", " "] {
+                check(&format!("{begin} and {shape}"), behind(begin, |size| repeated(shape, size)), read);
+            }
+        }
+    }
 
     #[test]
     fn each_form_is_known_by_its_first_bytes() {

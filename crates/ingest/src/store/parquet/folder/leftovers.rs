@@ -1,7 +1,7 @@
 //! Cleans up after writers that were stopped: finishes runs that had appeared, and removes everything else.
 //!
-//! Never removed are files that a manifest names, nor anything of a run whose own files are missing. Links are not
-//! followed, since they may lead out of the store.
+//! Never removed are files that a manifest names, nor anything of a run whose own files are missing, nor a folder with
+//! anything that perfpipe did not write. Links are not followed, since they may lead out of the store.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::manifest::{GENERATION, NEW, sync_dir};
 use super::paths::{Folder, LOCK, MANIFEST, read_manifest};
 use crate::store::parquet::lock::{Lock, is_link};
+use crate::store::parquet::tables::{OPTIONAL, SAMPLES, SMALL};
 
 /// Finishes or removes what stopped writers left, wherever the lock is free. The caller holds the gate.
 pub(crate) fn sweep(folder: &Folder) {
@@ -53,6 +54,7 @@ fn is_tidy(run: &Path) -> bool {
 /// Removes staged runs whose writer is gone and that no manifest names.
 fn sweep_staging(folder: &Folder) {
     let staged = folders(&folder.staging()).filter(is_generation).map(|entry| entry.path());
+    let staged = staged.filter(|path| is_own(path));
     // A folder that vanished meanwhile was removed by its own writer.
     let dead: Vec<(PathBuf, Lock)> =
         staged.filter_map(|path| Some((path.clone(), Lock::try_new(&path.join(LOCK)).ok()??))).collect();
@@ -96,7 +98,7 @@ pub(crate) fn tidy(folder: &Folder, run: &Path, is_durable: bool) {
     entries(run).filter(is_new).for_each(|entry| _ = fs::remove_file(entry.path()));
     let earlier =
         entries(run).filter(|entry| is_earlier(entry, current.as_deref())).map(|entry| entry.path());
-    let earlier: Vec<PathBuf> = earlier.collect();
+    let earlier: Vec<PathBuf> = earlier.filter(|path| is_own(path)).collect();
     let is_home = files.as_ref().is_none_or(|files| files.parent() == Some(run));
     // The files that a manifest replaced may still be needed until the manifest is durable.
     if (is_home && earlier.is_empty()) || !is_durable && sync_dir(run).is_err() {
@@ -154,6 +156,17 @@ pub(crate) fn is_new(entry: &fs::DirEntry) -> bool {
 /// Returns true if a folder has the name of a generation.
 pub(crate) fn is_generation(entry: &fs::DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with(GENERATION)
+}
+
+/// Returns true if a generation has only files that perfpipe writes, and is no link: all else is somebody's own.
+pub(crate) fn is_own(generation: &Path) -> bool {
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    let is_known = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let known = [&[LOCK, SAMPLES][..], &SMALL, &OPTIONAL].concat();
+        is_new(entry) || known.iter().any(|known| name == *known)
+    };
+    !is_link(generation) && entries(generation).all(|entry| is_file(&entry) && is_known(&entry))
 }
 
 /// Returns true if a folder is a generation other than the current one.

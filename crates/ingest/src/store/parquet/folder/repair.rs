@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::leftovers::{entries, is_earlier, is_generation, is_new, sweep};
+use super::leftovers::{entries, is_earlier, is_generation, is_new, is_own, sweep};
 use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
 use super::paths::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
@@ -176,7 +176,7 @@ impl Folder {
         let _gate = self.gate()?;
         refuse_link(&self.staging())?;
         let staged = entries(&self.staging()).filter(is_generation).map(|entry| entry.path());
-        Ok(staged.filter(|path| is_free(&path.join(LOCK))).collect())
+        Ok(staged.filter(|path| is_own(path) && is_free(&path.join(LOCK))).collect())
     }
 
     /// Returns what a sweep would remove or move.
@@ -189,7 +189,7 @@ impl Folder {
             let Ok(Some(manifest)) = read_manifest(&run) else { continue };
             if is_free(&run.join(LOCK)) {
                 let earlier = entries(&run).filter(|entry| is_earlier(entry, Some(&manifest.generation)));
-                left.extend(earlier.map(|entry| entry.path()));
+                left.extend(earlier.map(|entry| entry.path()).filter(|path| is_own(path)));
             }
         }
         Ok(left.iter().map(|path| path.display().to_string()).collect())
