@@ -108,6 +108,7 @@ pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};
 pub use league::ranking::League;
 pub use stats::histogram::Histogram;
+pub use stats::maybe::MaybeF64;
 pub use sweep::by_load::Sweep;
 pub use sweep::knee::Knee;
 pub use timeline::cpu_cost::cpu_scale_in_doubt;

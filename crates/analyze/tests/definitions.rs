@@ -49,16 +49,16 @@ fn check_second(
     let latencies: Vec<i32> = averaged.iter().filter_map(|sample| sample.latency).collect();
     prop_assert_eq!(found.successes, successes(&counted));
     prop_assert_eq!(found.failures, counted.len() as u64 - successes(&counted));
-    prop_assert!(same(found.elapsed_mean, mean_of(unit, &times)));
-    prop_assert_eq!((found.elapsed_min, found.elapsed_max), extremes(unit, &times));
-    prop_assert!(same(found.latency_mean, mean_of(unit, &latencies)));
-    prop_assert_eq!((found.latency_min, found.latency_max), extremes(unit, &latencies));
+    prop_assert!(same(found.elapsed_mean.get(), mean_of(unit, &times)));
+    prop_assert_eq!((found.elapsed_min.get(), found.elapsed_max.get()), extremes(unit, &times));
+    prop_assert!(same(found.latency_mean.get(), mean_of(unit, &latencies)));
+    prop_assert_eq!((found.latency_min.get(), found.latency_max.get()), extremes(unit, &latencies));
     prop_assert!(found.percentiles.len() <= percentiles.len());
     for (at, percent) in percentiles.iter().enumerate() {
         prop_assert!(same(found.percentile(at), percentile(unit, &times, *percent)), "p{percent} {found:?}");
     }
-    prop_assert!(same(found.load, raw.load(view, found.second)), "load {found:?}");
-    prop_assert!(same(found.cpu, raw.cpu(view, found.second)), "cpu {found:?}");
+    prop_assert!(same(found.load.get(), raw.load(view, found.second)), "load {found:?}");
+    prop_assert!(same(found.cpu.get(), raw.cpu(view, found.second)), "cpu {found:?}");
     Ok(())
 }
 
@@ -232,7 +232,7 @@ fn two_readings() -> Raw {
 fn cpu_of(raw: &Raw, lookback: u32) -> Vec<Option<f64>> {
     let view = View::default().with_cpu(CpuJoin::default().with_lookback(lookback));
     let timeline = Timeline::new(&raw.stored(), &view).unwrap();
-    timeline.seconds.iter().map(|second| second.cpu).collect()
+    timeline.seconds.iter().map(|second| second.cpu.get()).collect()
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn request_without_a_reading_is_left_out_of_the_mean() {
 fn outage_and_a_silence_have_a_load_and_the_unknown_injector_is_multiplied() {
     let view = View::default().with_injectors(3);
     let timeline = Timeline::new(&two_readings().stored(), &view).unwrap();
-    let loads: Vec<Option<f64>> = timeline.seconds.iter().map(|second| second.load).collect();
+    let loads: Vec<Option<f64>> = timeline.seconds.iter().map(|second| second.load.get()).collect();
     assert_eq!(loads, [Some(12.0), Some(12.0), Some(12.0), Some(12.0)]);
     assert!((timeline.summary.throughput - 5.0 / timeline.duration.seconds).abs() < 1e-12);
     assert_eq!(timeline.summary.throughput_active, Some(2.5));
@@ -271,7 +271,7 @@ fn injectors_that_the_log_tells_apart_are_not_multiplied() {
     assert_eq!(Timeline::new(&run, &view).unwrap().view, view);
     run.cells.injectors.iter_mut().for_each(|name| *name = "10.0.0.1".into());
     let timeline = Timeline::new(&run, &view).unwrap();
-    assert_eq!((timeline.view.injectors, timeline.seconds[0].load), (1, Some(4.0)));
+    assert_eq!((timeline.view.injectors, timeline.seconds[0].load.get()), (1, Some(4.0)));
 }
 
 #[test]
@@ -309,7 +309,12 @@ fn run_of_transactions_only_is_silent() {
     let timeline = Timeline::new(&run, &View::default()).unwrap();
     assert_eq!((timeline.summary.requests(), timeline.summary.seconds), (0, 4));
     assert_eq!(timeline.summary.failure_share(), None);
-    assert!(timeline.seconds.iter().all(|second| second.load.is_none() && second.elapsed_mean.is_none()));
+    assert!(
+        timeline
+            .seconds
+            .iter()
+            .all(|second| second.load.get().is_none() && second.elapsed_mean.get().is_none())
+    );
 }
 
 /// Requests that begin at even distances for so long, each of 1 ms, so many a second.

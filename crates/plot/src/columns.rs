@@ -75,8 +75,8 @@ impl Column {
             end: f64::from(end),
             successes: Spread::of(whole.map(|second| second.successes as f64)),
             failures: of(|s| Some(s.failures as f64))?,
-            load: of(|s| s.load),
-            cpu: of(|s| s.cpu),
+            load: of(|s| s.load.get()),
+            cpu: of(|s| s.cpu.get()),
             series: timeline.series.iter().map(series).collect(),
             percentiles: (0..timeline.percentiles.len()).map(percentile).collect(),
             measure: Spread::of(rows.iter().filter_map(|s| measure(s, by))).map(|spread| spread.mean),
@@ -92,8 +92,8 @@ impl Column {
 /// Returns the measure that a second is coloured by.
 pub(crate) fn measure(second: &Second, by: ColorBy) -> Option<f64> {
     match by {
-        ColorBy::Load => second.load,
-        ColorBy::Cpu => second.cpu,
+        ColorBy::Load => second.load.get(),
+        ColorBy::Cpu => second.cpu.get(),
         ColorBy::Throughput => Some(second.successes as f64),
     }
 }

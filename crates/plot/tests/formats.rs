@@ -190,7 +190,7 @@ prop_compose! {
         let percentiles = elapsed.into_iter().flat_map(|elapsed| [elapsed; 2]).collect();
         let mut second = perfpipe_analyze::Second::default();
         (second.second, second.successes, second.failures) = (gap, successes, failures);
-        (second.load, second.cpu, second.percentiles) = (load, cpu, percentiles);
+        (second.load, second.cpu, second.percentiles) = (load.into(), cpu.into(), percentiles);
         second
     }
 }

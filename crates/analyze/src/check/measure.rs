@@ -254,13 +254,13 @@ impl Measure {
             | Self::Server
             | Self::ServerMax => None,
             Self::Goal(goal) => second.goals.get(place_of_goal(timeline, goal)?).copied(),
-            Self::ElapsedMean => second.elapsed_mean,
-            Self::ElapsedMin => second.elapsed_min,
-            Self::ElapsedMax => second.elapsed_max,
-            Self::LatencyMean => second.latency_mean,
+            Self::ElapsedMean => second.elapsed_mean.get(),
+            Self::ElapsedMin => second.elapsed_min.get(),
+            Self::ElapsedMax => second.elapsed_max.get(),
+            Self::LatencyMean => second.latency_mean.get(),
             Self::Percentile(percent) => second.percentile(place(timeline, percent)?),
-            Self::CpuMean | Self::CpuMax => second.cpu,
-            Self::LoadMax => second.load,
+            Self::CpuMean | Self::CpuMax => second.cpu.get(),
+            Self::LoadMax => second.load.get(),
         }
     }
 }

@@ -140,7 +140,7 @@ impl Unit {
         self.seconds += 1;
         self.successes += row.successes;
         self.failures += row.failures;
-        if let Some(cpu) = row.cpu {
+        if let Some(cpu) = row.cpu.get() {
             self.cpu_sum += cpu;
             self.cpu_seconds += 1;
         }

@@ -22,11 +22,11 @@ impl Second {
             second: row.second,
             successes: row.successes,
             failures: row.failures,
-            load: row.load,
-            elapsed_mean: row.elapsed_mean.unwrap_or_default(),
-            elapsed_max: row.elapsed_max.unwrap_or_default(),
+            load: row.load.get(),
+            elapsed_mean: row.elapsed_mean.get().unwrap_or_default(),
+            elapsed_max: row.elapsed_max.get().unwrap_or_default(),
             median: row.percentile(0).unwrap_or_default(),
-            has_cpu: row.cpu.is_some(),
+            has_cpu: row.cpu.get().is_some(),
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod change_points;
 pub(crate) mod curve;
 pub(crate) mod distribution;
 pub(crate) mod histogram;
+pub(crate) mod maybe;
 pub(crate) mod median;
 pub(crate) mod merge;
 pub(crate) mod percentile;

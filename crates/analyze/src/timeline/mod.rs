@@ -79,9 +79,9 @@ impl Timeline {
     /// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
     /// let timeline = Timeline::new(&run, &View::default())?;
     /// assert_eq!(timeline.seconds.len(), 3);
-    /// assert_eq!(timeline.seconds[0].elapsed_mean, Some(20.0));
+    /// assert_eq!(timeline.seconds[0].elapsed_mean.get(), Some(20.0));
     /// assert_eq!(timeline.seconds[0].percentiles[..], [10.0, 10.0, 25.0, 37.0]);
-    /// assert_eq!((timeline.seconds[1].successes, timeline.seconds[1].elapsed_mean), (0, None));
+    /// assert_eq!((timeline.seconds[1].successes, timeline.seconds[1].elapsed_mean.get()), (0, None));
     /// assert_eq!(timeline.summary.p50, Some(17.5));
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```

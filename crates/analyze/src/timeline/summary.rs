@@ -126,9 +126,9 @@ impl Tally {
         self.successes = self.successes.saturating_add(second.successes);
         self.failures = self.failures.saturating_add(second.failures);
         self.active_seconds += u32::from(second.successes > 0);
-        self.load_max = larger(self.load_max, second.load);
-        self.cpu_max = larger(self.cpu_max, second.cpu);
-        if let Some(cpu) = second.cpu {
+        self.load_max = larger(self.load_max, second.load.get());
+        self.cpu_max = larger(self.cpu_max, second.cpu.get());
+        if let Some(cpu) = second.cpu.get() {
             self.cpu_sum += cpu;
             self.cpu_seconds += 1;
         }

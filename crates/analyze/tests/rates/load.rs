@@ -20,7 +20,10 @@ fn clients_that_think_are_there_all_the_same() {
             // Each injector's first record may come as late as its first client thinks, and its last as early.
             let within = |second: u32| (60..540).contains(&second);
             let inner: Vec<_> = timeline.seconds.iter().filter(|row| within(row.second)).collect();
-            assert!(inner.iter().all(|row| row.load == Some(all)), "{injectors} × {clients}, seed {seed}");
+            assert!(
+                inner.iter().all(|row| row.load.get() == Some(all)),
+                "{injectors} × {clients}, seed {seed}"
+            );
             let hold = timeline.phases.hold.unwrap();
             assert!(hold.first < 60 && hold.last > 540, "{injectors} × {clients}, seed {seed}: {hold:?}");
             let sweep = Sweep::new(&run, &View::default()).unwrap();

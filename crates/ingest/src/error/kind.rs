@@ -34,8 +34,10 @@ kinds! {
     Empty = "empty-file",
     /// A log that has a header but no records.
     NoRecords = "no-records",
-    /// Every record of the log is rejected.
+    /// Every record of the log is rejected, or nearly every one.
     NoValidRecord = "no-valid-record",
+    /// Records of the log stand for several samples each.
+    StatisticalSamples = "statistical-samples",
     /// The file is XML, not CSV.
     Xml = "xml",
     /// The file is UTF-16 text.

@@ -12,29 +12,52 @@ const SHORTEST: usize = 4;
 /// The maximum length of what a server said, in characters.
 const LONGEST: usize = 1000;
 
-/// Tokens and passwords, in the forms in which they may be repeated.
+/// How many encodings within each other are decoded: a URL in JSON in a page is three.
+const LAYERS: usize = 3;
+
+/// Tokens and passwords, to be found in the forms in which they may be repeated.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    /// The longest first, since one may be within another.
-    forms: Vec<String>,
+    /// Found in any case, and in any encoding of single characters.
+    plain: Vec<Vec<u8>>,
+    /// Found as they are: parts of base64.
+    exact: Vec<Vec<u8>>,
+}
+
+/// A byte of a text, maybe decoded, and where in the text it stands.
+#[derive(Clone, Copy)]
+struct Byte {
+    value: u8,
+    begin: usize,
+    end: usize,
 }
 
 impl Secrets {
     /// Adds a secret.
     pub(crate) fn add(&mut self, secret: &str) {
         // A server may trim what it repeats.
-        let texts = [secret, secret.trim()];
-        let forms = texts.into_iter().flat_map(forms).filter(|form| form.len() >= SHORTEST);
-        self.forms.extend(forms);
-        self.forms.sort_unstable_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
-        self.forms.dedup();
+        for secret in [secret, secret.trim()] {
+            let hex = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+            let plain = [secret.to_owned(), hex].map(|form| form.bytes().map(folded).collect());
+            self.plain.extend(plain);
+            for before in 0..3 {
+                let within = in_base64(secret.as_bytes(), before);
+                self.exact.push(within.replace('+', "-").replace('/', "_").into());
+                self.exact.push(within.into());
+            }
+        }
+        for forms in [&mut self.plain, &mut self.exact] {
+            forms.retain(|form| form.len() >= SHORTEST);
+            forms.sort_unstable();
+            forms.dedup();
+        }
     }
 
     /// Returns what a server said without the secrets, and without its end if it is long.
     pub(crate) fn said(&self, text: &str) -> String {
-        // Only what may be shown is looked at, with what could begin within it.
-        let longest = self.forms.first().map_or(0, String::len);
-        let looked_at = text.floor_char_boundary(LONGEST * 4 + longest);
+        // Only what may be shown is looked at, with what could begin within it: six characters a byte, such as `\u0041`.
+        let longest = self.plain.iter().chain(&self.exact).map(Vec::len).max().unwrap_or_default();
+        let looked_at = text.floor_char_boundary(LONGEST * 4 + longest * 6);
         let hidden = self.hidden(text.get(..looked_at).unwrap_or_default());
         match hidden.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{}…", hidden.get(..end).unwrap_or_default()),
@@ -44,57 +67,110 @@ impl Secrets {
 
     /// Returns a text without the secrets.
     pub(crate) fn hidden(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for form in &self.forms {
-            if text.contains(form.as_str()) {
-                text = text.replace(form.as_str(), HIDDEN);
+        if self.plain.is_empty() && self.exact.is_empty() {
+            return text.to_owned();
+        }
+        let mut found = Vec::new();
+        let raw = text.bytes().enumerate();
+        let mut layer: Vec<Byte> = raw.map(|(at, value)| Byte { value, begin: at, end: at + 1 }).collect();
+        for _ in 0..=LAYERS {
+            found_in(&layer, &self.exact, |value| value, &mut found);
+            found_in(&layer, &self.plain, folded, &mut found);
+            let decoded = decoded(&layer);
+            if decoded.len() == layer.len() {
+                break;
             }
+            layer = decoded;
         }
-        text
-    }
-}
-
-/// A secret as it is, percent-encoded, within quotes, and within any text in base64.
-fn forms(secret: &str) -> Vec<String> {
-    let debug = format!("{secret:?}");
-    let json = serde_json::Value::from(secret).to_string();
-    let unquoted = |text: &str| text.trim_matches('"').to_owned();
-    let mut forms = vec![secret.to_owned(), unquoted(&debug), unquoted(&json)];
-    for plain in ["", "-._~", "-._~!$&'()*+,;=:@/?"] {
-        let encoded = percent_encoded(secret, plain);
-        forms.push(encoded.replace("%20", "+"));
-        forms.push(lower_codes(&encoded));
-        forms.push(encoded);
-    }
-    for before in 0..3 {
-        let within = in_base64(secret.as_bytes(), before);
-        forms.push(within.replace('+', "-").replace('/', "_"));
-        forms.push(within);
-    }
-    forms
-}
-
-/// Returns a percent-encoded text with the codes in lower case.
-fn lower_codes(encoded: &str) -> String {
-    let mut parts = encoded.split('%');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        let (code, rest) = part.split_at_checked(2).unwrap_or((part, ""));
-        format!("{text}%{}{rest}", code.to_ascii_lowercase())
-    })
-}
-
-/// Returns a text with all but letters, digits and `plain` percent-encoded.
-fn percent_encoded(text: &str, plain: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || plain.as_bytes().contains(&byte) {
-            encoded.push(byte.into());
-        } else {
-            encoded += &format!("%{byte:02X}");
+        found.sort_unstable();
+        let (mut hidden, mut shown) = (String::with_capacity(text.len()), 0);
+        for (begin, end) in found {
+            // Behind the last one, or within it.
+            if begin >= shown {
+                hidden += text.get(shown..begin).unwrap_or_default();
+                hidden += HIDDEN;
+            }
+            shown = shown.max(end);
         }
+        hidden + text.get(shown..).unwrap_or_default()
     }
-    encoded
+}
+
+/// Adds where in the text the forms stand that are found in a layer of it, each byte seen as `fold` says.
+fn found_in(layer: &[Byte], forms: &[Vec<u8>], fold: fn(u8) -> u8, found: &mut Vec<(usize, usize)>) {
+    let values: Vec<u8> = layer.iter().map(|byte| fold(byte.value)).collect();
+    for form in forms {
+        found.extend(memchr::memmem::find_iter(&values, form).filter_map(|at| {
+            let (first, last) = (layer.get(at)?, layer.get(at + form.len() - 1)?);
+            Some((first.begin, last.end))
+        }));
+    }
+}
+
+/// A byte without its case; a plus sign may stand for a blank in a form's answer.
+fn folded(byte: u8) -> u8 {
+    if byte == b'+' { b' ' } else { byte.to_ascii_lowercase() }
+}
+
+/// Decodes one layer of `%41`, `&#65;`, `&#x41;`, `&amp;`, `\x41`, `\u0041`, `\u{41}` and `\"`.
+fn decoded(layer: &[Byte]) -> Vec<Byte> {
+    let mut decoded = Vec::with_capacity(layer.len());
+    let mut rest = layer;
+    while let Some(first) = rest.first() {
+        let code = match first.value {
+            b'%' | b'&' | b'\\' => character(rest),
+            _ => None,
+        };
+        let (bytes, length) = code.unwrap_or_else(|| (vec![first.value], 1));
+        let (from, behind) = rest.split_at(length.min(rest.len()));
+        let end = from.last().map_or(first.end, |last| last.end);
+        decoded.extend(bytes.into_iter().map(|value| Byte { value, begin: first.begin, end }));
+        rest = behind;
+    }
+    decoded
+}
+
+/// Returns the bytes of the encoded character that a text begins with, and the length of its code.
+fn character(text: &[Byte]) -> Option<(Vec<u8>, usize)> {
+    let code: String = text.iter().take(10).map(|byte| char::from(byte.value)).collect();
+    let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok();
+    let utf8 = |number: u32| Some(char::from_u32(number)?.to_string().into_bytes());
+    if let Some(digits) = code.strip_prefix('%').or_else(|| code.strip_prefix("\\x")) {
+        let byte = u8::try_from(number(digits.get(..2)?, 16)?).ok()?;
+        return Some((vec![byte], code.len() - digits.len() + 2));
+    }
+    if let Some(entity) = code.strip_prefix('&') {
+        let (name, _) = entity.split_once(';')?;
+        let bytes = match name.strip_prefix('#') {
+            Some(digits) => match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => utf8(number(digits, 16)?)?,
+                None => utf8(number(digits, 10)?)?,
+            },
+            None => match name {
+                "amp" => vec![b'&'],
+                "lt" => vec![b'<'],
+                "gt" => vec![b'>'],
+                "quot" => vec![b'"'],
+                "apos" => vec![b'\''],
+                _ => return None,
+            },
+        };
+        return Some((bytes, name.len() + 2));
+    }
+    if let Some(braced) = code.strip_prefix("\\u{") {
+        let (digits, _) = braced.split_once('}')?;
+        return Some((utf8(number(digits, 16)?)?, digits.len() + 4));
+    }
+    if let Some(digits) = code.strip_prefix("\\u") {
+        return Some((utf8(number(digits.get(..4)?, 16)?)?, 6));
+    }
+    let escaped = match text.get(1)?.value {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        other => other,
+    };
+    Some((vec![escaped], 2))
 }
 
 /// Returns the letters that are the same wherever a text stands, in base64, behind `before` bytes beyond a multiple of three.
@@ -123,12 +199,27 @@ mod tests {
         for secret in ["hunter2-geheim", "pässwörd \"x\\ /?&", "TOKEN+SECRET/123=="] {
             let secrets = of(&[secret]);
             let login = format!("Admin:{secret}");
-            let encoded = percent_encoded(secret, "");
+            let bytes = |code: fn(u8) -> String| secret.bytes().map(code).collect::<String>();
+            let characters = |code: fn(char) -> String| secret.chars().map(code).collect::<String>();
+            let some = secret.bytes().map(|byte| match byte.is_ascii_alphanumeric() {
+                true => char::from(byte).to_string(),
+                false => format!("%{byte:02X}"),
+            });
+            let some = some.collect::<String>();
             for text in [
                 secret.to_owned(),
-                encoded.clone(),
-                lower_codes(&encoded),
-                percent_encoded(secret, "-._~"),
+                secret.to_ascii_uppercase(),
+                secret.replace(' ', "+"),
+                some.clone(),
+                some.replace('%', "%25"),
+                bytes(|byte| format!("%{byte:02x}")),
+                bytes(|byte| format!("{byte:02X}")),
+                bytes(|byte| format!("\\x{byte:02x}")),
+                characters(|one| format!("&#{};", u32::from(one))),
+                characters(|one| format!("&#x{:x};", u32::from(one))),
+                characters(|one| format!("\\u{:04x}", u32::from(one))),
+                characters(|one| one.escape_unicode().to_string()),
+                secret.replace('&', "&amp;").replace('"', "&quot;"),
                 format!("{secret:?}"),
                 serde_json::Value::from(secret).to_string(),
                 format!("Basic {}", STANDARD.encode(&login)),

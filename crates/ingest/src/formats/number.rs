@@ -22,6 +22,14 @@ pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
+/// Parses a whole number that is written with a fraction of zero, as spreadsheets and data frames do: `1006.0`.
+#[cold]
+pub(crate) fn parse_whole_decimal(text: &[u8]) -> Option<i64> {
+    let (whole, zeros) = text.split_at(memchr::memchr(b'.', text)?);
+    let is_zero = zeros.len() > 1 && zeros.iter().skip(1).all(|digit| *digit == b'0');
+    parse_i64(whole).filter(|_| is_zero)
+}
+
 /// Parses the whole number from `start` to `end` in a longer text, like [`parse_i64`].
 ///
 /// Up to 8 digits are read in one step without branches: the numbers of a log vary in length, so a loop over their

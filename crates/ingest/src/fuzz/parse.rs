@@ -66,6 +66,8 @@ fn parser() -> Parser {
 /// Parses an integer as JMeter writes it, of at most 19 digits. `i64::MIN` is not accepted.
 fn whole(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
+    let zero = |zeros: &str| !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0');
+    let text = text.split_once('.').filter(|(_, zeros)| zero(zeros)).map_or(text, |(whole, _)| whole);
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| plain && *number != i64::MIN)
@@ -95,6 +97,7 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
     let of = |column: Option<usize>| column.map(|column| found.fields[column].as_slice());
     let number = |column: Option<usize>| of(column).map_or(Some(None), optional);
     let small = |column| number(column).filter(|n| n.is_none_or(|n| i32::try_from(n).is_ok()));
+    let wait = |column| small(column).filter(|n| n.is_none_or(|n| n >= 0));
     let time = &found.fields[columns.time_stamp];
     let time_ms = whole(time).or_else(|| dates::slow(time, "UTC"))?;
     let success = match found.fields[columns.success].to_ascii_lowercase().as_slice() {
@@ -102,8 +105,8 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
         b"false" => false,
         _ => return None,
     };
-    for (_, other) in &columns.other_numbers {
-        number(Some(*other))?;
+    for (name, other) in &columns.other_numbers {
+        number(Some(*other)).filter(|n| *name != "SampleCount" || n.is_none_or(|n| n < 2))?;
     }
     let message = [columns.failure_message, columns.response_message].into_iter().filter_map(of);
     let message = message.into_iter().find(|text| !text.is_empty()).map_or(String::new(), clean_text);
@@ -117,16 +120,16 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
     let row = (
         time_ms,
         of(columns.label).map(name),
-        whole(&found.fields[columns.elapsed])?.try_into().ok()?,
+        whole(&found.fields[columns.elapsed]).filter(|elapsed| *elapsed >= 0)?.try_into().ok()?,
         of(columns.response_code).map(name),
         [success, controller],
         [
             size(columns.bytes)?,
             size(columns.sent_bytes)?,
             small(columns.all_threads)?,
-            small(columns.latency)?,
-            small(columns.idle_time)?,
-            small(columns.connect)?,
+            wait(columns.latency)?,
+            wait(columns.idle_time)?,
+            wait(columns.connect)?,
         ],
         host.or_else(|| injector(of(columns.thread_name).unwrap_or_default())),
         (!success).then(|| set_apart(&message, OTHER).into_owned()),

@@ -343,7 +343,9 @@ fn objection(
     origin: Option<i64>,
     t0_ms: Option<i64>,
 ) -> Option<Error> {
-    let Some(t0_ms) = t0_ms else { return Some(prepared.nothing_taken(collected)) };
+    let Some(t0_ms) = t0_ms.filter(|_| !collected.is_mostly_rejected()) else {
+        return Some(prepared.too_little_taken(collected));
+    };
     let earlier = match origin.is_some_and(|origin| t0_ms < origin) {
         true => prepared.check_earlier(t0_ms, options, false),
         false => Ok(()),

@@ -416,8 +416,11 @@ impl Prepared {
         options.progress.go_on()?;
         let (stage, collected) = (options.progress.commit(), &mut *collected);
         let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
-            return Err(self.nothing_taken(collected));
+            return Err(self.too_little_taken(collected));
         };
+        if collected.is_mostly_rejected() {
+            return Err(self.too_little_taken(collected));
+        }
         let t0_ms = self.origin(earliest, options)?;
         let inferred = self.clues(collected, options).infer();
         let damage = collected.take_damage(&self.damage);
@@ -483,19 +486,12 @@ impl Prepared {
         Some(guess.in_zone(east, collected.assumes_zone(), cpu_assumes))
     }
 
-    /// Returns the error for a log without an accepted record, with the reason why the first one was rejected.
-    pub(crate) fn nothing_taken(&self, collected: &mut Collected) -> Error {
+    /// Returns the error for a log with no accepted record, or hardly any, with the reason why the others were rejected.
+    pub(crate) fn too_little_taken(&self, collected: &mut Collected) -> Error {
         if let Some(damage) = collected.take_damage(&self.damage).first() {
             return Fault::harm(damage.kind.into(), damage.problem.clone()).lost().at(self.place.clone());
         }
-        let rejects = &mut collected.rejects;
-        let mut problem = format!("it has no valid record (rejected: {})", rejects.len());
-        if let Ok(Some(Ok(first))) = rejects.iter().map(|mut all| all.next()) {
-            problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
-        }
-        let remedy = "Check its first lines: they must be those of a log of a load tool, of a run that sent \
-                      requests.";
-        Error::input(ErrorKind::NoValidRecord, self.place.clone(), problem, remedy)
+        collected.mostly_rejected(self.place.clone(), true)
     }
 
     pub(crate) fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {

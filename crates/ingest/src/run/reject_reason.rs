@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// The remedy for a log without records of a run.
+pub(crate) const NO_RECORDS_REMEDY: &str =
+    "Check its first lines: they must be those of a log of a load tool, of a run that sent requests.";
+
 /// The reason for which a record was rejected: a kind with a stable code, and the details.
 ///
 /// The offending value is not part of it (see [`Error::Rejects`](crate::Error::Rejects)), so that equal reasons compare
@@ -24,9 +28,9 @@ pub enum RejectReason {
     LongLine,
     /// The log is damaged before the record's end.
     CutShort,
-    /// The record begins further from the run's first record, or the given origin, than the allowed span.
+    /// The record begins further from most of the run's first records, or the given origin, than the allowed span.
     FarTime {
-        /// timeStamp of the run's first record, or the given origin, epoch ms.
+        /// timeStamp of the first one of these records, or the given origin, epoch ms.
         first_ms: i64,
     },
     /// The column holds neither epoch milliseconds nor a date.
@@ -53,6 +57,12 @@ pub enum RejectReason {
         /// What is wrong with it, as a clause.
         flaw: &'static str,
     },
+    /// The record stands for several samples, of whose times it has the sum: JMeter's statistical senders write such.
+    /// An error however many rejects are allowed.
+    SeveralSamples {
+        /// The number of samples.
+        samples: u64,
+    },
     /// Lines between two quotes of the record look like records. An error only if no rejects are allowed.
     SwallowedRecords {
         /// The number of such lines.
@@ -76,7 +86,37 @@ impl RejectReason {
             Self::UnknownRecord => "unknown-record",
             Self::SecondRun => "second-run",
             Self::Interval { .. } => "interval",
+            Self::SeveralSamples { .. } => "several-samples",
             Self::SwallowedRecords { .. } => "swallowed-records",
+        }
+    }
+
+    /// Returns what to do if nearly all records of a log are rejected for this reason. `told` is the reason of one of them,
+    /// with its value.
+    pub(crate) fn remedy(self, told: &str) -> String {
+        match self {
+            Self::NotATime { .. } if told.contains("E+") || told.contains("e+") => {
+                "A spreadsheet has rounded the times, and their digits are lost: take the file that the load tool wrote."
+                    .to_owned()
+            }
+            Self::NotATime { .. } => {
+                "Times must be epoch milliseconds, or dates such as 2026-11-20 19:43:08.123: take the file that the load \
+                 tool wrote, or have it write such times."
+                    .to_owned()
+            }
+            Self::NotABoolean { column } => format!(
+                "{column} must be true or false in every record. If a spreadsheet has translated them, take the file that \
+                 the load tool wrote."
+            ),
+            Self::FieldCount { .. } => {
+                "Look at its first lines: the delimiter may be another one than the header's, or the header that of \
+                 another log."
+                    .to_owned()
+            }
+            Self::FarTime { .. } => {
+                "If these records are the run, set IngestOptions::origin to the time at which it begins.".to_owned()
+            }
+            _ => NO_RECORDS_REMEDY.to_owned(),
         }
     }
 
@@ -98,7 +138,7 @@ impl fmt::Display for RejectReason {
             Self::FarTime { first_ms } => {
                 write!(
                     f,
-                    "its time is further from the first record or the given origin, {first_ms}, than the allowed span"
+                    "its time is further than the allowed span from that of the other records or the given origin, {first_ms}"
                 )
             }
             Self::NotATime { column } => write!(f, "{column} is not epoch milliseconds or a date"),
@@ -109,6 +149,9 @@ impl fmt::Display for RejectReason {
                 "a second run begins in the log, with times from 0 again: put each into a file of its own",
             ),
             Self::Interval { flaw } => f.write_str(flaw),
+            Self::SeveralSamples { samples } => {
+                write!(f, "it stands for {samples} samples (SampleCount), with the sum of their times")
+            }
             Self::SwallowedRecords { records: 1 } => {
                 f.write_str("a line between two quotes looks like a record, but is read as text")
             }

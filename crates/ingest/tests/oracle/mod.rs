@@ -263,7 +263,8 @@ fn optional(name: &str, field: Option<&str>) -> Option<Option<i64>> {
 fn whole(name: &str, text: &str) -> Option<i64> {
     let value: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;
     let fits = i32::try_from(value).is_ok() || !SMALL.split(',').any(|small| small == name);
-    fits.then_some(value)
+    let is_time = ["elapsed", "Latency", "IdleTime", "Connect"].contains(&name);
+    (fits && !(is_time && value < 0)).then_some(value)
 }
 
 /// Epoch ms, or a date `yyyy/MM/dd HH:mm:ss` with or without ms, in UTC.

@@ -33,7 +33,7 @@ impl Chart for Cpu<'_> {
     }
 
     fn alt(&self) -> String {
-        let greatest = self.0.greatest(|second| second.cpu);
+        let greatest = self.0.greatest(|second| second.cpu.get());
         match self.0.summary().cpu_mean.zip(greatest) {
             Some((mean, (most, at))) => {
                 let (mean, most) = (measured(mean), measured(most));

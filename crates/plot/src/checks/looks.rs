@@ -149,7 +149,7 @@ fn every_busy_second_has_a_bar_and_no_silent_one() {
         let row = |at: u32| {
             let successes = if dice.roll() < 0.4 { (dice.roll().powi(8) * 1e6) as u64 + 1 } else { 0 };
             let mut row = support::second(at, successes, 10.0, &mut dice);
-            row.load = Some(dice.roll());
+            row.load = Some(dice.roll()).into();
             row
         };
         let mut run = support::timeline("spring", "2048", (0..length).map(row).collect());

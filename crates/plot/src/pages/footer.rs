@@ -59,7 +59,7 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
         share if share > 0.0 => format!("CPU readings for {} of the seconds", percent(share)),
         _ => "No CPU readings".to_owned(),
     });
-    if run.timeline.seconds.iter().all(|second| second.load.is_none()) {
+    if run.timeline.seconds.iter().all(|second| second.load.get().is_none()) {
         facts.push("Load is not in the log".to_owned());
     }
     facts.push(percentiles(&run.timeline.percentiles));

@@ -46,9 +46,9 @@ pub fn second(at: u32, successes: u64, elapsed: f64, dice: &mut Dice) -> Second 
         let p50 = elapsed * dice.around(0.15);
         let times = [p50 * 0.55, p50, p50 * 1.7 * dice.around(0.1), p50 * 3.4 * dice.around(0.25)];
         row.percentiles = times.into();
-        row.elapsed_mean = Some(p50 * 1.2);
-        row.elapsed_min = Some((p50 * 0.1).trunc());
-        row.elapsed_max = Some((p50 * 6.0).trunc());
+        row.elapsed_mean = Some(p50 * 1.2).into();
+        row.elapsed_min = Some((p50 * 0.1).trunc()).into();
+        row.elapsed_max = Some((p50 * 6.0).trunc()).into();
     }
     row
 }
@@ -86,7 +86,7 @@ fn stored() -> StoredRun {
 /// The phases of seconds, and the summary of the hold where it is not all of them.
 fn phases(seconds: &[Second]) -> (Phases, Option<Summary>) {
     let mut loads = vec![None; seconds.last().map_or(0, |second| second.second as usize + 1)];
-    seconds.iter().for_each(|second| loads[second.second as usize] = second.load);
+    seconds.iter().for_each(|second| loads[second.second as usize] = second.load.get());
     let phases = Phases::of_loads(&loads);
     let hold = phases.hold.filter(|_| phases.all().count() > 1).map(|span| {
         let held = seconds.iter().filter(|second| span.holds(second.second)).cloned();
@@ -102,7 +102,7 @@ fn summary(seconds: &[Second]) -> Summary {
     let mean =
         |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let percentile = |at: usize| mean(seconds.iter().filter_map(|s| s.percentile(at)).collect());
-    let cpu: Vec<f64> = seconds.iter().filter_map(|s| s.cpu).collect();
+    let cpu: Vec<f64> = seconds.iter().filter_map(|s| s.cpu.get()).collect();
     let successes = seconds.iter().map(|s| s.successes).sum::<u64>();
     let mut summary = Summary::default();
     summary.seconds = count;
@@ -115,7 +115,7 @@ fn summary(seconds: &[Second]) -> Summary {
     summary.cpu_coverage = cpu.len() as f64 / f64::from(count.max(1));
     summary.cpu_max = cpu.iter().copied().reduce(f64::max);
     summary.cpu_mean = mean(cpu);
-    summary.load_max = seconds.iter().filter_map(|s| s.load).reduce(f64::max);
+    summary.load_max = seconds.iter().filter_map(|s| s.load.get()).reduce(f64::max);
     summary
 }
 
@@ -146,9 +146,9 @@ pub fn ramp(framework: &str) -> Timeline {
         let wild = if at > 285 { 0.16 } else { 0.02 };
         let rate = (42_500.0 + load * 0.7) * dice.around(wild);
         let mut row = second(at, rate as u64, load / 90.0 + 4.0, &mut dice);
-        row.load = Some(load.max(3.0));
+        row.load = Some(load.max(3.0)).into();
         let cpu = (f64::from(at) * 105.0).min(6300.0 + f64::from(at) * 2.0) * dice.around(0.01);
-        row.cpu = (!(205..=222).contains(&at)).then_some(cpu);
+        row.cpu = (!(205..=222).contains(&at)).then_some(cpu).into();
         row
     };
     timeline(framework, "2048", (0..420).map(row).collect())
@@ -159,7 +159,7 @@ pub fn steady(framework: &str, rate: f64, spread: f64, length: u32) -> Timeline 
     let mut dice = Dice::new(rate.to_bits());
     let row = |at: u32| {
         let mut row = second(at, (rate * dice.around(spread)) as u64, 20.0, &mut dice);
-        row.load = Some((f64::from(at) * 30.0).min(9000.0));
+        row.load = Some((f64::from(at) * 30.0).min(9000.0)).into();
         row
     };
     timeline(framework, "2048", (0..length).map(row).collect())
@@ -170,8 +170,8 @@ pub fn short(length: u32) -> Timeline {
     let mut dice = Dice::new(u64::from(length));
     let row = |at: u32| {
         let mut row = second(at, (1500.0 * dice.around(0.2)) as u64, 25.0, &mut dice);
-        row.load = Some(f64::from((at / 10 + 1) * 10).min(60.0));
-        row.cpu = Some(120.0 * dice.around(0.2));
+        row.load = Some(f64::from((at / 10 + 1) * 10).min(60.0)).into();
+        row.cpu = Some(120.0 * dice.around(0.2)).into();
         row
     };
     timeline("spring", "2048", (0..length).map(row).collect())
@@ -187,8 +187,8 @@ pub fn day() -> Timeline {
         let rate = if out { 0.0 } else { (3000.0 + 1500.0 * tide) * dice.around(0.25) * peak };
         let mut row = second(at, rate as u64, (40.0 + 20.0 * tide) * peak, &mut dice);
         row.failures = if out { 700 } else { u64::from(at % 7001 == 3) };
-        row.load = Some(500.0 + 300.0 * tide);
-        row.cpu = (at % 60 < 50).then(|| 1800.0 + 900.0 * tide * dice.around(0.1));
+        row.load = Some(500.0 + 300.0 * tide).into();
+        row.cpu = (at % 60 < 50).then(|| 1800.0 + 900.0 * tide * dice.around(0.1)).into();
         row
     };
     timeline("perfectnio", "2048", (0..86_400).map(row).collect())
@@ -202,8 +202,8 @@ pub fn outage() -> Timeline {
         let rate = if down || silent { 0.0 } else { 8000.0 * dice.around(0.1) };
         let mut row = second(at, rate as u64, 30.0, &mut dice);
         row.failures = if down { (2500.0 * dice.around(0.5)) as u64 } else { 0 };
-        row.load = (!silent).then_some(f64::from(at.min(60)) * 10.0);
-        row.cpu = Some(if down || silent { 4.0 } else { 350.0 } * dice.around(0.1));
+        row.load = (!silent).then_some(f64::from(at.min(60)) * 10.0).into();
+        row.cpu = Some(if down || silent { 4.0 } else { 350.0 } * dice.around(0.1)).into();
         row
     };
     timeline("spring", "heavy_2048", (0..120).map(row).collect())
@@ -222,8 +222,8 @@ pub fn failing() -> Timeline {
             row.percentiles[2] = 31_000.0 * dice.around(0.9);
         }
         row.failures = if dice.roll() < 0.3 && at > 60 { (6000.0 * dice.roll()) as u64 } else { 0 };
-        row.load = Some((f64::from(at) * 30.0).min(9000.0));
-        row.cpu = Some((f64::from(at) * 15.0).min(3700.0) * dice.around(0.02));
+        row.load = Some((f64::from(at) * 30.0).min(9000.0)).into();
+        row.cpu = Some((f64::from(at) * 15.0).min(3700.0) * dice.around(0.02)).into();
         row
     };
     timeline("spring", "postargsmulti2048", (0..420).map(row).collect())
@@ -233,7 +233,7 @@ pub fn failing() -> Timeline {
 pub fn hopeless() -> Timeline {
     let row = |at: u32| {
         let mut row = Second::default();
-        (row.second, row.failures, row.load) = (at, 900 + u64::from(at % 7) * 40, Some(100.0));
+        (row.second, row.failures, row.load) = (at, 900 + u64::from(at % 7) * 40, Some(100.0).into());
         row
     };
     timeline("django", "2048", (0..60).map(row).collect())
@@ -243,7 +243,7 @@ pub fn hopeless() -> Timeline {
 pub fn bare() -> Timeline {
     let mut run = ramp("node");
     for row in &mut run.seconds {
-        (row.load, row.cpu) = (None, None);
+        (row.load, row.cpu) = Default::default();
     }
     (run.summary.cpu_mean, run.summary.cpu_coverage) = (None, 0.0);
     run

@@ -49,7 +49,7 @@ pub fn point_of_run(run: &StoredRun) -> Result<Option<Point>> {
 /// The greatest load of the seconds of a span, as a whole number.
 fn load_of(timeline: &Timeline, span: Span) -> Option<u32> {
     let seconds = timeline.seconds.iter().filter(|second| (span.first..=span.last).contains(&second.second));
-    let greatest = seconds.filter_map(|second| second.load).fold(0.0, f64::max);
+    let greatest = seconds.filter_map(|second| second.load.get()).fold(0.0, f64::max);
     (0.5..f64::from(u32::MAX)).contains(&greatest).then(|| greatest.round() as u32)
 }
 

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::stats::histogram::{Histogram, mean};
+use crate::stats::maybe::MaybeF64;
 use crate::stats::merge::Merger;
 use crate::stats::percentile::{Percentiles, Sweep, column_name};
 use crate::table::{Table, TableBuilder};
@@ -16,7 +17,7 @@ use crate::timeline::selection::Selection;
 use crate::timeline::totals::Totals;
 use crate::view::goal::{Goal, Kept};
 
-/// One second of a run. Times are in ms; an absent value is `None`, never zero.
+/// One second of a run. Times are in ms; an absent value is absent, never zero.
 ///
 /// Means, extremes and percentiles are over the second's successes, or over all its requests with
 /// [`crate::View::include_failures`].
@@ -32,19 +33,19 @@ pub struct Second {
     /// The load: the sum over injectors of the mean `allThreads` of the second's requests, failures included. An
     /// injector that is silent in a second keeps the mean of its latest second with a record, from its first such
     /// second to its last. It is the load of all labels, also if [`crate::View::label`] selects one.
-    pub load: Option<f64>,
+    pub load: MaybeF64,
     /// The mean elapsed time.
-    pub elapsed_mean: Option<f64>,
+    pub elapsed_mean: MaybeF64,
     /// The smallest elapsed time.
-    pub elapsed_min: Option<f64>,
+    pub elapsed_min: MaybeF64,
     /// The largest elapsed time.
-    pub elapsed_max: Option<f64>,
+    pub elapsed_max: MaybeF64,
     /// The mean latency.
-    pub latency_mean: Option<f64>,
+    pub latency_mean: MaybeF64,
     /// The smallest latency.
-    pub latency_min: Option<f64>,
+    pub latency_min: MaybeF64,
     /// The largest latency.
-    pub latency_max: Option<f64>,
+    pub latency_max: MaybeF64,
     /// Percentiles of elapsed, in the order of [`crate::Timeline::percentiles`]; empty if there is no sample. Up to
     /// four are stored inline, since a run may have a million seconds.
     pub percentiles: SmallVec<[f64; 4]>,
@@ -52,7 +53,7 @@ pub struct Second {
     pub goals: Box<[f64]>,
     /// The CPU in percent of one core: the mean, over the same samples, of the reading joined to each; samples without
     /// a reading are left out. Without any sample, it is the reading of the epoch second in which this second begins.
-    pub cpu: Option<f64>,
+    pub cpu: MaybeF64,
 }
 
 impl Second {
@@ -122,7 +123,7 @@ impl<'a> SecondReader<'a> {
         cells: &[(CellKey, PackedCell)],
         totals: &mut Totals,
     ) -> Result<Second> {
-        let mut row = Second { second, load: self.load.at(second), ..Second::default() };
+        let mut row = Second { second, load: self.load.at(second).into(), ..Second::default() };
         let (mut averaged, mut kept) = (Averaged::default(), Kept::default());
         let goals = self.selection.view.goals.as_slice();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
@@ -140,7 +141,7 @@ impl<'a> SecondReader<'a> {
         }
         row.goals = kept.values(goals).into_iter().flatten().collect();
         totals.kept.merge(&kept);
-        row.cpu = self.cpu(second, &averaged);
+        row.cpu = self.cpu(second, &averaged).into();
         self.fill(&mut row, &averaged, totals)?;
         Ok(row)
     }
@@ -163,15 +164,15 @@ impl<'a> SecondReader<'a> {
                 .for_each(|(value, samples)| pass.one(*value, *samples)),
         }
         pass.histogram.add_totals(averaged.samples, pass.sum);
-        row.elapsed_mean = mean(pass.sum, averaged.samples).map(|mean| unit.ms(mean));
-        row.elapsed_min = pass.least.map(ms);
-        row.elapsed_max = pass.least.map(|_| ms(pass.largest));
+        row.elapsed_mean = mean(pass.sum, averaged.samples).map(|mean| unit.ms(mean)).into();
+        row.elapsed_min = pass.least.map(ms).into();
+        row.elapsed_max = pass.least.map(|_| ms(pass.largest)).into();
         // Either all percentiles exist, or there is no sample.
         row.percentiles = pass.sweep.finish(unit).into_iter().flatten().collect();
         let latency = &averaged.latency;
-        row.latency_mean = mean(latency.sum, latency.n).map(|mean| unit.ms(mean));
-        row.latency_min = (latency.n > 0).then_some(ms(latency.min));
-        row.latency_max = (latency.n > 0).then_some(ms(latency.max));
+        row.latency_mean = mean(latency.sum, latency.n).map(|mean| unit.ms(mean)).into();
+        row.latency_min = (latency.n > 0).then_some(ms(latency.min)).into();
+        row.latency_max = (latency.n > 0).then_some(ms(latency.max)).into();
         Ok(())
     }
 
@@ -286,10 +287,10 @@ pub(crate) fn second_table(
         .column("second", |row| Some(u64::from(row.second)))
         .column("successes", |row| Some(row.successes))
         .column("failures", |row| Some(row.failures))
-        .column("load", |row| row.load)
+        .column("load", |row| row.load.get())
         .unit("", 1);
-    let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
-    let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
+    let table = spread(table, "elapsed", |row| [row.elapsed_mean, row.elapsed_min, row.elapsed_max]);
+    let table = spread(table, "latency", |row| [row.latency_mean, row.latency_min, row.latency_max]);
     let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
         let value = move |row: &Second| row.percentile(at);
         table.column(column_name(*percent), value).unit("ms", 1)
@@ -298,20 +299,20 @@ pub(crate) fn second_table(
         .iter()
         .enumerate()
         .fold(table, |table, (at, goal)| goal.add_to(table, move |row: &Second| row.goals.get(at).copied()));
-    table.column("cpu", |row| row.cpu).unit("%", 1).done()
+    table.column("cpu", |row| row.cpu.get()).unit("%", 1).done()
 }
 
 /// Adds three columns for a measure in ms: mean, smallest and largest value.
 fn spread<'a>(
     table: TableBuilder<'a, Second>,
     measure: &str,
-    of: impl Fn(&Second) -> (Option<f64>, Option<f64>, Option<f64>),
+    of: impl Fn(&Second) -> [MaybeF64; 3],
 ) -> TableBuilder<'a, Second> {
     table
-        .column(format!("{measure}_mean"), |row| of(row).0)
+        .column(format!("{measure}_mean"), |row| of(row)[0].get())
         .unit("ms", 1)
-        .time(&format!("{measure}_min"), |row| of(row).1)
-        .time(&format!("{measure}_max"), |row| of(row).2)
+        .time(&format!("{measure}_min"), |row| of(row)[1].get())
+        .time(&format!("{measure}_max"), |row| of(row)[2].get())
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ fn line(second: &Second) -> String {
         "{:>8}  {:>10}  {:>8}  {p50:>8}  {p95:>8}  {p99:>8}  {:>8}",
         second.second,
         thousands(second.successes),
-        shown(second.load),
+        shown(second.load.get()),
         thousands(second.failures),
     )
 }

@@ -146,12 +146,12 @@ impl Row {
 /// The figures that are shown.
 const ROWS: [Row; 7] = [
     Row::new("successes", |second| Some(second.successes as f64), "/s"),
-    Row::new("load", |second| second.load, ""),
+    Row::new("load", |second| second.load.get(), ""),
     Row::new("p50", |second| second.percentile(0), " ms"),
     Row::new("p95", |second| second.percentile(1), " ms"),
     Row::new("p99", |second| second.percentile(2), " ms"),
     Row::new("failures", |second| Some(second.failures as f64), "/s"),
-    Row::new("CPU", |second| second.cpu, " %").late(),
+    Row::new("CPU", |second| second.cpu.get(), " %").late(),
 ];
 
 /// Returns a line for each figure, with its latest value and its course, and a line that names the time.

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::layout::Layout;
+use super::layout::{Layout, SAMPLE_COUNT};
 use super::parsed::{Clock, Parsed};
 use super::records::fields::{Row, Rows};
 use super::records::numbers::Numbers;
@@ -11,7 +11,7 @@ use crate::formats::clock_steps::span_of;
 use crate::formats::date::DateParser;
 use crate::formats::endpoint::{Follows, PATH_ENDS};
 use crate::formats::injector::{Injectors, Name};
-use crate::formats::number::{parse_bool, plain_bool};
+use crate::formats::number::{parse_bool, parse_whole_decimal, plain_bool};
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, may_be_cut, shortened};
@@ -37,6 +37,8 @@ pub(crate) enum Reason {
     Span(i64),
     /// The field in this column (name and index) is invalid.
     Field(&'static str, usize),
+    /// The record stands for so many samples.
+    Several(i64),
 }
 
 /// Parses the columns of rows. Each parser has its own.
@@ -227,7 +229,7 @@ fn times_of(
     }
     let read = |row: Row<'_>| match row.number(time) {
         Some(number) => unit.to_ms(number),
-        None => dates.parse(row.field(time)),
+        None => dates.parse(row.field(time)).or_else(|| unit.to_ms(parse_whole_decimal(row.field(time))?)),
     };
     times.clear();
     let filled = fill(times, rows.iter().map(read));
@@ -244,22 +246,38 @@ fn numbers(
     let columns = &layout.columns;
     let bad = |name: &'static str, column| move || Reason::Field(name, column);
     for (name, other) in &columns.other_numbers {
-        let reads = |row: Row<'_>| row.number(*other).is_some() || row.field(*other).is_empty();
-        let all = room.read(rows, *other).is_some() || rows.iter().all(reads);
-        all.then_some(()).ok_or_else(bad(name, *other))?;
+        let greatest = match room.read(rows, *other) {
+            Some((_, Some(same))) => Some(same as i64),
+            Some((each, None)) => each.iter().max().map(|most| *most as i64),
+            None => rows.iter().try_fold(0, |most: i64, row| match fitting(row, *other) {
+                None if !row.field(*other).is_empty() => None,
+                number => Some(most.max(number.unwrap_or_default())),
+            }),
+        };
+        let greatest = greatest.ok_or_else(bad(name, *other))?;
+        if *name == SAMPLE_COUNT && greatest > 1 {
+            return Err(Reason::Several(greatest));
+        }
     }
     match room.read(rows, columns.elapsed) {
         Some((each, _)) => fill(&mut batch.elapsed, each.iter().map(fitted)),
-        None => fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed))),
+        None => {
+            fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed).filter(is_time)))
+        }
     }
     .ok_or_else(bad("elapsed", columns.elapsed))?;
     verdicts(rows, columns.success, &mut batch.success).ok_or_else(bad("success", columns.success))?;
     size(rows, (columns.bytes, "bytes"), room, &mut batch.bytes)?;
     size(rows, (columns.sent_bytes, "sentBytes"), room, &mut batch.sent_bytes)?;
     whole(rows, (columns.all_threads, "allThreads"), room, &mut batch.all_threads)?;
-    whole(rows, (columns.latency, "Latency"), room, &mut batch.latency)?;
-    whole(rows, (columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
-    whole(rows, (columns.connect, "Connect"), room, &mut batch.connect)
+    whole_time(rows, (columns.latency, "Latency"), room, &mut batch.latency)?;
+    whole_time(rows, (columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
+    whole_time(rows, (columns.connect, "Connect"), room, &mut batch.connect)
+}
+
+/// Returns true if a time is not below 0, as a clock that steps back makes it.
+fn is_time(time: &i32) -> bool {
+    *time >= 0
 }
 
 /// Appends the column that tells which samples succeeded. `None` if it is something else in a row.
@@ -286,6 +304,22 @@ fn size(
     let sizes = into.values().get(before..).unwrap_or_default();
     let bits = sizes.iter().fold(0, |bits, size| bits | size.unsigned_abs());
     match column.filter(|_| bits >= MOST_BYTES) {
+        Some(column) => Err(Reason::Field(name, column)),
+        None => Ok(()),
+    }
+}
+
+/// Appends a column of times, which must not be below 0.
+fn whole_time(
+    rows: Rows<'_>,
+    (column, name): (Option<usize>, &'static str),
+    room: &mut Numbers,
+    into: &mut Nullable<i32>,
+) -> Result<(), Reason> {
+    let before = into.values().len();
+    whole(rows, (column, name), room, into)?;
+    let times = into.values().get(before..).unwrap_or_default();
+    match column.filter(|_| times.iter().fold(0, |bits, time| bits | time) < 0) {
         Some(column) => Err(Reason::Field(name, column)),
         None => Ok(()),
     }
@@ -337,7 +371,8 @@ fn some_absent<T: Copy + Default + TryFrom<i64>>(
 /// The whole number in a field, if it fits the type.
 #[inline(always)]
 fn fitting<T: TryFrom<i64>>(row: Row<'_>, column: usize) -> Option<T> {
-    row.number(column).and_then(|number| T::try_from(number).ok())
+    let number = row.number(column).or_else(|| parse_whole_decimal(row.field(column)));
+    number.and_then(|number| T::try_from(number).ok())
 }
 
 /// A number of up to 8 digits, which fits any type of a column.

@@ -36,6 +36,9 @@ pub(crate) struct Columns {
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
 
+/// The column that tells for how many samples a record stands: more than one from JMeter's statistical senders only.
+pub(crate) const SAMPLE_COUNT: &str = "SampleCount";
+
 /// The most columns of a log. Records are parsed together by columns, which takes room for each.
 const MOST_COLUMNS: usize = 16_384;
 
@@ -165,18 +168,23 @@ impl Layout {
 
     /// The layout from a header. `None` if the line is no header; an error with the name of a missing column.
     fn from_header(line: &[u8], delimiter: Option<u8>) -> Option<Result<Self, &'static str>> {
-        let found = memchr::memmem::find(line, b"timeStamp")?;
+        let found = find_time_stamp(line)?;
         let delimiter = delimiter.or_else(|| header_delimiter(line, found))?;
         steps::count(line.len());
         if memchr::memchr_iter(delimiter, line).count() >= MOST_COLUMNS {
             return None;
         }
         let names = fields(line, delimiter);
-        if !names.iter().any(|name| name == "timeStamp") {
+        if !names.iter().any(|name| name.eq_ignore_ascii_case("timeStamp")) {
             return None;
         }
         let header = Some(line.to_vec());
-        Some(Columns::by_name(&names).map(|columns| Self {
+        let columns = Columns::by_name(&names);
+        // Other tables have such a column too, and no other one of these.
+        if columns == Err("elapsed") && !names.iter().any(|name| name == "timeStamp") {
+            return None;
+        }
+        Some(columns.map(|columns| Self {
             delimiter,
             width: names.len(),
             columns,
@@ -264,6 +272,15 @@ fn first_line(head: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// Returns where the name `timeStamp` begins, in any case.
+fn find_time_stamp(line: &[u8]) -> Option<usize> {
+    const NAME: &[u8] = b"timeStamp";
+    memchr::memmem::find(line, NAME).or_else(|| {
+        steps::count(line.len());
+        line.windows(NAME.len()).position(|name| name.eq_ignore_ascii_case(NAME))
+    })
+}
+
 /// The delimiter of a header: the byte after the name `timeStamp` or, if that is last, before it.
 fn header_delimiter(line: &[u8], found: usize) -> Option<u8> {
     let after = line.get(found + b"timeStamp".len()..).unwrap_or_default();
@@ -283,11 +300,15 @@ fn fields(line: &[u8], delimiter: u8) -> Vec<String> {
 }
 
 impl Columns {
-    /// Finds the columns by JMeter's names. If a name occurs twice, the first one counts.
+    /// Finds the columns by JMeter's names, in any case, since other programs write `latency` or `timestamp`. If a name
+    /// occurs twice, the first one counts, one in JMeter's own case before all others.
     fn by_name(names: &[String]) -> Result<Self, &'static str> {
-        let at = |wanted: &str| names.iter().position(|name| name == wanted);
+        let at = |wanted: &str| {
+            let exact = names.iter().position(|name| name == wanted);
+            exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(wanted)))
+        };
         let other = |name: &'static str| Some((name, at(name)?));
-        let others = ["grpThreads", "SampleCount", "ErrorCount"].into_iter().filter_map(other).collect();
+        let others = ["grpThreads", SAMPLE_COUNT, "ErrorCount"].into_iter().filter_map(other).collect();
         Ok(Self {
             time_stamp: at("timeStamp").ok_or("timeStamp")?,
             elapsed: at("elapsed").ok_or("elapsed")?,

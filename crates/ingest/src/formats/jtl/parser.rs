@@ -317,6 +317,9 @@ impl Reason {
                 return (RejectReason::FieldCount { found, expected }, None);
             }
             Self::Span(first_ms) => return (RejectReason::FarTime { first_ms }, None),
+            Self::Several(samples) => {
+                return (RejectReason::SeveralSamples { samples: samples.unsigned_abs() }, None);
+            }
             Self::Field(column, index) => (column, index),
         };
         let reason = match column {

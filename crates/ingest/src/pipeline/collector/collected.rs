@@ -15,12 +15,21 @@ use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::options::intervals::Intervals;
-use crate::run::reject_reason::RejectReason;
+use crate::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason};
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::sample::ends::Ends;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
 use crate::sample::resolution::Resolution;
 use crate::source::log::last_part;
+
+/// A log with fewer rejects is taken, however few other records it has.
+const FEW_REJECTS: u64 = 10;
+
+/// With so many rejects for each accepted record, nearly all are rejects.
+const MOSTLY: u64 = 9;
+
+/// The number of rejects that are searched for the first one of a reason.
+const FIRST_REJECTS: usize = 10_000;
 
 /// A worker's results of one block, without its samples.
 #[derive(Debug)]
@@ -360,9 +369,56 @@ impl Collected {
         self.push_reject(Why { log, reason, value }, place, &told)
     }
 
+    /// Returns true if nearly all records were rejected, so that the few others are no run.
+    pub(crate) fn is_mostly_rejected(&self) -> bool {
+        let rejects = self.rejects.len();
+        let accepted: u64 = self.logs.iter().map(|log| log.samples).sum();
+        accepted == 0 || (rejects >= FEW_REJECTS && rejects / MOSTLY >= accepted)
+    }
+
+    /// Returns the error for a log of which nearly all records were rejected, with the most frequent reason, the first record
+    /// and the remedy for that reason. Of one that is not `whole`, only the beginning was read.
+    pub(crate) fn mostly_rejected(&mut self, place: Place, whole: bool) -> Error {
+        let rejects = self.rejects.len();
+        let accepted: u64 = self.logs.iter().map(|log| log.samples).sum();
+        let all = rejects + accepted;
+        let mut problem = match (accepted, whole) {
+            (0, true) => format!("it has no valid record (rejected: {rejects})"),
+            (0, false) => format!("all of its first {rejects} records are rejected"),
+            (_, true) => format!("nearly all of its {all} records are rejected: {rejects}"),
+            (_, false) => format!("nearly all of its first {all} records are rejected: {rejects}"),
+        };
+        let most = self.reject_counts.iter().max_by_key(|(_, count)| **count).map(|(reason, _)| *reason);
+        let mut value = String::new();
+        if let Ok(all) = self.rejects.iter() {
+            let is_it = |reject: &Reject| most.is_none_or(|most| reject.code.as_deref() == Some(most.code()));
+            if let Some(first) = all.flatten().take(FIRST_REJECTS).find(is_it) {
+                problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
+                value = first.reason;
+            }
+        }
+        let mut remedy = most.map_or_else(|| NO_RECORDS_REMEDY.to_owned(), |reason| reason.remedy(&value));
+        if !whole {
+            remedy.push_str(" If what follows is the run, raise IngestOptions::max_rejects.");
+        }
+        Error::input(ErrorKind::NoValidRecord, place, problem, remedy)
+    }
+
     /// Adds a reject, if the limit allows one more.
     pub(super) fn push_reject(&mut self, why: Why, place: &Place, reject: &Reject) -> Result<()> {
+        if let RejectReason::SeveralSamples { .. } = why.reason {
+            return Err(Error::input(
+                ErrorKind::StatisticalSamples,
+                place.clone().at(reject.line, reject.byte),
+                why.reason.to_string(),
+                "Percentiles can't be computed from sums. Have JMeter send every sample: set mode=StrippedBatch, and run the \
+                 test again.",
+            ));
+        }
         if self.rejects.len() >= self.max_rejects {
+            if self.is_mostly_rejected() {
+                return Err(self.mostly_rejected(place.clone(), false));
+            }
             return Err(Error::Rejects {
                 place: Box::new(place.clone().at(reject.line, reject.byte)),
                 reason: why.reason,

@@ -105,11 +105,11 @@ impl Survey {
         Ok(any.then(|| Beginning::of(&self.parsed)).flatten())
     }
 
-    /// Parses a block. Its records are judged by the origin that was given, or else by the first one of all blocks.
+    /// Parses a block. Its records are judged by the origin that was given, or else by the first [usual] one of all blocks.
     pub(crate) fn add(&mut self, block: &Block, layout: &Layout) -> &Parsed {
         if self.head.is_none() {
             self.parse(block, layout, None);
-            self.head = self.parsed.first_ms;
+            self.head = usual(&self.parsed, self.max_span_ms);
             let ends = [self.parsed.earliest_ms, self.parsed.latest_ms];
             if ends.into_iter().flatten().any(|end| self.is_far(end)) {
                 // Parse again: now the centre is known, and records too far from it are rejected.
@@ -142,6 +142,25 @@ impl Survey {
     fn is_far(&self, ms: i64) -> bool {
         self.centre().is_some_and(|centre| centre.abs_diff(ms) > self.max_span_ms)
     }
+}
+
+/// Returns the time of the first record that is near most others of a block: the very first may have a time of 0, or be
+/// the rest of an earlier run.
+fn usual(parsed: &Parsed, max_span_ms: u64) -> Option<i64> {
+    let first = parsed.first_ms?;
+    let ends = [parsed.earliest_ms, parsed.latest_ms];
+    if ends.into_iter().flatten().all(|end| end.abs_diff(first) <= max_span_ms) {
+        return Some(first);
+    }
+    let is_near = |centre: i64| move |ms: &&i64| ms.abs_diff(centre) <= max_span_ms;
+    let mut times = parsed.batch.t_ms.to_vec();
+    if 2 * times.iter().filter(is_near(first)).count() >= times.len() {
+        return Some(first);
+    }
+    let middle = times.len() / 2;
+    let (_, median, _) = times.select_nth_unstable(middle);
+    let median = *median;
+    parsed.batch.t_ms.iter().find(is_near(median)).copied()
 }
 
 impl ReadPlan {

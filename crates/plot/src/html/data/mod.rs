@@ -261,8 +261,8 @@ impl<'a> Series<'a> {
         Self {
             successes: counts(|second| second.successes),
             failures: counts(|second| second.failures),
-            load: values(|second| second.load),
-            cpu: values(|second| second.cpu),
+            load: values(|second| second.load.get()),
+            cpu: values(|second| second.cpu.get()),
             elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
             curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
             server: timeline.series.iter().map(Server::new).collect(),
@@ -379,7 +379,7 @@ mod tests {
         run.seconds.remove(2);
         let seconds: Vec<_> = every_second(&run.seconds).collect();
         assert_eq!(seconds.iter().map(|second| second.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        assert_eq!((seconds[2].successes, seconds[2].load), (0, None));
+        assert_eq!((seconds[2].successes, seconds[2].load.get()), (0, None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{GENERATION, NEW, sync_dir};
-use super::paths::{Folder, LOCK, MANIFEST, read_manifest};
+use super::paths::{Folder, LOCK, MANIFEST, MARKER, POINTS, read_manifest};
 use crate::store::parquet::lock::{Lock, is_link};
 use crate::store::parquet::tables::{OPTIONAL, SAMPLES, SMALL};
 
@@ -158,15 +158,20 @@ pub(crate) fn is_generation(entry: &fs::DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with(GENERATION)
 }
 
-/// Returns true if a generation has only files that perfpipe writes, and is no link: all else is somebody's own.
+/// Returns true if a generation has only files that perfpipe writes, and is no link: all else is somebody's own. Parts that
+/// were merged are moved to where generations are staged, each a store of its own; so folders in it count by their files.
 pub(crate) fn is_own(generation: &Path) -> bool {
-    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
     let is_known = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        let known = [&[LOCK, SAMPLES][..], &SMALL, &OPTIONAL].concat();
+        let known = [&[LOCK, MARKER, MANIFEST, POINTS, SAMPLES][..], &SMALL, &OPTIONAL].concat();
         is_new(entry) || known.iter().any(|known| name == *known)
     };
-    !is_link(generation) && entries(generation).all(|entry| is_file(&entry) && is_known(&entry))
+    !is_link(generation)
+        && entries(generation).all(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => is_own(&entry.path()),
+            Ok(kind) => kind.is_file() && is_known(&entry),
+            Err(_) => false,
+        })
 }
 
 /// Returns true if a folder is a generation other than the current one.
