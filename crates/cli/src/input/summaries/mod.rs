@@ -75,8 +75,12 @@ fn nameless(shown: &str, line: usize, unknown: Unknown) -> CliError {
     }
 }
 
-/// Tells of lines that belong to no section.
+/// Tells of runs that are no points, and of lines that belong to no section.
 pub(crate) fn tell_ignored(file: &SummaryFile) {
+    if file.found.warm_ups > 0 {
+        let runs = counted(file.found.warm_ups as u64, "run");
+        note(&format!("{}: {runs} left out, which warm the server up (primer, warm-up)", file.shown));
+    }
     let FoundSections { ignored, first_ignored: Some((line, text)), .. } = &file.found else { return };
     let lines = counted(*ignored as u64, "line");
     note(&format!("{}: {lines} of other text ignored, the first is line {line}: {text}", file.shown));

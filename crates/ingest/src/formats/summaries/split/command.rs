@@ -6,46 +6,58 @@ use super::super::units;
 struct Options {
     tool: &'static str,
     concurrency: &'static [&'static str],
+    /// Requests that each connection has in flight at once, if that is not in the output.
+    streams: &'static [&'static str],
     timeout: &'static [&'static str],
     rate: &'static [&'static str],
+}
+
+impl Options {
+    const NONE: Self = Self { tool: "", concurrency: &["-c"], streams: &[], timeout: &[], rate: &[] };
 }
 
 /// The digits of a present moment in seconds since 1970.
 const EPOCH: usize = 10;
 
+const CONNECTIONS: &[&str] = &["-c", "--connections"];
+
 const TOOLS: [Options; 12] = [
-    Options { tool: "wrk", concurrency: &["-c", "--connections"], timeout: &["--timeout", "-T"], rate: &[] },
+    Options { tool: "wrk", concurrency: CONNECTIONS, timeout: &["--timeout", "-T"], ..Options::NONE },
     Options {
         tool: "wrk2",
-        concurrency: &["-c", "--connections"],
+        concurrency: CONNECTIONS,
         timeout: &["--timeout"],
         rate: &["-R", "--rate"],
+        ..Options::NONE
     },
-    Options { tool: "ab", concurrency: &["-c"], timeout: &["-s"], rate: &[] },
-    Options { tool: "weighttp", concurrency: &["-c"], timeout: &[], rate: &[] },
-    Options { tool: "hey", concurrency: &["-c"], timeout: &["-t"], rate: &["-q"] },
-    Options { tool: "oha", concurrency: &["-c"], timeout: &["-t"], rate: &["-q"] },
+    Options { tool: "ab", timeout: &["-s"], ..Options::NONE },
+    Options { tool: "weighttp", ..Options::NONE },
+    Options { tool: "hey", timeout: &["-t"], rate: &["-q"], ..Options::NONE },
+    Options { tool: "oha", streams: &["-p"], timeout: &["-t"], rate: &["-q"], ..Options::NONE },
     Options {
         tool: "h2load",
         concurrency: &["-c", "--clients"],
+        streams: &["-m", "--max-concurrent-streams"],
         timeout: &["-N", "-T"],
         rate: &["-r", "--rate"],
     },
     Options {
         tool: "autocannon",
-        concurrency: &["-c", "--connections"],
+        concurrency: CONNECTIONS,
         timeout: &["-t", "--timeout"],
         rate: &["-R"],
+        ..Options::NONE
     },
     Options {
         tool: "bombardier",
-        concurrency: &["-c", "--connections"],
+        concurrency: CONNECTIONS,
         timeout: &["-t", "--timeout"],
         rate: &["-r", "--rate"],
+        ..Options::NONE
     },
-    Options { tool: "siege", concurrency: &["-c", "--concurrent"], timeout: &[], rate: &[] },
-    Options { tool: "k6", concurrency: &["-u", "--vus"], timeout: &[], rate: &[] },
-    Options { tool: "locust", concurrency: &["-u", "--users"], timeout: &[], rate: &[] },
+    Options { tool: "siege", concurrency: &["-c", "--concurrent"], ..Options::NONE },
+    Options { tool: "k6", concurrency: &["-u", "--vus"], ..Options::NONE },
+    Options { tool: "locust", concurrency: &["-u", "--users"], ..Options::NONE },
 ];
 
 /// The most words of a command that are looked at.
@@ -56,6 +68,8 @@ const MOST_WORDS: usize = 1000;
 pub(crate) struct Command {
     pub(crate) tool: &'static str,
     pub(crate) concurrency: Option<u32>,
+    /// Requests that each connection has in flight at once, if that is known.
+    pub(crate) streams: Option<u32>,
     pub(crate) timeout: Option<String>,
     pub(crate) rate: Option<String>,
     pub(crate) url: Option<String>,
@@ -81,6 +95,10 @@ impl Command {
         Some(Self {
             tool: if name == "wrk" && rate.is_some() { "wrk2" } else { options.tool },
             concurrency: value(options.concurrency).and_then(|text| text.parse().ok()),
+            streams: match options.tool {
+                "wrk" => pipelined_by_script(&words),
+                _ => value(options.streams).map_or(Some(1), |text| text.parse().ok()),
+            },
             timeout: value(options.timeout),
             rate,
             url: url.map(|url| (*url).to_owned()),
@@ -99,6 +117,14 @@ fn epoch_ms(word: &str) -> Option<i64> {
     let digits = word.split('.').next().unwrap_or_default().len();
     let seconds = units::number(word).filter(|_| digits == EPOCH)?;
     Some((seconds * 1e3).round() as i64)
+}
+
+/// The number of requests that wrk sends at once on each connection: more than one only by a script, which is told how many
+/// behind `--`, as in `-s pipeline.lua URL -- 16`.
+fn pipelined_by_script(words: &[&str]) -> Option<u32> {
+    let mut words = words.split(|word| *word == "--");
+    let is_pipelined = words.next()?.iter().any(|word| word.ends_with(".lua") && word.contains("pipeline"));
+    if is_pipelined { words.next()?.first()?.parse().ok() } else { Some(1) }
 }
 
 /// The value of an option: the word behind it, or what it is joined to.

@@ -31,6 +31,8 @@ pub struct FoundSections {
     pub ignored: usize,
     /// The first of these: its number, from 1, and its text.
     pub first_ignored: Option<(usize, String)>,
+    /// How many runs were left out because a line above says that they only warm the server up.
+    pub warm_ups: usize,
     /// True if the text has more sections than are read, 20,000. What is behind these is left out.
     pub are_too_many: bool,
 }
@@ -64,7 +66,10 @@ impl Told {
         self.url = self.url.or_else(|| command.url.clone());
         self.figures.began_ms = command.began_ms;
         if closed_loop && command.rate.is_none() {
-            self.figures.in_flight = self.figures.in_flight.or(command.concurrency);
+            let connections = self.figures.in_flight.or(self.concurrency);
+            self.figures.in_flight = connections
+                .zip(command.streams)
+                .and_then(|(connections, each)| connections.checked_mul(each));
         }
         if let Some(timeout) = &command.timeout {
             self.figures.notes.push(format!("the time-out was {timeout}, by the command"));

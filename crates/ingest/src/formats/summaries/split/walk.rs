@@ -24,6 +24,9 @@ const MOST_DAMAGED: usize = 1000;
 const MOST_READINGS: usize = 8;
 const LEAST_READ: usize = 1 << 20;
 
+/// What TechEmpower's toolset prints above the commands of runs that it does not measure.
+const WARM_UPS: [&str; 2] = ["Running Primer ", "Running Warmup "];
+
 /// The tools that are known.
 pub(crate) struct Tools {
     pub(crate) text: &'static [&'static dyn TextTool],
@@ -34,6 +37,8 @@ pub(crate) struct Tools {
 struct Waiting {
     command: Command,
     line: usize,
+    /// True if it is of a run that only warms the server up.
+    warms_up: bool,
     /// The last line that was seen since.
     last: Option<String>,
 }
@@ -43,6 +48,8 @@ pub(crate) struct Walk<'a> {
     tools: &'a Tools,
     found: FoundSections,
     waiting: Option<Waiting>,
+    /// True if a line said that the next run only warms the server up.
+    warms_up: bool,
     /// The number of bytes that may still be read as JSON, and of damaged values in which names are looked for.
     json_left: Cell<usize>,
     damaged_left: Cell<usize>,
@@ -63,8 +70,8 @@ impl<'a> Walk<'a> {
     pub(crate) fn over(tools: &'a Tools, text: &'a str) -> FoundSections {
         let json_left = Cell::new(text.len().saturating_mul(MOST_READINGS).max(LEAST_READ));
         let damaged_left = Cell::new(MOST_DAMAGED);
-        let mut walk =
-            Walk { tools, found: FoundSections::default(), waiting: None, json_left, damaged_left };
+        let (found, waiting) = (FoundSections::default(), None);
+        let mut walk = Walk { tools, found, waiting, warms_up: false, json_left, damaged_left };
         let (mut line, mut at) = (Line::first(text), 0);
         while !line.is_behind() && walk.found.sections.len() <= MOST_SECTIONS {
             let mut lines = walk.step(line, at).max(1);
@@ -167,6 +174,11 @@ impl<'a> Walk<'a> {
     fn take(&mut self, tool: &'static str, at: usize, told: Told, closed_loop: bool, rounding_ms: f64) {
         let before = self.waiting.take_if(|waiting| waiting.command.tool == tool);
         self.give_up();
+        let announced = std::mem::take(&mut self.warms_up);
+        if before.as_ref().map_or(announced, |waiting| waiting.warms_up) {
+            self.found.warm_ups += 1;
+            return;
+        }
         let told = told.completed(before.as_ref().map(|waiting| &waiting.command), closed_loop);
         let invents = if tool == "wrk" { ": wrk invents latencies to correct for late requests" } else { "" };
         self.found.sections.push(FoundSection {
@@ -184,7 +196,13 @@ impl<'a> Walk<'a> {
         let line = line.whole();
         if let Some(command) = Command::read(line) {
             self.give_up();
-            self.waiting = Some(Waiting { command, line: at, last: None });
+            let warms_up = std::mem::take(&mut self.warms_up);
+            self.waiting = Some(Waiting { command, line: at, warms_up, last: None });
+            return;
+        }
+        if WARM_UPS.iter().any(|name| line.trim_start().starts_with(name)) {
+            self.give_up();
+            self.warms_up = true;
             return;
         }
         if !line.trim().is_empty() {
@@ -197,7 +215,11 @@ impl<'a> Walk<'a> {
 
     /// A command that no output followed is a run that failed.
     fn give_up(&mut self) {
-        let Some(Waiting { command, line, last }) = self.waiting.take() else { return };
+        let Some(Waiting { command, line, warms_up, last }) = self.waiting.take() else { return };
+        if warms_up {
+            self.found.warm_ups += 1;
+            return;
+        }
         let reason = last.unwrap_or_else(|| "the tool printed nothing".to_owned());
         self.found.sections.push(FoundSection {
             tool: command.tool,

@@ -60,4 +60,15 @@ mod tests {
         );
         assert!((figures.duration.unwrap() - 2.037_048_6).abs() < 1e-9);
     }
+
+    #[test]
+    fn parallel_requests_of_each_connection_are_in_flight() {
+        let text =
+            std::fs::read_to_string(super::super::super::fixtures::path("oha/failures-text.out")).unwrap();
+        for (options, in_flight) in [("-c 10 -p 50", 500), ("-c 10", 10)] {
+            let command = format!("oha --http2 {options} http://127.0.0.1:8120/hello\n");
+            let found = crate::points::sections(format!("{command}{text}").as_bytes());
+            assert_eq!(found.sections[0].figures.in_flight, Some(in_flight), "{options}");
+        }
+    }
 }

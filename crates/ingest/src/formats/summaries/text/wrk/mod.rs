@@ -213,4 +213,57 @@ mod tests {
         let reason = "unable to connect to 127.0.0.1:8114 Connection refused";
         assert_eq!(found.sections[0].figures.aborted.as_deref(), Some(reason));
     }
+
+    #[test]
+    fn pipelined_requests_are_in_flight() {
+        let output = "Running 15s test @ http://h:80/plaintext\n  5 threads and 256 connections\n  \
+                      Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency     7.83ms    7.56ms 168.62ms   89.00%\n  \
+                      6507808 requests in 15.03s, 825.44MB read\nRequests/sec: 432994.78\nTransfer/sec:     54.92MB\n";
+        let command = "wrk -H 'Host: h' --latency -d 15 -c 256 -t 5 http://h:80/plaintext";
+        for (script, in_flight) in [
+            (" -s pipeline.lua -- 16", Some(255 * 16)),
+            (" --script=scripts/pipeline.lua -- 16 /plaintext", Some(255 * 16)),
+            (" -s pipeline.lua", None),
+            (" -s post.lua -- 16", Some(255)),
+            ("", Some(255)),
+        ] {
+            let found = crate::points::sections(format!("{command}{script}\n{output}").as_bytes());
+            let figures = &found.sections[0].figures;
+            assert_eq!(
+                (figures.in_flight, found.sections[0].concurrency),
+                (in_flight, Some(256)),
+                "{script}"
+            );
+            let accused = figures.notes.iter().any(|note| note.contains("is above c/X"));
+            assert_eq!(accused, in_flight == Some(255), "{script}: {:?}", figures.notes);
+        }
+    }
+
+    #[test]
+    fn primer_and_warm_up_of_techempower_are_no_levels() {
+        let run = |title: &str, c: u32| {
+            let line = "---------------------------------------------------------\n";
+            format!(
+                "{line} {title}\n wrk -d 15 -c {c} -t 2 http://h:80/json\n{line}Running 15s test @ http://h:80/json\n  \
+                 2 threads and {c} connections\n  80 requests in 1.00s, 1.00KB read\nRequests/sec:  80.00\n"
+            )
+        };
+        let text = [
+            run("Running Primer json", 8),
+            run("Running Warmup json", 512),
+            run("Concurrency: 16 for json", 16),
+            run("Concurrency: 512 for json", 512),
+        ]
+        .concat();
+        let found = crate::points::sections(text.as_bytes());
+        let levels: Vec<Option<u32>> = found.sections.iter().map(|section| section.concurrency).collect();
+        assert_eq!((levels, found.warm_ups), (vec![Some(16), Some(512)], 2));
+        // Of one that failed there is only the command.
+        let failed = format!(
+            " Running Warmup json\nwrk -c 8 http://h/\nunable to connect\n{}",
+            run("Concurrency: 16 for json", 16)
+        );
+        let found = crate::points::sections(failed.as_bytes());
+        assert_eq!((found.sections.len(), found.warm_ups, found.sections[0].concurrency), (1, 1, Some(16)));
+    }
 }
