@@ -93,11 +93,14 @@ impl Answers {
             figures.notes.push(format!("{} time-outs are not in the latencies", self.timeouts));
         }
         if self.at_the_end > 0 {
-            figures
-                .notes
-                .push(format!("{} requests were on their way at the end, and are left out", self.at_the_end));
+            figures.notes.push(on_their_way(self.at_the_end));
         }
     }
+}
+
+/// What is to be known about requests that had no answer when the time was up.
+pub(crate) fn on_their_way(count: u64) -> String {
+    format!("{count} requests were on their way at the end, and are left out")
 }
 
 /// Adds the counts by code of vegeta's reports, where 0 is a request without an answer.
