@@ -1,7 +1,7 @@
 //! siege's log file: a row a run.
 
-use super::super::json::siege::{COARSE, MEGABYTE};
-use super::super::point::{Bounds, Figures, Latencies};
+use super::super::json::siege::{COARSE, Counts, MEGABYTE};
+use super::super::point::{Figures, Latencies};
 use super::super::split::found::Told;
 use super::super::split::lines::Line;
 use super::super::split::section::Section;
@@ -24,18 +24,17 @@ impl TextTool for SiegeLog {
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let [_, seconds, _, mean, rate, throughput, _, okay, failed] =
+        let [transactions, seconds, _, mean, rate, throughput, _, okay, failed] =
             row(section.first()).ok_or("the row has other cells than siege's log")?;
+        let counts =
+            Counts { transactions: transactions as u64, successful: okay as u64, failed: failed as u64 };
         let figures = Figures {
             duration: Some(seconds).filter(|seconds| *seconds > 0.0),
-            requests: Some((okay + failed) as u64),
-            successes: Some(okay as u64),
-            failures: Some(Bounds::exactly(failed as u64)),
             answers_per_second: Some(rate),
             bytes_per_second: Some(throughput * MEGABYTE),
             latencies: Latencies::printed(Some(units::seconds_ms(mean)), None, Vec::new()),
             notes: vec![COARSE.to_owned()],
-            ..Figures::default()
+            ..counts.figures()
         };
         Ok(Told { figures, ..Told::default() })
     }
@@ -64,5 +63,13 @@ mod tests {
         assert_eq!((found.sections.len(), found.ignored), (1, 2), "the header and a mark are no runs");
         let figures = &found.sections[0].figures;
         assert_eq!((figures.requests, figures.duration), (Some(240), Some(0.19)));
+    }
+
+    #[test]
+    fn transactions_that_were_not_successful_are_failures() {
+        let row = "2026-11-22 11:44:53,    199,       2.00,           0,       0.01,       99.50,        0.00,        7.47,     176,      45\n";
+        let figures = crate::points::sections(row.as_bytes()).sections.remove(0).figures;
+        assert_eq!((figures.requests, figures.successes), (Some(244), Some(176)));
+        assert_eq!(figures.failures.unwrap().to_string(), "68");
     }
 }

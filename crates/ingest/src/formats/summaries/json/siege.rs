@@ -16,6 +16,26 @@ pub(crate) const MEGABYTE: f64 = 1024.0 * 1024.0;
 /// What is to be known about its times.
 pub(crate) const COARSE: &str = "siege reports times in hundredths of a second, and no percentiles";
 
+/// What siege counts: its transactions are the answers below 500, of which 404 and others are not successful.
+pub(crate) struct Counts {
+    pub(crate) transactions: u64,
+    pub(crate) successful: u64,
+    pub(crate) failed: u64,
+}
+
+impl Counts {
+    /// The counts as figures.
+    pub(crate) fn figures(&self) -> Figures {
+        let requests = self.transactions.max(self.successful).saturating_add(self.failed);
+        Figures {
+            requests: Some(requests),
+            successes: Some(self.successful),
+            failures: Some(Bounds::exactly(requests - self.successful)),
+            ..Figures::default()
+        }
+    }
+}
+
 impl JsonTool for Siege {
     fn name(&self) -> &'static str {
         "siege"
@@ -27,19 +47,19 @@ impl JsonTool for Siege {
 
     fn read(&self, value: &Value) -> Result<Told, String> {
         let json = Json(value);
-        let successes = json.needed_count("/successful_transactions")?;
-        let failures = json.needed_count("/failed_transactions")?;
+        let counts = Counts {
+            transactions: json.needed_count("/transactions")?,
+            successful: json.needed_count("/successful_transactions")?,
+            failed: json.needed_count("/failed_transactions")?,
+        };
         let ms = |key: &str| json.number(key).map(units::seconds_ms);
         let figures = Figures {
             duration: json.number("/elapsed_time").filter(|seconds| *seconds > 0.0),
-            requests: Some(successes.saturating_add(failures)),
-            successes: Some(successes),
-            failures: Some(Bounds::exactly(failures)),
             answers_per_second: json.number("/transaction_rate"),
             bytes_per_second: json.number("/throughput").map(|rate| rate * MEGABYTE),
             latencies: Latencies::printed(ms("/response_time"), ms("/longest_transaction"), Vec::new()),
             notes: vec![COARSE.to_owned()],
-            ..Figures::default()
+            ..counts.figures()
         };
         Ok(Told { figures, ..Told::default() })
     }
@@ -59,5 +79,19 @@ mod tests {
         let figures = only("siege/failures.out").figures;
         assert_eq!((figures.requests, figures.successes), (Some(960), Some(853)));
         assert_eq!((figures.failures.unwrap().least, figures.latencies.max_ms), (107, Some(3060.0)));
+    }
+
+    /// siege's transactions are the answers below 500, but an answer of 404 is not among the successful ones.
+    #[test]
+    fn answers_that_are_neither_successful_nor_failed_are_failures() {
+        let text = "{\n\t\"transactions\":\t 199,\n\t\"availability\":\t 81.56,\n\t\"elapsed_time\":\t 2.00,\n\
+                    \t\"transaction_rate\":\t 99.50,\n\t\"successful_transactions\":\t 176,\n\
+                    \t\"failed_transactions\":\t 45\n}\n";
+        let figures = crate::points::sections(text.as_bytes()).sections.remove(0).figures;
+        assert_eq!((figures.requests, figures.successes), (Some(244), Some(176)));
+        assert_eq!(
+            (figures.failures.unwrap().to_string().as_str(), figures.throughput()),
+            ("68", Some(88.0))
+        );
     }
 }
