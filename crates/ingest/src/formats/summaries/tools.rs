@@ -36,6 +36,7 @@ pub(super) const TOOLS: Tools = Tools {
     json: &[
         &oha::Oha,
         &k6::Summary,
+        &k6::List,
         &Autocannon,
         &bombardier::Bombardier,
         &vegeta::Vegeta,

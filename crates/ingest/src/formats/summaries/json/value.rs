@@ -10,17 +10,20 @@ use serde_json::{Map, Value};
 /// The most values of a JSON value that are kept. A list of Locust's has the most: one a name and second.
 const MOST_VALUES: usize = 1_000_000;
 
+/// How deep, and by which name, k6's list of metrics is (`results.metrics`).
+const METRICS: (usize, &str) = (1, "metrics");
+
 /// How deep in each other values are kept.
 const DEEPEST: usize = 8;
 
-/// A JSON value without what no tool's figures are in, so that it takes no room: lists, but for an outermost one, and what is
-/// too deep in others.
+/// A JSON value without what no tool's figures are in, so that it takes no room: lists, but for an outermost one and k6's of
+/// metrics, and what is too deep in others.
 pub(crate) struct Pruned(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Pruned {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let left = Cell::new(MOST_VALUES);
-        Prune { left: &left, depth: 0 }.deserialize(from).map(Pruned)
+        Prune { left: &left, depth: 0, keeps_list: true }.deserialize(from).map(Pruned)
     }
 }
 
@@ -29,6 +32,7 @@ impl<'de> Deserialize<'de> for Pruned {
 struct Prune<'a> {
     left: &'a Cell<usize>,
     depth: usize,
+    keeps_list: bool,
 }
 
 impl Prune<'_> {
@@ -37,7 +41,7 @@ impl Prune<'_> {
             Some(left) => self.left.set(left),
             None => return Err(E::custom(format!("it has more than {MOST_VALUES} values"))),
         }
-        Ok(Self { depth: self.depth + 1, ..self })
+        Ok(Self { depth: self.depth + 1, keeps_list: false, ..self })
     }
 }
 
@@ -82,7 +86,7 @@ impl<'de> Visitor<'de> for Prune<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let mut kept = Vec::new();
-        if self.depth > 0 {
+        if !self.keeps_list {
             while list.next_element::<IgnoredAny>()?.is_some() {}
             return Ok(Value::Array(kept));
         }
@@ -99,7 +103,8 @@ impl<'de> Visitor<'de> for Prune<'_> {
             return Ok(Value::Object(kept));
         }
         while let Some(name) = object.next_key::<String>()? {
-            let value = object.next_value_seed(self.below()?)?;
+            let keeps_list = self.depth == METRICS.0 && name == METRICS.1;
+            let value = object.next_value_seed(Prune { keeps_list, ..self.below()? })?;
             kept.insert(name, value);
         }
         Ok(Value::Object(kept))
