@@ -10,15 +10,15 @@ use super::answers::vegeta_codes;
 
 pub(crate) struct Vegeta;
 
-const REQUESTS: &str = "Requests      [total, rate, throughput]";
-
 impl TextTool for Vegeta {
     fn name(&self) -> &'static str {
         "vegeta"
     }
 
     fn begins(&self, line: Line<'_>) -> bool {
-        line.trimmed().starts_with(REQUESTS)
+        // Before version 12.6 the row has no throughput.
+        let names = line.trimmed().strip_prefix("Requests").map(str::trim_start);
+        names.is_some_and(|names| names.starts_with("[total, rate"))
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -30,6 +30,8 @@ impl TextTool for Vegeta {
         let (_, codes) = needed(row("Status Codes"), "Status Codes")?;
         let (names, times) = row("Latencies").unwrap_or_default();
         let seconds = durations.split(',').next().and_then(go_time_ms).map(|ms| ms / 1e3);
+        let mut rates = requests.split(',').skip(1).map(units::number);
+        let (rate, throughput) = (rates.next().flatten(), rates.next().flatten());
         let (mut mean, mut max, mut percentiles) = (None, None, Vec::new());
         for (name, time) in names.split(',').zip(times.split(',')) {
             let ms = go_time_ms(time);
@@ -50,16 +52,35 @@ impl TextTool for Vegeta {
         section.use_to(usize::MAX);
         let mut figures = Figures {
             duration: seconds.filter(|seconds| *seconds > 0.0),
-            answers_per_second: requests.split(',').nth(1).and_then(units::number),
+            answers_per_second: rate,
             latencies: Latencies::printed(mean, max, percentiles),
             ..Figures::default()
         };
         vegeta_codes(&codes, &mut figures);
+        if let (Some(seconds), Some(throughput), Some(successes)) =
+            (figures.duration, throughput, figures.successes)
+            && DECIMALS / throughput < rounding(seconds) / seconds
+        {
+            figures.duration = Some(successes as f64 / throughput).filter(|seconds| *seconds > 0.0);
+        }
         Ok(Told { figures, ..Told::default() })
     }
 
     fn is_closed_loop(&self) -> bool {
         false
+    }
+}
+
+/// By how much a printed throughput may be off, in 1/s.
+const DECIMALS: f64 = 0.005;
+
+/// By how much a printed duration may be off, in seconds: it is rounded to the unit below its greatest one.
+fn rounding(seconds: f64) -> f64 {
+    match seconds {
+        ..1.0 => 0.5e-6,
+        ..60.0 => 0.5e-3,
+        ..3600.0 => 0.5,
+        _ => 30.0,
     }
 }
 
@@ -92,6 +113,41 @@ mod tests {
         assert_eq!(
             (go_time_ms("5"), go_time_ms("x1s"), go_time_ms("1h0m1s")),
             (None, None, Some(3_601_000.0))
+        );
+    }
+
+    fn report(requests: &str, duration: &str, codes: &str) -> crate::points::Figures {
+        let text = format!(
+            "Requests      [total, rate{requests}\nDuration      [total, attack, wait]    {duration}\n\
+             Latencies     [mean, 50, 95, 99, max]  19.402096ms, 12.844271ms, 54.65001ms, 96.276948ms, 135.597203ms\n\
+             Bytes In      [total, mean]            5337500, 10675.00\nSuccess       [ratio]                  90.00%\n\
+             Status Codes  [code:count]             {codes}\nError Set:\n"
+        );
+        crate::points::sections(text.as_bytes()).sections.remove(0).figures
+    }
+
+    #[test]
+    fn printed_throughput_is_more_exact_than_whole_minutes() {
+        let of = |requests: &str, duration: &str, codes: &str| {
+            report(&format!(", throughput]         {requests}"), duration, codes).throughput().unwrap()
+        };
+        let long = of("42071837, 70119.49, 63548.87", "10m0s, 10m0s, 80.808ms", "0:3937292  200:38134545");
+        assert!((long - 63_548.87).abs() < 1e-6, "{long}");
+        // 3 requests in a minute: two decimals tell less than the second.
+        assert_eq!(of("3, 0.05, 0.05", "1m2s, 1m1s, 1s", "200:3"), 3.0 / 62.0);
+        assert_eq!(of("500, 50.10, 0.00", "10s, 9.98s, 11ms", "0:500"), 0.0);
+    }
+
+    /// Before 12.6 there was no throughput, and durations were not rounded.
+    #[test]
+    fn earlier_versions_are_read() {
+        let figures = report("]            500, 50.10", "9.991377689s, 9.97999997s, 11.377719ms", "200:500");
+        assert_eq!((figures.requests, figures.successes), (Some(500), Some(500)));
+        assert_eq!(figures.answers_per_second, Some(50.1));
+        assert!((figures.duration.unwrap() - 9.991_377_689).abs() < 1e-12, "{figures:?}");
+        assert_eq!(
+            (figures.latencies.mean_ms, figures.latencies.percentile(99.0)),
+            (Some(19.402_096), Some(96.276_948))
         );
     }
 }
