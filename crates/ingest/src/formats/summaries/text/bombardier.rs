@@ -12,6 +12,9 @@ use super::wrk;
 
 pub(crate) struct Bombardier;
 
+/// How its first line ends, the second time before version 1.2.
+const CONNECTIONS: [&str; 2] = ["connection(s)", "connections"];
+
 /// The most words of its first line that are looked at.
 const MOST_WORDS: usize = 100;
 
@@ -21,7 +24,9 @@ impl TextTool for Bombardier {
     }
 
     fn begins(&self, line: Line<'_>) -> bool {
-        let is_banner = |line: &str| line.starts_with("Bombarding ") && line.ends_with(" connection(s)");
+        let is_banner = |line: &str| {
+            line.starts_with("Bombarding ") && CONNECTIONS.iter().any(|word| line.ends_with(word))
+        };
         // Before JSON the same lines are progress.
         let mut own = line.below().map(Line::trimmed).take_while(|line| !is_banner(line));
         is_banner(line.trimmed()) && !own.any(|line| line.starts_with("{\"spec\""))
@@ -32,7 +37,7 @@ impl TextTool for Bombardier {
         let before = |word: &str| {
             words.iter().position(|found| *found == word).and_then(|at| words.get(at.checked_sub(1)?))
         };
-        let connections = before("connection(s)").and_then(|text| text.parse().ok());
+        let connections = CONNECTIONS.iter().find_map(|word| before(word)?.parse().ok());
         let url = words.get(1).map(|url| (*url).to_owned());
         let seconds = before("using").and_then(|text| units::time_ms(text)).map(|ms| ms / 1e3);
         let figures = figures(section, seconds).unwrap_or_else(Figures::aborted);
@@ -55,9 +60,11 @@ fn figures(section: &Section<'_>, seconds: Option<f64>) -> Result<Figures, Strin
     let mut columns = row.unwrap_or_default().split_whitespace().map(units::time_ms);
     let (mean, _deviation, max) = (columns.next().flatten(), columns.next(), columns.next().flatten());
     let failures = statuses.saturating_add(others);
+    let requests = successes.saturating_add(failures);
+    let by_rate = Some(requests as f64 / rate).filter(|seconds| seconds.is_finite());
     let mut figures = Figures {
-        duration: seconds.filter(|seconds| *seconds > 0.0),
-        requests: Some(successes.saturating_add(failures)),
+        duration: seconds.or(by_rate).filter(|seconds| *seconds > 0.0),
+        requests: Some(requests),
         successes: Some(successes),
         failures: Some(Bounds::exactly(failures)),
         kinds: named(&[("status", statuses), ("other", others)]),
@@ -67,7 +74,11 @@ fn figures(section: &Section<'_>, seconds: Option<f64>) -> Result<Figures, Strin
         notes: vec![RETRIES.to_owned()],
         ..Figures::default()
     };
-    figures.notes.push("its text has the requested duration, not the measured one".to_owned());
+    let of_duration = match seconds {
+        Some(_) => "its text has the requested duration, not the measured one",
+        None => "its text has no duration: it is that of all requests at the mean rate",
+    };
+    figures.notes.push(of_duration.to_owned());
     Ok(figures)
 }
 
@@ -85,5 +96,36 @@ mod tests {
         );
         assert_eq!((figures.requests, figures.successes), (Some(4991), Some(4991)));
         assert_eq!((figures.latencies.mean_ms, figures.latencies.percentile(99.0)), (Some(9.6), Some(19.64)));
+    }
+
+    fn counted(banner: &str) -> crate::points::FoundSection {
+        let text = format!(
+            "{banner}\n 100000 / 100000 [==================] 100.00% 8735/s 11s\nDone!\n\
+             Statistics        Avg      Stdev        Max\n  Reqs/sec      8000.00    4966.11   56350.75\n  \
+             Latency        5.71ms     4.35ms   376.70ms\n  HTTP codes:\n    1xx - 0, 2xx - 92000, 3xx - 0, 4xx - 0, 5xx - 0\n    \
+             others - 8000\n  Errors:\n    dial tcp 127.0.0.1:3000: connect: connection refused - 8000\n  \
+             Throughput:     1.83MB/s\n"
+        );
+        let mut found = crate::points::sections(text.as_bytes());
+        assert_eq!((found.sections.len(), found.ignored), (1, 0), "{found:?}");
+        found.sections.remove(0)
+    }
+
+    #[test]
+    fn run_of_a_number_of_requests_has_its_rate() {
+        for banner in [
+            "Bombarding http://127.0.0.1:3000 with 100000 request(s) using 50 connection(s)",
+            // Before 1.2 there were no brackets.
+            "Bombarding http://127.0.0.1:3000 with 100000 requests using 50 connections",
+        ] {
+            let found = counted(banner);
+            assert_eq!((found.concurrency, found.url.as_deref()), (Some(50), Some("http://127.0.0.1:3000")));
+            let figures = &found.figures;
+            assert_eq!((figures.requests, figures.successes), (Some(100_000), Some(92_000)));
+            assert_eq!((figures.duration, figures.throughput()), (Some(12.5), Some(7360.0)));
+            assert!(figures.notes.iter().any(|note| note.contains("has no duration")), "{:?}", figures.notes);
+        }
+        let timed = counted("Bombarding http://127.0.0.1:3000 for 10s using 50 connections");
+        assert_eq!(timed.figures.duration, Some(10.0));
     }
 }
