@@ -14,8 +14,10 @@ pub(crate) struct Stats;
 /// The table by time, whose last row of all requests has the totals.
 pub(crate) struct History;
 
-const STATS: &str = "Type,Name,Request Count";
-const HISTORY: &str = "Timestamp,User Count,Type,Name";
+/// How their headers begin, the second time as Locust 1.0 writes them.
+const STATS: [&str; 2] = ["Type,Name,Request Count", "\"Type\",\"Name\",\"Request Count\""];
+const HISTORY: [&str; 2] =
+    ["Timestamp,User Count,Type,Name", "\"Timestamp\",\"User Count\",\"Type\",\"Name\""];
 
 /// Locust writes the files at intervals.
 const EARLY: &str = "Locust writes this file at intervals, and may have left out the end of the run";
@@ -26,7 +28,7 @@ impl TextTool for Stats {
     }
 
     fn begins(&self, line: Line<'_>) -> bool {
-        line.rest().starts_with(STATS)
+        STATS.iter().any(|header| line.rest().starts_with(header))
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -57,7 +59,7 @@ impl TextTool for History {
     }
 
     fn begins(&self, line: Line<'_>) -> bool {
-        line.rest().starts_with(HISTORY)
+        HISTORY.iter().any(|header| line.rest().starts_with(header))
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -189,5 +191,24 @@ mod tests {
             (Some(12), Some(1467), Some(1304))
         );
         assert_eq!(found.figures.duration, Some(12.0));
+    }
+
+    /// Locust 1.0 quotes the names of columns, and texts.
+    #[test]
+    fn quoted_tables_are_read() {
+        let stats = "\"Type\",\"Name\",\"Request Count\",\"Failure Count\",\"Median Response Time\",\"Average Response Time\",\
+                     \"Min Response Time\",\"Max Response Time\",\"Average Content Size\",\"Requests/s\",\"Failures/s\",\"50%\",\"99%\"\n\
+                     \"GET\",\"/a\",40,3,17,32,8,203,171,8.0,0.6,17,180\n\"None\",\"Aggregated\",40,3,17,32,8,203,171,8.0,0.6,17,180\n";
+        let history = "\"Timestamp\",\"User Count\",\"Type\",\"Name\",\"Requests/s\",\"Failures/s\",\"50%\",\"Total Request Count\",\
+                       \"Total Failure Count\",\"Total Average Response Time\",\"Total Max Response Time\"\n\
+                       \"1579600000\",\"6\",\"None\",\"Aggregated\",0,0,\"N/A\",0,0,0,0\n\
+                       \"1579600005\",\"6\",\"None\",\"Aggregated\",8,1,17,40,3,32,203\n";
+        for (text, users) in [(stats, None), (history, Some(6))] {
+            let found = crate::points::sections(text.as_bytes());
+            let figures = &found.sections[0].figures;
+            assert_eq!((found.sections[0].tool, found.sections[0].concurrency), ("locust", users));
+            assert_eq!((figures.requests, figures.successes), (Some(40), Some(37)));
+            assert_eq!((figures.duration, figures.latencies.max_ms), (Some(5.0), Some(203.0)));
+        }
     }
 }

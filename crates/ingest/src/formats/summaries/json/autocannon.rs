@@ -15,7 +15,7 @@ impl JsonTool for Autocannon {
     }
 
     fn keys(&self) -> &'static [&'static str] {
-        &["/statusCodeStats", "/sampleInt", "/connections", "/requests/total"]
+        &["/pipelining", "/non2xx", "/connections", "/requests/total"]
     }
 
     fn read(&self, value: &Value) -> Result<Told, String> {
@@ -76,5 +76,24 @@ mod tests {
         );
         assert_eq!((figures.failures.unwrap().least, figures.timeouts), (906 + 149, Some(26)));
         assert_eq!(figures.latencies.percentile(97.5), Some(78.0));
+    }
+
+    /// Before 7.0 there were no counts of each status, and before 7.8 no interval of samples.
+    #[test]
+    fn earlier_versions_are_read() {
+        let text = "{\"title\": null, \"url\": \"http://h:3000\", \"requests\": {\"average\": 1000.5, \"total\": 10005, \
+                    \"sent\": 10013}, \"latency\": {\"average\": 7.9, \"max\": 42, \"p50\": 7, \"p99\": 20}, \
+                    \"throughput\": {\"average\": 5000, \"total\": 50000}, \"errors\": 2, \"timeouts\": 1, \
+                    \"duration\": 10, \"connections\": 4, \"pipelining\": 2, \"non2xx\": 5, \"1xx\": 0, \
+                    \"2xx\": 10000, \"3xx\": 0, \"4xx\": 0, \"5xx\": 5}";
+        let found = crate::points::sections(text.as_bytes());
+        let figures = &found.sections[0].figures;
+        assert_eq!((found.sections[0].tool, found.sections[0].concurrency), ("autocannon", Some(4)));
+        assert_eq!((figures.requests, figures.successes), (Some(10013), Some(10000)));
+        assert_eq!((figures.failures.unwrap().least, figures.latencies.percentile(99.0)), (7, Some(20.0)));
+        // Its command has the same number of pipelined requests.
+        let with_command = format!("autocannon --json -c 4 -p 2 http://h:3000\n{text}");
+        let found = crate::points::sections(with_command.as_bytes());
+        assert_eq!(found.sections[0].figures.in_flight, Some(8));
     }
 }

@@ -141,7 +141,8 @@ fn kinds(section: &Section<'_>) -> Result<Kinds, String> {
         value.and_then(units::count).ok_or_else(|| format!("the failures \"{text}\" have no count of {name}"))
     };
     kinds.connect = of("Connect:")?;
-    kinds.receive = of("Receive:")?;
+    // ab 2.0 does not count these.
+    kinds.receive = if text.contains("Receive:") { of("Receive:")? } else { 0 };
     kinds.length = of("Length:")?;
     kinds.exceptions = of("Exceptions:")?;
     Ok(kinds)
@@ -242,5 +243,15 @@ mod tests {
         };
         let rounded = read("ab/jempower/16.8101").sections;
         assert!(!rounded.iter().any(impossible), "a mean in whole ms may be above c/X by its rounding");
+    }
+
+    /// ab 2.0 has no count of what was received wrongly, and times with six decimals.
+    #[test]
+    fn earlier_versions_are_read() {
+        let text = std::fs::read_to_string(super::super::super::fixtures::path("ab/http500.txt")).unwrap();
+        let text = text.replace("Receive: 0, ", "").replace("Version 2.3", "Version 2.0.40-dev");
+        assert!(!text.contains("Receive:"));
+        let figures = crate::points::sections(text.as_bytes()).sections.remove(0).figures;
+        assert_eq!((figures.requests, figures.successes, figures.aborted), (Some(2000), Some(1800), None));
     }
 }
