@@ -95,9 +95,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TooManyRejects => TOO_MANY_REJECTS,
         ErrorKind::Unrecognised => {
-            "A log needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise name \
+            "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise name \
              its columns with --columns, and an unusual delimiter with --delimiter. A CPU export needs the \
-             columns clock and value."
+             columns clock and value. docs/tools/README.md lists the formats of other load tools."
         }
         ErrorKind::UnknownColumns => {
             "If the log has no header and other columns than JMeter's default ones, name them with --columns; name an unusual delimiter with --delimiter."

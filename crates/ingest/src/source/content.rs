@@ -5,6 +5,7 @@ use super::head::{HEAD, first_line, records, text};
 use super::unpack::container::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::summaries::others::other_output;
 use crate::formats::tools::format::Format;
 use crate::formats::tools::recognise;
 use crate::run::fault::Fault;
@@ -118,7 +119,7 @@ fn neither(head: &[u8]) -> Fault {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Fault::new(ErrorKind::Utf16, "is UTF-16 text", "Save it as UTF-8.");
     }
-    if let Some((name, remedy)) = of_a_tool(head) {
+    if let Some((name, remedy)) = of_a_tool(head).or_else(|| other_output(body)) {
         return Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy);
     }
     if let Some(name) = packed_name(head) {
@@ -139,8 +140,9 @@ fn neither(head: &[u8]) -> Fault {
     Fault::new(
         ErrorKind::Unrecognised,
         format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
-        "A log needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
-         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs the columns clock and value.",
+        "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
+         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs the columns clock and value. \
+         docs/tools/README.md lists the formats of other load tools.",
     )
 }
 
@@ -214,6 +216,10 @@ mod tests {
             (b"RUN\tSim\tsim\t1795348622935\t \t3.9.5\n", ErrorKind::NoRecords),
             (b"<?xml version=\"1.0\"?><a/>", ErrorKind::Xml),
             (b"<html>", ErrorKind::Unrecognised),
+            (
+                b"[OVERALL], RunTime(ms), 10110\n[OVERALL], Throughput(ops/sec), 98.9\n",
+                ErrorKind::UnsupportedFormat,
+            ),
             (b"\xff\xfet\0i\0", ErrorKind::Utf16),
             (b"PK\x03\x04....", ErrorKind::UnsupportedFormat),
             (b"\x1f\x8b\x08", ErrorKind::UnsupportedFormat),

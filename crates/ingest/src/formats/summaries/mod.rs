@@ -7,6 +7,7 @@ pub(crate) mod json;
 pub(crate) mod keys;
 #[cfg(test)]
 mod oracles;
+pub(crate) mod others;
 pub(crate) mod point;
 pub(crate) mod split;
 pub(crate) mod text;
