@@ -13,9 +13,9 @@ pub(crate) struct CpuReadArgs {
     /// Time zone of dates without one: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
-    /// Zabbix item to read if the CPU export has several
+    /// Item to read if the CPU export has several: the number of Zabbix's, or the label in a PerfMon log
     #[arg(long, value_name = "ID")]
-    pub(crate) cpu_item: Option<u64>,
+    pub(crate) cpu_item: Option<String>,
     /// Unit of the CPU readings; stored as percent of one core [default: percent-of-core, with a note if another unit
     /// fits better]
     #[arg(long, value_enum, value_name = "SCALE")]

@@ -158,7 +158,7 @@ fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
 /// Converts the flags to the options by which the export is read.
 fn source(args: &AttachArgs) -> Result<SourceOptions> {
     let mut source = SourceOptions::default().with_time_zone(args.reading.time_zone.parse()?);
-    source.cpu_item = args.reading.cpu_item;
+    source.cpu_item.clone_from(&args.reading.cpu_item);
     source.cpu_scale = cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?;
     source.cores = args.cores.cores;
     Ok(source)

@@ -56,6 +56,8 @@ kinds! {
     Binary = "binary",
     /// The text is neither a log nor a CPU export.
     Unrecognised = "unrecognised",
+    /// The log is one of readings, and none of requests.
+    MonitorLog = "monitor-log",
     /// The first line is neither a header nor a record with the expected columns.
     UnknownColumns = "unknown-columns",
     /// The header lacks a column that perfpipe needs.

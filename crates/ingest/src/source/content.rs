@@ -61,8 +61,19 @@ impl Content {
     ///
     /// `whole` is true if `body` is the whole text. Otherwise it may end within the first record.
     fn of_log(body: &[u8], layout: &Layout, options: &LayoutOptions, whole: bool) -> Self {
-        if let Some(form) = CsvForm::of_perfmon(body, layout, options.of_server) {
-            return Self::Cpu(CpuForm::Csv(form));
+        match CsvForm::of_perfmon(body, layout, options.of_server) {
+            Some(Ok(form)) => return Self::Cpu(CpuForm::Csv(form)),
+            Some(Err(label)) => {
+                let label: String = label.chars().take(60).collect();
+                return Self::Other(Fault::new(
+                    ErrorKind::MonitorLog,
+                    format!(
+                        "is the log of a monitor, not of requests: no record has a thread, a code or a URL ({label:?} …)"
+                    ),
+                    "Leave it out, or give it as another series of the server (IngestOptions::series).",
+                ));
+            }
+            None => {}
         }
         let header = usize::from(layout.header.is_some());
         if !whole || records(body, layout.delimiter).nth(header).is_some() {

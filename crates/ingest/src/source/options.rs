@@ -15,8 +15,8 @@ pub struct SourceOptions {
     /// The unit of numeric timeStamps. With `None` they are milliseconds; it is an error if they would then lie outside
     /// this century while another unit would fit.
     pub time_unit: Option<TimeUnit>,
-    /// The Zabbix item to read, if an export holds several.
-    pub cpu_item: Option<u64>,
+    /// The item to read, if an export holds several: the number of Zabbix's, or the label in a PerfMon log.
+    pub cpu_item: Option<String>,
     /// The unit of the CPU readings. With `None` it is percent of one core, and a note says so if another scale fits
     /// better.
     pub cpu_scale: Option<CpuScale>,
@@ -42,7 +42,7 @@ impl SourceOptions {
     pub(crate) fn for_readings(mut self, name: &str, item: Option<u64>) -> Self {
         self.series = Some(name.to_owned());
         self.layout.of_server = true;
-        (self.cpu_item, self.cpu_scale, self.cores) = (item, None, None);
+        (self.cpu_item, self.cpu_scale, self.cores) = (item.map(|item| item.to_string()), None, None);
         self
     }
 
@@ -70,8 +70,8 @@ impl SourceOptions {
 
     /// Sets the Zabbix item to read.
     #[must_use]
-    pub fn with_cpu_item(mut self, cpu_item: u64) -> Self {
-        self.cpu_item = Some(cpu_item);
+    pub fn with_cpu_item(mut self, cpu_item: impl ToString) -> Self {
+        self.cpu_item = Some(cpu_item.to_string());
         self
     }
 

@@ -36,7 +36,9 @@ fn every_form_gives_the_same_readings() {
         "clock, value\n 1795203739 , 3 \n1795203740,12.5\n",
         "timeStamp,elapsed,label,responseCode,threadName,success\n1795203739123,3000,web CPU,,,true\n1795203739124,88000,web Memory,,,true\n1795203740000,12500,web CPU,,,true\n",
     ] {
-        let cpu = read(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        // A PerfMon log is in percent of the machine.
+        let options = SourceOptions::default().with_cores(1);
+        let cpu = read_by(text, &options).unwrap_or_else(|e| panic!("{e}: {text}"));
         assert_eq!(cpu.series.readings(), expected, "{text}");
         assert_eq!(cpu.notes, [""; 0]);
         assert_eq!((cpu.file.file.as_str(), cpu.file.kind.name()), ("cpu.csv", "cpu"));

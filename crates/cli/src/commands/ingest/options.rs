@@ -74,7 +74,7 @@ fn source(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<SourceOpti
     let mut source =
         SourceOptions::default().with_time_zone(log.cpu.time_zone.parse()?).with_salvage(salvage);
     (source.time_unit, source.cores) = (log.time_unit, cores);
-    source.cpu_item = log.cpu.cpu_item;
+    source.cpu_item.clone_from(&log.cpu.cpu_item);
     source.cpu_scale = cpu_scale::of(log.cpu.cpu_scale, cores)?;
     source.layout.delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     source.layout.columns.clone_from(&log.columns);
@@ -98,7 +98,7 @@ fn noted(log: &LogArgs, source: &SourceOptions) -> RunOptions {
 /// Returns the options on a CPU export that are noted with its run.
 pub(crate) fn cpu_noted(source: &SourceOptions) -> RunOptions {
     let mut noted = RunOptions::default();
-    noted.cpu_item = source.cpu_item;
+    noted.cpu_item.clone_from(&source.cpu_item);
     noted.cpu_scale = source.cpu_scale;
     noted.cores = source.cores.filter(|_| source.cpu_scale.is_some());
     noted

@@ -250,7 +250,7 @@ const LINES: [(&str, IsRead); 93] = [
         |c| matches!(c, Command::AttachCpu(a) if a.runs.run.is_empty() && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.runs.of.repeat == [2]),
     ),
     ("attach-cpu r c --time-zone +01:00 --cpu-item 7 --cpu-scale fraction --cores 8", |c| {
-        matches!(c, Command::AttachCpu(a) if a.reading.time_zone == "+01:00" && a.reading.cpu_item == Some(7)
+        matches!(c, Command::AttachCpu(a) if a.reading.time_zone == "+01:00" && a.reading.cpu_item.as_deref() == Some("7")
             && a.reading.cpu_scale.is_some() && a.cores.cores == Some(8))
     }),
     (

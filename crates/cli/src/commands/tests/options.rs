@@ -64,7 +64,7 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 32] = [
     }),
     ("--injectors 3", |o| note(o, "injectors", "3")),
     ("--cpu-item 42", |o| {
-        o.source.cpu_item = Some(42);
+        o.source.cpu_item = Some("42".to_owned());
         note(o, "cpu-item", "42");
     }),
     ("--cores 8", |o| o.source.cores = Some(8)),

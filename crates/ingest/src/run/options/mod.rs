@@ -43,7 +43,7 @@ pub struct RunOptions {
     /// t0, epoch ms.
     pub origin: Option<i64>,
     /// The Zabbix item that was read.
-    pub cpu_item: Option<u64>,
+    pub cpu_item: Option<String>,
     /// The unit of the CPU readings as exported. The stored ones are in percent of one core.
     pub cpu_scale: Option<CpuScale>,
     /// The number of the server's cores.
@@ -114,7 +114,8 @@ impl RunOptions {
 
     /// Replaces the options on the CPU export: item, scale and cores.
     pub(crate) fn replace_cpu(&mut self, new: &Self) {
-        (self.cpu_item, self.cpu_scale, self.cores) = (new.cpu_item, new.cpu_scale, new.cores);
+        self.cpu_item.clone_from(&new.cpu_item);
+        (self.cpu_scale, self.cores) = (new.cpu_scale, new.cores);
         for name in [CPU_ITEM, CPU_SCALE, CORES] {
             self.other.remove(name);
             self.other.extend(new.other.get(name).map(|text| (name.to_owned(), text.clone())));
@@ -168,7 +169,7 @@ impl From<RunOptions> for BTreeMap<String, String> {
             (DELIMITER, options.delimiter),
             (COLUMNS, options.columns),
             (ORIGIN, options.origin.map(|ms| ms.to_string())),
-            (CPU_ITEM, options.cpu_item.map(|item| item.to_string())),
+            (CPU_ITEM, options.cpu_item),
             (CPU_SCALE, options.cpu_scale.map(|scale| scale.name().to_owned())),
             (CORES, cores.map(|cores| cores.to_string())),
             (INTERVALS, options.intervals.map(|intervals| intervals.to_string())),
@@ -201,7 +202,7 @@ mod tests {
             r#""time-zone":"Europe/Berlin"}"#
         ));
         assert_eq!((all.injectors, all.origin, all.cores), (Some(3), Some(-5), Some(72)));
-        assert_eq!((all.cpu_item, all.time_unit), (Some(42), Some(TimeUnit::Microseconds)));
+        assert_eq!((all.cpu_item.as_deref(), all.time_unit), (Some("42"), Some(TimeUnit::Microseconds)));
         assert_eq!(all.cpu_scale, Some(CpuScale::PercentOfMachine { cores: 72 }));
         assert_eq!(
             (all.delimiter.as_deref(), all.time_zone.as_deref()),

@@ -75,25 +75,40 @@ impl CsvForm {
         })
     }
 
-    /// Recognises a PerfMon log. Its columns are those of a log of requests. It differs by having neither threads nor
-    /// response codes, and labels that all consist of a host and one of the plugin's metrics.
+    /// Recognises the log of a monitor such as JMeter's PerfMon plugin. Its columns are those of a log of requests. It
+    /// differs by having neither threads nor response codes, nor URLs. Where it lacks these columns, all labels must consist
+    /// of a host and one of the plugin's metrics.
     ///
-    /// A log of requests may have such labels by chance, so the CPU must be among them, unless `of_server` says that the
-    /// text is a log of the server.
-    pub(crate) fn of_perfmon(text: &[u8], layout: &Layout, of_server: bool) -> Option<Self> {
+    /// The CPU must be among the labels, unless `of_server` says that the text is a log of the server; otherwise the inner
+    /// error is the first label.
+    pub(crate) fn of_perfmon(text: &[u8], layout: &Layout, of_server: bool) -> Option<Result<Self, String>> {
         let columns = &layout.columns;
         let (label, has_header) = (columns.label?, layout.header.is_some());
         let empty = |record: &[String], column: Option<usize>| {
             column.and_then(|column| record.get(column)).is_none_or(String::is_empty)
         };
+        let tells_requests = columns.thread_name.is_some() && columns.response_code.is_some();
         let mut cpu = of_server;
+        let mut first = None;
         for record in records(text, layout.delimiter).skip(usize::from(has_header)) {
-            if !empty(&record, columns.thread_name) || !empty(&record, columns.response_code) {
+            let has_url =
+                columns.url.and_then(|url| record.get(url)).is_some_and(|url| !matches!(&**url, "" | "null"));
+            if has_url || !empty(&record, columns.thread_name) || !empty(&record, columns.response_code) {
                 return None;
             }
-            cpu |= perfmon_metric(record.get(label)?)? == "CPU";
+            let name = record.get(label)?;
+            let metric = perfmon_metric(name);
+            if metric.is_none() && !tells_requests {
+                return None;
+            }
+            cpu |= metric == Some("CPU");
+            first.get_or_insert_with(|| name.clone());
         }
-        cpu.then_some(Self {
+        let first = first?;
+        if !cpu {
+            return tells_requests.then_some(Err(first));
+        }
+        Some(Ok(Self {
             delimiter: layout.delimiter,
             has_header,
             clock: columns.time_stamp,
@@ -101,6 +116,30 @@ impl CsvForm {
             item: None,
             ns: None,
             perfmon_label: Some(label),
+        }))
+    }
+}
+
+/// What a PerfMon label of the CPU says of its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CpuMetric {
+    /// All of it.
+    Use,
+    /// What is left of it.
+    Idle,
+    /// A part of it, such as user, or what is none, such as iowait.
+    Part,
+}
+
+impl CpuMetric {
+    /// Returns the host in a label of the CPU, and what it says.
+    pub(super) fn of(label: &str) -> Option<(&str, Self)> {
+        perfmon_metric(label).filter(|metric| *metric == "CPU")?;
+        let (host, metric) = label.split_once(' ')?;
+        Some(match metric.strip_prefix("CPU")?.trim() {
+            "" | "combined" => (host, Self::Use),
+            "idle" => (host, Self::Idle),
+            _ => (host, Self::Part),
         })
     }
 }
@@ -153,7 +192,7 @@ mod tests {
         let is = |text: &str| {
             let options = LayoutOptions::default();
             let layout = Layout::detect(text.as_bytes(), &options, &Place::default()).unwrap();
-            CsvForm::of_perfmon(text.as_bytes(), &layout, false).is_some()
+            CsvForm::of_perfmon(text.as_bytes(), &layout, false).is_some_and(|form| form.is_ok())
         };
         let head = "timeStamp,elapsed,label,responseCode,threadName,success\n";
         assert!(is(&format!(
@@ -163,6 +202,10 @@ mod tests {
         assert!(!is(&format!("{head}1795203848000,42500,localhost Memory,,,true")));
         assert!(!is(&format!("{head}1795203848000,42500,warm CPU,200,Group 1-1,true")));
         assert!(!is(&format!("{head}1795203848000,42500,localhost CPUs,,,true")));
+        // Agents that can't be reached have the error for a label.
+        assert!(is(&format!(
+            "{head}1795203848000,42500,localhost CPU,,,true\n1795203848000,-1000,java.io.IOException: no,,,false"
+        )));
         assert!(!is(head));
     }
 }

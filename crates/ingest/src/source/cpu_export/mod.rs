@@ -19,7 +19,7 @@ use super::log::source_file;
 use super::opened::Opened;
 use super::unpack::checked::{Checked, Digested, Expected};
 use super::unpack::metered::PackedCount;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
@@ -32,7 +32,7 @@ use crate::series::cpu::TimeSeries;
 use self::feed::{Fed, feed};
 pub(crate) use self::form::CsvForm;
 pub(crate) use self::monitor::Monitor;
-use self::monitor::Whole;
+use self::monitor::{Whole, of_machine};
 use self::readings::Readings;
 pub(crate) use self::recognised::CpuForm;
 use self::row::RowReader;
@@ -192,6 +192,10 @@ async fn read_columns(
     };
     // The last rows before damage may be garbled.
     parsed.or_else(|error| if fed.cut.is_some() { Ok(()) } else { Err(error) })?;
+    let is_of_cpu = options.series.is_none() && options.cpu_scale.is_none();
+    if form.perfmon_label.is_some() && is_of_cpu {
+        readings.scale = Some(of_machine(None, options).map_err(|fault| fault.at(place.clone()))?);
+    }
     Ok((readings, fed))
 }
 
@@ -243,7 +247,17 @@ async fn parse(
             readings.add(reading, place, options)?;
         }
     }
+    if !reader.parts.is_empty() && readings.is_empty() {
+        let parts: Vec<&str> = reader.parts.iter().map(String::as_str).collect();
+        return Err(Error::input(
+            ErrorKind::CpuSeries,
+            place.clone(),
+            format!("it has parts of the CPU's use only: {}", parts.join(", ")),
+            "Have PerfMon log the metric CPU without a part, or idle; or choose one (SourceOptions::cpu_item).",
+        ));
+    }
     readings.empty_values = reader.empty_values;
+    readings.failed = reader.failed;
     readings.date = reader.date;
     Ok(())
 }

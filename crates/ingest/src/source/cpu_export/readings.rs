@@ -20,6 +20,7 @@ const LISTED: usize = 20;
 
 /// What to do where an item must be chosen.
 const CHOOSE: &str = "Choose one by its number (SourceOptions::cpu_item).";
+const CHOOSE_LABEL: &str = "Choose one by its label (SourceOptions::cpu_item).";
 
 /// What to do where another series than the CPU must be chosen.
 const ONE_ITEM: &str = "Choose one by its number (SeriesFile::item).";
@@ -68,6 +69,8 @@ pub(super) struct Readings {
     chosen: Option<Option<String>>,
     /// The number of rows without a value.
     pub(super) empty_values: u64,
+    /// The number of readings that failed.
+    pub(super) failed: u64,
     /// The date format of the first time, if that is a date.
     pub(super) date: Option<DateForm>,
     /// The unit of the readings, if their form tells it.
@@ -107,8 +110,8 @@ impl Readings {
         options: &SourceOptions,
     ) -> Result<()> {
         check(reading, place, options)?;
-        let chosen = self.chosen.get_or_insert_with(|| match options.cpu_item {
-            Some(item) => Some(item.to_string()),
+        let chosen = self.chosen.get_or_insert_with(|| match &options.cpu_item {
+            Some(item) => Some(item.clone()),
             None => series.clone(),
         });
         match self.counts.get_mut(series) {
@@ -141,6 +144,11 @@ impl Readings {
         Ok(())
     }
 
+    /// Returns true if there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
     /// Returns the number of readings of each series that has a name.
     pub(super) fn items(&self) -> Vec<(String, u64)> {
         self.counts.iter().filter_map(|(name, count)| Some((name.clone()?, *count))).collect()
@@ -159,6 +167,9 @@ impl Readings {
         let mut notes: Vec<Note> = Vec::new();
         if self.empty_values > 0 {
             notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values).into());
+        }
+        if self.failed > 0 {
+            notes.push(format!("{place}: readings that failed, left out: {}", self.failed).into());
         }
         if self.kept.is_empty() {
             notes.push(format!("{place}: {} has no readings", options.readings_are()).into());
@@ -223,15 +234,16 @@ impl Readings {
             return Ok(());
         }
         let what = options.readings_are();
-        let problem = match options.cpu_item {
+        let named = self.counts.keys().any(Option::is_some);
+        let problem = match &options.cpu_item {
             None if self.counts.len() < 2 => return Ok(()),
             None if numbered => format!("{what} has several items: {}", self.list()),
             None => format!("{what} has several series: {}", self.list()),
             Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
-            Some(item) if numbered => format!("{what} has no item {item}; it has {}", self.list()),
+            Some(item) if named => format!("{what} has no item {item}; it has {}", self.list()),
             Some(item) => format!("item {item} was asked for, and {what} has no itemid column"),
         };
-        let (kind, remedy) = match (numbered, options.cpu_item) {
+        let (kind, remedy) = match (numbered, &options.cpu_item) {
             (true, _) if options.series.is_some() => (ErrorKind::SeriesItems, ONE_ITEM),
             (false, Some(_)) if options.series.is_some() => {
                 (ErrorKind::NoSeriesItems, "Leave SeriesFile::item unset.")
@@ -239,8 +251,9 @@ impl Readings {
             (false, None) if options.series.is_some() => (ErrorKind::SeriesNames, BY_NAME),
             (true, None) => (ErrorKind::CpuItems, CHOOSE),
             (true, Some(_)) => (ErrorKind::CpuItemMissing, CHOOSE),
+            (false, Some(_)) if named => (ErrorKind::CpuItemMissing, CHOOSE_LABEL),
             (false, Some(_)) => (ErrorKind::NoCpuItems, "Leave SourceOptions::cpu_item unset."),
-            (false, None) => (ErrorKind::CpuSeries, "Keep only the lines of one series in the file."),
+            (false, None) => (ErrorKind::CpuSeries, CHOOSE_LABEL),
         };
         Err(Error::input(kind, place.clone(), problem, remedy))
     }

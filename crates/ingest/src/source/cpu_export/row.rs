@@ -1,8 +1,10 @@
 //! Parses one row of a CPU export into a reading.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use csv_async::ByteRecord;
 
-use super::form::{CsvForm, perfmon_metric};
+use super::form::{CpuMetric, CsvForm};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::{DateForm, DateParser};
 use crate::source::SourceOptions;
@@ -14,6 +16,9 @@ pub(super) const CORRECT: &str = "Correct or remove that line, or export the rea
 pub(super) const CLOCKS: std::ops::Range<i64> = 100_000_000..100_000_000_000;
 /// Plausible times in milliseconds.
 const CLOCKS_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
+
+/// The number of labels of parts of the CPU's use that are kept for a message.
+const MOST_PARTS: usize = 20;
 
 /// One reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +40,14 @@ pub(super) struct RowReader<'a> {
     dates: DateParser,
     /// True for another series than the CPU: of any metric, and perhaps negative.
     any: bool,
+    /// The label of a PerfMon log that was chosen.
+    item: Option<String>,
+    /// The label by which a PerfMon log tells the use of each host's CPU.
+    cpu_labels: BTreeMap<String, String>,
+    /// The labels of a PerfMon log that are parts of the CPU's use, or none of it.
+    pub(super) parts: BTreeSet<String>,
+    /// The number of readings of the CPU that failed.
+    pub(super) failed: u64,
     /// The number of rows without a value so far.
     pub(super) empty_values: u64,
     /// The date format of the first time, if that is a date.
@@ -53,6 +66,10 @@ impl<'a> RowReader<'a> {
             form,
             dates,
             any: options.series.is_some(),
+            item: options.cpu_item.clone(),
+            cpu_labels: BTreeMap::new(),
+            parts: BTreeSet::new(),
+            failed: 0,
             empty_values: 0,
             date: None,
             timeless: true,
@@ -70,11 +87,8 @@ impl<'a> RowReader<'a> {
             return Ok(None);
         }
         let series = self.series(row)?;
-        if !self.any
-            && self.form.perfmon_label.is_some()
-            && series.as_deref().and_then(perfmon_metric).is_some_and(|metric| metric != "CPU")
-        {
-            return Ok(None);
+        if !self.any && self.form.perfmon_label.is_some() {
+            return self.read_perfmon(row, series.unwrap_or_default());
         }
         let clock = self.clock(row)?;
         let Some(value) = self.value(row)? else {
@@ -82,6 +96,43 @@ impl<'a> RowReader<'a> {
             return Ok(None);
         };
         Ok(Some(Reading { clock, ns: self.ns(row)?, value, series }))
+    }
+
+    /// Parses a row of a PerfMon log. Returns `None` for other metrics than the CPU's use, and for readings that failed,
+    /// whose value is -1.
+    fn read_perfmon(&mut self, row: &ByteRecord, label: String) -> Result<Option<Reading>> {
+        let is_chosen = self.item.as_ref().is_some_and(|item| *item == label);
+        let metric = match CpuMetric::of(&label) {
+            Some((_, metric)) if is_chosen => metric,
+            None if is_chosen => CpuMetric::Use,
+            Some((_, CpuMetric::Part)) => {
+                if self.parts.len() < MOST_PARTS {
+                    self.parts.insert(label);
+                }
+                return Ok(None);
+            }
+            Some((host, metric)) => {
+                let known = self.cpu_labels.entry(host.to_owned()).or_insert_with(|| label.clone());
+                // Of use and idle, one is enough.
+                if *known != label {
+                    return Ok(None);
+                }
+                metric
+            }
+            None => return Ok(None),
+        };
+        let clock = self.clock(row)?;
+        let text = self.field(row, self.form.value, "value")?;
+        if text.starts_with(b"-") {
+            self.failed += 1;
+            return Ok(None);
+        }
+        let Some(value) = self.value(row)? else {
+            self.empty_values += 1;
+            return Ok(None);
+        };
+        let value = if metric == CpuMetric::Idle { (100.0 - value).max(0.0) } else { value };
+        Ok(Some(Reading { clock, ns: 0, value, series: Some(label) }))
     }
 
     /// Returns true if the row is the header, which repeats where exports were joined.

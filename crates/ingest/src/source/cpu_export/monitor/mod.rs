@@ -102,14 +102,22 @@ impl Monitor {
         if options.cpu_scale.is_some() || !self.is_of_machine() {
             return Ok(options.cpu_scale);
         }
-        match options.cores.or(told) {
-            Some(cores) => Ok(Some(CpuScale::PercentOfMachine { cores })),
-            None => Err(Fault::new(
-                ErrorKind::CpuCores,
-                "its readings are in percent of the whole machine, and the number of cores is not in it",
-                "Give the number of cores (SourceOptions::cores).",
-            )),
-        }
+        of_machine(told, options).map(Some)
+    }
+}
+
+/// Returns the scale of readings in percent of a machine. `told` are its cores by the text.
+///
+/// # Errors
+/// If the number of cores is unknown.
+pub(super) fn of_machine(told: Option<u32>, options: &SourceOptions) -> Result<CpuScale, Fault> {
+    match options.cores.or(told) {
+        Some(cores) => Ok(CpuScale::PercentOfMachine { cores }),
+        None => Err(Fault::new(
+            ErrorKind::CpuCores,
+            "its readings are in percent of the whole machine, and the number of cores is not in it",
+            "Give the number of cores (SourceOptions::cores).",
+        )),
     }
 }
 
