@@ -174,6 +174,12 @@ fn prefix(candidate: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
+/// Returns true if a threadName begins with a host, as JMeter's own remote engines have it.
+pub(crate) fn names_host(thread: &[u8]) -> bool {
+    let end = thread.iter().position(|byte| !is_of_host(byte)).unwrap_or(thread.len());
+    !prefix(thread.get(..end).unwrap_or_default()).is_empty()
+}
+
 /// Returns true if a text ends in a colon and a port, before which there is more. It is asked for each dash of a name, so
 /// what is before the port's digits is not gone through.
 fn has_port(host: &[u8]) -> bool {

@@ -81,7 +81,7 @@ pub fn inspect<'a>(files: &'a [PathBuf], options: &'a IngestOptions) -> BoxFutur
 
 /// Reads the samples and combines their results.
 fn look(prepared: Prepared, options: &IngestOptions) -> Result<Inspection> {
-    let parser = prepared.parser(options)?;
+    let parser = prepared.parser(options, true)?;
     let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner).len().max(1) as u64;
     let limit = (options.sizes.look_ahead as u64 / logs).max(LEAST);
     let plan =

@@ -34,6 +34,7 @@ use crate::store::commit::{Committed, Counted, commit};
 
 #[cfg(feature = "fetch")]
 use super::fetched::{Nowhere, for_time, with_readings};
+use super::first_look::{engines, twins};
 use super::options::{IngestOptions, check};
 
 /// Result of an ingest.
@@ -161,7 +162,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
             part: terms.part.is_some(),
             ..prepared.plan(options, origin)
         };
-        let parser = prepared.parser(options)?;
+        let parser = prepared.parser(options, terms.part.is_none())?;
         let writer = store.begin(options.given_key().as_ref(), prepared.keeps_samples(options)).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
             Outcome::Done(writer, collected) => {
@@ -225,6 +226,8 @@ pub(crate) struct Prepared {
     pub(crate) logs: Arc<Mutex<Vec<LogSource>>>,
     place: Place,
     stems: Vec<String>,
+    /// The pattern of the threads of remote engines that the log names.
+    engines: Option<String>,
     can_restart: bool,
     /// True if a log has no clock, so that the origin is the moment at which its tool began.
     lacks_clock: bool,
@@ -258,7 +261,22 @@ impl Prepared {
     }
 
     /// Prepares recognised inputs by reading their CPU readings.
-    pub(crate) async fn of(inputs: Inputs, options: &IngestOptions) -> Result<Self> {
+    pub(crate) async fn of(mut inputs: Inputs, options: &IngestOptions) -> Result<Self> {
+        let (mut logs, source) = (std::mem::take(&mut inputs.logs), options.source.clone());
+        let given = options.injector_pattern.is_some();
+        let look = move || {
+            let notes = twins::leave_out(&mut logs, &source);
+            // Several logs are several engines already.
+            let engines = match logs.as_mut_slice() {
+                [only] if !given => engines::of_log(only, &source),
+                _ => Vec::new(),
+            };
+            (logs, notes, engines)
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
+        let (logs, notes, engines) = looked.map_err(|error| Error::store("looking at the logs", error))?;
+        inputs.logs = logs;
+        inputs.notes.extend(notes);
         let clocks = inputs.logs.iter().map(LogSource::clock);
         let lacks_clock = begin::check(clocks, inputs.cpu.as_ref().map(CpuSource::place), options.origin)?;
         let first = inputs.logs.first();
@@ -274,6 +292,7 @@ impl Prepared {
             series: Vec::new(),
             cpu_facts: None,
             cpu_scale: None,
+            engines: (!engines.is_empty()).then(|| engines::pattern(&engines)),
             notes: inputs.notes.into_iter().map(Note::from).collect(),
             damage: inputs.damage,
             logs: Arc::new(Mutex::new(inputs.logs)),
@@ -351,9 +370,16 @@ impl Prepared {
         }
     }
 
-    pub(crate) fn parser(&self, options: &IngestOptions) -> Result<Parser> {
+    /// Creates a parser for the logs of a whole run, or of a part of one.
+    ///
+    /// # Errors
+    /// If the pattern of injectors is no regular expression.
+    pub(crate) fn parser(&self, options: &IngestOptions, is_whole: bool) -> Result<Parser> {
         let dates = DateParser::new(options.source.time_zone.clone());
-        let injectors = Injectors::new(options.injector_pattern.as_deref())?;
+        // Each part shows the engines of its own log at most, and the merged run is to be that of all logs.
+        let engines = self.engines.as_deref().filter(|_| is_whole);
+        let pattern = options.injector_pattern.as_deref().or(engines);
+        let injectors = Injectors::new(pattern)?;
         let parser = Parser::new(dates, injectors, Arc::clone(&self.cpu), self.join);
         Ok(parser.in_unit(options.source.time_unit.unwrap_or_default()))
     }
@@ -418,7 +444,8 @@ impl Prepared {
         let (Some(earliest), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
             return Err(self.too_little_taken(collected));
         };
-        if collected.is_mostly_rejected() {
+        // A part is a run only once it is merged.
+        if terms.part.is_none() && collected.is_mostly_rejected() {
             return Err(self.too_little_taken(collected));
         }
         let t0_ms = self.origin(earliest, options)?;

@@ -6,6 +6,7 @@ pub(crate) mod attach;
 pub(crate) mod copy;
 #[cfg(feature = "fetch")]
 pub(crate) mod fetched;
+mod first_look;
 pub(crate) mod ingest;
 #[cfg(feature = "parquet")]
 pub(crate) mod merge;

@@ -116,7 +116,7 @@ fn record(good: bool) -> impl Strategy<Value = Record> {
         8 => (0..4000i64).prop_map(|ms| NOON + ms),
         2 => (-1500..200_000i64).prop_map(|ms| NOON + ms),
     ];
-    let elapsed = prop_oneof![6 => 0..60i32, 1 => 8000..9000i32, 1 => any::<i32>()];
+    let elapsed = prop_oneof![6 => 0..60i32, 1 => 8000..9000i32, 1 => 0..i32::MAX];
     let success = select(vec!["true", "true", "true", "false", "TRUE", "False"]);
     let parts = (time, elapsed, success, vec((text(), any::<bool>()), 20), vec(number, 12));
     let transaction = proptest::bool::weighted(0.1);
@@ -125,7 +125,7 @@ fn record(good: bool) -> impl Strategy<Value = Record> {
             let (time, elapsed) = (time.to_string(), elapsed.to_string());
             let mut record = Record { time, elapsed, success: success.into(), texts, numbers, transaction };
             if !good {
-                record.spoil(at.index(6));
+                record.spoil(at.index(7));
             }
             record
         },
@@ -164,6 +164,7 @@ impl Record {
             2 => self.elapsed = "1.5".into(),
             3 => self.elapsed = (i64::from(i32::MAX) + 1).to_string(),
             4 => self.success = "yes".into(),
+            5 => self.elapsed = "-3".into(),
             _ => self.elapsed.clear(),
         }
     }
@@ -182,7 +183,11 @@ impl Record {
             }
             "URL" if self.transaction => (b"null".to_vec(), false),
             "bytes" | "sentBytes" | "grpThreads" | "allThreads" | "Latency" | "IdleTime" | "Connect"
-            | "SampleCount" | "ErrorCount" => (number(), *quoted),
+            | "ErrorCount" => (number(), *quoted),
+            // More than one would be refused.
+            "SampleCount" => (b"1".to_vec(), *quoted),
+            // A log of records without threads would be that of a monitor.
+            "threadName" if text.is_empty() => (b"Thread Group 1-1".to_vec(), *quoted),
             _ => (text.clone(), *quoted),
         }
     }

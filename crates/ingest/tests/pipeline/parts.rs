@@ -212,7 +212,10 @@ fn record((ms, label, message, host): &Line) -> String {
     let (success, code) = (message.is_none(), message.map_or(200, |message| 400 + message % 40));
     let message = message.map_or(String::new(), |message| format!("message {message}"));
     let time = if *host == 9 { "noon".to_owned() } else { (T0 + ms).to_string() };
-    format!("{time},{},label {label},{code},{success},{message},10.0.0.{host}-T 1-1,9,{host}\n", ms % 97)
+    format!(
+        "{time},{},label {label},{code},{success},{message},10.0.0.{host}-T 1-1,9,{host}\n",
+        ms.rem_euclid(97)
+    )
 }
 
 fn log(records: &[Line]) -> String {

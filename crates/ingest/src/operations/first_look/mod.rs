@@ -1,0 +1,53 @@
+//! Looks at the first records of JMeter's logs: which of several have the same samples, and which remote engines one of
+//! them names.
+
+pub(super) mod engines;
+pub(super) mod twins;
+
+use std::ops::ControlFlow;
+
+use crate::error::Result;
+use crate::formats::jtl::layout::Layout;
+use crate::formats::jtl::records::record::{Record, Records};
+use crate::formats::tools::rows::form::Form;
+use crate::pipeline::plan::open_log;
+use crate::sample::pool::NewBuffers;
+use crate::source::{LogSource, SourceOptions};
+
+/// The size of the blocks in which logs are read.
+const BLOCK: usize = 1 << 20;
+
+/// Calls `take` with each of the first records of a log, about as many as are in so many bytes. Returns true if these are
+/// all of its records. `None` if it is not of JMeter, or the threads of its records have no names.
+///
+/// # Errors
+/// If the log can't be read. It says so again when it is ingested.
+fn first_records(
+    log: &mut LogSource,
+    bytes: usize,
+    options: &SourceOptions,
+    mut take: impl FnMut(&Record<'_>, &Layout) -> ControlFlow<()>,
+) -> Result<Option<bool>> {
+    let mut stream = log.open()?;
+    let Some(reader) = stream.next_log()? else { return Ok(None) };
+    let (layout, mut cutter) = open_log(reader, &options.layout, None, BLOCK)?;
+    if matches!(layout.form, Form::Packed(_)) || layout.columns.thread_name.is_none() {
+        return Ok(None);
+    }
+    let mut read = 0;
+    while read < bytes {
+        let block = match cutter.next(&mut NewBuffers) {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(Some(true)),
+            Err(error) => return Err(cutter.into_reader().explain(error)),
+        };
+        read += block.bytes.len();
+        let mut records = Records::new(&block.bytes, layout.delimiter);
+        while let Some(record) = records.next() {
+            if record.len() == layout.width && !record.open && take(&record, &layout).is_break() {
+                return Ok(Some(false));
+            }
+        }
+    }
+    Ok(Some(false))
+}
