@@ -272,27 +272,38 @@ impl Watched {
 #[derive(Debug, Default)]
 pub(crate) struct LogClocks {
     watched: HashMap<u64, Watched>,
+    /// The latest start of each injector in the log before, if another log was joined behind it.
+    before: HashMap<u64, i64>,
     /// The number of steps of all clocks.
     pub(crate) steps: u64,
     /// The first step.
     pub(crate) first: Option<Step>,
+    /// The number of logs that were joined behind one with later records, and the line of the first record of the first.
+    pub(crate) overlaps: u64,
+    pub(crate) first_overlap: Option<u64>,
 }
 
 impl LogClocks {
     /// Adds a block that begins on `first_line`. Blocks must come in the order of the log.
     pub(crate) fn add(&mut self, block: BlockClocks, first_line: u64) {
         for (at, mut hands) in block.0.into_iter().enumerate() {
-            if at > 0 {
-                self.watched.clear();
-            }
             for (_, hand) in &mut hands {
                 hand.count_lines_from(first_line);
+            }
+            if at > 0 && !self.watched.is_empty() {
+                self.before = self.watched.drain().map(|(name, watched)| (name, watched.latest)).collect();
             }
             hands.iter().for_each(|(name, hand)| self.add_hand(*name, hand));
         }
     }
 
     fn add_hand(&mut self, name: u64, hand: &Hand) {
+        if self.before.remove(&name).is_some_and(|latest| hand.first_start < latest) {
+            self.overlaps += 1;
+            self.first_overlap.get_or_insert(hand.first_line);
+            // One injector of a log shows it.
+            self.before.clear();
+        }
         let between = self.watched.get_mut(&name).map(|watched| watched.add(hand));
         if between.is_none() && self.watched.len() < CLOCKS {
             self.watched.insert(name, Watched { latest: hand.latest, early: None });

@@ -94,7 +94,7 @@ fn log_that_ends_within_a_sample_loses_that_one() {
 #[test]
 fn samples_within_one_that_never_ends_are_read() {
     let open = "<sample t=\"40\" ts=\"1795348785951\" s=\"true\" lb=\"outer\">\n";
-    for (outer, inner) in [(1, 50), (300, 1), (3000, 0)] {
+    for (outer, inner) in [(1, 50), (90, 1), (300, 50), (3000, 400)] {
         let text =
             format!("<testResults version=\"1.2\">\n{SAMPLE}{}{}", open.repeat(outer), SAMPLE.repeat(inner));
         let (_folder, file) = written("open.jtl", text.as_bytes());

@@ -253,7 +253,7 @@ fn jmeter_xml_with_numbers_beyond_their_types() {
             "<?xml version=\"1.0\"?>\n<testResults version=\"1.3\">\n{good}<other t=\"1\"/>\n{bad}</testResults>\n"
         ),
         (1, 0),
-        3,
+        4,
         &["a\tb"],
     )]);
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::layout::{Layout, SAMPLE_COUNT};
+use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
 use super::records::fields::{Row, Rows};
 use super::records::numbers::Numbers;
@@ -12,6 +12,7 @@ use crate::formats::date::DateParser;
 use crate::formats::endpoint::{Follows, PATH_ENDS};
 use crate::formats::injector::{Injectors, Name};
 use crate::formats::number::{parse_bool, parse_whole_decimal, plain_bool};
+use crate::formats::tools::csv::SAMPLE_COUNT;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, may_be_cut, shortened};
@@ -430,7 +431,10 @@ fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
     let first = transactions.len();
     match columns.data_type.and_then(|column| rows.alike(column)) {
         Some(same) if !same.is_empty() => transactions.resize(first + rows.len(), false),
-        _ => transactions.extend(rows.iter().map(|row| is_transaction(row, layout))),
+        _ => {
+            transactions.extend(rows.iter().map(|row| is_transaction(row, layout)));
+            out.may_be_transactions |= may_be_transactions(rows, layout);
+        }
     }
     let Some(url) = columns.url else { return };
     let tell_nothing = |(begin, follows): (&[u8], Follows)| match follows {
@@ -458,6 +462,15 @@ fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
     columns.data_type.is_none_or(|i| row.field(i).is_empty())
         && columns.response_message.is_some_and(|i| row.field(i).starts_with(TRANSACTION))
         && columns.url.is_none_or(|i| matches!(row.field(i), b"null" | b""))
+}
+
+/// Returns true if some records look like those of transaction controllers, whose messages the log does not have.
+fn may_be_transactions(rows: Rows<'_>, layout: &Layout) -> bool {
+    let columns = &layout.columns;
+    let (None, Some(kind), Some(url)) = (columns.response_message, columns.data_type, columns.url) else {
+        return false;
+    };
+    rows.iter().any(|row| row.field(kind).is_empty() && row.field(url) == b"null")
 }
 
 /// The failureMessage, otherwise the responseMessage, cut to the bytes that the kept characters can take.

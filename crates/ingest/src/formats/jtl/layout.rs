@@ -3,6 +3,7 @@
 use super::records::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::steps;
+use crate::formats::tools::csv::SAMPLE_COUNT;
 use crate::formats::tools::rows::form::Form;
 use crate::sample::resolution::Resolution;
 
@@ -35,9 +36,6 @@ pub(crate) struct Columns {
     /// Columns of whole numbers that are checked but not kept.
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
-
-/// The column that tells for how many samples a record stands: more than one from JMeter's statistical senders only.
-pub(crate) const SAMPLE_COUNT: &str = "SampleCount";
 
 /// The most columns of a log. Records are parsed together by columns, which takes room for each.
 const MOST_COLUMNS: usize = 16_384;

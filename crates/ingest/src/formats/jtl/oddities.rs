@@ -18,6 +18,8 @@ pub(crate) struct Oddities {
     swallowing: u64,
     /// True if a date in the log did not name its zone.
     pub(crate) zone_assumed: bool,
+    /// True if a record may be that of a transaction controller, which the log can't tell.
+    pub(crate) may_be_transactions: bool,
 }
 
 impl Oddities {
@@ -54,7 +56,21 @@ impl Oddities {
             };
             format!("{place}, line {line}: {what}{}", more(self.clocks.steps, "step"))
         });
-        quotes.into_iter().chain(clock).collect()
+        let joined = self.clocks.first_overlap.map(|line| {
+            let more = more(self.clocks.overlaps, "log");
+            format!(
+                "{place}, line {line}: another log of the same time was joined there, of injectors with the same names, \
+                 so the load is that of one of them (give them as separate files){more}"
+            )
+        });
+        let transactions = self.may_be_transactions.then(|| {
+            format!(
+                "{place}: records without dataType and URL may be those of transaction controllers, and are counted as \
+                 requests: the log has no responseMessage, by which they are known (have JMeter save it: \
+                 jmeter.save.saveservice.response_message=true)"
+            )
+        });
+        quotes.into_iter().chain(clock).chain(joined).chain(transactions).collect()
     }
 }
 

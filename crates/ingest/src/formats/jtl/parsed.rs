@@ -53,6 +53,8 @@ pub(crate) struct Parsed {
     pub(crate) clocks: Clocks,
     /// True if a date in the block did not name its zone.
     pub(crate) zone_assumed: bool,
+    /// True if a record may be that of a transaction controller, which the log can't tell.
+    pub(crate) may_be_transactions: bool,
     /// True if an accepted record names its injector in the column Hostname.
     pub(crate) has_hostname: bool,
     /// The form of the block's records.
@@ -111,6 +113,7 @@ impl Parsed {
         self.swallowed.clear();
         self.clocks.clear();
         self.zone_assumed = false;
+        self.may_be_transactions = false;
         self.has_hostname = false;
         self.form = Form::Own;
     }

@@ -90,7 +90,7 @@ const NEAR: usize = 4 << 10;
 pub(crate) fn other_output(text: &[u8]) -> Option<(&'static str, &'static str)> {
     let near = text.get(..NEAR).unwrap_or(text);
     let has = |part: &&str| memchr::memmem::find(near, part.as_bytes()).is_some();
-    let output = OUTPUTS.iter().find(|output| output.has.iter().all(|part| has(part)))?;
+    let output = OUTPUTS.iter().find(|output| output.has.iter().all(&has))?;
     Some((output.name, output.remedy.unwrap_or(NOT_READ)))
 }
 

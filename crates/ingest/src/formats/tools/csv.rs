@@ -2,6 +2,9 @@
 
 use crate::formats::histogram;
 
+/// The column that tells for how many samples a record stands: more than one from JMeter's statistical senders only.
+pub(crate) const SAMPLE_COUNT: &str = "SampleCount";
+
 /// What a format tells of a request, in the names of JMeter's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
@@ -23,6 +26,7 @@ pub(crate) enum Column {
     IdleTime,
     Connect,
     Hostname,
+    SampleCount,
     Histogram,
 }
 
@@ -48,6 +52,7 @@ impl Column {
             Self::IdleTime => "IdleTime",
             Self::Connect => "Connect",
             Self::Hostname => "Hostname",
+            Self::SampleCount => SAMPLE_COUNT,
             Self::Histogram => histogram::COLUMN,
         }
     }

@@ -23,7 +23,7 @@ use crate::sample::resolution::Resolution;
 use crate::source::log::last_part;
 
 /// A log with fewer rejects is taken, however few other records it has.
-const FEW_REJECTS: u64 = 10;
+const FEW_REJECTS: u64 = 100;
 
 /// With so many rejects for each accepted record, nearly all are rejects.
 const MOSTLY: u64 = 9;
@@ -49,6 +49,7 @@ pub(crate) struct BlockCounts {
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
     zone_assumed: bool,
+    may_be_transactions: bool,
     /// The form of the block's records: rejects of converted ones tell their places themselves.
     form: Form,
     pub(crate) samples: u64,
@@ -76,6 +77,7 @@ impl BlockCounts {
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
             zone_assumed: parsed.zone_assumed,
+            may_be_transactions: parsed.may_be_transactions,
             form: parsed.form,
             samples: parsed.samples(),
             intervals: parsed.intervals(),
@@ -199,6 +201,7 @@ impl Collected {
         log.samples += block.samples;
         log.oddities.add(&block.swallowed, block.clocks, first_line);
         log.oddities.zone_assumed |= block.zone_assumed;
+        log.oddities.may_be_transactions |= block.may_be_transactions;
         if let Some((line, byte)) = block.other_header {
             return Err(Error::input(
                 ErrorKind::SecondHeader,
@@ -388,16 +391,16 @@ impl Collected {
             (_, true) => format!("nearly all of its {all} records are rejected: {rejects}"),
             (_, false) => format!("nearly all of its first {all} records are rejected: {rejects}"),
         };
-        let most = self.reject_counts.iter().max_by_key(|(_, count)| **count).map(|(reason, _)| *reason);
-        let mut value = String::new();
-        if let Ok(all) = self.rejects.iter() {
-            let is_it = |reject: &Reject| most.is_none_or(|most| reject.code.as_deref() == Some(most.code()));
-            if let Some(first) = all.flatten().take(FIRST_REJECTS).find(is_it) {
-                problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
-                value = first.reason;
-            }
+        // The reason of most rejects, else that of the first.
+        let most = self.reject_counts.iter().find(|(_, count)| 2 * **count > rejects).map(|(most, _)| *most);
+        let is_it = |reject: &Reject| most.is_none_or(|most| reject.code.as_deref() == Some(most.code()));
+        let first = self.rejects.iter().ok();
+        let first = first.and_then(|mut all| all.by_ref().flatten().take(FIRST_REJECTS).find(is_it));
+        let value = first.as_ref().map_or("", |first| first.reason.as_str());
+        let mut remedy = most.map_or_else(|| NO_RECORDS_REMEDY.to_owned(), |reason| reason.remedy(value));
+        if let Some(first) = &first {
+            problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
         }
-        let mut remedy = most.map_or_else(|| NO_RECORDS_REMEDY.to_owned(), |reason| reason.remedy(&value));
         if !whole {
             remedy.push_str(" If what follows is the run, raise IngestOptions::max_rejects.");
         }

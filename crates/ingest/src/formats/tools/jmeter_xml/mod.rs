@@ -47,6 +47,7 @@ pub(super) const FORMAT: Format = Format {
         Column::IdleTime,
         Column::Connect,
         Column::Hostname,
+        Column::SampleCount,
     ],
     recognises: is_log,
     note: |_| None,
@@ -55,13 +56,18 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The attributes of a sample in the order of the columns; empty where another element has it.
-const ATTRIBUTES: [&str; 18] =
-    ["ts", "t", "lb", "rc", "rm", "tn", "dt", "s", "", "by", "sby", "ng", "na", "", "lt", "it", "ct", "hn"];
+const ATTRIBUTES: [&str; 19] = [
+    "ts", "t", "lb", "rc", "rm", "tn", "dt", "s", "", "by", "sby", "ng", "na", "", "lt", "it", "ct", "hn",
+    "sc",
+];
 
 /// The places of the values that each sample needs.
 const TIME_STAMP: usize = 0;
 const ELAPSED: usize = 1;
 const SUCCESS: usize = 7;
+
+/// The place of the number of samples that a sample stands for.
+const SAMPLES: usize = 18;
 
 /// The columns of values that elements within a sample contain.
 const FAILURE_MESSAGE: usize = 8;
@@ -104,6 +110,8 @@ struct JmeterXml {
     open: VecDeque<Open>,
     /// The place of what the text of the element that is read tells.
     field: Option<usize>,
+    /// How deep in each other the elements are that are no samples, beside the samples of the log.
+    others: usize,
 }
 
 /// A sample that has not ended.
@@ -151,6 +159,7 @@ impl JmeterXml {
         match token {
             Token::Start(tag) => self.begin(tag, log, rows),
             Token::Empty(tag) if is_sample(name(tag)) => self.add(tag, log),
+            Token::Empty(tag) if self.is_beside_samples() => self.refuse(tag, log, rows),
             Token::End => self.end(),
             Token::Text(text) => self.text(text),
             Token::Verbatim(text) => {
@@ -198,9 +207,17 @@ impl JmeterXml {
             return self.add(tag, log);
         }
         if name == b"testResults" {
+            self.others = 0;
             return self.give_up_all(Wrong::Unknown, log, rows);
         }
-        let Some(open) = self.open.back_mut() else { return };
+        // Listeners of plugins write elements of their own, which are told once each.
+        if self.is_beside_samples() {
+            self.refuse(tag, log, rows);
+        }
+        let Some(open) = self.open.back_mut() else {
+            self.others += 1;
+            return;
+        };
         open.depth += 1;
         self.field = match name {
             b"java.net.URL" if open.depth == 1 => Some(URL),
@@ -249,7 +266,8 @@ impl JmeterXml {
         self.field = None;
         match self.open.back_mut() {
             Some(open) if open.depth > 0 => open.depth -= 1,
-            _ => drop(self.open.pop_back()),
+            Some(_) => drop(self.open.pop_back()),
+            None => self.others = self.others.saturating_sub(1),
         }
     }
 
@@ -305,7 +323,13 @@ impl JmeterXml {
         start_ms.abs_diff(first_ms) < FAR
             && parse_bool(field(SUCCESS)).is_some()
             && !field(ELAPSED).is_empty()
+            && matches!(field(SAMPLES), b"" | b"1")
             && NUMBERS.iter().all(is_short)
+    }
+
+    /// Returns true if an element that begins here is in none other than that of the log.
+    fn is_beside_samples(&self) -> bool {
+        self.open.is_empty() && self.others == 0
     }
 
     /// Rejects the token that was read last.

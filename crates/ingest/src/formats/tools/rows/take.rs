@@ -65,14 +65,14 @@ const NO_HISTOGRAM: Refused = (RejectReason::NotANumber { column: histogram::COL
 impl Numbers {
     #[inline(always)]
     fn of(request: &Request<'_>, clock: &Clock) -> Result<Self, Refused> {
-        let elapsed = fitting(Some(request.elapsed), Column::Elapsed)?.unwrap_or_default();
+        let elapsed = time(Some(request.elapsed), Column::Elapsed)?.unwrap_or_default();
         size(request.bytes, Column::Bytes)?;
         size(request.sent_bytes, Column::SentBytes)?;
         let numbers = Self {
             elapsed,
             threads: fitting(request.threads, Column::AllThreads)?,
-            latency: fitting(request.latency, Column::Latency)?,
-            connect: fitting(request.connect, Column::Connect)?,
+            latency: time(request.latency, Column::Latency)?,
+            connect: time(request.connect, Column::Connect)?,
         };
         match clock.head {
             Some(first_ms) if request.start_ms.abs_diff(first_ms) > clock.max_span_ms => {
@@ -86,6 +86,15 @@ impl Numbers {
 #[inline]
 fn fitting(number: Option<i64>, column: Column) -> Result<Option<i32>, Refused> {
     number.map(|number| i32::try_from(number).map_err(|_| not_a_number(number, column))).transpose()
+}
+
+/// A time, which must not be below 0.
+#[inline]
+fn time(number: Option<i64>, column: Column) -> Result<Option<i32>, Refused> {
+    match fitting(number, column)? {
+        Some(time @ ..0) => Err(not_a_number(time.into(), column)),
+        time => Ok(time),
+    }
 }
 
 #[inline]
