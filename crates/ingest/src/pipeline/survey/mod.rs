@@ -144,8 +144,11 @@ impl Survey {
     }
 }
 
-/// Returns the time of the first record that is near most others of a block: the very first may have a time of 0, or be
-/// the rest of an earlier run.
+/// The very first record is an odd one if more than this many times as many, and most of all, are near each other elsewhere.
+const ODD: usize = 4;
+
+/// Returns the time of the first record that is not an odd one: the very first may have a time of 0, or be the rest of an
+/// earlier run.
 fn usual(parsed: &Parsed, max_span_ms: u64) -> Option<i64> {
     let first = parsed.first_ms?;
     let ends = [parsed.earliest_ms, parsed.latest_ms];
@@ -154,13 +157,13 @@ fn usual(parsed: &Parsed, max_span_ms: u64) -> Option<i64> {
     }
     let is_near = |centre: i64| move |ms: &&i64| ms.abs_diff(centre) <= max_span_ms;
     let mut times = parsed.batch.t_ms.to_vec();
-    if 2 * times.iter().filter(is_near(first)).count() >= times.len() {
-        return Some(first);
-    }
     let middle = times.len() / 2;
     let (_, median, _) = times.select_nth_unstable(middle);
     let median = *median;
-    parsed.batch.t_ms.iter().find(is_near(median)).copied()
+    let near = |centre| times.iter().filter(is_near(centre)).count();
+    let elsewhere = near(median);
+    let is_odd = near(first).saturating_mul(ODD) < elsewhere && 2 * elsewhere > times.len();
+    parsed.batch.t_ms.iter().find(|ms| !is_odd || is_near(median)(ms)).copied()
 }
 
 impl ReadPlan {
