@@ -15,6 +15,9 @@ const LONGEST: usize = 1000;
 /// How many encodings within each other are decoded: a URL in JSON in a page is three.
 const LAYERS: usize = 3;
 
+/// How the code of a character begins: `%41`, `&#65;`, `&#x41;` and `&amp;`, `\x41`, `\u0041`, `\u{41}` and `\"`.
+const CODES: [u8; 3] = [b'%', b'&', b'\\'];
+
 /// Tokens and passwords, to be found in the forms in which they may be repeated.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
@@ -72,16 +75,8 @@ impl Secrets {
         }
         let mut found = Vec::new();
         let raw = text.bytes().enumerate();
-        let mut layer: Vec<Byte> = raw.map(|(at, value)| Byte { value, begin: at, end: at + 1 }).collect();
-        for _ in 0..=LAYERS {
-            found_in(&layer, &self.exact, |value| value, &mut found);
-            found_in(&layer, &self.plain, folded, &mut found);
-            let decoded = decoded(&layer);
-            if decoded.len() == layer.len() {
-                break;
-            }
-            layer = decoded;
-        }
+        let raw: Vec<Byte> = raw.map(|(at, value)| Byte { value, begin: at, end: at + 1 }).collect();
+        self.find(&raw, LAYERS, &mut found);
         found.sort_unstable();
         let (mut hidden, mut shown) = (String::with_capacity(text.len()), 0);
         for (begin, end) in found {
@@ -93,6 +88,17 @@ impl Secrets {
             shown = shown.max(end);
         }
         hidden + text.get(shown..).unwrap_or_default()
+    }
+
+    /// Adds where in the text secrets stand that are found in a layer of it, or in what it encodes in up to `layers` more.
+    fn find(&self, layer: &[Byte], layers: usize, found: &mut Vec<(usize, usize)>) {
+        found_in(layer, &self.exact, |value| value, found);
+        found_in(layer, &self.plain, folded, found);
+        for begin in CODES {
+            if layers > 0 && layer.iter().any(|byte| byte.value == begin) {
+                self.find(&decoded(layer, begin), layers - 1, found);
+            }
+        }
     }
 }
 
@@ -112,15 +118,12 @@ fn folded(byte: u8) -> u8 {
     if byte == b'+' { b' ' } else { byte.to_ascii_lowercase() }
 }
 
-/// Decodes one layer of `%41`, `&#65;`, `&#x41;`, `&amp;`, `\x41`, `\u0041`, `\u{41}` and `\"`.
-fn decoded(layer: &[Byte]) -> Vec<Byte> {
+/// Decodes the codes of a layer that begin with this byte.
+fn decoded(layer: &[Byte], begin: u8) -> Vec<Byte> {
     let mut decoded = Vec::with_capacity(layer.len());
     let mut rest = layer;
     while let Some(first) = rest.first() {
-        let code = match first.value {
-            b'%' | b'&' | b'\\' => character(rest),
-            _ => None,
-        };
+        let code = if first.value == begin { character(rest) } else { None };
         let (bytes, length) = code.unwrap_or_else(|| (vec![first.value], 1));
         let (from, behind) = rest.split_at(length.min(rest.len()));
         let end = from.last().map_or(first.end, |last| last.end);

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use super::manifest::{GENERATION, NEW, sync_dir};
 use super::paths::{Folder, LOCK, MANIFEST, MARKER, POINTS, read_manifest};
 use crate::store::parquet::lock::{Lock, is_link};
-use crate::store::parquet::tables::{OPTIONAL, SAMPLES, SMALL};
+use crate::store::parquet::samples::piece_of;
+use crate::store::parquet::tables::{OPTIONAL, SMALL};
 
 /// Finishes or removes what stopped writers left, wherever the lock is free. The caller holds the gate.
 pub(crate) fn sweep(folder: &Folder) {
@@ -163,8 +164,9 @@ pub(crate) fn is_generation(entry: &fs::DirEntry) -> bool {
 pub(crate) fn is_own(generation: &Path) -> bool {
     let is_known = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        let known = [&[LOCK, MARKER, MANIFEST, POINTS, SAMPLES][..], &SMALL, &OPTIONAL].concat();
-        is_new(entry) || known.iter().any(|known| name == *known)
+        let known = [&[LOCK, MARKER, MANIFEST, POINTS][..], &SMALL, &OPTIONAL].concat();
+        let is_piece = name.to_str().is_some_and(|name| piece_of(name).is_some());
+        is_piece || is_new(entry) || known.iter().any(|known| name == *known)
     };
     !is_link(generation)
         && entries(generation).all(|entry| match entry.file_type() {
