@@ -15,6 +15,7 @@ use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
 use perfpipe_plot::{Page, Report, ReportRun, Times};
 
+use crate::allocator;
 use crate::args::{
     ChartArgs, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs, ViewArgs, choice,
 };
@@ -314,6 +315,7 @@ impl LookedAt {
         let drawn = args.charts().contains(&Chart::Sweep);
         let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
         let look = view().with_goals(args.goals.goals());
+        allocator::give_back();
         self.timelines.push(Timeline::new(run, &look)?);
         self.details.extend(details);
         self.findings.extend(findings);

@@ -68,9 +68,22 @@ pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
         Ingest::Rejects { reason, limit, .. } => Some(of_rejects(reason, *limit)),
         _ => match (error.kind(), error.remedy()) {
             (ErrorKind::CommitUnknown, Some(remedy)) => Some(format!("See `perfpipe list`. {remedy}")),
-            (kind, remedy) => of_kind(kind).map(str::to_owned).or(remedy),
+            (kind, remedy) => of_kind(kind).map(str::to_owned).or_else(|| remedy.map(with_flags)),
         },
     }
+}
+
+/// The flags for options of the library that its remedies name beside what depends on the file.
+const FLAGS: [(&str, &str); 4] = [
+    ("IngestOptions::max_rejects", "--max-rejects"),
+    ("IngestOptions::origin", "--origin"),
+    ("IngestOptions::series", "--series NAME=FILE"),
+    ("SourceOptions::cpu_item", "--cpu-item"),
+];
+
+/// Returns a remedy of the library with the flags for the options that it names.
+fn with_flags(remedy: String) -> String {
+    FLAGS.iter().fold(remedy, |remedy, (option, flag)| remedy.replace(option, flag))
 }
 
 /// The remedy for a rejected record where no more rejects are allowed.

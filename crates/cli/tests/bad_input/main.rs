@@ -16,6 +16,7 @@ mod rows;
 #[path = "../e2e/support/mod.rs"]
 mod support;
 mod table;
+mod wild;
 #[allow(dead_code, reason = "shared with the tests of the inputs, which use all of it")]
 #[path = "../../../ingest/tests/inputs/zips.rs"]
 mod zips;

@@ -126,6 +126,8 @@ impl Step {
 enum Stand {
     /// It has not looked yet which runs there are.
     Begun,
+    /// It is to copy these, and has not looked yet which others of the other store it would replace.
+    Chosen(Vec<(Key, Content)>),
     Left(Vec<Step>),
     Asked,
 }
@@ -167,6 +169,10 @@ impl Work {
         if deed != Deed::Copy && !confirmed && name.asks(&runs) {
             return Some(Stand::Asked);
         }
+        if deed == Deed::Copy && !confirmed {
+            let content = |key: Key| Some((key, *stores.main.get(&key)?));
+            return Some(Stand::Chosen(runs.into_iter().filter_map(content).collect()));
+        }
         let steps = |key: Key| match deed {
             Deed::Attach(cpu) => vec![Step::Attach(key, cpu)],
             Deed::Copy => vec![Step::Copy(key)],
@@ -182,6 +188,17 @@ impl Work {
             Stand::Begun => {
                 let stand = self.look(stores);
                 stand.into_iter().map(|stand| (Self { stand, ..self.clone() }, stores.clone())).collect()
+            }
+            Stand::Chosen(chosen) => {
+                // Of the same files, it is no other run.
+                let is_other = |(key, from): &&(Key, Content)| {
+                    stores.other.get(key).is_some_and(|there| (there.log, there.cpu) != (from.log, from.cpu))
+                };
+                let stand = match chosen.iter().filter(is_other).count() {
+                    0 | 1 => Stand::Left(chosen.iter().map(|(key, _)| Step::Copy(*key)).collect()),
+                    _ => Stand::Asked,
+                };
+                vec![(Self { stand, ..self.clone() }, stores.clone())]
             }
             Stand::Asked => Vec::new(),
             Stand::Left(steps) => {

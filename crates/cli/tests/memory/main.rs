@@ -183,7 +183,7 @@ fn tempfile_in_target() -> measured::Folder {
 
 #[test]
 fn counts_beyond_the_budget_are_written_to_a_file_and_read_back_the_same() {
-    let log = Log::Seconds { seconds: 4000, labels: 200 };
+    let log = Log::Seconds { seconds: 4000, labels: 1000 };
     let exports = ["1MB", "1GB"].map(|memory| {
         let folder = tempfile_in_target();
         let store = folder.path().join("store");

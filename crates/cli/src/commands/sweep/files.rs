@@ -1,10 +1,12 @@
 //! The points of files, which no store is needed for.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use perfpipe_analyze::table::Format;
 use perfpipe_ingest::points::{Point, PointNames};
+use perfpipe_ingest::{ErrorKind, IngestOptions};
 
 use super::args::SweepArgs;
 use crate::args::ReportFormat;
@@ -18,6 +20,7 @@ use crate::input::summaries::{self, SummaryFile, find};
 pub(super) async fn points(args: &SweepArgs) -> Result<Vec<Point>> {
     let files = find(&args.files).await?.files;
     if files.is_empty() {
+        name_what_they_are(&args.files).await?;
         let problem = "no file is the summary of a load tool";
         let remedy = "Give what wrk, ab or another tool printed. Logs are read by `perfpipe ingest`; then \
                       `perfpipe sweep --test` shows their runs.";
@@ -38,6 +41,20 @@ pub(super) async fn points(args: &SweepArgs) -> Result<Vec<Point>> {
     };
     files.iter().for_each(summaries::tell_ignored);
     Ok(points)
+}
+
+/// Names the first file that is known to be no log, nor a summary in a form that is read.
+///
+/// # Errors
+/// If there is such a file.
+async fn name_what_they_are(files: &[PathBuf]) -> Result<()> {
+    let files: Vec<PathBuf> = files.iter().filter(|path| path.is_file()).cloned().collect();
+    match perfpipe_ingest::inspect(&files, &IngestOptions::default()).await {
+        Err(error) if [ErrorKind::UnsupportedFormat, ErrorKind::Utf16].contains(&error.kind()) => {
+            Err(error.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns true if any output tells its test.

@@ -99,7 +99,8 @@ fn full_folder_for_temporary_files_is_named() {
     let store = Store::embedded();
     let record = format!("soon,12,Get,true,{}\n", "x".repeat(50_000));
     let log = format!(
-        "timeStamp,elapsed,label,success,failureMessage\n1795203738615,12,Get,true,\n{}",
+        "timeStamp,elapsed,label,success,failureMessage\n{}{}",
+        "1795203738615,12,Get,true,\n".repeat(100),
         record.repeat(200)
     );
     let log = store.file("nio_rejects.csv", log);

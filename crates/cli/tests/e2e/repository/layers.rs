@@ -50,7 +50,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "html", "checks",
         ],
     ),
-    ("cli", &["args", "output", "signals", "error", "input", "commands", "allocator", "work"]),
+    ("cli", &["allocator", "args", "output", "signals", "error", "input", "commands", "work"]),
 ];
 
 /// Files beside the folders that any of the crate may import, and that import little themselves.

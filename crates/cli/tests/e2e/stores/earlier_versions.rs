@@ -96,6 +96,10 @@ fn listed(store: &Store) -> Vec<serde_json::Value> {
         run.as_object_mut().unwrap().remove("ingested_at");
         // How long a run lasted was not stored then: it is computed from the samples where these are read.
         run.as_object_mut().unwrap().remove("duration");
+        // Times below 0 were taken then, and numbers with a fraction of zero were not.
+        if run["test"] == "rejects" {
+            ["seconds", "t0_ms"].iter().for_each(|name| _ = run.as_object_mut().unwrap().remove(*name));
+        }
         // What was damaged had no code then.
         let damage = run["damage"].as_array_mut().into_iter().flatten();
         damage.for_each(|damage| _ = damage.as_object_mut().unwrap().remove("code"));
@@ -117,6 +121,10 @@ fn old_stores_are_read_as_what_is_ingested_now() {
         for (framework, test, repeat, _) in runs() {
             let (was, is) =
                 (exports(&old, &framework, test, repeat), exports(&fresh, &framework, test, repeat));
+            // Its records are not those that are taken now.
+            if test == "rejects" {
+                continue;
+            }
             for ((what, was), is) in crate::stores::determinism::EXPORTS.iter().zip(was).zip(is) {
                 if *what == "rejects" {
                     let (was, is) = (without_reasons(&was, true), without_reasons(&is, false));
