@@ -29,8 +29,8 @@ pub(crate) fn keep_little() {
     }
 }
 
-/// Gives memory that was freed within the arenas back to the system: after the rules of `diagnose`, a run of twelve days
-/// leaves 50 MB there in pieces too small for what follows.
+/// Gives memory that was freed within the arenas back to the system: the details of a run of twelve days leave 50 MB there
+/// in pieces too small for what follows.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "there is no other way")]
 pub(crate) fn give_back() {

@@ -307,9 +307,10 @@ impl LookedAt {
     /// Adds a run; adds nothing of it after an error.
     fn add(&mut self, run: &StoredRun, rules: &[Rule], args: &ReportArgs) -> Result<()> {
         let view = || view::of(&args.view, &run.info);
-        // The seconds take the most memory, and come last: by then, temporary data of the others are freed.
+        // The seconds take the most memory, and come last: by then, temporary data of the others are freed, and given back.
         let html = args.pages().wants_html();
         let details = html.then(|| Details::new(run, &view())).transpose()?;
+        allocator::give_back();
         let cores = args.look.cores.cores;
         let findings = html.then(|| diagnose(run, &view(), cores.or(run.info.options.cores))).transpose()?;
         let drawn = args.charts().contains(&Chart::Sweep);
