@@ -9,6 +9,7 @@ use crate::run::info::LONGEST_SPAN_MS;
 use crate::run::key::{LAST_REPEAT, Repeat, RunKey, name_fault};
 use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
+use crate::run::reject_reason::USUALLY_ALLOWED;
 use crate::series::cpu::CpuChoice;
 use crate::series::server::{self, SeriesFile};
 use crate::source::{CpuExport, SeriesExport, SourceOptions};
@@ -96,7 +97,7 @@ impl Default for IngestOptions {
             replace: false,
             origin: None,
             max_span_ms: 7 * 24 * 3_600_000,
-            max_rejects: 1000,
+            max_rejects: USUALLY_ALLOWED,
             injector_pattern: None,
             injector: None,
             source: SourceOptions::default(),

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The number of rejects that are allowed if nobody says otherwise.
+pub(crate) const USUALLY_ALLOWED: u64 = 1000;
+
 /// The remedy for a log without records of a run.
 pub(crate) const NO_RECORDS_REMEDY: &str =
     "Check its first lines: they must be those of a log of a load tool, of a run that sent requests.";

@@ -15,7 +15,7 @@ use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::options::intervals::Intervals;
-use crate::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason};
+use crate::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason, USUALLY_ALLOWED};
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::sample::ends::Ends;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
@@ -372,11 +372,13 @@ impl Collected {
         self.push_reject(Why { log, reason, value }, place, &told)
     }
 
-    /// Returns true if nearly all records were rejected, so that the few others are no run.
+    /// Returns true if nearly all records were rejected, so that the few others are no run. Whoever allows more rejects than
+    /// usual has looked at them.
     pub(crate) fn is_mostly_rejected(&self) -> bool {
         let rejects = self.rejects.len();
         let accepted: u64 = self.logs.iter().map(|log| log.samples).sum();
-        accepted == 0 || (rejects >= FEW_REJECTS && rejects / MOSTLY >= accepted)
+        let is_usual = self.max_rejects <= USUALLY_ALLOWED;
+        accepted == 0 || (is_usual && rejects >= FEW_REJECTS && rejects / MOSTLY >= accepted)
     }
 
     /// Returns the error for a log of which nearly all records were rejected, with the most frequent reason, the first record
