@@ -182,7 +182,7 @@ fn records_that_come_late_are_no_step_of_a_clock() {
         writeln!(logs[5], "{},9,Get,10.0.0.1-T 1-1,true", ms(at % 1000)).unwrap();
     }
     for (case, log) in logs.iter().enumerate() {
-        // Only that logs of the same time were joined is told.
+        // The only note is that logs of the same time were joined.
         let told = notes(log);
         let is_joined =
             |note: &String| note.starts_with(", line 1003: another log of the same time was joined");

@@ -18,7 +18,7 @@ pub(crate) struct Oddities {
     swallowing: u64,
     /// True if a date in the log did not name its zone.
     pub(crate) zone_assumed: bool,
-    /// True if a record may be that of a transaction controller, which the log can't tell.
+    /// True if a record may be that of a transaction controller, which the log can't show.
     pub(crate) may_be_transactions: bool,
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Parsed {
     pub(crate) clocks: Clocks,
     /// True if a date in the block did not name its zone.
     pub(crate) zone_assumed: bool,
-    /// True if a record may be that of a transaction controller, which the log can't tell.
+    /// True if a record may be that of a transaction controller, which the log can't show.
     pub(crate) may_be_transactions: bool,
     /// True if an accepted record names its injector in the column Hostname.
     pub(crate) has_hostname: bool,

@@ -2,7 +2,7 @@
 
 use crate::formats::histogram;
 
-/// The column that tells for how many samples a record stands: more than one from JMeter's statistical senders only.
+/// The column with the number of samples that a record stands for: more than one from JMeter's statistical senders only.
 pub(crate) const SAMPLE_COUNT: &str = "SampleCount";
 
 /// What a format tells of a request, in the names of JMeter's columns.

@@ -49,7 +49,7 @@ pub(in crate::operations) fn leave_out(logs: &mut Vec<LogSource>, options: &Sour
     let bytes = (LOOKED_AT / files).max(LEAST_BYTES);
     let hasher = RandomState::new();
     let begin = |(number, log): (usize, &mut LogSource)| {
-        // What can't be read is told when the log is.
+        // What can't be read is reported when the log is ingested.
         Beginning::of(number, log, bytes, &hasher, options).ok().flatten()
     };
     let beginnings: Vec<Beginning> =

@@ -105,7 +105,7 @@ impl Survey {
         Ok(any.then(|| Beginning::of(&self.parsed)).flatten())
     }
 
-    /// Parses a block. Its records are judged by the origin that was given, or else by the first [usual] one of all blocks.
+    /// Parses a block. Its records are judged by the origin that was given, or else by the first `usual` one of all blocks.
     pub(crate) fn add(&mut self, block: &Block, layout: &Layout) -> &Parsed {
         if self.head.is_none() {
             self.parse(block, layout, None);

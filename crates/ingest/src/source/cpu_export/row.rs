@@ -42,7 +42,7 @@ pub(super) struct RowReader<'a> {
     any: bool,
     /// The label of a PerfMon log that was chosen.
     item: Option<String>,
-    /// The label by which a PerfMon log tells the use of each host's CPU.
+    /// The label of a PerfMon log from which the use of each host's CPU is taken.
     cpu_labels: BTreeMap<String, String>,
     /// The labels of a PerfMon log that are parts of the CPU's use, or none of it.
     pub(super) parts: BTreeSet<String>,

@@ -133,7 +133,7 @@ mod tests {
         };
         let long = of("42071837, 70119.49, 63548.87", "10m0s, 10m0s, 80.808ms", "0:3937292  200:38134545");
         assert!((long - 63_548.87).abs() < 1e-6, "{long}");
-        // 3 requests in a minute: two decimals tell less than the second.
+        // 3 requests in a minute: two decimals are less exact than the second.
         assert_eq!(of("3, 0.05, 0.05", "1m2s, 1m1s, 1s", "200:3"), 3.0 / 62.0);
         assert_eq!(of("500, 50.10, 0.00", "10s, 9.98s, 11ms", "0:500"), 0.0);
     }

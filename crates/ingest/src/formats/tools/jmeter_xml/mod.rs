@@ -210,7 +210,7 @@ impl JmeterXml {
             self.others = 0;
             return self.give_up_all(Wrong::Unknown, log, rows);
         }
-        // Listeners of plugins write elements of their own, which are told once each.
+        // Listeners of plugins write elements of their own; each is one reject.
         if self.is_beside_samples() {
             self.refuse(tag, log, rows);
         }
