@@ -117,6 +117,8 @@ pub struct Level {
     pub efficiency_percent: Option<f64>,
     /// True at the first level that reaches 90 % of the greatest throughput of its sweep, if there is a higher level.
     pub is_knee: bool,
+    /// True if the sweep has no lower level than its knee, which may then be below it.
+    pub knee_or_below: bool,
 }
 
 impl Level {
@@ -186,6 +188,7 @@ fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point
         speed_up: None,
         efficiency_percent: None,
         is_knee: false,
+        knee_or_below: false,
     }
 }
 
@@ -222,8 +225,10 @@ fn mark_knee(levels: &mut [Level]) {
     let is_saturated =
         |level: &Level| of(level).is_some_and(|value| value > 0.0 && value * 100.0 >= greatest * SATURATED);
     let at = levels.iter().position(is_saturated).filter(|at| at + 1 < levels.len());
+    let least = levels.iter().position(|level| of(level).is_some());
     if let Some(knee) = at.and_then(|at| levels.get_mut(at)) {
         knee.is_knee = true;
+        knee.knee_or_below = at == least;
     }
 }
 
@@ -246,6 +251,8 @@ fn scale(levels: &mut [Level]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::points::level_table;
+    use crate::table::Terminal;
     use perfpipe_ingest::points::{PointNames, named_points, sections};
 
     /// The points of fixtures.
@@ -301,6 +308,28 @@ mod tests {
             assert_eq!(found, [knee], "{framework}");
             assert!(sweep.iter().all(|level| level.repeats == 3 && level.latency_source == Some("printed")));
         }
+    }
+
+    #[test]
+    fn knee_at_the_least_level_may_be_below_it() {
+        let of = |least: u32| {
+            let files: Vec<String> = [4, 8, 16, 32]
+                .iter()
+                .filter(|c| **c >= least)
+                .map(|c| format!("wrk/sweep/alpha_c{c}_r1.txt"))
+                .collect();
+            let sweep = levels(&points(&files, &PointNames::default()), SweepBy::Concurrency);
+            let knee = sweep.iter().find(|level| level.is_knee).unwrap();
+            (
+                knee.level.unwrap(),
+                knee.knee_or_below,
+                level_table(&sweep, SweepBy::Concurrency).shown(Terminal::default()),
+            )
+        };
+        let (knee, or_below, table) = of(4);
+        assert!((knee, or_below) == (8, false) && !table.contains("or below"), "{knee} {table}");
+        let (knee, or_below, table) = of(16);
+        assert!((knee, or_below) == (16, true) && table.contains("or below"), "{knee} {table}");
     }
 
     #[test]

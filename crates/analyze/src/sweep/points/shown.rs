@@ -82,6 +82,10 @@ pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
         .people_see(by == SweepBy::Workers)
         .column("knee", |level| Some(level.is_knee))
         .major()
+        .column("knee_or_below", |level| Some(level.knee_or_below))
+        .title("or below")
+        .people_see(any(&|level| level.knee_or_below))
+        .major()
         .column("aborted", |level| Some(level.aborted))
         .people_see(any(&|level| level.aborted > 0));
     let series: BTreeSet<(&str, &str)> = levels

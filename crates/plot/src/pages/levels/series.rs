@@ -50,10 +50,8 @@ impl<'a> Series<'a> {
 
     /// Names the level of the knee. At the least level measured, the knee may be below it.
     pub(super) fn knee_words(&self) -> Option<String> {
-        let (knee, _) = self.knee()?;
-        let least = self.levels.iter().find(|(_, level)| level.throughput.is_some());
-        let or_below = if least.is_some_and(|(least, _)| *least == knee) { " or below" } else { "" };
-        Some(format!("{knee}{or_below}"))
+        let (knee, level) = self.knee()?;
+        Some(format!("{knee}{}", if level.knee_or_below { " or below" } else { "" }))
     }
 
     /// Returns the greatest throughput, and the first level that has it.
