@@ -13,6 +13,9 @@ use crate::signals::Signals;
 /// Time that a stopped command has to clean up before a message is printed.
 const SILENCE: Duration = Duration::from_secs(1);
 
+/// The number of looks in that time at whether somebody reads what the command writes.
+const LOOKS: u32 = 10;
+
 /// A running command.
 pub(crate) struct Work {
     ended: JoinHandle<Option<Result<()>>>,
@@ -47,8 +50,8 @@ impl Work {
     }
 
     /// Stops the command, which undoes what it began, as after an error. If that takes longer than `patience`, or until
-    /// a second signal, everything is left as by a kill, except that unfinished files are removed. Returns true if the
-    /// command had finished its work.
+    /// a second signal, or if all that is left is to write to a pipe that nobody reads, everything is left as by a kill,
+    /// except that unfinished files are removed. Returns true if the command had finished its work.
     pub(crate) async fn stop(mut self, signals: &mut Signals, patience: Duration) -> bool {
         unfinished::stop();
         let _ = self.stop.send(());
@@ -56,6 +59,7 @@ impl Work {
             result = result(&mut self.ended) => result,
             _ = signals.next() => None,
             () = wait(patience) => None,
+            () = nobody_reads() => None,
         };
         unfinished::remove_all();
         matches!(result, Some(Ok(())))
@@ -77,5 +81,14 @@ async fn wait(patience: Duration) {
     if patience > SILENCE {
         tell("undoing what was begun; interrupt again to stop at once");
         tokio::time::sleep(patience - SILENCE).await;
+    }
+}
+
+/// Waits until the command has waited for the reader of a pipe at each look: it undoes nothing then.
+async fn nobody_reads() {
+    let mut looks = 0;
+    while looks < LOOKS {
+        tokio::time::sleep(SILENCE / LOOKS).await;
+        looks = if unfinished::waits_for_reader() { looks + 1 } else { 0 };
     }
 }

@@ -19,7 +19,7 @@ use anyhow::{Context, Result};
 pub(crate) use self::say::{be_quiet, note, sentence, tell, warn};
 
 use self::target::{Target, folder_of, keep_rights, refuse_foreign_link};
-use self::unfinished::{Unfinished, go_on};
+use self::unfinished::{Unfinished, go_on, piped};
 
 /// The size of the write buffer, in bytes.
 const BUFFER: usize = 256 << 10;
@@ -109,18 +109,18 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         go_on()?;
         match self {
-            Self::Stdout(writer) => writer.write(bytes),
+            Self::Stdout(writer) => piped(|| writer.write(bytes)),
             Self::File { writer, .. } => writer.write(bytes),
-            Self::Through { writer, .. } => writer.write(bytes),
+            Self::Through { writer, .. } => piped(|| writer.write(bytes)),
         }
         .map_err(|error| self.named(error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Stdout(writer) => writer.flush(),
+            Self::Stdout(writer) => piped(|| writer.flush()),
             Self::File { writer, .. } => writer.flush(),
-            Self::Through { writer, .. } => writer.flush(),
+            Self::Through { writer, .. } => piped(|| writer.flush()),
         }
         .map_err(|error| self.named(error))
     }

@@ -4,6 +4,8 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::unfinished::piped;
+
 /// The largest number of links that are followed, as on Linux.
 const LINKS: usize = 40;
 
@@ -57,7 +59,7 @@ impl Target {
             return Err(io::Error::other("it is a socket, which can't be written like a file"));
         }
         // Fails for a file that can't be written; does not change one that can.
-        let opened = OpenOptions::new().write(true).open(&path)?;
+        let opened = piped(|| OpenOptions::new().write(true).open(&path))?;
         Ok(if found.is_file() { Self::File(path) } else { Self::Through(opened) })
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
@@ -13,6 +13,9 @@ static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// True once the command is to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// The number of threads that write to a pipe, whose reader may never come.
+static PIPED: AtomicUsize = AtomicUsize::new(0);
 
 /// A file without its final name, with the usual permissions. Dropping it removes it.
 pub(crate) struct Unfinished {
@@ -88,6 +91,19 @@ pub(crate) fn go_on() -> io::Result<()> {
         true => Err(io::Error::other("the command was stopped")),
         false => Ok(()),
     }
+}
+
+/// Opens a pipe or writes to one, which waits for its reader.
+pub(crate) fn piped<T>(write: impl FnOnce() -> T) -> T {
+    PIPED.fetch_add(1, Ordering::Relaxed);
+    let written = write();
+    PIPED.fetch_sub(1, Ordering::Relaxed);
+    written
+}
+
+/// Returns true if a thread waits for the reader of a pipe.
+pub(crate) fn waits_for_reader() -> bool {
+    PIPED.load(Ordering::Relaxed) > 0
 }
 
 /// Removes all unfinished files, if the command ends while they are being written.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Child;
+use std::time::{Duration, Instant};
 
 use crate::support::*;
 
@@ -159,5 +160,29 @@ fn reading_of_a_summary_ends_at_a_signal() {
             assert_eq!(done.code, Some(code), "SIG{name} to {command}: {}", done.err);
             assert!(!done.err.contains("undoing"), "SIG{name} to {command}: {}", done.err);
         }
+    }
+}
+
+/// A page that is a pipe waits for its reader, and what is stored is stored: there is nothing to undo.
+#[test]
+fn page_that_nobody_reads_ends_at_a_signal() {
+    let log = fixture("crlf.csv");
+    for signal in SIGNALS {
+        let store = Store::embedded();
+        let pages = store.folder.path().join("pages");
+        std::fs::create_dir(&pages).unwrap();
+        let pipe = pages.join("go_t.svg");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let pages = pages.to_str().unwrap();
+        let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t", "--out", pages];
+        let child = store.spawn(&ingest);
+        wait_for("the run is stored", || {
+            String::from_utf8_lossy(&store.run(&["list", "--format", "csv"]).out).contains("go,t,1")
+        });
+        std::thread::sleep(Duration::from_millis(500));
+        let begun = Instant::now();
+        assert_stops(child, &ingest, signal);
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert_eq!(store.keys(), ["go t"]);
     }
 }
