@@ -4,20 +4,21 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_ingest::store::Repairer;
 use perfpipe_ingest::store::parquet::ParquetStore;
+use perfpipe_ingest::store::{Repaired, Repairer};
 use perfpipe_ingest::{Progress, RunKey, Store};
 
 use super::verify::ignore_dropped;
-use crate::args::{RunsArgs, StoreArgs, span};
+use crate::args::{ConfirmArgs, RunsArgs, StoreArgs, span};
 use crate::error::CliError;
-use crate::input::runs::{RunNames, Selection};
+use crate::input::runs::{Deed, RunNames, Selection, is_confirmed};
 use crate::input::store;
 use crate::output::note;
 use crate::output::progress::Bar;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("run", |run| run.help("Runs to repair, as `perfpipe list` names them: go_2048 [default: all, and the store itself]")))]
+#[command(mut_arg("yes", |yes| yes.help("Change several runs without asking")))]
 #[command(after_help = "Examples:\n  \
     perfpipe repair --dry-run\n  \
     perfpipe repair go_2048\n  \
@@ -25,7 +26,9 @@ use crate::output::progress::Bar;
     Writes the store's own file anew, removes leftovers of killed writers, counts again from the samples, and moves \
     runs from the folder of another run to their own. A damaged file of points can't be repaired. What can't be repaired is moved to the folder `set-aside` of \
     the store, and never deleted; in a database or a bucket it is left as it is. In a bucket, tables that a stopped writer \
-    left unlike the table of runs get what that one has, and old files of no run are removed.")]
+    left unlike the table of runs get what that one has, and old files of no run are removed.\n\n\
+    More than one run is changed, moved or set aside only after a confirmation: on a terminal perfpipe asks for it, elsewhere \
+    give --yes.")]
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
@@ -38,6 +41,8 @@ pub(crate) struct RepairArgs {
     /// Say what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
 /// Repairs the store and its runs, or the runs that are named, and sets aside what can't be repaired.
@@ -47,30 +52,17 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         let problem = format!("--keep-for is for stores in a bucket, and {store} is none");
         return Err(CliError::usage(problem, "Leave the flag out: nothing is kept here.").into());
     }
-    let mut say =
-        |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
-    let mut repairer = Repairer::new(args.dry_run, &mut say);
-    if let Some(ms) = args.keep_for {
-        let kept = Duration::from_millis(ms);
-        if kept < Repairer::LEAST_KEPT && !args.force {
-            let problem = "--keep-for is shorter than 6h, and an ingest may be writing files as old as that";
-            let remedy = "Give 6h or longer, or --force if nobody writes to the store.";
-            return Err(CliError::usage(problem, remedy).into());
-        }
-        repairer = repairer.keep_for(kept);
+    if args.keep_for.is_some_and(|ms| Duration::from_millis(ms) < Repairer::LEAST_KEPT) && !args.force {
+        let problem = "--keep-for is shorter than 6h, and an ingest may be writing files as old as that";
+        let remedy = "Give 6h or longer, or --force if nobody writes to the store.";
+        return Err(CliError::usage(problem, remedy).into());
     }
-    if args.force {
-        repairer = repairer.force();
+    if !args.dry_run && !may_repair(args, &store).await? {
+        note("nothing was repaired");
+        return Ok(());
     }
-    if args.runs.is_all() {
-        repairer.store(&store)?;
-        repairer.points(&store).await?;
-    }
-    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
-    for key in &chosen.keys {
-        one(&mut repairer, &store, key, &chosen.names).await?;
-    }
-    let done = repairer.done();
+    let would = if args.dry_run { "would be done: " } else { "" };
+    let done = repair(args, &store, args.dry_run, &mut |what| note(&format!("{would}{what}"))).await?;
     if done.steps + done.left == 0 {
         note("nothing is damaged");
     }
@@ -82,6 +74,42 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         "They are listed above.",
     )
     .into())
+}
+
+/// Returns true if the repair changes at most one run, or if it is confirmed.
+async fn may_repair(args: &RepairArgs, store: &Store) -> Result<bool> {
+    if args.confirm.yes {
+        return Ok(true);
+    }
+    let planned = repair(args, store, true, &mut drop).await?;
+    let changes = &planned.changes;
+    let deed = Deed("Make", "made");
+    Ok(changes.len() < 2 || is_confirmed(deed, changes, "repair", &args.confirm, store).await?)
+}
+
+/// Repairs the store and its runs, or the runs that are named; says each step.
+async fn repair(
+    args: &RepairArgs,
+    store: &Store,
+    dry_run: bool,
+    say: &mut (dyn FnMut(String) + Send),
+) -> Result<Repaired> {
+    let mut repairer = Repairer::new(dry_run, say);
+    if let Some(ms) = args.keep_for {
+        repairer = repairer.keep_for(Duration::from_millis(ms));
+    }
+    if args.force {
+        repairer = repairer.force();
+    }
+    if args.runs.is_all() {
+        repairer.store(store)?;
+        repairer.points(store).await?;
+    }
+    let chosen = Selection::any(store, &args.runs.run, &args.runs.of).await?;
+    for key in &chosen.keys {
+        one(&mut repairer, store, key, &chosen.names).await?;
+    }
+    Ok(repairer.done())
 }
 
 /// Repairs a run, unless it is dropped meanwhile.

@@ -256,11 +256,16 @@ impl Error {
         std::io::Error::other(Failure { kind, why: why.into(), remedy })
     }
 
+    /// Returns the kind of an error of reading or writing.
+    pub(crate) fn kind_of(error: &std::io::Error) -> ErrorKind {
+        failure_of(error).map_or(ErrorKind::Io, |failure| failure.kind)
+    }
+
     /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Input { kind, .. } | Self::Usage { kind, .. } | Self::Refused { kind, .. } => *kind,
-            Self::Io { source, .. } => failure_of(source).map_or(ErrorKind::Io, |failure| failure.kind),
+            Self::Io { source, .. } => Self::kind_of(source),
             Self::Rejects { .. } => ErrorKind::TooManyRejects,
             Self::Origin { .. } => ErrorKind::Origin,
             Self::TimeUnit { .. } => ErrorKind::TimeUnit,

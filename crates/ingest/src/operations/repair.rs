@@ -55,7 +55,7 @@ impl Repairer<'_> {
             }
             let faults = faults.join("; ");
             if let Ok(run) = recounted(store, key).await {
-                self.step(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
+                self.change(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
                 if self.dry_run {
                     return Ok(());
                 }

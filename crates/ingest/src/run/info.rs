@@ -155,6 +155,12 @@ pub(crate) const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_
 /// The maximum number of tags, and of options of other versions, of a run.
 const MOST_OPTIONS: usize = 1000;
 
+/// The largest shift of the clock of CPU readings in seconds, in either direction: all years that a calendar has.
+pub const LARGEST_CPU_OFFSET: i64 = 320_000_000_000;
+
+/// The maximum length of the name of a version, in bytes.
+const LONGEST_VERSION: usize = 64;
+
 /// The end of January 1970, in epoch ms.
 const JANUARY_1970: i64 = 31 * 24 * 3_600_000;
 
@@ -236,7 +242,26 @@ impl RunInfo {
     /// is stored: so no size or loop that depends on these numbers is without a bound.
     pub(crate) fn fault(&self) -> Option<String> {
         let tags = || self.options.tags.iter().find_map(|(key, value)| tag_fault(key, value));
-        self.key.fault().or_else(|| self.time_fault()).or_else(|| self.count_fault()).or_else(tags)
+        let fault = self.key.fault().or_else(|| self.time_fault()).or_else(|| self.count_fault());
+        fault.or_else(|| self.origin_fault()).or_else(tags)
+    }
+
+    /// Returns what is wrong with how, when and by what the run was ingested.
+    fn origin_fault(&self) -> Option<String> {
+        let Self { cpu_offset, tool_version, ingested_at, .. } = self;
+        if cpu_offset.unsigned_abs() > LARGEST_CPU_OFFSET.unsigned_abs() {
+            return Some(format!(
+                "its CPU readings are shifted by {cpu_offset} s, and may be by {LARGEST_CPU_OFFSET} s at most"
+            ));
+        }
+        if tool_version.len() > LONGEST_VERSION || tool_version.contains(char::is_control) {
+            return Some(format!(
+                "the name of the version that stored it is not one line of at most {LONGEST_VERSION} bytes"
+            ));
+        }
+        // Neither is told of a run that a program made of its own samples.
+        let is_time = ingested_at.is_empty() || ingested_at.parse::<jiff::Timestamp>().is_ok();
+        (!is_time).then(|| "the time of its ingest is not a time as of RFC 3339".to_owned())
     }
 
     fn time_fault(&self) -> Option<String> {
@@ -344,6 +369,11 @@ mod tests {
             "the name of the test has a NUL, which PostgreSQL can't store",
         );
         refused(|run| run.key.test = "x".repeat((64 << 10) + 1), "has 65537 bytes");
+        refused(|run| run.cpu_offset = i64::MIN, "shifted by -9223372036854775808 s");
+        refused(|run| run.cpu_offset = LARGEST_CPU_OFFSET + 1, "shifted by");
+        refused(|run| run.tool_version = "1\u{1b}[2J".into(), "version");
+        refused(|run| run.tool_version = "9".repeat(65), "version");
+        refused(|run| run.ingested_at = "yesterday".into(), "time of its ingest");
         refused(|run| _ = run.options.tags.insert("a b".into(), "x".into()), "tag");
         refused(|run| _ = run.options.tags.insert("a".into(), "x\u{1b}".into()), "tag");
     }

@@ -14,7 +14,7 @@ pub(crate) mod replace;
 pub(crate) mod spool;
 
 pub use self::damage::{Damage, DamageKind};
-pub use self::info::{SourceFile, SourceKind};
+pub use self::info::{LARGEST_CPU_OFFSET, SourceFile, SourceKind};
 pub use self::key::{LAST_REPEAT, Repeat, is_numbered};
 pub use self::note::{Note, NoteKind};
 pub use self::options::intervals::Intervals;

@@ -8,11 +8,13 @@ use crate::error::{Error, ErrorKind, Result};
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 /// Result of a repair.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {
     /// The number of steps that were taken, or would be on a dry run.
     pub steps: usize,
+    /// Those of them, a sentence each, by which a run or the points were changed, moved or set aside.
+    pub changes: Vec<String>,
     /// The number of problems that were left as they are.
     pub left: usize,
 }
@@ -72,9 +74,20 @@ impl<'a> Repairer<'a> {
         if self.dry_run { Ok(()) } else { take() }
     }
 
+    /// Reports and takes a step as [`step`](Self::step) does, by which a run or the points are changed, moved or set aside.
+    pub(crate) fn change(&mut self, what: String, take: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.done.changes.push(what.clone());
+        self.step(what, take)
+    }
+
     /// Reports a problem that is left as it is.
     pub(crate) fn leave(&mut self, what: String) {
         self.done.left += 1;
         (self.say)(format!("left as it is: {what}"));
+    }
+
+    /// Reports something that is not of the store, or of no run: nothing has to be repaired.
+    pub(crate) fn pass_over(&mut self, what: String) {
+        (self.say)(format!("passed over: {what}"));
     }
 }

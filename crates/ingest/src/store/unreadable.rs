@@ -1,6 +1,6 @@
 //! Tells errors that mean damaged data from errors that prevented reading it.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the message of an error that means damage to what is stored.
 ///
@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 /// The error itself, if it means anything else.
 pub(crate) fn fault(error: Error) -> Result<String> {
     match error {
+        // It stands where a file of the store should be.
+        error if [ErrorKind::LinkInStore, ErrorKind::OtherInStore].contains(&error.kind()) => {
+            Ok(error.to_string())
+        }
         Error::Store { ref source, .. } if source.downcast_ref::<std::io::Error>().is_none_or(is_damage) => {
             Ok(error.to_string())
         }

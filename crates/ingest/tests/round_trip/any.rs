@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
-use perfpipe_ingest::run::{Damage, DamageKind, LAST_REPEAT, Reject, SourceFile};
+use perfpipe_ingest::run::{Damage, DamageKind, LARGEST_CPU_OFFSET, LAST_REPEAT, Reject, SourceFile};
 use perfpipe_ingest::sample::Texts;
 use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
@@ -12,6 +12,9 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::example::Example;
+
+/// When each of them was ingested.
+const INGESTED_AT: &str = "2026-11-20T21:48:00.123456Z";
 
 /// What is counted, up to the largest that fits.
 fn count() -> impl Strategy<Value = u64> {
@@ -128,8 +131,8 @@ prop_compose! {
         t0 in -62_135_596_800_000..253_400_000_000_000_i64, span in prop_oneof![0..2000i64, 0..=24 * 86_400_000_i64],
         end in any::<i32>(), transactions_end in any::<Option<i32>>(), inferred in any::<bool>(),
         sources in vec((text(), option::of(text()), text(), any::<u64>(), any::<u32>()), 0..3),
-        cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
-        damage in vec(damage(), 0..3),
+        cpu in (-LARGEST_CPU_OFFSET..=LARGEST_CPU_OFFSET, any::<u32>()), options in btree_map(text(), text(), 0..3),
+        version in "[ -~]{0,64}", damage in vec(damage(), 0..3),
     ) -> RunInfo {
         let source = |(file, member, kind, bytes, crc32): (String, _, String, _, _)| {
             let mut source = SourceFile::new(file, kind.into(), bytes, crc32);
@@ -138,7 +141,7 @@ prop_compose! {
         };
         let last = t0 + span;
         let mut info = RunInfo::new(RunKey::new(framework, test).with_repeat(repeat), t0, last);
-        [info.tool_version, info.ingested_at] = words;
+        (info.tool_version, info.ingested_at) = (version, INGESTED_AT.into());
         (info.inferred, info.samples_stored) = (inferred, true);
         // Times of requests may be below zero.
         let end_of = |elapsed: i32| last + i64::from(elapsed).max(t0 - last);
@@ -254,8 +257,6 @@ fn without_nul(text: &mut String) {
 pub(crate) fn within_postgres(mut run: Example) -> Example {
     let info = &mut run.info;
     info.cpu_lookback &= i32::MAX as u32;
-    info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
-    without_nul(&mut info.tool_version);
     for source in &mut info.sources {
         let mut kind = source.kind.name().to_owned();
         source.member.as_mut().into_iter().chain([&mut source.file, &mut kind]).for_each(without_nul);

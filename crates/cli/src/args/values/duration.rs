@@ -1,6 +1,7 @@
 //! Times and durations as values of flags, in every form in which perfpipe prints one.
 
 use perfpipe_analyze::format::parse_time;
+use perfpipe_ingest::run::LARGEST_CPU_OFFSET;
 
 /// Parses a duration with its unit, as in `7d`, `36h`, `1m30s` or `1:30`, and returns it in ms.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
@@ -36,7 +37,9 @@ pub(crate) fn shift(text: &str) -> Result<i64, String> {
     let whole = bare.or_else(|| seconds(rest).ok().map(i64::from));
     let expected =
         || "expected whole seconds, with a minus if the clock is ahead: -2, 7200, 2h or -0:30".to_owned();
-    whole.map(|seconds| sign * seconds).ok_or_else(expected)
+    let seconds = whole.map(|seconds| sign * seconds).ok_or_else(expected)?;
+    let is_in_range = seconds.unsigned_abs() <= LARGEST_CPU_OFFSET.unsigned_abs();
+    is_in_range.then_some(seconds).ok_or_else(|| format!("expected at most {LARGEST_CPU_OFFSET} seconds"))
 }
 
 #[cfg(test)]
@@ -68,6 +71,7 @@ mod tests {
         for (text, expected) in [("-2", -2), ("7200", 7200), ("2h", 7200), ("-0:30", -30), ("+1m", 60)] {
             assert_eq!(shift(text), Ok(expected), "{text}");
         }
+        assert!(shift("-320000000000").is_ok() && shift("-320000000001").is_err());
         assert!(shift("--2").is_err() && shift("soon").is_err() && shift("-").is_err());
     }
 }

@@ -71,8 +71,11 @@ fn copy_of_a_manifest_does_not_cost_its_run() {
     let before = tree(&folder(&store));
     ingest(&store, "other", &[]).said();
     store.run(&["verify"]).text();
-    let said = store.run(&["repair", "--keep-for", "0s", "--force"]).complaint(1);
-    assert_told(&said, &["run-0123456789abcdef0123456789abcdef.json is the manifest of", "left as it is"]);
+    // What nobody needs does not keep a repair from its end.
+    let said = store.run(&["repair", "--keep-for", "0s", "--force"]).said();
+    let told =
+        ["run-0123456789abcdef0123456789abcdef.json is the manifest of", "passed over", "nothing is damaged"];
+    assert_told(&said, &told);
     let after = tree(&folder(&store));
     for (path, content) in before {
         assert!(path.ends_with("clock") || after.get(&path) == Some(&content), "{}", path.display());
@@ -158,12 +161,35 @@ fn links_in_a_store_are_not_followed() {
             assert!(done.code.is_some_and(|code| code < 5), "{place} {command:?}: {done:?}");
             assert_eq!(tree(&outside), before, "{place} {command:?}: {done:?}");
         }
-        // Whoever repairs does not look at old files of points.
-        if !place.starts_with("points/") {
-            let said = store.run(&["repair", "--keep-for", "0s", "--force"]).complaint(1);
-            assert_told(&said, &["is a link"]);
+        let repair = store.run(&["repair", "--keep-for", "0s", "--force"]);
+        if place.contains("_delta_log") || TABLES.contains(&place) || ["manifests", "points"].contains(&place)
+        {
+            assert_told(&repair.complaint(1), &["is a link"]);
+        } else {
+            // It stands for nothing that is looked for.
+            assert_told(&repair.said(), &["passed over", "is a link"]);
+            let verify = store.run(&["verify"]);
+            assert_eq!(verify.code, Some(0), "{place}: {verify:?}");
+            assert_told(&verify.err, &["is a link"]);
         }
     }
+}
+
+#[test]
+fn link_in_place_of_a_file_is_damage_of_its_run_alone() {
+    let store = Store::lake();
+    ingest(&store, "a", &[]).said();
+    let linked = generations(&store, "runs").remove(0);
+    ingest(&store, "b", &[]).said();
+    let file = folder(&store).join(format!("samples/generation={linked}/samples.parquet"));
+    let outside = store.folder.path().join("outside.parquet");
+    fs::rename(&file, &outside).unwrap();
+    symlink(&outside, &file).unwrap();
+    let verify = store.run(&["verify", "--format", "csv"]);
+    assert_eq!(verify.code, Some(3), "{verify:?}");
+    let table = String::from_utf8(verify.out).unwrap();
+    assert_told(&table, &["go_a,go,a,1,false,", "is a link", "go_b,go,b,1,true,"]);
+    assert_told(&store.run(&["repair"]).complaint(1), &["left as it is: go_a", "is a link"]);
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn resealed(manifest: &[u8], lie: &dyn Fn(&mut Value)) -> Vec<u8> {
 }
 
 /// A way in which the row of a packed run lies: the field, and its value.
-const LIES: [(&str, &str); 15] = [
+const LIES: [(&str, &str); 20] = [
     ("seconds", "4294967295"),
     ("seconds", "0"),
     ("t0_ms", "-9223372036854775808"),
@@ -142,6 +142,11 @@ const LIES: [(&str, &str); 15] = [
     ("framework", "\"\""),
     ("framework", "\"a\\u0000b\""),
     ("test", "\" \""),
+    ("cpu_offset", "-9223372036854775808"),
+    ("ingested_at", "\"yesterday\""),
+    ("tool_version", "\"0.1\\u001b[2J\""),
+    ("tool_version", "\"0.1\\u0000\""),
+    ("tool_version", "\"0123456789012345678901234567890123456789012345678901234567890123456789\""),
     ("options", "{\"tag:a b\":\"c\"}"),
     ("resolution", "7"),
 ];

@@ -256,7 +256,15 @@ fn run_in_the_folder_of_another_goes_where_it_belongs_or_is_set_aside() {
     assert_eq!(list.lines().count(), 3, "{list}");
     let (code, rows) = verified(&store, &[]);
     assert!(code == Some(3) && rows.iter().filter(|row| row["whole"] == false).count() == 2, "{rows:?}");
-    store.run(&["repair"]).said();
+    // Two folders are moved only after a confirmation.
+    let unmoved = tree(&store);
+    let asked = store.run(&["repair"]).complaint(2);
+    assert_told(
+        &asked,
+        &["2 repairs would be made", "nio+4096 is moved to", "go+2048.bak is set aside", "--yes"],
+    );
+    assert_eq!(tree(&store), unmoved);
+    store.run(&["repair", "--yes"]).said();
     assert_eq!(store.list().len(), 3);
     assert_eq!(exports(&store, "nio"), before);
     assert!(Path::new(store.place()).join("set-aside/go+2048.bak/manifest.json").is_file());

@@ -68,14 +68,14 @@ impl Folder {
             return self.move_aside(run, &error.to_string(), repairer);
         }
         let what = format!("{} is moved to {}: {error}", run.display(), home.display());
-        repairer.step(what, || self.with_free(run, || rename(run, &home)))
+        repairer.change(what, || self.with_free(run, || rename(run, &home)))
     }
 
     /// Moves a folder to where no reader looks.
     pub(crate) fn move_aside(&self, run: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
         let aside = self.free_aside(run);
         let what = format!("{} is set aside as {}: {why}", run.display(), aside.display());
-        repairer.step(what, || {
+        repairer.change(what, || {
             self.with_free(run, || {
                 self.make_aside()?;
                 self.gather(run)?;
@@ -88,7 +88,7 @@ impl Folder {
     pub(crate) fn file_aside(&self, file: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
         let aside = self.free_aside(file);
         let what = format!("{} is set aside as {}: {why}", file.display(), aside.display());
-        repairer.step(what, || {
+        repairer.change(what, || {
             let _gate = self.gate()?;
             self.make_aside()?;
             rename(file, &aside)
@@ -237,7 +237,7 @@ mod tests {
             let mut say = |what: String| said.push(what);
             let mut repairer = Repairer::new(dry_run, &mut say);
             folder.repair(&mut repairer).unwrap();
-            assert_eq!(repairer.done, Repaired { steps: 0, left: 1 }, "dry run: {dry_run}");
+            assert_eq!(repairer.done, Repaired { left: 1, ..Repaired::default() }, "dry run: {dry_run}");
             assert!(said.iter().all(|said| said.contains(LOCK)), "{said:?}");
             assert!(leftover.exists());
         }

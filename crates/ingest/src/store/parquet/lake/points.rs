@@ -91,7 +91,7 @@ impl Lake {
         let Some(path) = self.points_path()? else { return Ok(()) };
         let what =
             format!("{} are set aside in {}: {why}", self.bucket.shown(&object_of(&path)).display(), ASIDE);
-        repairer.step(what, || {
+        repairer.change(what, || {
             for name in [path.clone(), text_of(&path)] {
                 if let Some(found) = self.bucket.get(&object_of(&name), LARGEST)? {
                     let put = self.bucket.put(&format!("{ASIDE}/{name}"), found);

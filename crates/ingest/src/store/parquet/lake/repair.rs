@@ -27,6 +27,7 @@ impl Lake {
         if !self.is_there()? {
             return Ok(());
         }
+        self.bucket.foreign()?.into_iter().for_each(|what| repairer.pass_over(what));
         self.repair_tables(repairer)?;
         self.repair_leftovers(repairer)
     }
@@ -80,7 +81,7 @@ impl Lake {
         left.retain(|_, left| left.since < before);
         for (generation, why) in self.unlike_manifests(&left)? {
             left.remove(&generation);
-            repairer.leave(why);
+            repairer.pass_over(why);
         }
         if left.is_empty() {
             return Ok(());

@@ -20,6 +20,7 @@ impl Lake {
     /// If they can't be read for a reason other than damage.
     pub(in crate::store::parquet) fn verify(&self) -> Result<StoreCheck> {
         let mut check = StoreCheck::default();
+        check.notes.extend(self.bucket.foreign()?);
         let mut runs: BTreeMap<String, RunKey> = BTreeMap::new();
         for table in [Table::Runs].into_iter().chain(Table::all().filter(|table| *table != Table::Runs)) {
             let read = self.with(table, |snapshot| {

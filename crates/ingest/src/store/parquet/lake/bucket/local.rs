@@ -38,8 +38,39 @@ impl Local {
     }
 
     /// Returns the files in a folder and in those in it, whose names come after one.
+    ///
+    /// # Errors
+    /// If one of them is a link, or neither a file nor a folder.
     pub(super) fn list(&self, name: &str, after: Option<&str>) -> io::Result<Vec<Listed>> {
         self.check(name)?;
+        self.walk(name, after, &mut check_kind)
+    }
+
+    /// Returns the files in a folder and in those in it, without what is a link, or neither a file nor a folder.
+    pub(super) fn list_own(&self, name: &str) -> io::Result<Vec<Listed>> {
+        match self.check(name) {
+            Err(error) if is_foreign(&error) => Ok(Vec::new()),
+            checked => checked.and_then(|()| self.walk(name, None, &mut |_, _| Ok(()))),
+        }
+    }
+
+    /// Says of all in the folder that is a link, or neither a file nor a folder, what it is.
+    pub(super) fn foreign(&self) -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        self.walk("", None, &mut |path, kind| {
+            found.extend(foreign(path, kind).map(|(what, _)| what));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Passes each entry in a folder and in those in it to `look`, and returns the files whose names come after one.
+    fn walk(
+        &self,
+        name: &str,
+        after: Option<&str>,
+        look: &mut dyn FnMut(&Path, FileType) -> io::Result<()>,
+    ) -> io::Result<Vec<Listed>> {
         let mut listed = Vec::new();
         let mut folders = vec![name.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -51,17 +82,18 @@ impl Local {
                 let entry = entry?;
                 // perfpipe gives no such names.
                 let Ok(own) = entry.file_name().into_string() else { continue };
-                let name = format!("{folder}/{own}");
+                let name = if folder.is_empty() { own.clone() } else { format!("{folder}/{own}") };
                 // A folder of that name has only what comes after it.
                 let is_before = after.is_some_and(|after| *name <= *after && !after.starts_with(&name));
                 if is_before || is_unfinished(&own) {
                     continue;
                 }
                 let kind = entry.file_type()?;
-                check_kind(&entry.path(), kind)?;
-                match kind.is_dir() {
-                    true => folders.push(name),
-                    false => listed.extend(about(name, &entry)?),
+                look(&entry.path(), kind)?;
+                if kind.is_dir() {
+                    folders.push(name);
+                } else if kind.is_file() {
+                    listed.extend(about(name, &entry)?);
                 }
             }
         }
@@ -128,15 +160,29 @@ fn outside(path: &Path) -> io::Error {
 }
 
 fn check_kind(path: &Path, kind: FileType) -> io::Result<()> {
-    if kind.is_file() || kind.is_dir() {
-        return Ok(());
+    match foreign(path, kind) {
+        None => Ok(()),
+        Some((what, code)) => {
+            Err(Error::io_failure(code, what, "Remove it, or put in its place what it stands for."))
+        }
     }
-    let (what, code) = match kind.is_symlink() {
-        true => ("a link, and links within a store are not followed", ErrorKind::LinkInStore),
-        false => ("neither a file nor a folder", ErrorKind::TableForeign),
+}
+
+/// Says what an entry is that is neither a file nor a folder.
+fn foreign(path: &Path, kind: FileType) -> Option<(String, ErrorKind)> {
+    let (what, code) = match kind {
+        kind if kind.is_file() || kind.is_dir() => return None,
+        kind if kind.is_symlink() => {
+            ("a link, and links within a store are not followed", ErrorKind::LinkInStore)
+        }
+        _ => ("neither a file nor a folder", ErrorKind::OtherInStore),
     };
-    let remedy = "Remove it, or put in its place what it stands for.";
-    Err(Error::io_failure(code, format!("{} is {what}", path.display()), remedy))
+    Some((format!("{} is {what}", path.display()), code))
+}
+
+/// Returns true if a name leads over a link, or to something that is neither a file nor a folder.
+fn is_foreign(error: &io::Error) -> bool {
+    [ErrorKind::LinkInStore, ErrorKind::OtherInStore].contains(&Error::kind_of(error))
 }
 
 /// Returns what is known of a file; `None` if it is gone meanwhile.
@@ -189,6 +235,18 @@ mod tests {
             }
             assert_eq!(fs::read_to_string(outside.join("own")).unwrap(), "kept", "{link}");
         }
+    }
+
+    #[test]
+    fn links_are_passed_over_and_named_where_only_own_files_are_listed() {
+        let (_home, local, outside) = folders();
+        symlink(&outside, local.0.join("a/link")).unwrap();
+        symlink(&outside, local.0.join("b")).unwrap();
+        let own =
+            |name| local.list_own(name).unwrap().into_iter().map(|found| found.name).collect::<Vec<_>>();
+        assert_eq!((own("a"), own("b"), own("b/c")), (vec!["a/b/own".to_owned()], vec![], vec![]));
+        let named = local.foreign().unwrap();
+        assert!(named.len() == 2 && named.iter().all(|named| named.contains("is a link")), "{named:?}");
     }
 
     #[test]

@@ -336,12 +336,25 @@ impl Bucket {
         self.wait(async move { upload.abort().await })
     }
 
-    /// Returns the objects of a folder and of those in it, each by its name in this one.
+    /// Returns the objects of a folder and of those in it, each by its name in this one. Links on this machine's disk are
+    /// passed over.
     pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<Listed>> {
-        self.list_after(name, None)
+        match &self.0.local {
+            Some(local) => local.list_own(name).map_err(|error| self.failed(name, error)),
+            None => self.list_after(name, None),
+        }
     }
 
-    /// Returns the objects of a folder as [`list`](Self::list) does, but only those whose names come after one.
+    /// Says what there is of links, pipes and devices, where the bucket is a folder on this machine's disk.
+    pub(in crate::store::parquet::lake) fn foreign(&self) -> Result<Vec<String>> {
+        match &self.0.local {
+            Some(local) => local.foreign().map_err(|error| self.failed("", error)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the objects of a folder as [`list`](Self::list) does, but only those whose names come after one. Fails at a
+    /// link: what it stands for may be what is looked for.
     pub(in crate::store::parquet::lake) fn list_after(
         &self,
         name: &str,
