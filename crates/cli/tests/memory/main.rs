@@ -96,7 +96,7 @@ fn readers(folder: &Path) -> Vec<(&'static str, Vec<String>)> {
         ("export phases", export("phases")),
         ("diagnose", words(&["diagnose", "f_t"])),
         ("check", words(&["check", "--test", "t", "requests > 0"])),
-        ("trend", words(&["trend", "--test", "t"])),
+        ("trend", words(&["trend", "--test", "t", "--by", "run"])),
         ("export samples", export("samples")),
         ("report", words(&["report", "--test", "t", "--out", &place("charts")])),
         ("report html", words(&["report", "--test", "t", "--format", "html", "--out", &place("charts")])),
