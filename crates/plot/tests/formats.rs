@@ -35,6 +35,16 @@ fn pages() -> Vec<(String, Page)> {
 }
 
 #[test]
+fn page_whose_colours_are_not_the_load_has_a_strip_of_it() {
+    let run = support::short(7);
+    assert!(run.summary.load_max.is_some());
+    for (color_by, has_strip) in [(ColorBy::Load, false), (ColorBy::Cpu, true), (ColorBy::Throughput, true)] {
+        let svg = Page::run(&run, &Style::default().with_color_by(color_by)).svg();
+        assert_eq!(svg.contains(">at most 10.0 threads<"), has_strip, "{color_by:?}");
+    }
+}
+
+#[test]
 fn svg_is_well_formed_and_finite() {
     for (name, page) in pages() {
         let svg = page.svg();

@@ -1,5 +1,7 @@
 //! Servers that limit, that can only be read, that are full, or that hold another layout.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use crate::interruptions::kills::{clean_after_next, exports, ingest_that_waits, store_with_run};
@@ -142,4 +144,42 @@ fn server_whose_disk_is_full_says_so_and_keeps_the_earlier_run() {
         assert!(used() < small + (1 << 20), "the room is not given back");
     }
     clean_after_next(&store);
+}
+
+/// A server that refuses each client with this code and message.
+fn refusing(code: &str, message: &str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let fields = format!("SFATAL\0VFATAL\0C{code}\0M{message}\0\0");
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut length = [0; 4];
+            client.read_exact(&mut length).unwrap();
+            client.read_exact(&mut vec![0; u32::from_be_bytes(length) as usize - 4]).unwrap();
+            let size = u32::try_from(fields.len()).unwrap() + 4;
+            client.write_all(&[&b"E"[..], &size.to_be_bytes(), fields.as_bytes()].concat()).unwrap();
+        }
+    });
+    port
+}
+
+#[test]
+fn server_whose_connections_are_all_in_use_is_told_from_one_that_is_not_there() {
+    let slots = "remaining connection slots are reserved for roles with the SUPERUSER attribute";
+    let (full, other) = (refusing("53300", slots), refusing("3D000", "database \"d\" does not exist"));
+    let (in_use, check) =
+        ("Every connection that the server allows is in use", "Check that a server listens");
+    let of = |port: u16| format!("127.0.0.1:{port}");
+    for (hosts, remedy) in [
+        (of(full), in_use),
+        (of(other), check),
+        // Of several servers, not all are full.
+        (format!("{},{}", of(full), of(other)), check),
+    ] {
+        let url = format!("postgres://u@{hosts}/d?sslmode=disable");
+        let complaint = done(perfpipe().args(["list", "--database", &url])).complaint(1);
+        assert_told(&complaint, &["[unreachable]", remedy]);
+        assert_eq!(complaint.contains(slots), hosts.contains(&full.to_string()), "{complaint}");
+    }
 }

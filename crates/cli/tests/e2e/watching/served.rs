@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::same::{NAMED, assert_same_as_ingest};
 use super::shown::last_line;
-use super::writer::{Watching, Writer, log, records};
+use super::writer::{HEADER, T0, Watching, Writer, log, records};
 use crate::support::*;
 use crate::tools::chromium::Chromium;
 
@@ -216,4 +216,31 @@ fn address_must_be_free_and_one_that_others_reach_is_warned_of() {
         &complaint,
         &["warning: --serve 0.0.0.0:", "can read the page", "--serve 127.0.0.1:", "ssh -L"],
     );
+}
+
+/// While a load climbs in steps, the first step looks like a hold: only the end tells.
+#[test]
+fn page_of_a_running_test_names_no_phase() {
+    let (store, address) = (Store::embedded(), free());
+    let mut writer = Writer::new(&store, "run.jtl");
+    let serve = ["run.jtl", "--serve", &address];
+    let mut watching = Watching::begin(&store, &[&serve[..], &NAMED[..]].concat());
+    writer.write(HEADER);
+    for second in 0..14 {
+        let threads = if second < 9 { 10 } else { 12 };
+        let record = |number: i64| {
+            let (at, elapsed) = (T0 + second * 1000 + number * 20, 5 + number % 40);
+            format!("{at},{elapsed},Get,200,OK,Group 1-{number},true,120,{threads},{threads},3\n")
+        };
+        writer.write(&(0..50).map(record).collect::<String>());
+    }
+    watching.until(11);
+    let request = format!("GET / HTTP/1.1\nHost: {address}\nConnection: close\n\n");
+    let page = answer(&address, &request);
+    let names = ["\"name\":\"hold\"", "\"name\":\"tail\"", "class=\"phases\""];
+    assert!(page.contains("\"name\":\"whole\"") && names.iter().all(|name| !page.contains(name)), "{page}");
+    assert_eq!(watching.end("INT").0.code, Some(0));
+    store.run(&["report", "go_live", "-o", "ended.html"]).text();
+    let page = std::fs::read_to_string(store.folder.path().join("ended.html")).unwrap();
+    assert!(names.iter().all(|name| page.contains(name)), "the stored run has phases");
 }

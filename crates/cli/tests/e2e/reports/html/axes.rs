@@ -39,3 +39,24 @@ fn axis_follows_the_seconds_with_enough_requests_and_marks_what_lies_beyond() {
     assert_eq!(texts[1], serde_json::json!(["▲ few requests, up to 2,490"]));
     assert!(texts[2].as_u64() > Some(0));
 }
+
+#[test]
+fn chart_of_requests_has_the_line_of_the_average() {
+    let store = Store::embedded();
+    let log = store.file("tail.csv", with_tail());
+    store.run(&["ingest", &log, "--framework", "go", "--test", "tail"]).said();
+    let summary = rows(&store.export(&Key::new("go", "tail"), "summary", "csv", &[])).remove(0);
+    let throughput: f64 = summary["throughput"].parse().unwrap();
+    let Some(mut reader) = Reader::open(&report(&store, "tail")) else { return };
+    reader.see(0);
+    let average = reader.browser.evaluate(
+        "(() => {
+            const line = document.querySelector('#live-0 path.average');
+            const told = [...line.closest('svg').querySelectorAll('text')].map((text) => text.textContent);
+            return told.find((text) => text.startsWith('average '));
+        })()",
+    );
+    let average = average.as_str().unwrap();
+    let told: f64 = average.trim_start_matches("average ").trim_end_matches("/s").parse().unwrap();
+    assert!((told - throughput).abs() < 0.01 * throughput, "{average}, {throughput}");
+}
