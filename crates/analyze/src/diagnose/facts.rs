@@ -82,11 +82,11 @@ impl<'a> Facts<'a> {
     /// Returns the second after the last one in the tail that has the load of the hold again, after a silence; 0 if
     /// none.
     fn end_of_silence(&self, tail: Span) -> u32 {
-        let level = self.all().iter().rev().find(|row| row.second < tail.first && row.load.is_some());
-        let least = level.and_then(|row| row.load).map_or(f64::INFINITY, |load| BACK * load);
+        let level = self.all().iter().rev().find(|row| row.second < tail.first && row.load().is_some());
+        let least = level.and_then(|row| row.load()).map_or(f64::INFINITY, |load| BACK * load);
         let rows = self.all().iter().filter(|row| tail.holds(row.second));
         let after_silence = rows.skip_while(|row| requests(row) > 0.0);
-        let back = after_silence.filter(|row| row.load.is_some_and(|load| load >= least));
+        let back = after_silence.filter(|row| row.load().is_some_and(|load| load >= least));
         back.last().map_or(0, |row| row.second.saturating_add(1))
     }
 
@@ -116,7 +116,7 @@ impl<'a> Facts<'a> {
 
 /// Returns true if the load goes up and down from second to second; a plan of threads is level or climbs.
 fn turns(rows: &[Second]) -> bool {
-    let loads: Vec<f64> = rows.iter().filter_map(|row| row.load).collect();
+    let loads: Vec<f64> = rows.iter().filter_map(|row| row.load()).collect();
     let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
     let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
     turns as f64 > TURNS * steps.len() as f64

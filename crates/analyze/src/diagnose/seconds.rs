@@ -1,5 +1,6 @@
 //! The seconds that the rules look at. A run may have a million of them, so a row has only what the rules need.
 
+use crate::stats::maybe::MaybeF64;
 use crate::timeline;
 use crate::view::phases::Span;
 
@@ -8,7 +9,7 @@ pub(super) struct Second {
     pub(super) second: u32,
     pub(super) successes: u64,
     pub(super) failures: u64,
-    pub(super) load: Option<f64>,
+    load: MaybeF64,
     pub(super) elapsed_mean: f64,
     pub(super) elapsed_max: f64,
     pub(super) median: f64,
@@ -22,12 +23,17 @@ impl Second {
             second: row.second,
             successes: row.successes,
             failures: row.failures,
-            load: row.load.get(),
+            load: row.load,
             elapsed_mean: row.elapsed_mean.get().unwrap_or_default(),
             elapsed_max: row.elapsed_max.get().unwrap_or_default(),
             median: row.percentile(0).unwrap_or_default(),
             has_cpu: row.cpu.get().is_some(),
         }
+    }
+
+    /// Returns the load, if it is known.
+    pub(super) fn load(&self) -> Option<f64> {
+        self.load.get()
     }
 }
 

@@ -40,14 +40,14 @@ pub(super) struct Block {
 /// Returns the stretches of equal load: the hold and others, or the whole body if the load says nothing.
 pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
     let rows = facts.body();
-    if rows.iter().all(|row| row.load.is_none()) || facts.load_follows {
+    if rows.iter().all(|row| row.load().is_none()) || facts.load_follows {
         return span(rows).map(|span| Stretch { span, is_level: false }).into_iter().collect();
     }
     let hold = facts.hold();
     let held = |second: u32| hold.is_some_and(|hold| hold.holds(second));
     let mut levels: Vec<(Span, f64)> = Vec::new();
     for row in rows {
-        let Some(load) = row.load.filter(|_| !held(row.second)) else { continue };
+        let Some(load) = row.load().filter(|_| !held(row.second)) else { continue };
         match levels.last_mut() {
             Some((span, level)) if span.last + 1 == row.second && (load - *level).abs() <= EQUAL * *level => {
                 span.last = row.second;
@@ -66,7 +66,7 @@ pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> R
         .iter()
         .filter(|row| stretch.span.holds(row.second))
         .filter(|row| !without.iter().any(|span| span.holds(row.second)))
-        .map(|row| (row, row.load.filter(|load| stretch.is_level && *load > 0.0).unwrap_or(1.0)))
+        .map(|row| (row, row.load().filter(|load| stretch.is_level && *load > 0.0).unwrap_or(1.0)))
         .collect();
     let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
     let enough = if sent > 0.0 { (REQUESTS * rows.len() as f64 / sent).ceil() as usize } else { 1 };

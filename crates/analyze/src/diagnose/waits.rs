@@ -7,6 +7,7 @@ use super::facts::Facts;
 use super::seconds::span;
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
+use crate::stats::maybe::MaybeF64;
 use crate::timeline::selection::Selection;
 
 /// A wait is long from this many times the median around it on, and from this many ms on.
@@ -22,7 +23,7 @@ pub(super) struct Waits {
     /// The longest wait, in ms.
     pub(super) longest: f64,
     /// The number of threads, if it is known and does not follow the requests.
-    pub(super) threads: Option<f64>,
+    pub(super) threads: MaybeF64,
     /// If as many wait as when all threads are held up for a part of the second.
     pub(super) many: Option<Box<Many>>,
 }
@@ -52,8 +53,7 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let unit = facts.run.info.resolution;
     let mut others = Histogram::in_unit(unit);
     let Some(whole) = span(rows) else { return Ok((Vec::new(), Chance::new(&others, facts.scatter()))) };
-    let medians: Vec<f64> = rows.iter().map(|row| row.median).collect();
-    let usual = beside(&medians);
+    let usual = beside(&rows.iter().map(|row| row.median).collect::<Vec<f64>>());
     let selection = Selection::new(facts.run, &facts.view)?;
     let mut seconds: Vec<Waits> = Vec::with_capacity(rows.len());
     for ((second, row), usual) in selection.seconds_of(whole).zip(rows).zip(usual) {
@@ -61,13 +61,13 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
         let mut waits = Many { usual, long: (LONG.0 * usual).max(LONG.1), ..Many::default() };
         waits.successes = row.successes as f64;
         selection.averaged(&cells).for_each(|cell| waits.add(&cell.elapsed, unit));
-        let threads = row.load.filter(|load| *load > 0.0);
+        let threads = row.load().filter(|load| *load > 0.0);
         let all = threads.map_or(f64::INFINITY, |threads| MANY.1 * threads);
         let is_many = waits.waiting > 0.0 && waits.waiting >= all.min(MANY.0 * waits.successes);
         if !is_many {
             selection.averaged(&cells).for_each(|cell| others.add_counts(&cell.elapsed));
         }
-        let (longest, threads) = (waits.longest, threads.filter(|_| !facts.load_follows));
+        let (longest, threads) = (waits.longest, threads.filter(|_| !facts.load_follows).into());
         seconds.push(Waits { longest, threads, many: is_many.then(|| Box::new(waits)) });
     }
     let chance = Chance::new(&others, facts.scatter());

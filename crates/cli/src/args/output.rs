@@ -1,5 +1,6 @@
 //! Flags on the output of a table: file and format.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,17 +12,22 @@ use super::values::choice::{Choice, choice};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Output format
-    #[arg(long, value_parser = choice(Format::ALL), default_value = "text")]
-    pub(crate) format: Format,
+    /// Output format [default: by the ending of the file, else text]
+    #[arg(long = "format", id = "format", value_parser = choice(Format::ALL))]
+    asked: Option<Format>,
     #[command(flatten)]
     pub(crate) file: FileArgs,
 }
 
 impl OutputArgs {
+    /// Returns the format that is asked for, or that the file's ending names; otherwise text.
+    pub(crate) fn format(&self) -> Format {
+        self.asked.or_else(|| self.file.named(Format::ALL)).unwrap_or(Format::Text)
+    }
+
     /// Returns true if what was done is told by notes alone, as it is unless a file or another format is asked for.
     pub(crate) fn is_notes(&self) -> bool {
-        self.format == Format::Text && self.file.output.is_none()
+        self.format() == Format::Text && self.file.output.is_none()
     }
 }
 
@@ -29,11 +35,19 @@ impl OutputArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportOutputArgs {
-    /// Output format; html is one file with pages and the table
-    #[arg(long, value_parser = choice(ReportFormat::ALL), default_value = "text")]
-    pub(crate) format: ReportFormat,
+    /// Output format; html is one file with pages and the table [default: by the ending of the file, else text]
+    #[arg(long = "format", id = "format", value_parser = choice(ReportFormat::ALL))]
+    asked: Option<ReportFormat>,
     #[command(flatten)]
     pub(crate) file: FileArgs,
+}
+
+impl ReportOutputArgs {
+    /// Returns the format that is asked for, or that the file's ending names; otherwise a table as text.
+    pub(crate) fn format(&self) -> ReportFormat {
+        let asked = self.asked.or_else(|| self.file.named(ReportFormat::ALL));
+        asked.unwrap_or(ReportFormat::Table(Format::Text))
+    }
 }
 
 /// A format of a table, or the report with it.
@@ -70,4 +84,13 @@ pub(crate) struct FileArgs {
     /// Write to this file, `-` for standard output [default: -]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+impl FileArgs {
+    /// Returns the one of these formats that the ending of the file names: `runs.json`, `runs.txt`.
+    pub(crate) fn named<T: Choice>(&self, formats: &[T]) -> Option<T> {
+        let ending = self.output.as_deref()?.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+        let name = if ending == "txt" { "text" } else { ending.as_str() };
+        formats.iter().copied().find(|format| format.name() == name)
+    }
 }

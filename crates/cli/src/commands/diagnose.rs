@@ -53,7 +53,7 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     }
     hints.into_iter().for_each(note);
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&Table::joined(tables), args.output.format, &mut output)?;
+    write_table(&Table::joined(tables), args.output.format(), &mut output)?;
     output.finish()
 }
 

@@ -98,7 +98,7 @@ async fn drop_parts(args: &DropArgs, store: &Store) -> Result<()> {
         let problem = "--part drops parts of one run, and several are named";
         return Err(CliError::usage(problem, "Name one run.").into());
     };
-    let key = of_parts(run, store).await?;
+    let key = of_parts(run, store).await?.key;
     let parts = args.part.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     if args.dry_run {
         note(&format!("would be dropped: part {parts} of {key}"));

@@ -64,7 +64,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
+    write_table(&table(&runs, &sizes, args), args.output.format(), &mut output)?;
     output.finish()?;
     parts.iter().for_each(|parts| tell_parts(parts, &names));
     left_out.end()
@@ -103,7 +103,7 @@ async fn points(args: &ListArgs, store: &Store) -> Result<()> {
         ));
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&point_table(&chosen), args.output.format, &mut output)?;
+    write_table(&point_table(&chosen), args.output.format(), &mut output)?;
     output.finish()
 }
 
@@ -148,7 +148,7 @@ fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Ta
         .column("tags", |run| Some(Nested::map(&run.options.tags)))
         .people_see(runs.iter().any(|run| !run.options.tags.is_empty()));
     // An age is true only at the time of printing, and a size only in this store, which is nothing for programs.
-    if !args.output.format.is_for_people() {
+    if !args.output.format().is_for_people() {
         return table.done();
     }
     let now = jiff::Timestamp::now();

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
+use perfpipe_ingest::store::StoredParts;
 use perfpipe_ingest::{MergeOptions, Progress, RunKey, Store};
 
 use super::ingest::{Told, summarise};
@@ -38,7 +39,8 @@ pub(crate) struct MergeArgs {
 /// Merges the parts of a run.
 pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     let store = store::existing(store).await?;
-    let key = of_parts(&args.run, &store).await?;
+    let StoredParts { key, of, .. } = of_parts(&args.run, &store).await?;
+    check_parts(&key, of, args.parts)?;
     let options = MergeOptions::default().with_max_rejects(args.max_rejects).with_replace(args.replace);
     let options = options.with_progress(progress);
     let told = Told::begin(&args.output)?;
@@ -50,9 +52,21 @@ pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs, progress: Progress)
     Ok(())
 }
 
-/// Returns the key of the run with this name of which the store has parts.
-pub(super) async fn of_parts(name: &str, store: &Store) -> Result<RunKey> {
-    let known: Vec<RunKey> = store.parts().await?.into_iter().map(|parts| parts.key).collect();
+/// Refuses another number of parts than they were ingested with.
+fn check_parts(key: &RunKey, of: u32, parts: u32) -> Result<()> {
+    if of == parts {
+        return Ok(());
+    }
+    let problem = format!("--parts {parts}: the parts of {key} were ingested with --part K/{of}");
+    let remedy =
+        format!("Give --parts {of}; if the run has {parts}, ingest each again with --part K/{parts}.");
+    Err(CliError::refused(problem, remedy).into())
+}
+
+/// Returns the parts that the store has of the run with this name.
+pub(super) async fn of_parts(name: &str, store: &Store) -> Result<StoredParts> {
+    let stored = store.parts().await?;
+    let known: Vec<RunKey> = stored.iter().map(|parts| parts.key.clone()).collect();
     let printed = RunNames::of(&known);
     let names = |keys: &[RunKey]| keys.iter().map(|key| printed.name(key)).collect::<Vec<_>>().join(", ");
     if !known.iter().any(|key| key.is_called(name)) {
@@ -62,9 +76,11 @@ pub(super) async fn of_parts(name: &str, store: &Store) -> Result<RunKey> {
         };
         return Err(CliError::refused(format!("there are no parts of {name} in {store}"), remedy).into());
     }
-    match runs::called(&known, name, &printed)?.as_slice() {
-        [only] => Ok(only.clone()),
-        several => {
+    let called = runs::called(&known, name, &printed)?;
+    let mut parts = stored.into_iter().filter(|parts| called.contains(&parts.key));
+    match (parts.next(), called.as_slice()) {
+        (Some(only), [_]) => Ok(only),
+        (_, several) => {
             let problem = format!("there are parts of {} repeats of {name}", several.len());
             Err(CliError::usage(problem, format!("Name one of them: {}.", names(several))).into())
         }

@@ -115,9 +115,36 @@ pub(crate) fn parse(words: impl IntoIterator<Item = impl Into<OsString>>) -> cla
 }
 
 fn parsed(perfpipe: clap::Command, words: &[OsString]) -> clap::error::Result<Cli> {
-    let mut matches = perfpipe.try_get_matches_from(words).map_err(plain)?;
+    let mut matches =
+        perfpipe.try_get_matches_from(words).map_err(|error| plain(run_missing(error, words)))?;
     let Flags { store, terminal } = Flags::from_arg_matches(&matches)?;
-    Ok(Cli { command: Command::from_matches(&mut matches)?, store, terminal })
+    let command = Command::from_matches(&mut matches)?;
+    if let Command::Check(args) = &command {
+        args.check_runs()?;
+    }
+    Ok(Cli { command, store, terminal })
+}
+
+/// Says how runs are chosen, where clap would ask for the name of a run alone.
+fn run_missing(error: clap::Error, words: &[OsString]) -> clap::Error {
+    let lacks = |name: &str| match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|missing| missing.starts_with(name)),
+        _ => false,
+    };
+    let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let is_attach = words.iter().any(|word| word == "attach-cpu");
+    let needed = match (is_missing, is_attach) {
+        (true, true) if lacks("<RUN>") || lacks("<FILE>") => {
+            "a run and its readings are needed, as in `perfpipe attach-cpu go_2048 cpu.csv`: --test chooses runs in the \
+             place of a RUN, and --cpu-from asks for the readings in the place of a FILE"
+        }
+        (true, false) if lacks("<RUN>") => {
+            "no run is named: name one as `perfpipe list` prints it, or choose runs by --test"
+        }
+        _ => return error,
+    };
+    let text = format!("{needed}\n\nFor more information, try '--help'.\n");
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, text)
 }
 
 /// Says what a flag accepts, where clap would print what Rust or clap itself says of a number.

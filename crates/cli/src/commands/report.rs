@@ -138,7 +138,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     for key in keys {
         let read = read(&store, key, &rules, args).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
-        if let Err(error) = looked_at.add(&run, &rules, args) {
+        if let Err(error) = looked_at.add(run, &rules, args) {
             lacking.push((key, lacking_phase(error)?));
         }
     }
@@ -305,25 +305,38 @@ struct LookedAt {
 
 impl LookedAt {
     /// Adds a run; adds nothing of it after an error.
-    fn add(&mut self, run: &StoredRun, rules: &[Rule], args: &ReportArgs) -> Result<()> {
-        let view = || view::of(&args.view, &run.info);
-        // The seconds take the most memory, and come last: by then, temporary data of the others are freed, and given back.
-        let html = args.pages().wants_html();
-        let details = html.then(|| Details::new(run, &view())).transpose()?;
-        allocator::give_back();
-        let cores = args.look.cores.cores;
-        let findings = html.then(|| diagnose(run, &view(), cores.or(run.info.options.cores))).transpose()?;
+    fn add(&mut self, run: StoredRun, rules: &[Rule], args: &ReportArgs) -> Result<()> {
+        let view = view::of(&args.view, &run.info);
+        let cores = args.look.cores.cores.or(run.info.options.cores);
+        let parts = args.pages().wants_html().then(|| parts(&run, &view, cores)).transpose()?;
         let drawn = args.charts().contains(&Chart::Sweep);
-        let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
-        let look = view().with_goals(args.goals.goals());
-        allocator::give_back();
-        self.timelines.push(Timeline::new(run, &look)?);
+        let sweep = drawn.then(|| Sweep::new(&run, &view)).transpose()?;
+        let found: Vec<Verdict> = rules.iter().flat_map(|rule| verdicts(rule, &run, &view)).collect();
+        self.timelines.push(timeline(run, &view.with_goals(args.goals.goals()))?);
+        let (findings, details) = parts.unzip();
         self.details.extend(details);
         self.findings.extend(findings);
-        self.verdicts.extend(rules.iter().flat_map(|rule| verdicts(rule, run, &view())));
+        self.verdicts.extend(found);
         self.sweeps.extend(sweep);
         Ok(())
     }
+}
+
+/// Returns what stands out in a run, and its details. What the one leaves in pieces is given back before the other takes as
+/// much.
+fn parts(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<(Vec<Finding>, Details)> {
+    let findings = diagnose(run, view, cores)?;
+    allocator::give_back();
+    let details = Details::new(run, view)?;
+    allocator::give_back();
+    Ok((findings, details))
+}
+
+/// Computes the seconds of a run, which take the most memory, and so come last: by then nobody needs its failures.
+fn timeline(mut run: StoredRun, view: &View) -> Result<Timeline> {
+    run.errors = Vec::new();
+    allocator::give_back();
+    Ok(Timeline::new(&run, view)?)
 }
 
 /// Checks a run against a rule. A rule that can't be checked, as one on a label that the run lacks, does not hold.
@@ -399,13 +412,14 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
 }
 
 /// Draws the page of a run that was just stored, and its single-file report.
-pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
-    let (view, key) = (View::of(&run.info), &run.info.key);
-    let (timeline, drawn) = (Timeline::new(run, &view)?, fonts::styled(&options, fonts::texts(&run.info)));
+pub(crate) fn run_report(run: StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
+    let (view, cores) = (View::of(&run.info), run.info.options.cores);
+    let parts = options.wants_html().then(|| parts(&run, &view, cores)).transpose()?;
+    let timeline = timeline(run, &view)?;
+    let (key, drawn) = (&timeline.info.key, fonts::styled(&options, fonts::texts(&timeline.info)));
     pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &looks_over_time(&options))?;
-    if options.wants_html() {
-        let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
-        let findings = diagnose(run, &view, run.info.options.cores)?;
+    if let Some((findings, details)) = parts {
+        let league = League::new([&timeline])?;
         let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
         let report = Report { test: &league.test, runs: vec![shown], league: &league, verdicts: &[] };
         let html = perfpipe_plot::html(&report, &drawn)?;

@@ -53,7 +53,7 @@ impl TrendArgs {
 
 /// Prints the figures of a test over its versions, and draws them.
 pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
-    idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
+    idle_flags::check_line_pages(&args.drawn, args.output.format() == ReportFormat::Html)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let chosen = Selection::readable(&store, &[], &args.of, &mut left_out).await?;
@@ -74,7 +74,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = trend_table(&trends);
-    match args.output.format {
+    match args.output.format() {
         ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
         ReportFormat::Html => {
             let test = args.of.test.as_deref().unwrap_or_default();

@@ -121,6 +121,6 @@ fn print(verdicts: &[Verdict], names: &RunNames, args: &VerifyArgs) -> Result<()
         .people_see(verdicts.iter().any(|verdict| !verdict.faults.is_empty()))
         .done();
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&table, args.output.format, &mut output)?;
+    write_table(&table, args.output.format(), &mut output)?;
     output.finish()
 }

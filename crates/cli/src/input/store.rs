@@ -27,11 +27,19 @@ const BUCKETS: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 /// The largest number of stores suggested in the error on a missing one.
 const NAMED: usize = 5;
 
+/// A flag that names a folder or a bucket, and the one that names a database in its place, if there is one.
+pub(crate) struct FolderFlag(pub(crate) &'static str, pub(crate) Option<&'static str>);
+
+const STORE_FLAG: &FolderFlag = &FolderFlag("--store", Some("--database"));
+
+/// The flag of the store with the runs that others are compared with.
+pub(crate) const BASELINE_FLAG: &FolderFlag = &FolderFlag("--baseline-store", None);
+
 /// Opens the selected store, which need not exist yet.
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     match chosen(args)? {
         Chosen::Database(url) => database(&url).await,
-        Chosen::Folder(path) => folder(&path),
+        Chosen::Folder(path) => folder(&path, STORE_FLAG),
     }
 }
 
@@ -52,7 +60,7 @@ pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store
             }
             Ok(store)
         }
-        (Chosen::Folder(path), None) => folder(&path),
+        (Chosen::Folder(path), None) => folder(&path, STORE_FLAG),
         (Chosen::Folder(path), Some((_, flag))) => Err(CliError::usage(
             format!("{flag} is for a Citus cluster, and the store is at {}", path.display()),
             "Name the cluster's coordinator with --database, or leave it out.",
@@ -65,7 +73,7 @@ pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store
 pub(crate) async fn existing(args: &StoreArgs) -> Result<Store> {
     match chosen(args)? {
         Chosen::Database(url) => database(&url).await,
-        Chosen::Folder(path) => existing_folder(&path),
+        Chosen::Folder(path) => existing_folder(&path, STORE_FLAG),
     }
 }
 
@@ -121,16 +129,16 @@ fn config(url: &str) -> Result<PostgresConfig> {
     Ok(config)
 }
 
-/// Opens the store in a folder or a bucket, which need not exist yet.
-pub(crate) fn folder(path: &Path) -> Result<Store> {
-    Ok(Store::from(opened(path)?))
+/// Opens the store in a folder or a bucket, which a flag names and which need not exist yet.
+pub(crate) fn folder(path: &Path, flag: &FolderFlag) -> Result<Store> {
+    Ok(Store::from(opened(path, flag)?))
 }
 
-fn opened(path: &Path) -> Result<ParquetStore> {
+fn opened(path: &Path, flag: &FolderFlag) -> Result<ParquetStore> {
     if let Some(url) = path.to_str().filter(|text| ParquetStore::is_bucket(text)) {
         return Ok(ParquetStore::open_bucket(url, &bucket_settings())?);
     }
-    refuse_url(path)?;
+    refuse_url(path, flag)?;
     refuse_lake(path)?;
     Ok(ParquetStore::open(path)?)
 }
@@ -153,9 +161,9 @@ fn bucket_settings() -> Vec<(String, String)> {
     texts.filter(|(name, _)| BUCKETS.iter().any(|prefix| name.starts_with(prefix))).collect()
 }
 
-/// Opens the store in a folder or a bucket, which must exist.
-pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
-    let store = opened(path)?;
+/// Opens the store in a folder or a bucket, which a flag names and which must exist.
+pub(crate) fn existing_folder(path: &Path, flag: &FolderFlag) -> Result<Store> {
+    let store = opened(path, flag)?;
     if store.is_there() {
         return Ok(Store::from(store));
     }
@@ -179,22 +187,32 @@ fn beside(path: &Path) -> Vec<String> {
     names
 }
 
-/// Refuses a URL of another kind, which could also be a valid path of a folder.
-fn refuse_url(path: &Path) -> Result<()> {
+/// Refuses a URL of another kind, which could also be a valid path of a folder. It may have a password, and is not printed.
+fn refuse_url(path: &Path, FolderFlag(flag, database): &FolderFlag) -> Result<()> {
     let text = path.to_string_lossy();
-    let Some((scheme, _)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
-        return Ok(());
-    };
-    let (problem, remedy) = match scheme.to_ascii_lowercase().as_str() {
-        "postgres" | "postgresql" => {
-            ("expected a folder, found the URL of a database".to_owned(), "Write --database URL.".to_owned())
+    let url = text.split_once(":/").filter(|(scheme, _)| is_scheme(scheme));
+    let Some((scheme, rest)) = url else { return Ok(()) };
+    let scheme = scheme.to_ascii_lowercase();
+    let places = format!("a folder ({flag} DIR) or a bucket ({flag} s3://bucket/folder, gs:// or az://)");
+    let (problem, remedy) = match (scheme.as_str(), rest.starts_with('/')) {
+        ("postgres" | "postgresql", true) => {
+            let remedy = match database {
+                Some(database) => format!("Write {database} URL."),
+                None => format!("It has to be {places}: `perfpipe copy` copies runs there."),
+            };
+            (format!("{flag}: expected a folder or a bucket, found the URL of a database"), remedy)
         }
-        _ => (
-            format!("perfpipe has no stores of the kind {scheme}://: {text}"),
-            "A store is a folder (--store DIR), a bucket (--store s3://bucket/folder, gs:// or az://), or a Postgres \
-             database (--database postgres://user@host/name)."
-                .to_owned(),
+        (_, true) => {
+            let database =
+                database.map(|flag| format!(", or a Postgres database ({flag} postgres://user@host/name)"));
+            let remedy = format!("A store is {places}{}.", database.unwrap_or_default());
+            (format!("{flag}: perfpipe has no stores of the kind {scheme}://"), remedy)
+        }
+        ("s3" | "gs" | "az" | "file", false) => (
+            format!("{flag}: a URL begins with {scheme}://, found {scheme}:/"),
+            "Write both slashes.".to_owned(),
         ),
+        _ => return Ok(()),
     };
     Err(CliError::usage(problem, remedy).into())
 }
@@ -229,11 +247,19 @@ mod tests {
 
     #[test]
     fn urls_are_told_from_paths() {
-        for url in ["hdfs://bucket/x", "HTTPS://x", "ftp://", "postgres://h/d", "git+ssh://x"] {
-            assert!(refuse_url(Path::new(url)).is_err(), "{url}");
+        for url in [
+            "s3:/bucket",
+            "file:/x",
+            "hdfs://bucket/x",
+            "HTTPS://x",
+            "ftp://",
+            "postgres://h/d",
+            "git+ssh://x",
+        ] {
+            assert!(refuse_url(Path::new(url), STORE_FLAG).is_err(), "{url}");
         }
-        for path in ["perfpipe-data", "./s3://x", "C://x", "a/b://c", "://x", "1x://y", ""] {
-            assert!(refuse_url(Path::new(path)).is_ok(), "{path}");
+        for path in ["perfpipe-data", "./s3://x", "C://x", "a/b://c", "://x", "1x://y", "", "a:/b"] {
+            assert!(refuse_url(Path::new(path), STORE_FLAG).is_ok(), "{path}");
         }
     }
 }

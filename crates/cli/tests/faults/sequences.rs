@@ -191,7 +191,7 @@ impl Sequence {
         self.commands += 2;
         self.count("read");
         let export = self.store.run(&["export", &text(name), "--what", "summary"]);
-        let check = self.store.run(&["check", "requests > 1", "--format", "csv", "--run", &text(name)]);
+        let check = self.store.run(&["check", "requests > 1", "--format", "csv", &text(name)]);
         if meant.is_empty() {
             for done in [export, check] {
                 let is_refused =

@@ -26,7 +26,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let counted: Vec<(&Second, f64)> = rows
         .iter()
         .filter(|row| row.failures <= row.successes)
-        .filter_map(|row| Some((row, row.load?)))
+        .filter_map(|row| Some((row, row.load()?)))
         .collect();
     let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean).sum();
     let sent: f64 = counted.iter().map(|(row, _)| requests(row)).sum();
@@ -106,7 +106,7 @@ fn after(rows: &[Second]) -> f64 {
 /// whatever their load: only think time is.
 fn think_time(facts: &Facts<'_>) -> Option<f64> {
     let rows = facts.body();
-    let rows: Vec<(&Second, f64)> = rows.iter().filter_map(|row| Some((row, row.load?))).collect();
+    let rows: Vec<(&Second, f64)> = rows.iter().filter_map(|row| Some((row, row.load()?))).collect();
     // The first part is left out: threads send their first request some time after they have begun.
     let part = rows.len().div_ceil(PARTS.0).max(1);
     let waited = |rows: &[(&Second, f64)]| {

@@ -48,7 +48,7 @@ fn describe(step: &LoadStep, [throughput, load, cpu]: Names, figures: &mut Figur
 
 /// Returns the first and the last second with at least this load.
 fn beyond(facts: &Facts<'_>, load: f64) -> Option<Span> {
-    let mut loaded = facts.body().iter().filter(|row| row.load.is_some_and(|own| own >= load));
+    let mut loaded = facts.body().iter().filter(|row| row.load().is_some_and(|own| own >= load));
     let first = loaded.next()?.second;
     Some(Span { first, last: loaded.next_back().map_or(first, |row| row.second) })
 }

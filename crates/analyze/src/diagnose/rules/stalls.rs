@@ -91,7 +91,7 @@ fn stall(stretch: Looked<'_>, usual: &Usual) -> Option<Stall> {
     let (requests, expected) =
         few.fold((0.0, 0.0), |(count, sum), row| (count + row.count, sum + row.expected));
     let longest = waits.iter().map(|waits| waits.longest).fold(0.0, f64::max);
-    let is_known = waits.iter().any(|waits| waits.threads.is_some());
+    let is_known = waits.iter().any(|waits| waits.threads.get().is_some());
     let begins = first == 0 && (rows.len() <= BEGIN || !is_known);
     let of_counts = if requests <= FEW * expected && !begins {
         (surprise(requests, expected) / usual.dispersion).min(all_wait(waits, longest, usual))
@@ -124,7 +124,7 @@ fn waited(Looked { rows, waits }: Looked<'_>) -> f64 {
 /// Returns the surprise of all threads waiting at once in any of the run's seconds. With few threads, a few long
 /// requests are enough for that.
 fn all_wait(waits: &[Waits], longest: f64, usual: &Usual) -> f64 {
-    let Some(threads) = waits.iter().find_map(|waits| waits.threads) else { return f64::INFINITY };
+    let Some(threads) = waits.iter().find_map(|waits| waits.threads.get()) else { return f64::INFINITY };
     let long = if longest > 0.0 { longest } else { waits.len() as f64 * 1000.0 };
     threads * usual.chance.held(long) - usual.seconds.ln()
 }

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
+use clap::error::ErrorKind;
 
 use super::against::Against;
 use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, TestArgs};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("which").args(["runs_named", "test"]).required(true).multiple(true))]
 #[command(mut_arg("baseline_store", |store| store.requires("baseline")))]
 #[command(after_help = "Examples:\n  \
     perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
-    perfpipe check --run go_2048#2 \"p95 < 200ms\"\n  \
+    perfpipe check go_2048#2 \"p95 < 200ms\"\n  \
     perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
-    perfpipe check --run go_2048 --baseline go_2048 --baseline-store old \"p95 < baseline * 1.1\"\n  \
-    perfpipe check --run go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n\n\
+    perfpipe check go_2048 --baseline go_2048 --baseline-store old \"p95 < baseline * 1.1\"\n  \
+    perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
     MEASURE   throughput, requests, successes, failures, failures_percent,\n            \
               rejects, mean, min, max, p95 (any percentile), within 200ms,\n            \
@@ -31,12 +31,10 @@ use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, TestArgs};
     A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
     Exit codes: 0 all rules passed; 4 a rule failed.")]
 pub(crate) struct CheckArgs {
-    /// Rules that every run must satisfy
-    #[arg(value_name = "RULE")]
-    pub(crate) rule: Vec<String>,
-    /// Run to check, as `perfpipe list` names it: go_2048, go_2048#2; repeatable
-    #[arg(long = "run", id = "runs_named", value_name = "RUN", conflicts_with_all = ["test", "framework", "repeat", "tag"])]
-    pub(crate) run: Vec<String>,
+    /// Runs to check, as `perfpipe list` names them: go_2048 with all its repeats, go_2048#2 for the second alone; and rules
+    /// that each of them must satisfy, which have a <, > or =. With --test all are rules
+    #[arg(value_name = "RUN|RULE")]
+    words: Vec<String>,
     #[command(flatten)]
     pub(crate) of: TestArgs,
     /// TOML file with more rules
@@ -58,4 +56,40 @@ pub(crate) struct CheckArgs {
     pub(crate) github: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+}
+
+impl CheckArgs {
+    /// Returns the runs that are named.
+    pub(crate) fn runs(&self) -> Vec<String> {
+        self.words.iter().filter(|word| !self.is_rule(word)).cloned().collect()
+    }
+
+    /// Returns the rules that stand on the command line.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter(|word| self.is_rule(word)).map(String::as_str)
+    }
+
+    fn is_rule(&self, word: &str) -> bool {
+        self.of.test.is_some() || word.contains(['<', '>', '='])
+    }
+
+    /// Fails if no runs are chosen, or in two ways.
+    ///
+    /// # Errors
+    /// Those that clap has where it knows which words are runs.
+    pub(crate) fn check_runs(&self) -> clap::error::Result<()> {
+        let refuse = |kind, text: &str| {
+            Err(clap::Error::raw(kind, format!("{text}\n\nFor more information, try '--help'.\n")))
+        };
+        match (self.runs().is_empty(), self.of.test.is_some(), self.of.tag.is_empty()) {
+            (true, false, _) => refuse(
+                ErrorKind::MissingRequiredArgument,
+                "no run is named: name one as `perfpipe list` prints it, as in `perfpipe check go_2048 \"p95 < 200ms\"`, or choose runs by --test",
+            ),
+            (false, _, false) => {
+                refuse(ErrorKind::ArgumentConflict, "runs are chosen by their names or by --tag, not by both")
+            }
+            _ => Ok(()),
+        }
+    }
 }

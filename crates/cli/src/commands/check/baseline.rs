@@ -33,7 +33,8 @@ impl<'a> Baselines<'a> {
         store: &Store,
         runs: &[RunInfo],
     ) -> Result<Self> {
-        let other = args.baseline_store.baseline_store.as_deref().map(store::existing_folder).transpose()?;
+        let open = |path| store::existing_folder(path, store::BASELINE_FLAG);
+        let other = args.baseline_store.baseline_store.as_deref().map(open).transpose()?;
         // Other runs that are damaged there do not matter.
         let runs = match &other {
             Some(other) => other.look().await?.runs,

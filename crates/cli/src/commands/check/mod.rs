@@ -53,7 +53,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let shown = shown(&verdicts, args);
-    write_table(&verdict_table(&shown), args.output.format, &mut output)?;
+    write_table(&verdict_table(&shown), args.output.format(), &mut output)?;
     output.finish()?;
     if shown.len() < verdicts.len() {
         let failed = shown.len();
@@ -74,14 +74,21 @@ async fn of_runs(
     store: &Store,
     left_out: &mut LeftOut,
 ) -> Result<Vec<Verdict>> {
-    let runs = left_out.runs(store).await?;
-    let chosen = Selection::among(runs, &args.run, &args.of)?;
-    chosen.say_repeats(&args.run);
+    let (runs, names) = (left_out.runs(store).await?, args.runs());
+    // A rule without an operator is not taken for the name of a run.
+    let is_stored = |name: &String| runs.iter().any(|run| run.key.is_called(name));
+    if let Some(word) = names.iter().find(|name| name.contains(' ') && !is_stored(name)) {
+        word.parse::<Rule>()?;
+    }
+    let chosen = Selection::among(runs, &names, &args.of)?;
+    chosen.say_repeats(&names);
     let mut baselines = Baselines::new(args, rules, store, &chosen.stored).await?;
     let mut verdicts = Verdicts::default();
     for key in &chosen.keys {
         let read = rules::read(store, key, rules, &args.scope).await;
-        let Some(run) = left_out.or_leave_out(key, read)? else { continue };
+        let Some(mut run) = left_out.or_leave_out(key, read)? else { continue };
+        // Those of many days are a third of the run, and no rule is about single failures.
+        run.errors = Vec::new();
         let baseline = baselines.of(&run.info).await?;
         let (name, view) = (chosen.names.name(key), view::scope(&args.scope, &run.info));
         verdicts.add(rules, (&run, &name), &view, baseline.as_ref())?;
@@ -116,10 +123,10 @@ fn end(verdicts: &[Verdict]) -> Result<()> {
 /// Returns the verdicts that are printed: people see the failed ones first, and of many these alone.
 fn shown(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
     let mut shown = verdicts.to_vec();
-    if args.output.format.is_for_people() {
+    if args.output.format().is_for_people() {
         shown.sort_by_key(|verdict| verdict.holds);
     }
-    if args.output.format == Format::Text && shown.len() > MANY && !terminal::is_wide() {
+    if args.output.format() == Format::Text && shown.len() > MANY && !terminal::is_wide() {
         shown.retain(|verdict| !verdict.holds);
     }
     shown
@@ -127,13 +134,16 @@ fn shown(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
 
 /// Returns the rules of the command line and of the file.
 fn all_rules(args: &CheckArgs) -> Result<Vec<Rule>> {
-    let mut rules = args.rule.iter().map(|text| Ok(text.parse()?)).collect::<Result<Vec<Rule>>>()?;
+    let mut rules = args.rules().map(|text| Ok(text.parse()?)).collect::<Result<Vec<Rule>>>()?;
     if let Some(path) = &args.rules {
         rules.extend(rules::of_file(path)?);
     }
     if rules.is_empty() {
-        let remedy =
-            "Give one, as in `perfpipe check --test 2048 \"p95 < 200ms\"`, or a file of them (--rules).";
+        // What has a space is rather a rule that lacks its operator than the name of a run.
+        if let Some(word) = args.runs().iter().find(|name| name.contains(' ')) {
+            word.parse::<Rule>()?;
+        }
+        let remedy = "Give one, as in `perfpipe check go_2048 \"p95 < 200ms\"`, or a file of them (--rules).";
         return Err(CliError::usage("no rule was given", remedy).into());
     }
     if args.baseline.is_some() && !rules.iter().any(Rule::needs_baseline) {

@@ -54,7 +54,7 @@ impl CompareArgs {
 
     /// Returns true if the comparison is written as a report.
     pub(super) fn is_report(&self) -> bool {
-        self.output.format == ReportFormat::Html
+        self.output.format() == ReportFormat::Html
     }
 
     /// Returns the folder of the store with the baseline, if it is another one.

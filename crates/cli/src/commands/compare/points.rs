@@ -53,7 +53,7 @@ fn format(args: &CompareArgs) -> Result<perfpipe_analyze::table::Format> {
         return Err(CliError::usage(problem, "Leave it out.").into());
     }
     crate::input::idle_flags::check_line_pages(&args.drawn, false)?;
-    match args.output.format {
+    match args.output.format() {
         ReportFormat::Table(format) => Ok(format),
         ReportFormat::Html => {
             let problem = "--format html is for runs, and points are compared";

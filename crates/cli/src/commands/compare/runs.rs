@@ -34,7 +34,8 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.is_report())?;
     refuse_both(args)?;
     let store = store::existing(store).await?;
-    let other = args.baseline_store().map(store::existing_folder).transpose()?;
+    let other =
+        args.baseline_store().map(|path| store::existing_folder(path, store::BASELINE_FLAG)).transpose()?;
     let mut left_out = LeftOut::default();
     // Runs that are named may be of any test.
     let test = args.of.test.as_deref().filter(|_| args.a.is_none());
@@ -81,7 +82,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let changes = compare_sides(&baseline.side, &sides);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = change_table(&changes);
-    match args.output.format {
+    match args.output.format() {
         ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
         ReportFormat::Html => {
             output.write_all(html(args, &baseline, &others, &changes, &table)?.as_bytes())?;

@@ -18,7 +18,7 @@ use crate::args::{ConfirmArgs, RunsArgs};
 pub(crate) struct CopyArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
-    /// Folder of the embedded store to copy to
+    /// Folder of the embedded store to copy to, or of a bucket, as of --store
     #[arg(long, value_name = "DIR", conflicts_with = "to_database", required_unless_present = "to_database")]
     pub(crate) to: Option<PathBuf>,
     /// Postgres database to copy to

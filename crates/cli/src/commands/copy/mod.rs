@@ -13,7 +13,7 @@ use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{Deed, RunNames, Selection, is_confirmed};
-use crate::input::store;
+use crate::input::store::{self, FolderFlag};
 use crate::output::note;
 
 /// Copies the runs that are named, or all runs, and the points of the same test, or all points.
@@ -80,7 +80,7 @@ async fn copy(from: &Store, (key, name): (&RunKey, &str), to: &Store, replace: R
 
 async fn target(args: &CopyArgs) -> Result<Store> {
     match (&args.to, &args.to_database) {
-        (Some(folder), _) => store::folder(folder),
+        (Some(folder), _) => store::folder(folder, &FolderFlag("--to", Some("--to-database"))),
         (None, Some(url)) => store::database(url).await,
         (None, None) => {
             Err(CliError::usage("there is no store to copy to", "Name it with --to or --to-database.").into())

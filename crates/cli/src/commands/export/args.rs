@@ -28,10 +28,10 @@ pub(crate) struct ExportArgs {
     /// Figures to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
-    /// Output format [default: csv; run and statistics are always json, hgrm is always text; openmetrics and influx are
-    /// for seconds]
-    #[arg(long, value_parser = choice(&ExportFormat::ALL))]
-    pub(crate) format: Option<ExportFormat>,
+    /// Output format [default: by the ending of the file, else csv; run and statistics are always json, hgrm is always
+    /// text; openmetrics and influx are for seconds]
+    #[arg(long = "format", id = "format", value_parser = choice(&ExportFormat::ALL))]
+    asked: Option<ExportFormat>,
     #[command(flatten)]
     pub(crate) output: FileArgs,
     #[command(flatten)]
@@ -45,9 +45,14 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
+    /// Returns the format that is asked for, or that the file's ending names.
+    pub(crate) fn format(&self) -> Option<ExportFormat> {
+        self.asked.or_else(|| self.output.named(&ExportFormat::ALL))
+    }
+
     /// Returns the requested format; by default CSV.
     pub(crate) fn form(&self) -> ExportFormat {
-        self.format.unwrap_or(ExportFormat::Table(Format::Csv))
+        self.format().unwrap_or(ExportFormat::Table(Format::Csv))
     }
 
     /// Starts a table with the columns of another, in the requested format.

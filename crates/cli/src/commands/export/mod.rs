@@ -76,12 +76,13 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
             Err(CliError::usage(problem, "Name one of them with its number.").into())
         }
         What::Samples => samples::export(&store, &chosen, args, output).await,
-        What::Rejects => rejects(&store, &chosen.keys, args, output).await,
+        What::Rejects => rejects(&store, &chosen, args, output).await,
         What::Seconds => seconds(&store, &chosen, args, output).await,
         _ => {
             let mut tables = Vec::with_capacity(chosen.keys.len());
             for key in &chosen.keys {
-                tables.push(of_run(figures(&store, key, args).await?, key, &chosen.keys));
+                let figures = chosen.named(key, figures(&store, key, args).await)?;
+                tables.push(of_run(figures, key, &chosen.keys));
             }
             let table = Table::joined(tables);
             let mut writer = args.writer(&table, output)?;
@@ -191,26 +192,28 @@ async fn counts(store: &Store, key: &RunKey, output: &mut Output) -> Result<()> 
     Ok(())
 }
 
+/// What to do where a format is asked for that an export can't have.
+const OWN_FORM: &str = "Leave out --format, and give the file no ending of another one.";
+
 /// Refuses a format that the export does not have.
 fn check_format(args: &ExportArgs) -> Result<()> {
     if args.form().is_metrics() && args.what != What::Seconds {
         let problem = format!("--format {} is for figures over time", args.form().name());
         return Err(CliError::usage(problem, "Give --what seconds.").into());
     }
-    if let (What::Counts, Some(format)) = (args.what, args.format) {
+    if let (What::Counts, Some(format)) = (args.what, args.format()) {
         let problem = format!("--what counts has a form of its own, not {}", format.name());
-        return Err(CliError::usage(problem, "Leave out --format.").into());
+        return Err(CliError::usage(problem, OWN_FORM).into());
     }
     let only = match args.what {
         What::Run | What::Statistics => ExportFormat::Table(Format::Json),
         What::Hgrm => ExportFormat::Table(Format::Text),
         _ => return Ok(()),
     };
-    if args.format.is_none_or(|format| format == only) {
+    if args.format().is_none_or(|format| format == only) {
         return Ok(());
     }
-    Err(CliError::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.")
-        .into())
+    Err(CliError::usage("--what run and statistics are JSON, and hgrm is a text", OWN_FORM).into())
 }
 
 /// Refuses to write bytes that are no text to a terminal.
@@ -266,7 +269,7 @@ async fn seconds(store: &Store, chosen: &Selection, args: &ExportArgs, output: &
         ExportFormat::OpenMetrics => {
             let mut runs = Vec::with_capacity(keys.len());
             for key in keys {
-                let run = view::read(store, key, &args.view).await?;
+                let run = chosen.named(key, view::read(store, key, &args.view).await)?;
                 let table = Timeline::new(&run, &view_of(args, &run.info))?.table();
                 runs.push((run.info, table));
             }
@@ -274,7 +277,7 @@ async fn seconds(store: &Store, chosen: &Selection, args: &ExportArgs, output: &
         }
         ExportFormat::Influx => {
             for key in keys {
-                let run = view::read(store, key, &args.view).await?;
+                let run = chosen.named(key, view::read(store, key, &args.view).await)?;
                 let view = view_of(args, &run.info);
                 let mut pieces = SecondTables::new(&run, &view)?;
                 while let Some(piece) = pieces.next_piece()? {
@@ -302,7 +305,7 @@ async fn second_rows(
     let like = Table::joined(like);
     let mut writer = args.writer(&like, output)?;
     for key in keys {
-        let run = view::read(store, key, &args.view).await?;
+        let run = chosen.named(key, view::read(store, key, &args.view).await)?;
         let view = view_of(args, &run.info);
         let mut pieces = SecondTables::new(&run, &view)?;
         while let Some(piece) = pieces.next_piece()? {
@@ -314,7 +317,8 @@ async fn second_rows(
 }
 
 /// Writes the rejects in pieces.
-async fn rejects(store: &Store, keys: &[RunKey], args: &ExportArgs, output: &mut Output) -> Result<()> {
+async fn rejects(store: &Store, chosen: &Selection, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let keys = &chosen.keys;
     let table = |key: &RunKey, rejects: &[Reject]| of_run(reject_table(rejects), key, keys);
     let Some(first) = keys.first() else { return Ok(()) };
     let mut writer = args.writer(&table(first, &[]), output)?;
@@ -335,7 +339,7 @@ async fn rejects(store: &Store, keys: &[RunKey], args: &ExportArgs, output: &mut
         if let Some(failure) = failure {
             return Err(failure);
         }
-        read?;
+        chosen.named(key, read.map_err(Into::into))?;
         writer.write(&table(key, &piece))?;
     }
     writer.finish()?;

@@ -92,7 +92,7 @@ async fn of_several(store: &Store, chosen: &Selection, args: &ExportArgs, output
     let like = Table::joined(of_chosen.map(empty));
     let mut writer = args.writer(&like, output)?;
     for key in &chosen.keys {
-        let (wanted, run) = Wanted::of(store, key, &args.view).await?;
+        let (wanted, run) = chosen.named(key, Wanted::of(store, key, &args.view).await)?;
         let mut failure = None;
         let mut each = |batch: SampleBatch| {
             let unit = batch.resolution;
@@ -103,7 +103,7 @@ async fn of_several(store: &Store, chosen: &Selection, args: &ExportArgs, output
         if let Some(failure) = failure {
             return Err(failure);
         }
-        result?;
+        chosen.named(key, result.map_err(Into::into))?;
     }
     writer.finish()?;
     Ok(())

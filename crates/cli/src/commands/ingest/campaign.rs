@@ -132,7 +132,7 @@ fn print_runs(runs: &[CampaignRun], names: &RunNames) {
 /// Prints a table with a row for each run.
 fn print(runs: &[CampaignRun], names: &RunNames, args: &IngestArgs, mut output: Output) -> Result<()> {
     let rows: Vec<Row<'_>> = runs.iter().map(|run| Row::of(run, names)).collect();
-    write_table(&table(&rows), args.output.format, &mut output)?;
+    write_table(&table(&rows), args.output.format(), &mut output)?;
     output.finish()
 }
 
@@ -141,7 +141,7 @@ async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &P
     let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
     for done in runs.iter().filter_map(|run| run.ingested.as_ref()) {
         let run = store.read(&done.info.key).await?;
-        report::run_report(&run, &mut pages, args.pages())?;
+        report::run_report(run, &mut pages, args.pages())?;
     }
     pages.print_notes();
     Ok(())

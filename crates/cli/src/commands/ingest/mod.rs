@@ -103,7 +103,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
         replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
         if let Some(folder) = &args.out {
             let mut pages = Pages::new(folder, args.pages(), &store.keys().await?);
-            report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
+            report::run_report(store.read(&done.info.key).await?, &mut pages, args.pages())?;
             pages.print_notes();
         }
         Ok(())

@@ -44,7 +44,7 @@ fn print(points: &[Point], args: &IngestArgs, mut output: Output) -> Result<()> 
     if args.output.is_notes() {
         return Ok(());
     }
-    write_table(&point_table(points), args.output.format, &mut output)?;
+    write_table(&point_table(points), args.output.format(), &mut output)?;
     output.finish()
 }
 

@@ -31,7 +31,7 @@ impl Told {
     /// If it can't be written.
     pub(crate) fn begin(args: &OutputArgs) -> Result<Self> {
         let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
-        Ok(Self { output, format: args.format, since: Instant::now() })
+        Ok(Self { output, format: args.format(), since: Instant::now() })
     }
 }
 

@@ -53,9 +53,10 @@ pub(crate) struct InspectArgs {
     pub(crate) salvage: bool,
     #[command(flatten)]
     pub(crate) cores: CoresArgs,
-    /// Output format; the fields of json are those of perfpipe_ingest::Inspection; of summaries, those of the rows
-    #[arg(long, help_heading = "Output", value_parser = choice(&FORMATS), default_value = "text")]
-    pub(crate) format: Format,
+    /// Output format; the fields of json are those of perfpipe_ingest::Inspection; of summaries, those of the rows [default:
+    /// by the ending of the file, else text]
+    #[arg(long = "format", id = "format", help_heading = "Output", value_parser = choice(&FORMATS))]
+    asked: Option<Format>,
     #[command(flatten)]
     pub(crate) output: FileArgs,
     #[command(flatten)]
@@ -71,20 +72,27 @@ pub(crate) struct InspectArgs {
 /// The formats of an inspection, which is not a table.
 const FORMATS: [Format; 2] = [Format::Text, Format::Json];
 
+impl InspectArgs {
+    /// Returns the format that is asked for, or that the file's ending names; otherwise text.
+    pub(crate) fn format(&self) -> Format {
+        self.asked.or_else(|| self.output.named(&FORMATS)).unwrap_or(Format::Text)
+    }
+}
+
 /// Inspects the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     let given = find(&args.files).await?;
     if !given.files.is_empty() {
         refuse_series(&args.series)?;
-        return summaries::run(&given.files, &names(args)?, args.format, args.output.output.as_deref());
+        return summaries::run(&given.files, &names(args)?, args.format(), args.output.output.as_deref());
     }
     refuse_points(&args.points)?;
     let mut options = options(args)?;
     options.source.read_of_stdin = given.read_of_stdin;
     let mut found = inspect(&args.files, &options).await?;
     let mut output = Output::open(args.output.output.as_deref())?;
-    match args.format {
+    match args.format() {
         Format::Json => {
             let refusal = found.refusal.as_ref().map(Refusal::of);
             serde_json::to_writer_pretty(&mut output, &Document { found: &found, refusal })?;

@@ -50,21 +50,7 @@ const FIRST: [(&str, &[&str]); 12] = [
     ("compare", &["test", "framework", "tag", "phase", "format", "output", "out", "store", "database"]),
     ("trend", &["test", "by", "framework", "phase", "format", "output", "out", "store", "database"]),
     ("sweep", &["test", "framework", "by", "at", "name", "format", "output", "out", "store", "database"]),
-    (
-        "check",
-        &[
-            "runs_named",
-            "test",
-            "rules",
-            "baseline",
-            "phase",
-            "format",
-            "junit",
-            "github",
-            "store",
-            "database",
-        ],
-    ),
+    ("check", &["test", "rules", "baseline", "phase", "format", "junit", "github", "store", "database"]),
     (
         "export",
         &["what", "format", "output", "percentiles", "label", "phase", "from", "to", "store", "database"],

@@ -84,7 +84,7 @@ pub(super) fn is_name(args: &SweepArgs) -> bool {
 pub(super) fn tests<'a>(points: &'a [Point], args: &SweepArgs) -> Result<Vec<&'a str>> {
     let tests: BTreeSet<&str> = points.iter().map(|point| point.key.test.as_str()).collect();
     let tests = Vec::from_iter(tests);
-    let has_room = matches!(args.output.format, ReportFormat::Table(Format::Text | Format::Markdown));
+    let has_room = matches!(args.output.format(), ReportFormat::Table(Format::Text | Format::Markdown));
     if tests.len() > 1 && !has_room {
         let problem = format!("the files have {} tests, and this format has room for one", tests.len());
         return Err(CliError::usage(problem, format!("Choose one by --test: {}.", tests.join(", "))).into());

@@ -23,7 +23,7 @@ use crate::output::{Output, note, page_folder};
 
 /// Prints the levels of a test, and draws them; of files, of each of their tests.
 pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
-    idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
+    idle_flags::check_line_pages(&args.drawn, args.output.format() == ReportFormat::Html)?;
     let mut left_out = LeftOut::default();
     let all = match &args.test {
         _ if !args.files.is_empty() => with_readings(files::points(args).await?, &args.series).await?,
@@ -54,7 +54,7 @@ fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> 
     let frameworks = if files::is_name(args) { &[][..] } else { &args.framework };
     let chosen = points::among(all, test, frameworks, &args.tool)?;
     if let Some(at) = args.at {
-        return league::print(&chosen, (test, at), args.output.format, output);
+        return league::print(&chosen, (test, at), args.output.format(), output);
     }
     let by = match args.by {
         Some(Axis::Concurrency) => SweepBy::Concurrency,
@@ -65,7 +65,7 @@ fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> 
     let written =
         args.drawn.out.as_deref().map(|out| pages::draw(args, test, out, all, (&levels, by))).transpose()?;
     let table = level_table(&levels, by);
-    match args.output.format {
+    match args.output.format() {
         ReportFormat::Table(format) => write_table(&table, format, output)?,
         ReportFormat::Html => {
             let style = args.pages().style();

@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 93] = [
+const LINES: [(&str, IsRead); 95] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -87,11 +87,11 @@ const LINES: [(&str, IsRead); 93] = [
     ),
     (
         "ingest a.zip --out charts --format json -o x.json",
-        |c| matches!(c, Command::Ingest(a) if a.out.as_deref() == Some(Path::new("charts")) && a.output.format == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::Ingest(a) if a.out.as_deref() == Some(Path::new("charts")) && a.output.format() == Format::Json && a.output.file.output.is_some()),
     ),
     (
         "ingest night --dry-run --jobs 3 --format md",
-        |c| matches!(c, Command::Ingest(a) if a.campaign.dry_run && a.campaign.jobs == Some(3) && a.output.format == Format::Markdown),
+        |c| matches!(c, Command::Ingest(a) if a.campaign.dry_run && a.campaign.jobs == Some(3) && a.output.format() == Format::Markdown),
     ),
     (
         "ingest a.zip --out c --page-format png --scale 4 --fonts system",
@@ -100,7 +100,7 @@ const LINES: [(&str, IsRead); 93] = [
     ("ingest a.zip b.csv -", |c| matches!(c, Command::Ingest(a) if a.files.len() == 3)),
     (
         "inspect a.zip --format json -o x.json",
-        |c| matches!(c, Command::Inspect(a) if a.format == Format::Json && a.output.output.as_deref() == Some(Path::new("x.json"))),
+        |c| matches!(c, Command::Inspect(a) if a.format() == Format::Json && a.output.output.as_deref() == Some(Path::new("x.json"))),
     ),
     ("report go_2048 spring_2048", |c| matches!(c, Command::Report(a) if a.runs.run.len() == 2)),
     (
@@ -121,11 +121,11 @@ const LINES: [(&str, IsRead); 93] = [
     ),
     (
         "merge go_t --parts 2 --format json -o x",
-        |c| matches!(c, Command::Merge(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::Merge(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
     ),
     (
         "watch run.jtl --format json -o x",
-        |c| matches!(c, Command::Watch(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::Watch(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
     ),
     (
         "report --test t --chart time,sweep --format png --scale 1",
@@ -149,19 +149,19 @@ const LINES: [(&str, IsRead); 93] = [
     ),
     (
         "export go_2048#2 --what samples --format parquet --output x",
-        |c| matches!(c, Command::Export(a) if a.runs.run == ["go_2048#2"] && a.format.is_some_and(|f| f.of_table().is_none())),
+        |c| matches!(c, Command::Export(a) if a.runs.run == ["go_2048#2"] && a.format().is_some_and(|f| f.of_table().is_none())),
     ),
     (
         "diagnose go_2048 --cores 72 --format json -o x",
-        |c| matches!(c, Command::Diagnose(a) if a.cores.cores == Some(72) && a.output.format == Format::Json),
+        |c| matches!(c, Command::Diagnose(a) if a.cores.cores == Some(72) && a.output.format() == Format::Json),
     ),
     (
         "diagnose --framework go --test 2048 --repeat 2",
         |c| matches!(c, Command::Diagnose(a) if a.runs.of.test.as_deref() == Some("2048")),
     ),
     (
-        "check --run go_2048 --run go_2048#2 'p95 < 1s'",
-        |c| matches!(c, Command::Check(a) if a.run.len() == 2 && a.rule == ["p95 < 1s"]),
+        "check go_2048 'p95 < 1s' go_2048#2",
+        |c| matches!(c, Command::Check(a) if a.runs() == ["go_2048", "go_2048#2"] && a.rules().eq(["p95 < 1s"])),
     ),
     (
         "check --test t --framework a --repeat 1 --rules r.toml --junit j.xml --github",
@@ -207,7 +207,7 @@ const LINES: [(&str, IsRead); 93] = [
     ),
     (
         "compare a b --baseline-store old --format csv --output x --percentiles 9",
-        |c| matches!(c, Command::Compare(a) if a.output.format == ReportFormat::Table(Format::Csv) && a.baseline_store.baseline_store.is_some()),
+        |c| matches!(c, Command::Compare(a) if a.output.format() == ReportFormat::Table(Format::Csv) && a.baseline_store.baseline_store.is_some()),
     ),
     (
         "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale --fonts none",
@@ -215,7 +215,7 @@ const LINES: [(&str, IsRead); 93] = [
     ),
     (
         "list --format json --output runs.json",
-        |c| matches!(c, Command::List(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::List(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
     ),
     (
         "copy a b --to laptop --replace --yes",
@@ -255,10 +255,12 @@ const LINES: [(&str, IsRead); 93] = [
     }),
     (
         "verify go_2048 --format csv --output x",
-        |c| matches!(c, Command::Verify(a) if a.runs.run == ["go_2048"] && a.output.format == Format::Csv),
+        |c| matches!(c, Command::Verify(a) if a.runs.run == ["go_2048"] && a.output.format() == Format::Csv),
     ),
     ("verify --test t --framework a --repeat 1", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
     ("migrate --dry-run", |c| matches!(c, Command::Migrate(a) if a.dry_run)),
+    ("repair -y", |c| matches!(c, Command::Repair(a) if a.confirm.yes)),
+    ("repair --yes", |c| matches!(c, Command::Repair(a) if a.confirm.yes)),
     ("repair --dry-run", |c| matches!(c, Command::Repair(a) if a.dry_run && a.runs.is_all())),
     (
         "repair --test t --framework a --repeat 1",
@@ -386,9 +388,11 @@ fn runs_are_named_in_one_way_at_a_time() {
             );
         }
     }
-    for runs in ["report", "verify", "repair", "copy --to x", "drop", "check 'p95 < 1s' --run"] {
+    for runs in ["report", "verify", "repair", "copy --to x", "drop"] {
         assert_eq!(refused(&format!("{runs} go_t --test t")), ErrorKind::ArgumentConflict, "{runs}");
     }
+    assert_eq!(refused("check 'p95 < 1s' go_t --tag a=b"), ErrorKind::ArgumentConflict);
+    assert_eq!(refused("check --run go_t 'p95 < 1s'"), ErrorKind::UnknownArgument);
     for line in [
         "report",
         "report --framework f",

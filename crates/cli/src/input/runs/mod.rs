@@ -9,7 +9,7 @@ mod unknown;
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use perfpipe_analyze::format::counted;
 use perfpipe_ingest::run::is_numbered;
 use perfpipe_ingest::store::Listing;
@@ -102,6 +102,16 @@ impl Selection {
     /// Returns the names of the runs as they are printed.
     pub(crate) fn printed(&self) -> Vec<String> {
         self.keys.iter().map(|key| self.names.name(key)).collect()
+    }
+
+    /// Names the run of several that an error is of: what is written of all of them is not complete then.
+    pub(crate) fn named<T>(&self, key: &RunKey, read: Result<T>) -> Result<T> {
+        match self.keys.len() {
+            1 => read,
+            several => read.with_context(|| {
+                format!("of {several} runs, {} can't be read, and no other is exported", self.names.name(key))
+            }),
+        }
     }
 
     /// Prints which names stand for several repeats.

@@ -119,7 +119,7 @@ fn listed_and_dropped(store: &Store) {
     store.run(&["drop", "nio_2048#2", "--part", "1"]).said();
     let complaint = merge(store, "3").complaint(1);
     assert_told(&complaint, &["part 3 of 3 of nio_2048 is missing", "--part"]);
-    assert_told(&merge(store, "2").complaint(1), &["part 1/3", "2 parts"]);
+    assert_told(&merge(store, "2").complaint(1), &["--part K/3", "Give --parts 3"]);
     assert_told(&store.run(&["merge", "go_2048", "--parts", "3"]).complaint(1), &["go_2048", "nio_2048"]);
     assert_told(
         &store.run(&part(&logs[2], "2/3", &[])).complaint(1),

@@ -223,3 +223,41 @@ fn table_of_changes_does_not_contradict_itself() {
         }
     }
 }
+
+/// What a command prints on a terminal of so many columns.
+fn on_terminal(store: &Store, columns: u32, command: &str) -> String {
+    let perfpipe = env!("CARGO_BIN_EXE_perfpipe");
+    let line = format!("stty cols {columns} rows 40; exec {perfpipe} {command} --store '{}'", store.place());
+    let mut script = std::process::Command::new("script");
+    script.args(["-qefc", &line, "/dev/null"]).current_dir(store.folder.path());
+    script.env("TERM", "xterm").env_remove("PERFPIPE_DATABASE_URL").stdin(std::process::Stdio::null());
+    String::from_utf8(done(&mut script).out).unwrap().replace('\r', "")
+}
+
+#[test]
+fn narrow_terminal_keeps_the_verdict() {
+    let store = Store::embedded();
+    for (name, framework) in [("Results-2048-9000.csv", "go"), ("Results-2048-8181.killed.csv", "node")] {
+        let zip = fixture(&format!("{name}.zip"));
+        let key = ["--framework", framework, "--test", "t", "-q"];
+        store.run(&[&["ingest", zip.to_str().unwrap()], &key[..]].concat());
+    }
+    for columns in [80, 60] {
+        let command = "compare go_t node_t --color never";
+        let compared = on_terminal(&store, columns, command);
+        let heading = compared.lines().next().unwrap();
+        assert!(["measure", "b is"].iter().all(|name| heading.contains(name)), "{columns}: {compared}");
+        let failures = compared.lines().find(|line| line.contains("failures")).unwrap();
+        assert!(!failures.contains("failures_") && failures.contains("unknown"), "{columns}: {compared}");
+        let league = on_terminal(&store, columns, "report --test t --format svg --color never");
+        let heading = league.lines().next().unwrap();
+        assert!(
+            ["framework", "throughput", "p95", "p99", "failures"].iter().all(|name| heading.contains(name)),
+            "{columns}: {league}"
+        );
+        // Notes are sentences, which the terminal wraps.
+        let tables = compared.lines().chain(league.lines()).filter(|line| line.contains("  "));
+        let wide: Vec<&str> = tables.filter(|line| line.chars().count() > columns as usize).collect();
+        assert!(wide.is_empty(), "{columns}: {wide:?}");
+    }
+}

@@ -59,6 +59,39 @@ fn error_behind_the_commit_of_an_ingest_says_that_the_run_is_stored() {
     assert_eq!(store.keys(), ["nio 2048", "go t"]);
 }
 
+#[test]
+fn ending_of_a_file_names_its_format_unless_a_flag_does() {
+    let store = store_with_run();
+    let of_all: &[(&str, &str)] =
+        &[("csv", "csv"), ("json", "json"), ("md", "md"), ("txt", "text"), ("JSON", "json")];
+    for command in [&EXPORT[..], &["list"], &["verify"], &["diagnose", "nio_2048"]] {
+        for (ending, format) in of_all {
+            let (file, name) = path(&store, &format!("x.{ending}"));
+            let _ = store.run(&[command, &["-o", &name]].concat());
+            let _ = store.run(&[command, &["--format", format, "-o", "x"]].concat());
+            assert_eq!(
+                fs::read(file).unwrap(),
+                fs::read(path(&store, "x").0).unwrap(),
+                "{command:?} {ending}"
+            );
+        }
+    }
+    let (table, name) = path(&store, "x.json");
+    store.run(&[&EXPORT[..], &["--format", "md", "-o", &name]].concat()).said();
+    assert!(fs::read_to_string(&table).unwrap().starts_with("| "), "a flag goes before the ending");
+    let (table, name) = path(&store, "x.parquet");
+    store.run(&[&EXPORT[..], &["-o", &name]].concat()).said();
+    assert!(fs::read(table).unwrap().starts_with(b"PAR1"));
+    let (page, name) = path(&store, "x.html");
+    store.run(&["compare", "nio_2048", "nio_2048", "-o", &name]).said();
+    assert!(fs::read_to_string(page).unwrap().starts_with("<!DOCTYPE html>"));
+    for (what, ending) in [("run", "csv"), ("hgrm", "json"), ("counts", "parquet")] {
+        let complaint =
+            store.run(&[&EXPORT[..], &["--what", what, "-o", &format!("y.{ending}")]].concat()).complaint(2);
+        assert_told(&complaint, &["ending"]);
+    }
+}
+
 /// What a command leaves in an ordinary file.
 fn expected(store: &Store, arguments: &[&str], named: &str) -> Vec<u8> {
     let (file, name) = path(store, "expected");

@@ -50,7 +50,7 @@ fn several_runs_are_taken_by_their_names_and_by_their_test() {
     assert_eq!(report(&["go_t#2"]), report(&["--test", "t", "--framework", "go", "--repeat", "2"]));
     let check =
         |flags: &[&str]| store.run(&[&["check", "requests > 1", "--format", "csv"], flags].concat()).text();
-    assert_eq!(check(&["--run", "go_t#2"]), check(&["--test", "t", "--framework", "go", "--repeat", "2"]));
+    assert_eq!(check(&["go_t#2"]), check(&["--test", "t", "--framework", "go", "--repeat", "2"]));
     let compare = |flags: &[&str]| store.run(&[&["compare", "--format", "csv"], flags].concat()).text();
     assert_eq!(
         compare(&["go_t", "a_b_t"]),
@@ -84,13 +84,28 @@ fn name_that_matches_no_run_or_two_is_told() {
     let log = fixture("crlf.csv");
     store.run(&["ingest", log.to_str().unwrap(), "--framework", "a", "--test", "b_t"]).said();
     for command in
-        [&["export"][..], &["drop"], &["verify"], &["report"], &["diagnose"], &["check", "mean > 0", "--run"]]
+        [&["export"][..], &["drop"], &["verify"], &["report"], &["diagnose"], &["check", "mean > 0"]]
     {
         let told = store.run(&[command, &["a_b_t"]].concat()).complaint(2);
         assert!(told.contains("a_b/t") && told.contains("a/b_t"), "{told}");
         assert_eq!(store.keys().len(), 4);
     }
     store.run(&["export", "a/b_t"]).text();
+}
+
+#[test]
+fn what_is_missing_of_a_command_line_is_told_as_it_can_be_given() {
+    let store = filled(Store::embedded());
+    for line in [&["export"][..], &["export", "--framework", "go"], &["diagnose"], &["check", "mean > 0"]] {
+        assert_told(&store.run(line).complaint(2), &["no run is named", "perfpipe list", "--test"]);
+    }
+    for line in [&["attach-cpu"][..], &["attach-cpu", "go_t"], &["attach-cpu", "--test", "t"]] {
+        let told = ["attach-cpu go_2048 cpu.csv", "--test chooses runs", "--cpu-from asks"];
+        assert_told(&store.run(line).complaint(2), &told);
+    }
+    // A rule without an operator is no name.
+    assert_told(&store.run(&["check", "go_t", "mean 200ms"]).complaint(2), &["[rule]", "mean 200ms"]);
+    assert_told(&store.run(&["check", "go_x", "mean > 0"]).complaint(1), &["go_x", "go_t#1, go_t#2"]);
 }
 
 /// What a command prints, by run.
@@ -114,10 +129,7 @@ fn name_means_all_repeats_in_every_command_and_by_every_door() {
             &["report", "--format", "svg", "--table", "csv"],
             &["check", "mean > 0", "--format", "csv"],
         ] {
-            let named = |name: &str| match command[0] {
-                "check" => store.run(&[command, &["--run", name]].concat()),
-                _ => store.run(&[command, &[name]].concat()),
-            };
+            let named = |name: &str| store.run(&[command, &[name]].concat());
             let all = named("go_t").text();
             assert_eq!(all, store.run(&[command, &parts].concat()).text(), "{command:?}");
             assert_eq!(all, named("go/t").text(), "{command:?}");
@@ -128,7 +140,7 @@ fn name_means_all_repeats_in_every_command_and_by_every_door() {
         // What is printed of the first of several repeats means it alone.
         for command in [
             &["verify", "--format", "csv", "go_t"][..],
-            &["check", "mean > 0", "--format", "csv", "--run", "go_t"],
+            &["check", "mean > 0", "--format", "csv", "go_t"],
             &["diagnose", "--format", "csv", "go_t"],
         ] {
             assert_eq!(by_run(&store.run(command).text()), ["go_t#1", "go_t#2"], "{command:?}");

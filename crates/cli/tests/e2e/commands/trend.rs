@@ -94,7 +94,7 @@ fn latest_runs_with_a_tag_are_a_baseline() {
     commits(&store);
     let check = |run: &str, baseline: &str| {
         let rule = "p95 < baseline * 1.1";
-        store.run(&["check", "--run", run, "--baseline", baseline, rule, "--format", "json"])
+        store.run(&["check", run, "--baseline", baseline, rule, "--format", "json"])
     };
     // Against those before the change, and against those since.
     assert_eq!(check("go_t#10", "last 5 of tag:branch=main").code, Some(4));

@@ -81,7 +81,7 @@ fn tables_and_pages_have_one_throughput_and_one_duration_of_a_run() {
         assert!(near(&league[0]["throughput"], throughput), "seed {seed}: {league:?}");
         let trend = json(&store, &["trend", "--test", "t", "--by", "run", "--format", "json"]);
         assert!(near(&trend[0]["throughput"], throughput), "seed {seed}: {trend:?}");
-        let checked = json(&store, &["check", "--run", "go_t", "throughput > 0", "--format", "json"]);
+        let checked = json(&store, &["check", "go_t", "throughput > 0", "--format", "json"]);
         assert!(near(&checked[0]["value"], throughput), "seed {seed}: {checked:?}");
         compared(&store, &summary, &league[0]);
         pages(&store, throughput, &in_words);

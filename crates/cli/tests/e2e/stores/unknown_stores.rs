@@ -80,6 +80,23 @@ fn other_flags_that_name_a_store_take_no_unknown_kind_either() {
         assert_told(&complaint, &["hdfs://"]);
         assert_eq!(names(&store), before, "{arguments:?}");
     }
+    for (flag, url, told) in [
+        ("--to", "postgres://u@h/d", &["--to: ", "--to-database URL"][..]),
+        ("--to", "mysql://u:hunter2@h/d", &["mysql://", "--to DIR", "--to-database"]),
+        ("--to", "gs:/bucket/x", &["gs://", "both slashes"]),
+        ("--store", "s3:/bucket/x", &["--store: ", "both slashes"]),
+        ("--baseline-store", "postgres://u@h/d", &["--baseline-store", "perfpipe copy"]),
+    ] {
+        let command = match flag {
+            "--to" => store.run(&["copy", flag, url]),
+            "--store" => run_at(&store, &["list", flag, url]),
+            _ => store.run(&["compare", &run, &run, flag, url]),
+        };
+        let complaint = command.complaint(2);
+        assert_told(&complaint, told);
+        assert!(!complaint.contains("hunter2"), "{complaint}");
+        assert_eq!(names(&store), before, "{flag} {url}");
+    }
     let missing = store.run(&["compare", &run, &run, "--baseline-store", "nothing"]).complaint(1);
     assert_told(&missing, &["nothing"]);
     assert_eq!(names(&store), before);

@@ -179,6 +179,25 @@ fn verify_names_each_damaged_file_and_repair_sets_the_run_aside() {
     }
 }
 
+#[test]
+fn export_of_several_names_the_damaged_one_and_writes_no_file() {
+    let store = filled(Store::embedded());
+    damage(&file(&store, "go+2048+2", "samples.parquet"));
+    for (what, format) in [("samples", "csv"), ("samples", "parquet"), ("percentiles", "csv")] {
+        let export = ["export", "go_2048", "--what", what, "--format", format];
+        let complaint = store.run(&[&export[..], &["-o", "out"]].concat()).complaint(1);
+        assert_told(&complaint, &["of 2 runs, go_2048#2 can't be read", "samples.parquet", "[store-failed]"]);
+        assert!(!store.folder.path().join("out").exists(), "{what} {format}");
+        store.run(&[&["export", "go_2048#1"], &export[2..]].concat());
+    }
+    damage(&file(&store, "go+2048+2", "seconds.parquet"));
+    for what in ["seconds", "summary", "labels"] {
+        let complaint = store.run(&["export", "go_2048", "--what", what, "-o", "out"]).complaint(1);
+        assert_told(&complaint, &["go_2048#2 can't be read", "seconds.parquet"]);
+        assert!(!store.folder.path().join("out").exists(), "{what}");
+    }
+}
+
 /// Every file of a store but for locks.
 fn tree(store: &Store) -> Vec<PathBuf> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -64,7 +64,7 @@ fn misused_levels_are_refused() {
     let store = Store::embedded();
     fill(&store, "beta", 8101, "t");
     let complaint = |code, arguments: &[&str]| check(&store, arguments).complaint(code);
-    assert_told(&complaint(2, &["--run", "beta_t", "mean < 1s at 32"]), &["is about points", "--test"]);
+    assert_told(&complaint(2, &["beta_t", "mean < 1s at 32"]), &["is about points", "--test"]);
     assert_told(&complaint(2, &["--test", "t", "--tag", "a=b", "mean < 1s at 32"]), &["nor tags"]);
     assert_told(&complaint(2, &["--test", "t", "cpu < 1 at 32"]), &["cpu is not known of points"]);
     assert_told(&complaint(2, &["--test", "t", "answers > 1"]), &["points only", "at 32"]);

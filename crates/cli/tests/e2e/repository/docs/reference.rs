@@ -1,6 +1,8 @@
 //! The tables of docs/reference, against what they list.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::path::Path;
 use std::process::Command;
 
 use parquet::basic::LogicalType;
@@ -78,6 +80,52 @@ fn page_of_errors_lists_every_code() {
         codes.sort_unstable();
         assert_eq!(listed, codes, "the codes of {name}");
     }
+}
+
+/// The page has each code below the exit code of the errors that the source makes with it.
+#[test]
+fn page_of_errors_has_the_exit_code_of_each() {
+    let page = std::fs::read_to_string(root().join("docs/reference/errors.md")).unwrap();
+    let (_, section) = page.split_once("## Codes of errors\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let mut listed: BTreeMap<&str, &str> = BTreeMap::new();
+    for part in section.split("exits with ").skip(1) {
+        let rows = part.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        listed.extend(rows.map(|code| (code, &part[..1])));
+    }
+    let made = made_in(&root().join("crates/ingest/src"));
+    assert!(made.len() > 60, "{made:?}");
+    let mut wrong = Vec::new();
+    for kind in ErrorKind::ALL {
+        let code = kind.code();
+        let exits = made.get(&format!("{kind:?}"));
+        if let Some(exits) = exits.filter(|exits| !exits.contains(listed[code])) {
+            wrong.push(format!("{code}: the page says {}, the source {exits:?}", listed[code]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The exit codes of the errors that the source makes, by the variant of their kind.
+fn made_in(folder: &Path) -> BTreeMap<String, BTreeSet<&'static str>> {
+    const EXITS: [(&str, &str); 3] =
+        [("Error::usage(", "2"), ("Error::input(", "3"), ("Error::refused(", "1")];
+    let mut made: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            made_in(&path).into_iter().for_each(|(kind, exits)| made.entry(kind).or_default().extend(exits));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (call, exit) in EXITS {
+            for after in text.split(call).skip(1) {
+                let Some(rest) = after.trim_start().strip_prefix("ErrorKind::") else { continue };
+                let kind = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap();
+                made.entry(kind.to_owned()).or_default().insert(exit);
+            }
+        }
+    }
+    made
 }
 
 /// The codes that a function of an enum returns. It matches all variants, so none is missing.
