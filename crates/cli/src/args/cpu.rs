@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use perfpipe_ingest::source::TimeFormat;
 
 use super::values::duration;
 
@@ -13,6 +14,13 @@ pub(crate) struct CpuReadArgs {
     /// Time zone of dates without one: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
+    /// Format of times that are neither epoch times nor ISO dates, as in JMeter's timestamp_format: 'dd/MM/yyyy HH:mm:ss'
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) time_format: Option<TimeFormat>,
+    /// Columns of a table of CPU readings, by name or number: TIME,VALUE; several values are added up, and one with idle in its
+    /// name is taken from 100 [default: found by their names, or the only one beside the time]
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) cpu_columns: Option<String>,
     /// Item to read if the CPU export has several: the number of Zabbix's, or the label in a PerfMon log
     #[arg(long, value_name = "ID")]
     pub(crate) cpu_item: Option<String>,
@@ -63,6 +71,10 @@ pub(crate) struct SeriesArgs {
     /// Unit of the series, as it is shown: bytes; one for all series, or one for each in their order
     #[arg(long, value_name = "UNIT", requires = "series")]
     pub(crate) unit: Vec<String>,
+    /// Columns of the series' tables, by name or number: TIME,VALUE; one for all series, or one for each in their order
+    /// [default: the column that is named as the series, or the only one beside the time]
+    #[arg(long, value_name = "NAMES", requires = "series")]
+    pub(crate) series_columns: Vec<String>,
 }
 
 /// The help of `--cpu-lookback` for commands that read a CPU export.

@@ -33,6 +33,10 @@ pub(crate) struct LogArgs {
     /// Maximum distance of any record from the log's first record, or from --origin: 7d, 36h, 90m (at most 12d)
     #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = duration::parse)]
     pub(crate) max_span: u64,
+    /// Take only the records within a time, as of one of several runs in a log, and leave the others out: FROM..TO, FROM.. or
+    /// ..TO, in epoch ms or as dates
+    #[arg(long, value_name = "FROM..TO")]
+    pub(crate) only: Option<String>,
     /// Time zero in epoch ms, at or before the first record [default: the smallest timeStamp]; for logs without a clock, the
     /// time at which the tool started
     #[arg(long, value_name = "MS")]

@@ -159,6 +159,8 @@ fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
 fn source(args: &AttachArgs) -> Result<SourceOptions> {
     let mut source = SourceOptions::default().with_time_zone(args.reading.time_zone.parse()?);
     source.cpu_item.clone_from(&args.reading.cpu_item);
+    source.cpu_columns.clone_from(&args.reading.cpu_columns);
+    source.time_format.clone_from(&args.reading.time_format);
     source.cpu_scale = cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?;
     source.cores = args.cores.cores;
     Ok(source)

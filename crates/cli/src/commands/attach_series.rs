@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{ArgAction, Args};
 use perfpipe_ingest::series::CpuChoice;
-use perfpipe_ingest::source::{SourceOptions, read_series};
+use perfpipe_ingest::source::{SourceOptions, TimeFormat, read_series};
 
 use crate::args::{AskArgs, ConfirmArgs, RunsArgs, SeriesArgs, StoreArgs};
 use crate::input::readings::series;
@@ -32,6 +32,9 @@ pub(crate) struct AttachSeriesArgs {
     /// Time zone of dates without one: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
+    /// Format of times that are neither epoch times nor ISO dates, as in JMeter's timestamp_format: 'dd/MM/yyyy HH:mm:ss'
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) time_format: Option<TimeFormat>,
     /// Attach what can be read of truncated or damaged files, and mark the run partial
     #[arg(long)]
     pub(crate) salvage: bool,
@@ -48,7 +51,9 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
     if named.asked.is_empty() {
         series::refuse_idle(&args.ask)?;
     }
-    let source = SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
+    let mut source =
+        SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
+    source.time_format.clone_from(&args.time_format);
     let store = store::existing(at).await?;
     let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
     let files = read_series(&named.files, &source).await?;

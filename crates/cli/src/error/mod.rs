@@ -15,7 +15,7 @@ use self::causes::chain;
 pub(crate) use self::exit_code::code;
 use self::exit_code::name;
 pub(crate) use self::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
-pub(crate) use self::remedy::of_ingest;
+pub(crate) use self::remedy::{of_ingest, with_flags};
 
 /// Prints an error with its remedy, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {

@@ -74,15 +74,21 @@ pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
 }
 
 /// The flags for options of the library that its remedies name beside what depends on the file.
-const FLAGS: [(&str, &str); 4] = [
+const FLAGS: [(&str, &str); 10] = [
     ("IngestOptions::max_rejects", "--max-rejects"),
+    ("IngestOptions::only", "--only FROM..TO"),
     ("IngestOptions::origin", "--origin"),
     ("IngestOptions::series", "--series NAME=FILE"),
+    ("LayoutOptions::columns", "--columns"),
+    ("LayoutOptions::delimiter", "--delimiter"),
+    ("SeriesFile::columns", "--series-columns TIME,VALUE"),
+    ("SourceOptions::cpu_columns", "--cpu-columns TIME,VALUE"),
     ("SourceOptions::cpu_item", "--cpu-item"),
+    ("SourceOptions::time_format", "--time-format"),
 ];
 
-/// Returns a remedy of the library with the flags for the options that it names.
-fn with_flags(remedy: String) -> String {
+/// Returns a remedy or a note of the library with the flags for the options that it names.
+pub(crate) fn with_flags(remedy: String) -> String {
     FLAGS.iter().fold(remedy, |remedy, (option, flag)| remedy.replace(option, flag))
 }
 
@@ -109,11 +115,8 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::TooManyRejects => TOO_MANY_REJECTS,
         ErrorKind::Unrecognised => {
             "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise name \
-             its columns with --columns, and an unusual delimiter with --delimiter. A CPU export needs the \
-             columns clock and value. docs/tools/README.md lists the formats of other load tools."
-        }
-        ErrorKind::UnknownColumns => {
-            "If the log has no header and other columns than JMeter's default ones, name them with --columns; name an unusual delimiter with --delimiter."
+             its columns with --columns, and an unusual delimiter with --delimiter. A CPU export needs \
+             a column of times and one of readings. docs/tools/README.md lists the formats of other load tools."
         }
         ErrorKind::ColumnsIncomplete => {
             "Name every column of the log with --columns, among them timeStamp, elapsed and success."

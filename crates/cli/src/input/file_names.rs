@@ -1,6 +1,6 @@
 //! Names of runs that are read from those of their logs: `--name`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use perfpipe_ingest::IngestOptions;
@@ -25,7 +25,7 @@ pub(crate) fn take(options: &mut IngestOptions, args: &PointArgs, files: &[PathB
         options.file_names = Some(pattern);
         return Ok(());
     };
-    let Some(parts) = pattern.read(&name(file)) else {
+    let Some(parts) = pattern.read(&file.to_string_lossy()) else {
         let problem = format!("{}: its name does not follow --name", file.display());
         return Err(CliError::usage(problem, "Correct the pattern, in which {*} stands for any text.").into());
     };
@@ -35,10 +35,6 @@ pub(crate) fn take(options: &mut IngestOptions, args: &PointArgs, files: &[PathB
     options.test = test.or(options.test.take());
     options.repeat = repeat.map_or(options.repeat, Repeat::Number);
     Ok(())
-}
-
-fn name(file: &Path) -> String {
-    file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// Refuses a pattern that names what another flag names too.

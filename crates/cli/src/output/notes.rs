@@ -5,6 +5,7 @@ use perfpipe_ingest::inspection::ClockGuess;
 use perfpipe_ingest::run::{Note, NoteKind};
 
 use super::say::{note, warn};
+use crate::error::with_flags;
 
 /// What is known beside a note when its remedy is looked for.
 #[derive(Clone, Copy, Default)]
@@ -23,7 +24,11 @@ pub(crate) fn print(said: &Note, before: &str, facts: Facts<'_>) {
 
 /// Returns a note with what can be done about it.
 pub(crate) fn with_hint(said: &Note, facts: Facts<'_>) -> String {
-    hint(said.kind(), facts).map_or_else(|| said.to_string(), |hint| format!("{said}; {hint}"))
+    let text = with_flags(said.to_string());
+    match hint(said.kind(), facts) {
+        Some(hint) => format!("{text}; {hint}"),
+        None => text,
+    }
 }
 
 fn hint(kind: NoteKind, facts: Facts<'_>) -> Option<String> {

@@ -44,16 +44,23 @@ fn differs(row: &Value) -> Vec<String> {
     if let Some(note) = row["notes"].as_str() {
         check(told.contains(note), format!("no note {note:?}: {told}"));
     }
+    let mut equal = |found: &std::collections::HashMap<String, String>, figures: &Value| {
+        for (name, value) in figures.as_object().unwrap() {
+            let found: f64 = found.get(name).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
+            let value = value.as_f64().unwrap();
+            let is_near = (found - value).abs() < 1e-6 * value.abs().max(1.0);
+            check(is_near, format!("{name} is {found}, not {value}"));
+        }
+    };
+    if !row["points"].is_null() {
+        let points = store.run(&["export", "--test", "t", "--what", "points"]).text();
+        equal(&rows(&points)[0], &row["points"]);
+        return wrong;
+    }
+    equal(&rows(&store.run(&["export", "f_t", "--what", "summary"]).text())[0], &row["figures"]);
     let rejects = store.list()[0]["rejects"].as_u64().unwrap_or_default();
     let expected = row["rejects"].as_u64().unwrap_or_default();
     check(rejects == expected, format!("{rejects} rejects, not {expected}"));
-    let summary = store.run(&["export", "f_t", "--what", "summary"]).text();
-    let summary = rows(&summary);
-    for (name, value) in row["figures"].as_object().unwrap() {
-        let found: f64 = summary[0].get(name).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
-        let value = value.as_f64().unwrap();
-        check((found - value).abs() < 1e-6 * value.abs().max(1.0), format!("{name} is {found}, not {value}"));
-    }
     wrong
 }
 

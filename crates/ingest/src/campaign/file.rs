@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::formats::date::DateParser;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parsed::Parsed;
@@ -202,7 +201,7 @@ struct Head {
 
 impl Head {
     fn read(logs: &mut [LogSource], options: &IngestOptions) -> Result<Self> {
-        let dates = DateParser::new(options.source.time_zone.clone());
+        let dates = options.source.dates();
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
         let parser = Parser::new(dates, injectors, Arc::default(), CpuJoin::default());
         let mut head = Self::default();

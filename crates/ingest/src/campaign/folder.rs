@@ -14,7 +14,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Lists the folders. Their subfolders are not searched.
+    /// Lists the files in the folders and in their subfolders. Links to folders are not followed.
     ///
     /// # Errors
     /// When a folder can't be read, or is named twice.
@@ -28,7 +28,15 @@ impl Listing {
                 return Err(Error::usage(ErrorKind::NamedTwice, problem, "Name each folder once."));
             }
             seen.push(same);
-            listing.add(folder)?;
+        }
+        // A folder within another one that is named is listed with that.
+        let within = |(at, same): (usize, &PathBuf)| {
+            seen.iter().enumerate().any(|(other, of)| other != at && same.starts_with(of))
+        };
+        for (at, folder) in folders.iter().enumerate() {
+            if !seen.get(at).is_some_and(|same| within((at, same))) {
+                listing.add(folder)?;
+            }
         }
         Ok(listing)
     }
@@ -42,6 +50,7 @@ impl Listing {
         paths.sort();
         for path in paths {
             match reason_to_leave_out(&path) {
+                None if path.is_dir() => self.add(&path)?,
                 Some(reason) => self.left_out.push(format!("left out: {} {reason}", Place::file(&path))),
                 None => self.files.push(path),
             }
@@ -56,9 +65,8 @@ fn reason_to_leave_out(path: &Path) -> Option<&'static str> {
         return Some("is hidden");
     }
     match std::fs::metadata(path) {
-        Ok(kind) if kind.is_dir() => {
-            Some("is a folder (name it as well if its files belong to this campaign)")
-        }
+        Ok(kind) if kind.is_dir() && path.is_symlink() => Some("is a link to a folder"),
+        Ok(kind) if kind.is_dir() => None,
         Ok(kind) if !kind.is_file() => Some("is a pipe or a device"),
         // An entry without metadata fails later, when it is read.
         Ok(_) | Err(_) => None,

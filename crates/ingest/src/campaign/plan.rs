@@ -11,7 +11,6 @@ use crate::operations::store::Store;
 use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
-use crate::source::log::last_part;
 
 use super::file::{CpuFile, Found, LogFile, Twins, same_content};
 use super::file_names::{FileName, distinct, proposal};
@@ -385,7 +384,7 @@ fn candidate<'a>(
 fn name_runs(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions) -> Vec<String> {
     let Some(pattern) = &options.file_names else { return prefer_names(runs, options) };
     for (log, run) in runs {
-        match pattern.read(last_part(&log.path.to_string_lossy())) {
+        match pattern.read(&log.path.to_string_lossy()) {
             Some(parts) => log.take_name(FileName::new(parts, options)),
             None => run.stand = Stand::Failed(unnamed(&log.path)),
         }

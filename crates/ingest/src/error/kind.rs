@@ -114,6 +114,8 @@ kinds! {
     NoSeriesItems = "no-series-items",
     /// The CPU export holds several items, and none was chosen.
     CpuItems = "cpu-items",
+    /// It is not known which columns of a table have the readings, or it lacks those that were given.
+    CpuColumns = "cpu-columns",
     /// The CPU export holds several series that have no item number.
     CpuSeries = "cpu-series",
     /// The CPU export lacks the item that was chosen.
@@ -192,6 +194,8 @@ kinds! {
     Resolution = "resolution",
     /// The given unit of time does not exist.
     UnknownTimeUnit = "unknown-time-unit",
+    /// The given format of times has no meaning, or does not tell the day and the hour.
+    TimeFormat = "time-format",
     /// The given time zone does not exist.
     UnknownTimeZone = "unknown-time-zone",
     /// A log tells times only since its tool began, and that moment is needed, or was not given in milliseconds.

@@ -33,6 +33,8 @@ pub(crate) struct Step {
     pub(crate) line: u64,
     /// The size of the step, in ms: positive if the clock was put forward, negative if back.
     pub(crate) ms: i64,
+    /// The start of the record after it, epoch ms.
+    pub(crate) at_ms: i64,
 }
 
 /// Consecutive records that are too early.
@@ -100,13 +102,13 @@ impl Hand {
             return;
         }
         if start > self.latest.saturating_add(SILENCE_MS) {
-            self.note(Step { line, ms: start.saturating_sub(self.latest) });
+            self.note(Step { line, ms: start.saturating_sub(self.latest), at_ms: start });
         }
         self.advance(start);
     }
 
     fn add_early(&mut self, line: u64, start: i64, end: i64) {
-        let step = Step { line, ms: end.saturating_sub(self.latest) };
+        let step = Step { line, ms: end.saturating_sub(self.latest), at_ms: start };
         let early = self.early.get_or_insert(Early { step, records: 0, latest: start });
         early.records += 1;
         early.latest = early.latest.max(start);
@@ -136,7 +138,7 @@ impl Hand {
 
     /// The step from the previous blocks to its first record.
     fn step_from(&self, latest: i64, first: i64) -> Step {
-        Step { line: self.first_line, ms: first.saturating_sub(latest) }
+        Step { line: self.first_line, ms: first.saturating_sub(latest), at_ms: self.first_start }
     }
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone as Rules};
 
+use super::time_format::TimeFormat;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The zone for dates that do not name one; UTC by default.
@@ -92,7 +93,8 @@ const MINUTE: usize = 16;
 /// Parses dates in one zone.
 ///
 /// The formats are `2026/11/20 19:45:08` and `2026-11-20 19:45:08`, optionally with `T` between date and time, a
-/// fraction of 3, 6 or 9 digits after `.` or `,`, and `Z` or an offset at the end.
+/// fraction of 3, 6 or 9 digits after `.` or `,`, and `Z` or an offset at the end. All others are of the one format that was
+/// given, if any.
 ///
 /// An hour that occurs twice when clocks are put back is read as the first of the two, since a date alone does not say
 /// which one it is. (An ingest notes where the dates of a log go back by an hour.) An hour that is skipped when clocks
@@ -100,6 +102,8 @@ const MINUTE: usize = 16;
 #[derive(Debug, Clone)]
 pub(crate) struct DateParser {
     zone: TimeZone,
+    /// The format of dates in none of those above.
+    other: Option<TimeFormat>,
     last: Option<Minute>,
     /// True if a date without a zone was parsed since the last call of `take_assumed`.
     assumed: bool,
@@ -108,12 +112,32 @@ pub(crate) struct DateParser {
 impl DateParser {
     /// Creates a parser for dates in `zone`.
     pub(crate) fn new(zone: TimeZone) -> Self {
-        Self { zone, last: None, assumed: false }
+        Self { zone, other: None, last: None, assumed: false }
+    }
+
+    /// Reads dates of another format as well.
+    #[must_use]
+    pub(crate) fn with_format(mut self, other: Option<TimeFormat>) -> Self {
+        self.other = other;
+        self
     }
 
     /// Parses a date to epoch milliseconds. `None` if the text is not exactly a date. Fractions of a millisecond are
     /// dropped.
     pub(crate) fn parse(&mut self, text: &[u8]) -> Option<i64> {
+        self.parse_iso(text).or_else(|| self.parse_other(text))
+    }
+
+    /// Parses a date of the format that was given.
+    #[cold]
+    fn parse_other(&mut self, text: &[u8]) -> Option<i64> {
+        let format = self.other.as_ref()?;
+        let ms = format.parse(text, &self.zone.0)?;
+        self.assumed |= !format.names_zone;
+        Some(ms)
+    }
+
+    fn parse_iso(&mut self, text: &[u8]) -> Option<i64> {
         let (minute, rest) = text.split_first_chunk::<MINUTE>()?;
         let (seconds, rest) = rest.split_first_chunk::<3>()?;
         let seconds = match seconds {
@@ -140,7 +164,11 @@ impl DateParser {
 
     /// The format of a date. `None` if the text is not exactly a date.
     pub(crate) fn form(&mut self, text: &[u8]) -> Option<DateForm> {
-        self.parse(text)?;
+        if self.parse_iso(text).is_none() {
+            self.parse_other(text)?;
+            let format = self.other.as_ref()?;
+            return Some(DateForm { pattern: format.to_string(), names_zone: format.names_zone });
+        }
         let [_, _, _, _, day, _, _, _, _, _, time, ..] = text else { return None };
         let rest = text.get(MINUTE + 3..)?;
         let (_, zone) = fraction(rest)?;

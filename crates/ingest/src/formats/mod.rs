@@ -10,6 +10,7 @@ pub(crate) mod number;
 mod recent;
 pub(crate) mod steps;
 pub(crate) mod summaries;
+pub(crate) mod time_format;
 pub(crate) mod tools;
 #[cfg(test)]
 pub(crate) mod worst_shapes;

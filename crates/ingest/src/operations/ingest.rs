@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
-use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::since_begin::begin;
@@ -277,6 +276,7 @@ impl Prepared {
         let (logs, notes, engines) = looked.map_err(|error| Error::store("looking at the logs", error))?;
         inputs.logs = logs;
         inputs.notes.extend(notes);
+        inputs.notes.extend(engines::note(&engines));
         let clocks = inputs.logs.iter().map(LogSource::clock);
         let lacks_clock = begin::check(clocks, inputs.cpu.as_ref().map(CpuSource::place), options.origin)?;
         let first = inputs.logs.first();
@@ -375,13 +375,14 @@ impl Prepared {
     /// # Errors
     /// If the pattern of injectors is no regular expression.
     pub(crate) fn parser(&self, options: &IngestOptions, is_whole: bool) -> Result<Parser> {
-        let dates = DateParser::new(options.source.time_zone.clone());
+        let dates = options.source.dates();
         // Each part shows the engines of its own log at most, and the merged run is to be that of all logs.
         let engines = self.engines.as_deref().filter(|_| is_whole);
         let pattern = options.injector_pattern.as_deref().or(engines);
         let injectors = Injectors::new(pattern)?;
         let parser = Parser::new(dates, injectors, Arc::clone(&self.cpu), self.join);
-        Ok(parser.in_unit(options.source.time_unit.unwrap_or_default()))
+        let unit = options.source.time_unit.unwrap_or_default();
+        Ok(parser.in_unit(unit).only(options.only.clone()))
     }
 
     /// Fails if reading the log again would not help to find t0.

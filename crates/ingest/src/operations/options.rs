@@ -15,6 +15,7 @@ use crate::series::server::{self, SeriesFile};
 use crate::source::{CpuExport, SeriesExport, SourceOptions};
 #[cfg(feature = "fetch")]
 use crate::source::{ReadingsSource, SeriesSource};
+use std::ops::RangeInclusive;
 
 /// Options for reading and storing a run.
 ///
@@ -48,6 +49,9 @@ pub struct IngestOptions {
     /// The maximum distance of a record from the first accepted one, or from the origin if that is given, in ms; at
     /// most 12 days.
     pub max_span_ms: u64,
+    /// The times (epoch ms) of the records to take. All others are left out and counted, as those of another run that was
+    /// appended to the same log.
+    pub only: Option<RangeInclusive<i64>>,
     /// The maximum number of rejected records.
     pub max_rejects: u64,
     /// A regular expression that finds the injector's host name in threadName.
@@ -97,6 +101,7 @@ impl Default for IngestOptions {
             replace: false,
             origin: None,
             max_span_ms: 7 * 24 * 3_600_000,
+            only: None,
             max_rejects: USUALLY_ALLOWED,
             injector_pattern: None,
             injector: None,
@@ -205,6 +210,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_origin(mut self, origin: i64) -> Self {
         self.origin = Some(origin);
+        self
+    }
+
+    /// Sets the times (epoch ms) of the records to take.
+    #[must_use]
+    pub fn with_only(mut self, only: RangeInclusive<i64>) -> Self {
+        self.only = Some(only);
         self
     }
 

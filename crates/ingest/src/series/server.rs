@@ -71,20 +71,30 @@ pub struct SeriesFile {
     pub unit: String,
     /// The Zabbix item to read, if the file holds several.
     pub item: Option<u64>,
-    /// The file: an export of Zabbix, a log of JMeter's PerfMon plugin, or times and readings as CSV.
+    /// The columns of a table: that of the time, then that of the readings, by name or by number from 1, separated by a comma.
+    /// By default the column that is named as the series, or the only one of readings.
+    pub columns: Option<String>,
+    /// The file: an export of Zabbix, a log of JMeter's PerfMon plugin, or a table of times and readings.
     pub file: PathBuf,
 }
 
 impl SeriesFile {
     /// Describes a file.
     pub fn new(name: impl Into<String>, unit: impl Into<String>, file: impl Into<PathBuf>) -> Self {
-        Self { name: name.into(), unit: unit.into(), item: None, file: file.into() }
+        Self { name: name.into(), unit: unit.into(), item: None, columns: None, file: file.into() }
     }
 
     /// Sets the Zabbix item to read.
     #[must_use]
     pub fn with_item(mut self, item: u64) -> Self {
         self.item = Some(item);
+        self
+    }
+
+    /// Sets the columns of a table.
+    #[must_use]
+    pub fn with_columns(mut self, columns: impl Into<String>) -> Self {
+        self.columns = Some(columns.into());
         self
     }
 }

@@ -1,11 +1,13 @@
 //! Classifies a text by its first 64 KiB: a JMeter log, a CPU export, or neither, with the reason.
 
-use super::cpu_export::{CpuForm, CsvForm, Monitor};
+use super::SourceOptions;
+use super::cpu_export::{CpuForm, CsvForm, Monitor, recognise_table};
 use super::head::{HEAD, first_line, records, text};
 use super::unpack::container::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::layout::{Layout, likely_columns};
 use crate::formats::summaries::others::other_output;
+use crate::formats::summaries::split::unwrapped::is_utf16;
 use crate::formats::tools::format::Format;
 use crate::formats::tools::recognise;
 use crate::run::fault::Fault;
@@ -25,8 +27,8 @@ impl Content {
     /// Classifies the text that begins with `head`. A head shorter than `HEAD` bytes is the whole text.
     ///
     /// # Errors
-    /// If the columns in `options` make no sense.
-    pub(crate) fn of(head: &[u8], options: &LayoutOptions) -> Result<Self> {
+    /// If the columns of logs in `options` make no sense.
+    pub(crate) fn of(head: &[u8], options: &SourceOptions) -> Result<Self> {
         let body = text(whole_lines(head));
         if names_a_time(body) && ends_lines_by_returns(body) {
             let remedy = "Convert its line ends to line feeds: tr '\\r' '\\n' < old.csv > new.csv";
@@ -39,20 +41,29 @@ impl Content {
         if let Some(monitor) = Monitor::of(body) {
             return Ok(Self::Cpu(CpuForm::Monitor(monitor)));
         }
+        if let Some((name, remedy)) = of_a_tool(head).or_else(|| other_output(body)) {
+            return Ok(Self::Other(Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy)));
+        }
         if let Some(format) = recognise(body) {
             let is_log = head.len() >= HEAD || format.has_records(body);
             return Ok(if is_log { Self::Log } else { Self::Other(no_requests(format)) });
         }
-        match Layout::detect(body, options, &Place::default()) {
+        match Layout::detect(body, &options.layout, &Place::default()) {
             Ok(layout) => Ok(Self::of_log(body, &layout, options, head.len() < HEAD)),
-            Err(Error::Input { kind, problem, remedy, place }) => Ok(match CsvForm::of(body) {
-                Some(form) => Self::Cpu(CpuForm::Csv(form)),
-                None if names_a_time(body) => Self::Other(Fault {
-                    line: place.line.zip(place.byte),
-                    ..Fault::new(kind, problem, remedy)
-                }),
-                None => Self::Other(neither(head)),
-            }),
+            Err(Error::Input { kind, problem, remedy, .. }) if lacks_a_column(body, kind, options) => {
+                Ok(Self::Other(Fault { line: Some((1, 0)), ..Fault::new(kind, problem, remedy) }))
+            }
+            Err(Error::Input { kind, problem, remedy, place }) => {
+                Ok(match recognise_table(body, &options.reading_columns()) {
+                    Ok(Some(form)) => Self::Cpu(CpuForm::Csv(form)),
+                    _ if names_a_time(body) => Self::Other(known(head).unwrap_or_else(|| Fault {
+                        line: place.line.zip(place.byte),
+                        ..Fault::new(kind, problem, remedy)
+                    })),
+                    Ok(None) => Self::Other(neither(head)),
+                    Err(fault) => Self::Other(known(head).unwrap_or(fault)),
+                })
+            }
             Err(error) => Err(error),
         }
     }
@@ -60,8 +71,8 @@ impl Content {
     /// Classifies a text that has a log's layout: a log, or the readings that JMeter's PerfMon plugin logs.
     ///
     /// `whole` is true if `body` is the whole text. Otherwise it may end within the first record.
-    fn of_log(body: &[u8], layout: &Layout, options: &LayoutOptions, whole: bool) -> Self {
-        match CsvForm::of_perfmon(body, layout, options.of_server) {
+    fn of_log(body: &[u8], layout: &Layout, options: &SourceOptions, whole: bool) -> Self {
+        match CsvForm::of_perfmon(body, layout, options.series.is_some()) {
             Some(Ok(form)) => return Self::Cpu(CpuForm::Csv(form)),
             Some(Err(label)) => {
                 let label: String = label.chars().take(60).collect();
@@ -85,6 +96,12 @@ impl Content {
             "Leave it out, or give the log of a run that sent requests.",
         ))
     }
+}
+
+/// Returns true if the first line is the header of a log that lacks a column, and no table of readings.
+fn lacks_a_column(body: &[u8], kind: ErrorKind, options: &SourceOptions) -> bool {
+    let is_of_log = memchr::memmem::find(first_line(body), b"elapsed").is_some();
+    kind == ErrorKind::MissingColumn && is_of_log && options.cpu_columns.is_none()
 }
 
 /// Returns true if the first line contains `timeStamp`, so that it was probably meant as a log's header.
@@ -116,45 +133,74 @@ fn no_requests(format: &Format) -> Fault {
 /// Describes a text that is neither a log nor a CPU export.
 fn neither(head: &[u8]) -> Fault {
     let body = text(head);
-    if body.is_empty() {
-        return Fault::new(
-            ErrorKind::Empty,
-            "is empty",
-            "Check where the run wrote its log, and give that file.",
-        );
-    }
-    if body.starts_with(b"<?xml") {
-        let remedy = "Give the log that JMeter wrote (.jtl), not the plan of the test (.jmx).";
-        return Fault::new(ErrorKind::Xml, "is XML, but no log of JMeter", remedy);
-    }
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Fault::new(ErrorKind::Utf16, "is UTF-16 text", "Save it as UTF-8.");
-    }
-    if let Some((name, remedy)) = of_a_tool(head).or_else(|| other_output(body)) {
-        return Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy);
-    }
-    if let Some(name) = packed_name(head) {
-        return Fault::new(
-            ErrorKind::UnsupportedFormat,
-            format!("is {name}"),
-            "Unpack it, and give the CSV file, or a zip of it.",
-        );
-    }
-    if body.contains(&0) {
-        return Fault::new(
-            ErrorKind::Binary,
-            "is binary data, not text",
-            "Give a JMeter log or a CPU export in CSV.",
-        );
+    if let Some(fault) = known(head) {
+        return fault;
     }
     let line: String = String::from_utf8_lossy(first_line(body)).chars().take(60).collect();
     Fault::new(
         ErrorKind::Unrecognised,
         format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
         "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
-         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs the columns clock and value. \
+         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs a column of times and one of readings. \
          docs/tools/README.md lists the formats of other load tools.",
     )
+}
+
+/// Describes a text that is neither, if it is known what it is.
+fn known(head: &[u8]) -> Option<Fault> {
+    let body = text(head);
+    if body.is_empty() {
+        return Some(Fault::new(
+            ErrorKind::Empty,
+            "is empty",
+            "Check where the run wrote its log, and give that file.",
+        ));
+    }
+    if is_utf16(head) {
+        let remedy = "Save it as UTF-8: iconv -f UTF-16 -t UTF-8 old.csv > new.csv";
+        return Some(Fault::new(ErrorKind::Utf16, "is UTF-16 text", remedy));
+    }
+    if body.starts_with(b"<?xml") {
+        let remedy = "Give the log that JMeter wrote (.jtl), not the plan of the test (.jmx).";
+        return Some(Fault::new(ErrorKind::Xml, "is XML, but no log of JMeter", remedy));
+    }
+    if let Some((prefix, length)) = prefixed_header(body) {
+        return Some(Fault::new(
+            ErrorKind::UnsupportedFormat,
+            format!("is a log of JMeter, but something stands before each line ({prefix:?})"),
+            format!("Remove it: cut -c {}- old.log > results.csv", length + 1),
+        ));
+    }
+    if let Some((count, columns)) = likely_columns(body) {
+        return Some(Fault::new(
+            ErrorKind::UnknownColumns,
+            format!("is a log without a header, and its {count} columns are not JMeter's default ones"),
+            format!("Name them, if these are right: LayoutOptions::columns {columns}"),
+        ));
+    }
+    if let Some(name) = packed_name(head) {
+        return Some(Fault::new(
+            ErrorKind::UnsupportedFormat,
+            format!("is {name}"),
+            "Unpack it, and give the CSV file, or a zip of it.",
+        ));
+    }
+    body.contains(&0).then(|| {
+        Fault::new(ErrorKind::Binary, "is binary data, not text", "Give a JMeter log or a CPU export in CSV.")
+    })
+}
+
+/// Returns what stands before the header of a JMeter log and before the next line as well, and its length in bytes: the name
+/// of a container, or the time at which a line was printed.
+fn prefixed_header(body: &[u8]) -> Option<(String, usize)> {
+    let mut lines = body.split(|byte| *byte == b'\n').take(1000);
+    let header = lines.find(|line| memchr::memmem::find(line, b"timeStamp,elapsed,").is_some())?;
+    let length = memchr::memmem::find(header, b"timeStamp,elapsed,")?;
+    let is_prefixed = |line: &[u8]| line.get(length.checked_sub(1)?..)?.first().map(u8::is_ascii_whitespace);
+    let prefix = header.get(..length).filter(|prefix| (1..=120).contains(&prefix.len()))?;
+    let next = lines.next().unwrap_or(header);
+    (is_prefixed(header)? && is_prefixed(next)?)
+        .then(|| (String::from_utf8_lossy(prefix).into_owned(), length))
 }
 
 /// Returns what a load tool wrote that is no log of requests, if it is known, and the remedy.
@@ -205,9 +251,10 @@ fn packed_name(head: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::jtl::layout::LayoutOptions;
 
     fn fault(head: &[u8]) -> Fault {
-        match Content::of(head, &LayoutOptions::default()).unwrap() {
+        match Content::of(head, &SourceOptions::default()).unwrap() {
             Content::Other(fault) => fault,
             content => panic!("{content:?}"),
         }
@@ -234,6 +281,8 @@ mod tests {
             (b"\xff\xfet\0i\0", ErrorKind::Utf16),
             (b"PK\x03\x04....", ErrorKind::UnsupportedFormat),
             (b"\x1f\x8b\x08", ErrorKind::UnsupportedFormat),
+            (b"pod  | x\npod  | timeStamp,elapsed,success\npod  | 1,2,true\n", ErrorKind::UnsupportedFormat),
+            (b"1795203738000,54,home,200,OK,Group 1-1,text,true,1000,36\n", ErrorKind::UnknownColumns),
             (b"timeStamp,elapsed,success\r1,2,true\r", ErrorKind::CarriageReturns),
             (b"7z\xbc\xaf\x27\x1c", ErrorKind::UnsupportedFormat),
             (b"MZ\x90\0\x03\0\0\0", ErrorKind::UnsupportedFormat),
@@ -254,17 +303,17 @@ mod tests {
 
     #[test]
     fn log_is_known_by_its_header_or_by_its_records() {
-        let told =
-            LayoutOptions { columns: Some("success,elapsed,timeStamp".into()), ..LayoutOptions::default() };
+        let layout = |columns: &str| LayoutOptions::default().with_columns(columns);
+        let told = SourceOptions::default().with_layout(layout("success,elapsed,timeStamp"));
         for (head, options) in [
-            ("timeStamp,elapsed,success\n1,2,true", LayoutOptions::default()),
-            ("\u{feff}timeStamp;elapsed;success\n1;2;true", LayoutOptions::default()),
-            ("\"elapsed\"\t\"timeStamp\"\tsuccess\t\"value\"\r\n1\t2\ttrue", LayoutOptions::default()),
-            ("1795203855304,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", LayoutOptions::default()),
-            ("2026/11/20 19:45:08,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", LayoutOptions::default()),
+            ("timeStamp,elapsed,success\n1,2,true", SourceOptions::default()),
+            ("\u{feff}timeStamp;elapsed;success\n1;2;true", SourceOptions::default()),
+            ("\"elapsed\"\t\"timeStamp\"\tsuccess\t\"value\"\r\n1\t2\ttrue", SourceOptions::default()),
+            ("1795203855304,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", SourceOptions::default()),
+            ("2026/11/20 19:45:08,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", SourceOptions::default()),
             ("true|12|1795203855304", told),
-            ("<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", LayoutOptions::default()),
-            ("RUN\tS\ts\t1\t \t3.9.5\nREQUEST\t\tget\t1\t2\tOK\t ", LayoutOptions::default()),
+            ("<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", SourceOptions::default()),
+            ("RUN\tS\ts\t1\t \t3.9.5\nREQUEST\t\tget\t1\t2\tOK\t ", SourceOptions::default()),
         ] {
             assert_eq!(Content::of(head.as_bytes(), &options).unwrap(), Content::Log, "{head}");
         }
@@ -272,7 +321,7 @@ mod tests {
 
     #[test]
     fn columns_that_make_no_sense_are_a_wrong_usage() {
-        let told = LayoutOptions { columns: Some("a,b".into()), ..LayoutOptions::default() };
+        let told = SourceOptions::default().with_layout(LayoutOptions::default().with_columns("a,b"));
         assert!(matches!(Content::of(b"1,2", &told), Err(Error::Usage { .. })));
     }
 }

@@ -11,7 +11,7 @@ use super::log::{LogSource, PipedLogs, left_out};
 use super::options::SourceOptions;
 use super::pipe::Pipe;
 use super::unpack::container::{Container, MAGIC};
-use super::unpack::metered::read_up_to;
+use super::unpack::metered::{PackedCount, read_up_to};
 use super::zip::directory::{members, placed_members};
 use super::zip::member::Member;
 use super::zip::recover::scan;
@@ -138,7 +138,7 @@ impl Inputs {
     /// If the file can't be read, is damaged, or holds two CPU exports.
     pub(crate) fn of_file(path: &Path, options: &SourceOptions) -> Result<Result<Self>> {
         let mut inputs = Self::default();
-        let others = inputs.sort(path, options)?;
+        let others = inputs.sort(path, options, Nested::LeaveOut)?;
         let neither = !others.recognised && !others.is_harmed();
         match inputs.leave_out(others, options.salvage) {
             Err(error) if neither => Ok(Err(error)),
@@ -155,7 +155,7 @@ impl Inputs {
         let stored = Stored::new(path, Part::Whole(Container::Plain), options.salvage).map_err(failed)?;
         let stored = stored.called(called);
         let head = stored.head()?.map_err(|fault| fault.at(Place::file(called)))?;
-        match head.content(&options.layout)? {
+        match head.content(options)? {
             Content::Log => self.logs.push(LogSource::stored(stored, head.has())),
             Content::Other(fault) => return Err(fault.at(Place::file(called))),
             Content::Cpu(form) => self.cpu(CpuSource::stored(stored, form))?,
@@ -164,18 +164,22 @@ impl Inputs {
     }
 
     fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
-        let others = self.sort(path, options)?;
+        let others = self.sort(path, options, Nested::Read)?;
         self.leave_out(others, options.salvage)
     }
 
     /// Adds the logs and the CPU export of a file, and returns everything else that it holds.
-    fn sort(&mut self, path: &Path, options: &SourceOptions) -> Result<Others> {
+    fn sort(&mut self, path: &Path, options: &SourceOptions, nested: Nested) -> Result<Others> {
         let mut others = Others::new(path);
         for stored in self.parts(path, options.salvage)? {
             let place = stored.place();
-            let (content, has) = match stored.head()? {
-                Ok(head) => (head.content(&options.layout)?, head.has()),
-                Err(fault) => (Content::Other(fault), Has::default()),
+            let is_member = place.member.is_some();
+            let (content, has, packed) = match stored.head()? {
+                Ok(head) => {
+                    let packed = is_member && Container::of(&head.bytes) != Container::Plain;
+                    (head.content(options)?, head.has(), packed)
+                }
+                Err(fault) => (Content::Other(fault), Has::default(), false),
             };
             match content {
                 Content::Log => {
@@ -185,6 +189,18 @@ impl Inputs {
                 Content::Cpu(form) => {
                     others.recognised = true;
                     self.cpu(CpuSource::stored(stored, form))?;
+                }
+                Content::Other(_) if packed && nested == Nested::Read => {
+                    let called = path.join(place.member.as_deref().unwrap_or_default());
+                    let text = stored.open(PackedCount::default()).map_err(|e| explain(place.clone(), e))?;
+                    let within = self.sort_pipe(&called, text, options)?;
+                    if within.recognised {
+                        others.recognised = true;
+                        self.leave_out(within, options.salvage)?;
+                    } else {
+                        let fault = within.notes().err().map(|error| error.to_string()).unwrap_or_default();
+                        others.list.push((place, no_log_within(&fault)));
+                    }
                 }
                 Content::Other(fault) => others.list.push((place, fault)),
             }
@@ -246,19 +262,31 @@ impl Inputs {
         input: impl Read + Send + 'static,
         options: &SourceOptions,
     ) -> Result<()> {
+        let others = self.sort_pipe(path, input, options)?;
+        self.leave_out(others, options.salvage)
+    }
+
+    /// Adds the CPU export and the logs of a pipe, which is read up to its first log, and returns everything else before that.
+    fn sort_pipe(
+        &mut self,
+        path: &Path,
+        input: impl Read + Send + 'static,
+        options: &SourceOptions,
+    ) -> Result<Others> {
         let mut pipe = Pipe::new(path, input, options.salvage)?;
         self.note_misnamed(pipe.container, path);
         let mut others = Others::new(path);
         loop {
-            let Some(piece) = pipe.next(&options.layout)? else {
+            let Some(piece) = pipe.next(options)? else {
                 others.damage = pipe.take_damage();
                 break;
             };
             match piece.content {
                 Content::Log => {
                     others.recognised = true;
-                    let layout = options.layout.clone();
-                    let logs = PipedLogs { pipe, found: Some(piece), cpu_given: false, layout };
+                    let options = options.clone();
+                    let logs =
+                        PipedLogs { pipe, found: Some(piece), cpu_given: false, options, others: Vec::new() };
                     self.logs.push(LogSource::piped(logs));
                     break;
                 }
@@ -269,7 +297,7 @@ impl Inputs {
                 Content::Other(fault) => others.list.push((piece.place, fault)),
             }
         }
-        self.leave_out(others, options.salvage)
+        Ok(others)
     }
 
     fn cpu(&mut self, cpu: CpuSource) -> Result<()> {
@@ -288,6 +316,23 @@ impl Inputs {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         self.notes.extend(container.misnamed(&name));
     }
+}
+
+/// What to do with packed files within a zip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nested {
+    /// Read what is in them, from begin to end, as of a pipe.
+    Read,
+    LeaveOut,
+}
+
+/// The fault of a packed file within a zip in which there is no log.
+fn no_log_within(why: &str) -> Fault {
+    Fault::new(
+        ErrorKind::NoLogInZip,
+        format!("is packed, and no log is in it: {why}"),
+        "Give the zip with the log.",
+    )
 }
 
 /// The parts of a file that are neither log nor CPU export.
@@ -315,7 +360,7 @@ impl Others {
     /// Returns a note for each part that was skipped, or an error if the file holds nothing else.
     fn notes(mut self) -> Result<Vec<String>> {
         if self.recognised {
-            return Ok(self.list.iter().map(|(place, fault)| left_out(place, fault)).collect());
+            return Ok(left_out(&self.file, &self.list));
         }
         if self.list.len() == 1
             && let Some((place, fault)) = self.list.pop()

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::SourceOptions;
 use super::content::Content;
 use super::head::{read_head, text};
 use super::opened::Opened;
@@ -17,7 +18,6 @@ use super::unpack::salvage::Salvaged;
 use super::zip::member::{Member, method_name};
 use super::zip::open::open_member;
 use crate::error::{Place, Result};
-use crate::formats::jtl::layout::LayoutOptions;
 use crate::formats::tools::format::Clock;
 use crate::formats::tools::recognise;
 use crate::run::fault::{Fault, explain};
@@ -221,7 +221,7 @@ impl Head {
     ///
     /// # Errors
     /// If the columns in `options` make no sense.
-    pub(crate) fn content(&self, options: &LayoutOptions) -> Result<Content> {
+    pub(crate) fn content(&self, options: &SourceOptions) -> Result<Content> {
         Ok(match (Content::of(&self.bytes, options)?, &self.cut) {
             (Content::Other(_), Some(fault)) => Content::Other(fault.clone().lost()),
             (content, _) => content,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::SourceOptions;
 use super::content::Content;
 use super::file::{Has, Stored};
 use super::opened::Opened;
@@ -13,7 +14,6 @@ use super::unpack::checked::{Digest, Digested};
 use super::unpack::metered::PackedCount;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::LogBytes;
-use crate::formats::jtl::layout::LayoutOptions;
 use crate::formats::tools::convert::{Follows, LogToConvert};
 use crate::formats::tools::converter::Converter;
 use crate::formats::tools::format::Format;
@@ -189,8 +189,10 @@ pub(crate) struct PipedLogs {
     pub(crate) found: Option<Piece>,
     /// True if the run's CPU export is known.
     pub(crate) cpu_given: bool,
-    /// The layout options of the user.
-    pub(crate) layout: LayoutOptions,
+    /// The options of the user.
+    pub(crate) options: SourceOptions,
+    /// What was skipped since the log that was found first.
+    pub(crate) others: Vec<(Place, Fault)>,
 }
 
 impl PipedLogs {
@@ -198,12 +200,12 @@ impl PipedLogs {
         if let Some(found) = self.found.take() {
             return Ok(Some(found));
         }
-        while let Some(piece) = self.pipe.next(&self.layout)? {
-            match &piece.content {
+        while let Some(piece) = self.pipe.next(&self.options)? {
+            match piece.content {
                 Content::Log => return Ok(Some(piece)),
                 Content::Other(fault) => {
-                    notes.push(left_out(&piece.place, fault));
                     damage.extend(piece.head.cut.map(|fault| Damage::new(&piece.place, &fault, 0)));
+                    self.others.push((piece.place, fault));
                 }
                 Content::Cpu(_) if self.cpu_given => notes.push(format!(
                     "{} is a second CPU export: left out, since another one was given",
@@ -213,6 +215,7 @@ impl PipedLogs {
             }
         }
         let place = self.pipe.place();
+        notes.extend(left_out(&place, &std::mem::take(&mut self.others)));
         damage.extend(self.pipe.take_damage().map(|fault| Damage::new(&place, &fault, 0)));
         Ok(None)
     }
@@ -227,9 +230,24 @@ fn late_cpu(place: Place) -> Error {
     )
 }
 
-/// Returns the note on a member that was skipped.
-pub(crate) fn left_out(place: &Place, fault: &Fault) -> String {
-    format!("{place} {fault}: left out")
+/// The most members of a file that are described one by one where they are skipped.
+const DESCRIBED: usize = 3;
+
+/// Returns the notes on members of `file` that were skipped: one for all that are of another kind, if they are many.
+pub(crate) fn left_out(file: &Place, members: &[(Place, Fault)]) -> Vec<String> {
+    let (harmed, others): (Vec<_>, Vec<_>) = members.iter().partition(|(_, fault)| fault.harm);
+    let (summed, single) =
+        if others.len() > DESCRIBED { (others, harmed) } else { (Vec::new(), members.iter().collect()) };
+    let name = |(place, _): &&(Place, Fault)| place.member.clone().unwrap_or_else(|| place.to_string());
+    let first: Vec<String> = summed.iter().take(DESCRIBED).map(name).collect();
+    let note = (!summed.is_empty()).then(|| {
+        let (count, more) = (summed.len(), summed.len() - first.len());
+        format!(
+            "{file}: {count} members are neither logs nor CPU exports, left out: {}, and {more} more",
+            first.join(", ")
+        )
+    });
+    single.into_iter().map(|(place, fault)| format!("{place} {fault}: left out")).chain(note).collect()
 }
 
 /// Returns the note on bytes that were appended to a log after its recognition.

@@ -1,5 +1,7 @@
 //! A text that was opened for reading.
 
+use std::io;
+
 use super::unpack::checked::Digested;
 use super::unpack::salvage::Salvaged;
 
@@ -18,6 +20,12 @@ impl Opened {
     /// Returns the reader of the text.
     pub(crate) fn reader(&mut self) -> &mut dyn Digested {
         self.0.as_mut()
+    }
+}
+
+impl io::Read for Opened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
     }
 }
 

@@ -1,10 +1,21 @@
 //! The options by which inputs are read.
 
-use crate::formats::date::TimeZone;
+use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::jtl::layout::LayoutOptions;
+use crate::formats::number::parse_i64;
+use crate::formats::time_format::TimeFormat;
 use crate::run::options::cpu_scale::CpuScale;
 use crate::run::options::time_unit::TimeUnit;
 use crate::series::server::SeriesFile;
+
+/// The columns of readings, as far as the user names them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ReadingColumns {
+    /// The time, and then the columns whose sum is the reading: by name, or by number from 1.
+    pub(crate) given: Option<String>,
+    /// The name of the series that is looked for, if it is not the CPU.
+    pub(crate) series: Option<String>,
+}
 
 /// Settings for reading inputs whose content leaves something open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,9 +23,14 @@ use crate::series::server::SeriesFile;
 pub struct SourceOptions {
     /// The time zone of dates that have none.
     pub time_zone: TimeZone,
+    /// The format of times that are neither epoch times nor ISO dates.
+    pub time_format: Option<TimeFormat>,
     /// The unit of numeric timeStamps. With `None` they are milliseconds; it is an error if they would then lie outside
     /// this century while another unit would fit.
     pub time_unit: Option<TimeUnit>,
+    /// The columns of a table of CPU readings, by their names or by their numbers from 1, separated by commas: that of the
+    /// time, then that of the reading, or several that are added up. A column with `idle` in its name is taken from 100.
+    pub cpu_columns: Option<String>,
     /// The item to read, if an export holds several: the number of Zabbix's, or the label in a PerfMon log.
     pub cpu_item: Option<String>,
     /// The unit of the CPU readings. With `None` it is percent of one core, and a note says so if another scale fits
@@ -35,13 +51,14 @@ pub struct SourceOptions {
 impl SourceOptions {
     /// Returns the options for a file that holds another series than the CPU.
     pub(crate) fn for_series(self, of: &SeriesFile) -> Self {
-        self.for_readings(&of.name, of.item)
+        let columns = of.columns.clone();
+        Self { cpu_columns: columns, ..self.for_readings(&of.name, of.item) }
     }
 
     /// Returns the options for readings of another series than the CPU.
     pub(crate) fn for_readings(mut self, name: &str, item: Option<u64>) -> Self {
         self.series = Some(name.to_owned());
-        self.layout.of_server = true;
+        self.cpu_columns = None;
         (self.cpu_item, self.cpu_scale, self.cores) = (item.map(|item| item.to_string()), None, None);
         self
     }
@@ -59,6 +76,43 @@ impl SourceOptions {
     pub fn with_time_zone(mut self, time_zone: TimeZone) -> Self {
         self.time_zone = time_zone;
         self
+    }
+
+    /// Sets the format of times that are neither epoch times nor ISO dates.
+    #[must_use]
+    pub fn with_time_format(mut self, time_format: TimeFormat) -> Self {
+        self.time_format = Some(time_format);
+        self
+    }
+
+    /// Returns a parser of the dates of logs and of readings.
+    pub(crate) fn dates(&self) -> DateParser {
+        DateParser::new(self.time_zone.clone()).with_format(self.time_format.clone())
+    }
+
+    /// Reads a moment as logs write it: epoch milliseconds, or a date. Returns it in epoch milliseconds; `None` if it is none.
+    ///
+    /// ```
+    /// use perfpipe_ingest::source::SourceOptions;
+    /// let options = SourceOptions::default().with_time_zone("+01:00".parse()?);
+    /// assert_eq!(options.moment("2026-11-20 20:45:08"), Some(1_795_203_908_000));
+    /// assert_eq!(options.moment("1795203908000"), Some(1_795_203_908_000));
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    pub fn moment(&self, text: &str) -> Option<i64> {
+        parse_i64(text.as_bytes()).or_else(|| self.dates().parse(text.as_bytes()))
+    }
+
+    /// Sets the columns of a table of CPU readings.
+    #[must_use]
+    pub fn with_cpu_columns(mut self, cpu_columns: impl Into<String>) -> Self {
+        self.cpu_columns = Some(cpu_columns.into());
+        self
+    }
+
+    /// Returns the columns of a table of readings, as far as they are known.
+    pub(crate) fn reading_columns(&self) -> ReadingColumns {
+        ReadingColumns { given: self.cpu_columns.clone(), series: self.series.clone() }
     }
 
     /// Sets the unit of numeric timeStamps.

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::SourceOptions;
 use super::content::Content;
 use super::file::{Head, unpack};
 use super::unpack::checked::Digested;
@@ -11,7 +12,6 @@ use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
 use super::zip::member::is_litter;
 use super::zip::pipe::ZipPipe;
 use crate::error::{Place, Result};
-use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::fault::{Fault, explain};
 
 /// An input that is read once, from start to end.
@@ -62,7 +62,7 @@ impl Pipe {
     }
 
     /// Skips the rest of the current text, then recognises the next one. `None` is the clean end of the pipe.
-    pub(crate) fn next(&mut self, options: &LayoutOptions) -> Result<Option<Piece>> {
+    pub(crate) fn next(&mut self, options: &SourceOptions) -> Result<Option<Piece>> {
         let mut place = Place::file(&self.path);
         match &mut self.body {
             Body::Whole(_, true) => return Ok(None),

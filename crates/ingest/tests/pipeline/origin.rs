@@ -107,8 +107,12 @@ fn sink_that_cannot_forget_is_given_no_record_twice() {
 #[test]
 fn earliest_record_may_be_in_any_log_of_several() {
     let desk = Desk::new();
-    let other = late().replace(&T0.to_string(), &(T0 + 1).to_string());
-    let files = [desk.file("a.csv", &other), desk.file("b.csv", late()), desk.file("c.csv", &other)];
+    let other = |elapsed: &str| {
+        let log = late().replace(&T0.to_string(), &(T0 + 1).to_string());
+        log.replace(",7,", elapsed)
+    };
+    let files =
+        [desk.file("a.csv", other(",8,")), desk.file("b.csv", late()), desk.file("c.csv", other(",9,"))];
     let done = desk.ingest(&files, &small()).unwrap();
     assert_eq!((done.info.t0_ms, done.info.successes, done.read_twice), (T0, 3 * RECORDS, true));
 }
@@ -117,15 +121,15 @@ fn earliest_record_may_be_in_any_log_of_several() {
 fn reading_of_several_logs_begins_anew_at_once_and_looks_ahead_in_all_of_them() {
     let desk = Desk::new();
     // The second log tells of an earlier time than the first one's earliest, which is found first.
-    let other = early(false).replace(&(T0 + 500).to_string(), &(T0 + 400).to_string());
-    let files =
-        [desk.file("a.csv", early(false)), desk.file("b.csv", &other), desk.file("c.csv", early(false))];
+    let other = early(false).replace(&(T0 + 500).to_string(), &(T0 + 400).to_string()).replace(",7,", ",8,");
+    let third = early(false).replace(",7,", ",9,");
+    let files = [desk.file("a.csv", early(false)), desk.file("b.csv", &other), desk.file("c.csv", third)];
     let window = options(2, 100, 60_000);
     let (stored, read_twice, passes_begun) = passes(&files, &window);
     assert_eq!((stored.run.info.t0_ms, read_twice, passes_begun), (T0 + 400, false, 2));
     assert_eq!(stored, passes(&files, &options(1, 1 << 20, 3 << 20)).0);
     // A record that comes late in its log is only found by reading all of it.
-    let files = [desk.file("a.csv", early(false)), desk.file("b.csv", early(true))];
+    let files = [desk.file("a.csv", early(false)), desk.file("b.csv", early(true).replace(",7,", ",8,"))];
     let (stored, read_twice, passes_begun) = passes(&files, &window);
     assert_eq!((stored.run.info.t0_ms, read_twice, passes_begun), (T0, true, 3));
 }

@@ -70,7 +70,7 @@ fn parts_of_a_sample_come_behind_it() {
         <sample t=\"3\" ts=\"1795348785971\" s=\"true\" lb=\"inner\"/></httpSample>\n</sample>\n</testResults>\n";
     let (_folder, file) = written("nested.jtl", text.as_bytes());
     let labels: Vec<String> = read(&file).samples.into_iter().map(|sample| sample.label).collect();
-    assert_eq!(labels, ["outer & <all>", "first", "second", "inner"]);
+    assert_eq!(labels, ["outer & <all>", "first", "second", "second-0"]);
     let errors: Vec<String> = stored(&file).errors.iter().map(|error| error.message.to_string()).collect();
     assert!(errors.contains(&"no \"luck\"".to_owned()), "{errors:?}");
 }

@@ -1,5 +1,7 @@
 //! Conversion of flags to the options of an ingest.
 
+use std::ops::RangeInclusive;
+
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -59,6 +61,7 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
         .with_cpu(view::cpu_choice(&log.cpu.join));
     options.cpu_from = readings::source(&log.cpu.from)?;
     options.origin = log.origin;
+    options.only = log.only.as_deref().map(|only| times(only, &options.source)).transpose()?;
     options.injector_pattern.clone_from(&log.injector_pattern);
     options.sizes.workers = log.workers.map_or(options.sizes.workers, usize::from);
     if let Some(readers) = log.readers {
@@ -75,6 +78,8 @@ fn source(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<SourceOpti
         SourceOptions::default().with_time_zone(log.cpu.time_zone.parse()?).with_salvage(salvage);
     (source.time_unit, source.cores) = (log.time_unit, cores);
     source.cpu_item.clone_from(&log.cpu.cpu_item);
+    source.cpu_columns.clone_from(&log.cpu.cpu_columns);
+    source.time_format.clone_from(&log.cpu.time_format);
     source.cpu_scale = cpu_scale::of(log.cpu.cpu_scale, cores)?;
     source.layout.delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     source.layout.columns.clone_from(&log.columns);
@@ -88,20 +93,41 @@ fn noted(log: &LogArgs, source: &SourceOptions) -> RunOptions {
     noted.injectors = log.injectors.injectors;
     noted.injector_pattern.clone_from(&log.injector_pattern);
     noted.time_zone = (log.cpu.time_zone != "UTC").then(|| log.cpu.time_zone.clone());
+    noted.time_format = log.cpu.time_format.as_ref().map(ToString::to_string);
     noted.time_unit = log.time_unit;
     noted.delimiter.clone_from(&log.delimiter);
     noted.columns.clone_from(&log.columns);
     noted.origin = log.origin;
+    noted.only.clone_from(&log.only);
     noted
 }
 
 /// Returns the options on a CPU export that are noted with its run.
 pub(crate) fn cpu_noted(source: &SourceOptions) -> RunOptions {
     let mut noted = RunOptions::default();
+    noted.cpu_columns.clone_from(&source.cpu_columns);
     noted.cpu_item.clone_from(&source.cpu_item);
     noted.cpu_scale = source.cpu_scale;
     noted.cores = source.cores.filter(|_| source.cpu_scale.is_some());
     noted
+}
+
+/// Reads a span of times, of which one end may be open.
+fn times(text: &str, source: &SourceOptions) -> Result<RangeInclusive<i64>> {
+    let end = |text: &str, open: i64| match text.trim() {
+        "" => Some(open),
+        text => source.moment(text),
+    };
+    let ends = text.split_once("..").filter(|_| text.trim() != "..");
+    let ends = ends.and_then(|(from, to)| Some((end(from, i64::MIN)?, end(to, i64::MAX)?)));
+    match ends.filter(|(from, to)| from <= to) {
+        Some((from, to)) => Ok(from..=to),
+        None => Err(CliError::usage(
+            format!("--only {text} is no span of times"),
+            "Give two of them as epoch ms or dates, as in --only '2026-11-20 19:42:18..2026-11-20 19:45:00', or one: --only 1795203738000..",
+        )
+        .into()),
+    }
 }
 
 fn delimiter(text: &str) -> Result<u8> {

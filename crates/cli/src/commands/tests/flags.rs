@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 95] = [
+const LINES: [(&str, IsRead); 98] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -234,13 +234,25 @@ const LINES: [(&str, IsRead); 95] = [
         |c| matches!(c, Command::AttachSeries(a) if a.runs.run.is_empty() && a.runs.of.repeat == [2] && a.time_zone == "+01:00"),
     ),
     (
-        "inspect a.zip --series memory=m.csv --unit bytes",
-        |c| matches!(c, Command::Inspect(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
+        "attach-series go_2048 --series memory=m.csv --unit bytes --series-columns t,mem --time-format dd.MM.yyyy-HH:mm",
+        |c| matches!(c, Command::AttachSeries(a) if a.series.series_columns == ["t,mem"] && a.time_format.is_some()),
     ),
+    ("inspect a.zip --series memory=m.csv --unit bytes --series-columns t,mem", |c| {
+        matches!(c, Command::Inspect(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]
+            && a.series.series_columns == ["t,mem"])
+    }),
+    ("sweep ladder.log --series memory=m.csv --unit bytes --series-columns t,mem", |c| {
+        matches!(c, Command::Sweep(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]
+            && a.series.series_columns == ["t,mem"])
+    }),
     (
-        "sweep ladder.log --series memory=m.csv --unit bytes",
-        |c| matches!(c, Command::Sweep(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
+        "ingest a.zip --series memory=m.csv --unit bytes --series-columns t,mem",
+        |c| matches!(c, Command::Ingest(a) if a.series.series_columns == ["t,mem"]),
     ),
+    ("attach-cpu r c --cpu-columns Time,cpu --time-format dd.MM.yyyy-HH:mm", |c| {
+        matches!(c, Command::AttachCpu(a) if a.reading.cpu_columns.as_deref() == Some("Time,cpu")
+            && a.reading.time_format.is_some())
+    }),
     ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
         matches!(c, Command::AttachCpu(a) if a.replace && a.cpu.as_deref() == Some(Path::new("cpu.csv")) && a.runs.run == ["go_2048"]
             && a.reading.join.cpu_offset == Some(-2) && a.reading.join.cpu_lookback == Some(5))

@@ -18,7 +18,7 @@ use crate::input::view;
 type Changes<'a, T> = (&'a str, fn(&mut T));
 
 /// Flags of an ingest, with the options that they change. Those on pages and folders are below.
-pub(super) const INGEST: [Changes<'static, IngestOptions>; 32] = [
+pub(super) const INGEST: [Changes<'static, IngestOptions>; 36] = [
     ("--framework go", |o| o.framework = Some("go".into())),
     ("--test 2048", |o| o.test = Some("2048".into())),
     ("--repeat 3", |o| o.repeat = Repeat::Number(3)),
@@ -63,6 +63,22 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 32] = [
         note(o, "injector-pattern", "^(.*)-");
     }),
     ("--injectors 3", |o| note(o, "injectors", "3")),
+    ("--only 1795203738000..1795203739000", |o| {
+        o.only = Some(1_795_203_738_000..=1_795_203_739_000);
+        note(o, "only", "1795203738000..1795203739000");
+    }),
+    ("--only ..2026-11-20T19:45:08Z", |o| {
+        o.only = Some(i64::MIN..=1_795_203_908_000);
+        note(o, "only", "..2026-11-20T19:45:08Z");
+    }),
+    ("--time-format dd.MM.yyyy-HH:mm", |o| {
+        o.source.time_format = Some("dd.MM.yyyy-HH:mm".parse().unwrap());
+        note(o, "time-format", "dd.MM.yyyy-HH:mm");
+    }),
+    ("--cpu-columns Time,cpu", |o| {
+        o.source.cpu_columns = Some("Time,cpu".to_owned());
+        note(o, "cpu-columns", "Time,cpu");
+    }),
     ("--cpu-item 42", |o| {
         o.source.cpu_item = Some("42".to_owned());
         note(o, "cpu-item", "42");

@@ -48,19 +48,29 @@ pub(crate) fn files(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
 /// If a flag lacks the name, the file or the URL, if a URL can't be used, or if there are neither one nor as many units as
 /// series.
 pub(crate) fn all(args: &SeriesArgs, ask: &AskArgs) -> Result<Series> {
-    let (count, units) = (args.series.len(), args.unit.len());
-    if units > 1 && units != count {
-        let problem = format!("there are {count} --series and {units} --unit");
-        return Err(CliError::usage(problem, "Give one unit for all series, or one for each.").into());
+    let count = args.series.len();
+    for (flag, given, remedy) in [
+        ("--unit", args.unit.len(), "Give one unit for all series, or one for each."),
+        ("--series-columns", args.series_columns.len(), "Give the columns once for all series, or for each."),
+    ] {
+        if given > 1 && given != count {
+            let problem = format!("there are {count} --series and {given} {flag}");
+            return Err(CliError::usage(problem, remedy).into());
+        }
     }
+    let columns = args.series_columns.iter().map(Some).cycle().chain(std::iter::repeat(None));
     let mut series = Series::default();
-    for (given, unit) in args.series.iter().zip(args.unit.iter().cycle()) {
+    for ((given, unit), columns) in args.series.iter().zip(args.unit.iter().cycle()).zip(columns) {
         let unit = unit.trim();
         match given.split_once('=') {
             Some((name, url)) if is_url(url) => {
                 series.asked.push(SeriesSource::new(name_of(name)?, unit, of(url, ask)?));
             }
-            _ => series.files.push(series_file(given, unit)?),
+            _ => {
+                let mut file = series_file(given, unit)?;
+                file.columns = columns.cloned();
+                series.files.push(file);
+            }
         }
     }
     Ok(series)

@@ -35,9 +35,9 @@ pub(crate) struct SummaryFile {
 }
 
 impl SummaryFile {
-    /// The name without its folders.
+    /// The path, as patterns of names read it.
     pub(crate) fn name(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        self.path.to_string_lossy().into_owned()
     }
 }
 
@@ -135,7 +135,7 @@ fn read(given: &[PathBuf]) -> Result<Found> {
     for (text, kind) in ab {
         refine(&text, kind, &mut found)?;
     }
-    found.sort_by(|one, other| one.path.file_name().cmp(&other.path.file_name()));
+    found.sort_by(|one, other| (one.path.file_name(), &one.path).cmp(&(other.path.file_name(), &other.path)));
     Ok(Found { files: found, ..result })
 }
 
@@ -212,17 +212,20 @@ fn summary(path: PathBuf, shown: String, bytes: &[u8]) -> Result<SummaryFile> {
     Ok(SummaryFile { path, shown, found })
 }
 
-/// The files of a folder, or the file itself. A folder that can't be read is left to those who read logs.
+/// The files of a folder and of its subfolders, or the file itself. A folder that can't be read is left to those who read
+/// logs.
 fn files_of(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
     }
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let is_hidden = |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
-    let mut files: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.is_file() && !is_hidden(path)).collect();
-    files.sort();
-    files
+    let is_link = |path: &Path| path.is_dir() && path.is_symlink();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| !is_hidden(path) && !is_link(path)).collect();
+    paths.sort();
+    let files = paths.into_iter().filter(|path| path.is_file() || path.is_dir());
+    files.flat_map(|path| files_of(&path)).collect()
 }
 
 fn by_sections(found: &FoundSections) -> Kind {

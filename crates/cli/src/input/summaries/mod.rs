@@ -68,6 +68,13 @@ fn nameless(shown: &str, line: usize, unknown: Unknown) -> CliError {
             format!("{shown}: the file's name does not follow the pattern of --name"),
             "Correct the pattern ({*} stands for any text), or leave the file out.",
         ),
+        Unknown::Folder => CliError::usage(
+            format!(
+                "{place}: it has the same URL as a file in another folder, and would be a repeat of that"
+            ),
+            "Say what the folders are: --name '{framework}/{test}/{*}', or --name '{*}{repeat}/{*}'; or that all are of one \
+             framework: --framework.",
+        ),
         _ => CliError::usage(
             format!("{place}: another section has the same key and the same repeat"),
             "Leave {repeat} out of --name, so that sections of equal keys are numbered, or give each file another name.",

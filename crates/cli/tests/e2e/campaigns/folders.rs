@@ -408,10 +408,19 @@ fn files_left_out_are_named() {
     night.write("plan.jmx", "<?xml version=\"1.0\"?><jmeterTestPlan/>");
     night.write("empty.csv", "");
     std::fs::create_dir(night.path("sub")).unwrap();
+    std::fs::write(night.path("sub/notes.txt"), "hello").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(night.path("sub"), night.path("link")).unwrap();
     #[cfg(unix)]
     assert!(std::process::Command::new("mkfifo").arg(night.path("pipe")).status().unwrap().success());
     let done = night.ingest(&[]);
-    for part in [".hidden is hidden", "plan.jmx: is XML", "empty.csv: is empty", "sub is a folder"] {
+    for part in [
+        ".hidden is hidden",
+        "plan.jmx: is XML",
+        "empty.csv: is empty",
+        "sub/notes.txt: is neither",
+        "link is a link",
+    ] {
         assert!(done.err.contains(&format!("left out: night/{part}")), "{part} is not in: {}", done.err);
     }
     #[cfg(unix)]

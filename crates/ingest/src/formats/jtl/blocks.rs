@@ -294,9 +294,18 @@ impl<R: LogBytes> Cutter<R> {
         Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
     }
 
-    /// Rejects the record at the start of the buffer: its first line is the reject, and reading continues after it.
+    /// Rejects the record at the start of the buffer. Reading continues behind the quote that closes its text; if the text looks
+    /// like records, so that the quote was opened by mistake, behind its first line.
     fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
         let first_byte = self.at;
+        if let Ends::OfLines { delimiter } = self.ends
+            && let Some(text) = LongText::of(&buffer, delimiter).filter(|text| !text.is_records(&buffer))
+        {
+            self.at += buffer.len() as u64;
+            let skipped_lines = feeds(&buffer) + self.skip_text(text)?;
+            buffer.truncate(KEPT);
+            return Ok(Block { skipped_lines, ..given_up(buffer, first_byte, RejectReason::LongQuote) });
+        }
         if let Some(feed) = memchr::memchr(b'\n', &buffer) {
             self.open_to = self.at + buffer.len() as u64;
             self.carry = buffer.split_off(feed + 1);
@@ -307,6 +316,29 @@ impl<R: LogBytes> Cutter<R> {
         let skipped_lines = self.skip_line()?;
         buffer.truncate(KEPT);
         Ok(Block { skipped_lines, ..given_up(buffer, first_byte, RejectReason::LongLine) })
+    }
+
+    /// Skips the rest of a text in quotes, and of the line on which it ends. Returns the number of line feeds. Where records
+    /// follow instead of the end, the quote is not closed, and reading continues with them.
+    fn skip_text(&mut self, mut text: LongText) -> std::io::Result<u64> {
+        let (mut skipped, mut piece) = (0, Vec::new());
+        while !self.ended {
+            self.fill(&mut piece, 0, self.limit.min(PIECE))?;
+            steps::count(piece.len());
+            let closed = text.close(&piece);
+            let from = closed.unwrap_or(0);
+            if closed.is_some() || text.is_records(&piece) {
+                let feed = piece.get(from..).and_then(|rest| memchr::memchr(b'\n', rest));
+                let end = feed.map_or(piece.len(), |feed| from + feed + 1);
+                self.carry = piece.split_off(end);
+                self.at += end as u64;
+                skipped += feeds(&piece);
+                return Ok(skipped + if feed.is_some() { 0 } else { self.skip_line()? });
+            }
+            skipped += feeds(&piece);
+            self.at += piece.len() as u64;
+        }
+        Ok(skipped)
     }
 
     /// Skips the rest of a line. Returns 1 if a line feed ended it, otherwise 0.
@@ -331,6 +363,83 @@ fn lengthen(buffer: &mut Vec<u8>, length: usize) {
         // A new buffer: the system provides zeroed memory as it is used, whereas filling it touches all of it.
         0 => *buffer = vec![0; length],
         _ => buffer.resize(length, 0),
+    }
+}
+
+/// The number of bytes of a long text that are searched together for its end.
+const PIECE: usize = 256 << 10;
+
+/// The number of line feeds.
+fn feeds(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// A text in quotes that has not ended.
+struct LongText {
+    delimiter: u8,
+    /// The number of the fields before it.
+    fields: usize,
+    /// True if a quote came last, which closes it or is the first of two.
+    quote: bool,
+}
+
+impl LongText {
+    /// Finds the text that is open at the end of the beginning of a record.
+    fn of(record: &[u8], delimiter: u8) -> Option<Self> {
+        let (mut fields, mut at) = (0, 0);
+        loop {
+            if record.get(at) == Some(&b'"') {
+                let mut text = Self { delimiter, fields, quote: false };
+                match text.close(record.get(at + 1..)?) {
+                    None => return Some(text),
+                    Some(end) => at += 1 + end,
+                }
+            }
+            let rest = record.get(at..)?;
+            let end = memchr::memchr2(delimiter, b'\n', rest).filter(|end| rest.get(*end) != Some(&b'\n'))?;
+            (fields, at) = (fields + 1, at + end + 1);
+        }
+    }
+
+    /// Takes more of it. Returns where the byte behind its closing quote is, if it is closed.
+    fn close(&mut self, more: &[u8]) -> Option<usize> {
+        let ends = |byte: &u8| *byte == self.delimiter || matches!(byte, b'\r' | b'\n');
+        let mut at = 0;
+        if std::mem::take(&mut self.quote) {
+            match more.first() {
+                None => self.quote = true,
+                Some(b'"') => at = 1,
+                Some(byte) if ends(byte) => return Some(0),
+                Some(_) => {}
+            }
+        }
+        while let Some(quote) = memchr::memchr(b'"', more.get(at..)?) {
+            at += quote + 1;
+            match more.get(at) {
+                None => self.quote = true,
+                Some(b'"') => at += 1,
+                Some(byte) if ends(byte) => return Some(at),
+                Some(_) => {}
+            }
+        }
+        None
+    }
+
+    /// Returns true if most of the whole lines have as many fields as the record has before the text, so that they are records
+    /// rather than a text.
+    fn is_records(&self, text: &[u8]) -> bool {
+        let least = self.fields.max(1);
+        let has_fields = |line: &[u8]| memchr::memchr_iter(self.delimiter, line).take(least).count() == least;
+        let (mut all, mut like) = (0usize, 0usize);
+        let mut ends = memchr::memchr_iter(b'\n', text);
+        let mut begin = ends.next().map_or(text.len(), |end| end + 1);
+        for end in ends {
+            let line = text.get(begin..end).unwrap_or_default();
+            all += usize::from(!line.is_empty());
+            like += usize::from(has_fields(line));
+            begin = end + 1;
+        }
+        2 * like > all
     }
 }
 
@@ -455,6 +564,49 @@ mod tests {
                 blocks.iter().map(|block| block.bytes.len() + block.skipped_lines as usize).sum::<usize>();
             assert_eq!(bytes, log.len());
         }
+    }
+
+    #[test]
+    fn long_text_ends_at_its_closing_quote() {
+        let ghosts = "1,9,ghost\n".repeat(300);
+        for text in [
+            "line\n".repeat(RECORD_LIMIT / 5 + 10),
+            "a \"\"quoted\"\" word\n".repeat(RECORD_LIMIT / 10),
+            format!("{}\n{ghosts}", "pad ".repeat(RECORD_LIMIT / 4 + 10)),
+            "x".repeat(RECORD_LIMIT + 10),
+        ] {
+            let log = format!("1,2,a\n1,2,\"{text}\"\n1,2,b\n1,2,c\n");
+            for (step, block_size) in [(usize::MAX, 1 << 16), (1 << 16, 100), (100_003, 1 << 20)] {
+                let blocks = blocks(log.as_bytes(), step, block_size);
+                let oversized: Vec<&Block> =
+                    blocks.iter().filter(|block| block.oversized.is_some()).collect();
+                let [long] = oversized.as_slice() else { panic!("{} are rejected", oversized.len()) };
+                assert_eq!(long.skipped_lines, feeds(text.as_bytes()) + 1);
+                let rest: Vec<Vec<u8>> = blocks
+                    .iter()
+                    .filter(|block| block.oversized.is_none())
+                    .flat_map(|block| raw_records(&block.bytes))
+                    .collect();
+                assert_eq!(rest, [b"1,2,a", b"1,2,b", b"1,2,c"]);
+                let after = blocks.last().unwrap();
+                assert_eq!(after.first_byte + after.bytes.len() as u64, log.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn text_that_never_ends_costs_no_records_behind_it() {
+        let mut log = b"1,\"2\n".to_vec();
+        log.extend(b"text\n".repeat(RECORD_LIMIT / 5 + 10));
+        let records = 2 * PIECE / 6;
+        log.extend(b"1,2,3\n".repeat(records));
+        let blocks = blocks(&log, usize::MAX, 1 << 16);
+        let read: usize = blocks
+            .iter()
+            .filter(|block| block.oversized.is_none())
+            .map(|block| raw_records(&block.bytes).len())
+            .sum();
+        assert!(read > records - PIECE / 6 - 2, "{read} of {records}");
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub(crate) enum Reason {
     Field(&'static str, usize),
     /// The record stands for so many samples.
     Several(i64),
+    /// The time is none of those that are asked for.
+    Outside,
 }
 
 /// Parses the columns of rows. Each parser has its own.
@@ -48,6 +50,8 @@ pub(crate) struct Columns {
     pub(crate) dates: DateParser,
     /// The unit of numeric timeStamps.
     pub(crate) unit: TimeUnit,
+    /// The times of the records that are asked for, epoch ms.
+    pub(crate) only: RangeInclusive<i64>,
     pub(in crate::formats) injectors: Injectors,
     cpu: Arc<TimeSeries>,
     join: CpuJoin,
@@ -66,6 +70,7 @@ impl Columns {
         Self {
             dates,
             unit: TimeUnit::default(),
+            only: i64::MIN..=i64::MAX,
             injectors,
             cpu,
             join,
@@ -88,6 +93,7 @@ impl Columns {
         let mut times = std::mem::take(&mut self.times);
         let taken = times_of(rows, layout, self.unit, (&mut self.dates, &mut self.room), &mut times)
             .and_then(|span| numbers(rows, layout, &mut self.room, &mut out.batch).map(|()| span))
+            .and_then(|span| self.of_asked(span))
             .and_then(|span| within_span(span, clock));
         match &taken {
             Ok(span) => self.rest(rows, layout, clock, (&times, span), out),
@@ -95,6 +101,12 @@ impl Columns {
         }
         self.times = times;
         taken
+    }
+
+    /// Fails if a time of this span is none of those that are asked for.
+    fn of_asked(&self, span: RangeInclusive<i64>) -> Result<RangeInclusive<i64>, Reason> {
+        let is_asked = self.only.contains(span.start()) && self.only.contains(span.end());
+        if is_asked { Ok(span) } else { Err(Reason::Outside) }
     }
 
     /// Appends the columns that can't be invalid.

@@ -2,6 +2,7 @@
 
 use super::records::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::number::{parse_bool, parse_i64};
 use crate::formats::steps;
 use crate::formats::tools::csv::SAMPLE_COUNT;
 use crate::formats::tools::rows::form::Form;
@@ -9,6 +10,9 @@ use crate::sample::resolution::Resolution;
 
 /// JMeter's default columns, which are assumed for a log without a header.
 pub(crate) const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+
+/// How many lines of something else may come before the header: what JMeter prints where the log goes to its output as well.
+const MOST_LINES_BEFORE: usize = 1000;
 
 /// The delimiters that are tried for a log without a header, in order.
 const DELIMITERS: &[u8] = b",;\t|:^~#!$%&*/@ ";
@@ -36,6 +40,9 @@ pub(crate) struct Columns {
     /// Columns of whole numbers that are checked but not kept.
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
+
+/// The number of records by which rows that are longer than the header are known.
+const LOOKED_AT: usize = 20;
 
 /// The most columns of a log. Records are parsed together by columns, which takes room for each.
 const MOST_COLUMNS: usize = 16_384;
@@ -69,8 +76,6 @@ pub struct LayoutOptions {
     pub columns: Option<String>,
     /// The unit in which times are counted, at the finest that of the log. `None` takes the log's own.
     pub resolution: Option<Resolution>,
-    /// True if the text is of the server, so that a log of JMeter's PerfMon plugin is one, whatever its metrics.
-    pub(crate) of_server: bool,
 }
 
 impl LayoutOptions {
@@ -131,7 +136,7 @@ impl Layout {
     fn of_csv(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
         let line = first_line(head);
         if let Some(layout) = Self::from_header(line, options.delimiter) {
-            return layout.map_err(|missing| {
+            return layout.map(|layout| layout.padded(head)).map_err(|missing| {
                 Error::input(ErrorKind::MissingColumn,
                     place.clone().at(1, 0),
                     format!("the header has no column {missing}"),
@@ -139,7 +144,31 @@ impl Layout {
                 )
             });
         }
-        Self::without_header(head, options, place)
+        let later = || {
+            let header =
+                |line| Self::from_header(line, options.delimiter)?.ok().map(|layout| layout.padded(head));
+            lines(head).take(MOST_LINES_BEFORE).find_map(header)
+        };
+        Self::without_header(head, options, place).or_else(|error| later().ok_or(error))
+    }
+
+    /// The same layout, wider where all of the first records end in more delimiters than the header, as spreadsheets write.
+    fn padded(self, head: &[u8]) -> Self {
+        let mut records = Records::new(head, self.delimiter);
+        let mut widest = self.width;
+        let mut looked_at = 0;
+        while let Some(record) = records.next().filter(|_| looked_at < LOOKED_AT) {
+            if self.is_header(record.raw) || record.is_blank() || is_separator_line(record.raw) {
+                continue;
+            }
+            looked_at += 1;
+            let is_padded = (self.width..record.len()).all(|field| record.field(field).is_empty());
+            if record.len() <= self.width || !is_padded {
+                return self;
+            }
+            widest = record.len();
+        }
+        Self { width: widest, ..self }
     }
 
     /// The layout of records that were converted from the format of this name.
@@ -207,8 +236,8 @@ impl Layout {
             let mut records = Records::new(head, *delimiter);
             records.next().is_some_and(|record| {
                 record.len() == names.len()
-                    && crate::formats::number::parse_i64(record.field(columns.elapsed)).is_some()
-                    && crate::formats::number::parse_bool(record.field(columns.success)).is_some()
+                    && parse_i64(record.field(columns.elapsed)).is_some()
+                    && parse_bool(record.field(columns.success)).is_some()
             })
         };
         let candidates: Vec<u8> = options.delimiter.map_or_else(|| DELIMITERS.to_vec(), |d| vec![d]);
@@ -230,8 +259,8 @@ impl Layout {
                 ErrorKind::UnknownColumns,
                 place.clone().at(1, 0),
                 format!("the first line is neither a JMeter header nor a record of {} columns", names.len()),
-                "If the log has no header and other columns than JMeter's default ones, set them, and an \
-                 unusual delimiter, in LayoutOptions.",
+                "If the log has no header and other columns than JMeter's default ones, name them (LayoutOptions::columns), \
+                 and an unusual delimiter (LayoutOptions::delimiter).",
             )),
         }
     }
@@ -264,10 +293,55 @@ impl Layout {
     }
 }
 
+/// The columns that logs without a header are known to have, beside JMeter's default ones: of JMeter before 3.3, and before
+/// 2.13 (JENKINS-16627), of flood.io and of ruby-jmeter.
+const KNOWN_COLUMNS: [&str; 5] = [
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect",
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,Latency",
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency",
+    "timeStamp,elapsed,label,responseCode,threadName,success,bytes,grpThreads,allThreads,Latency,SampleCount,ErrorCount,URL",
+    "timeStamp,elapsed,label,responseCode,threadName,success,bytes,grpThreads,allThreads,Latency,Hostname,URL",
+];
+
+/// Returns the number and the likely names of the columns of a log without a header, if its first record fits them.
+pub(crate) fn likely_columns(head: &[u8]) -> Option<(usize, &'static str)> {
+    let fits = |names: &&&str| {
+        let split: Vec<String> = names.split(',').map(str::to_owned).collect();
+        let Ok(columns) = Columns::by_name(&split) else { return false };
+        DELIMITERS.iter().any(|delimiter| {
+            let mut records = Records::new(head, *delimiter);
+            records.next().is_some_and(|record| {
+                let number = |column: Option<usize>| {
+                    column.is_some_and(|column| {
+                        parse_i64(record.field(column)).is_some_and(|number| number >= 0)
+                    })
+                };
+                record.len() == split.len()
+                    && (9..=14).contains(&record.field(columns.time_stamp).len())
+                    && [Some(columns.time_stamp), Some(columns.elapsed), columns.bytes]
+                        .into_iter()
+                        .all(number)
+                    && parse_bool(record.field(columns.success)).is_some()
+            })
+        })
+    };
+    let names = KNOWN_COLUMNS.iter().find(fits)?;
+    Some((names.split(',').count(), names))
+}
+
+/// Returns true for the line by which a spreadsheet is told the delimiter: `sep=;`.
+pub(crate) fn is_separator_line(raw: &[u8]) -> bool {
+    raw.len() <= 6 && raw.trim_ascii_end().strip_prefix(b"sep=").is_some_and(|rest| rest.len() <= 1)
+}
+
+/// The lines of a text, without their ends.
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
 /// The first line, without its line end.
 fn first_line(head: &[u8]) -> &[u8] {
-    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    line.strip_suffix(b"\r").unwrap_or(line)
+    lines(head).next().unwrap_or_default()
 }
 
 /// Returns where the name `timeStamp` begins, in any case.
@@ -404,6 +478,19 @@ mod tests {
         let lacking = detect("timeStamp,elapsed\n").unwrap_err();
         assert_eq!(lacking.kind(), ErrorKind::MissingColumn);
         assert!(lacking.to_string().contains("success"), "{lacking}");
+    }
+
+    #[test]
+    fn lines_before_the_header_and_padded_rows_are_known() {
+        let console =
+            "Creating summariser <summary>\nStarting @ 2026\n\ntimeStamp,elapsed,success\n1,2,true\n";
+        assert_eq!(detect(console).unwrap().header.as_deref(), Some(&b"timeStamp,elapsed,success"[..]));
+        assert_eq!(detect("sep=;\ntimeStamp;elapsed;success\n1;2;true\n").unwrap().delimiter, b';');
+        let width = |text: &str| detect(text).unwrap().width;
+        assert_eq!(width("timeStamp,elapsed,success\r\n1,2,true,,\r\n1,2,true,,\r\n"), 5);
+        assert_eq!(width("timeStamp,elapsed,success\n1,2,true,x\n"), 3);
+        assert_eq!(width("timeStamp,elapsed,success\n1,2,true,\n1,2,true\n"), 3);
+        assert!(is_separator_line(b"sep=,") && is_separator_line(b"sep=\t") && !is_separator_line(b"sep=,1"));
     }
 
     #[test]

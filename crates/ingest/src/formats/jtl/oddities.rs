@@ -18,6 +18,8 @@ pub(crate) struct Oddities {
     swallowing: u64,
     /// True if a date in the log did not name its zone.
     pub(crate) zone_assumed: bool,
+    /// The number of records at other times than those that are asked for.
+    pub(crate) outside: u64,
     /// True if a record may be that of a transaction controller, which the log can't show.
     pub(crate) may_be_transactions: bool,
 }
@@ -52,7 +54,11 @@ impl Oddities {
                     "the clock goes back by {seconds} s, so some seconds are counted twice (if logs were \
                      joined there, give them as separate files)"
                 ),
-                _ => format!("the clock goes forward by {seconds} s from one record to the next"),
+                _ => format!(
+                    "the clock goes forward by {seconds} s from one record to the next, to {}; if another run was appended \
+                     there, take one of them (IngestOptions::only)",
+                    shown_time(step.at_ms)
+                ),
             };
             format!("{place}, line {line}: {what}{}", more(self.clocks.steps, "step"))
         });
@@ -70,8 +76,17 @@ impl Oddities {
                  jmeter.save.saveservice.response_message=true)"
             )
         });
-        quotes.into_iter().chain(clock).chain(joined).chain(transactions).collect()
+        let outside = (self.outside > 0).then(|| {
+            format!("{place}: records at other times than those asked for, left out: {}", self.outside)
+        });
+        quotes.into_iter().chain(outside).chain(clock).chain(joined).chain(transactions).collect()
     }
+}
+
+/// A moment (epoch ms) as a date of UTC, to the second.
+fn shown_time(ms: i64) -> String {
+    let moment = jiff::Timestamp::from_second(ms.div_euclid(1000)).unwrap_or_default();
+    moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// A suffix that counts the occurrences after the first.

@@ -36,6 +36,8 @@ pub(crate) struct Parsed {
     /// The batch's rows with a shortened text; a row may occur more than once.
     pub(crate) cut: Vec<u32>,
     pub(crate) rejects: Refused,
+    /// The number of records at other times than those that are asked for.
+    pub(crate) outside: u64,
     /// The number of line feeds in the block.
     pub(crate) lines: u64,
     /// The byte of the log at which the last record of packed ones begins.
@@ -102,6 +104,7 @@ impl Parsed {
         self.messages.clear();
         self.cut.clear();
         self.rejects.restart(self.rejects.room());
+        self.outside = 0;
         self.lines = 0;
         self.at_byte = None;
         self.first_ms = None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::blocks::Block;
 use super::columns::{Columns, Reason, are_samples};
-use super::layout::Layout;
+use super::layout::{Layout, is_separator_line};
 use super::parsed::{Clock, Parsed, Swallowed};
 use super::records::plain::Plain;
 use super::records::quoted::Quoted;
@@ -46,6 +46,12 @@ impl Parser {
     /// Sets the unit of numeric timeStamps.
     pub(crate) fn in_unit(mut self, unit: TimeUnit) -> Self {
         self.columns.unit = unit;
+        self
+    }
+
+    /// Passes over the records of all other times (epoch ms), and counts them.
+    pub(crate) fn only(mut self, times: Option<RangeInclusive<i64>>) -> Self {
+        self.columns.only = times.unwrap_or(i64::MIN..=i64::MAX);
         self
     }
 
@@ -277,7 +283,7 @@ impl Parser {
     /// Handles a record that could not be parsed: it is blank, a repeated header, or a reject.
     #[cold]
     fn refuse(&self, record: &Record<'_>, layout: &Layout, reason: Reason, out: &mut Parsed) {
-        if record.is_blank() {
+        if record.is_blank() || is_separator_line(record.raw) {
             return;
         }
         if layout.is_header(record.raw) || layout.is_same_header(record.raw) {
@@ -296,8 +302,10 @@ impl Parser {
             out.other_header.get_or_insert((line, byte));
             return;
         }
-        let (reason, value) = reason.details(record, layout);
-        out.rejects.push((line, byte), record.raw.len(), reason, value);
+        match reason.details(record, layout) {
+            Some((reason, value)) => out.rejects.push((line, byte), record.raw.len(), reason, value),
+            None => out.outside += 1,
+        }
     }
 }
 
@@ -308,17 +316,18 @@ fn end_block(layout: &Layout, out: &mut Parsed) {
 }
 
 impl Reason {
-    /// Returns the reason with its details, and the offending value.
-    fn details(self, record: &Record<'_>, layout: &Layout) -> (RejectReason, Option<String>) {
+    /// Returns the reason with its details, and the offending value; `None` for a record that is left out, and no reject.
+    fn details(self, record: &Record<'_>, layout: &Layout) -> Option<(RejectReason, Option<String>)> {
         let (column, index) = match self {
-            Self::Shape if record.open => return (RejectReason::OpenQuote, None),
+            Self::Outside => return None,
+            Self::Shape if record.open => return Some((RejectReason::OpenQuote, None)),
             Self::Shape => {
                 let (found, expected) = (record.len() as u64, layout.width as u64);
-                return (RejectReason::FieldCount { found, expected }, None);
+                return Some((RejectReason::FieldCount { found, expected }, None));
             }
-            Self::Span(first_ms) => return (RejectReason::FarTime { first_ms }, None),
+            Self::Span(first_ms) => return Some((RejectReason::FarTime { first_ms }, None)),
             Self::Several(samples) => {
-                return (RejectReason::SeveralSamples { samples: samples.unsigned_abs() }, None);
+                return Some((RejectReason::SeveralSamples { samples: samples.unsigned_abs() }, None));
             }
             Self::Field(column, index) => (column, index),
         };
@@ -327,7 +336,7 @@ impl Reason {
             "timeStamp" => RejectReason::NotATime { column },
             _ => RejectReason::NotANumber { column },
         };
-        (reason, Some(shown(record.field(index))))
+        Some((reason, Some(shown(record.field(index)))))
     }
 }
 

@@ -18,12 +18,13 @@ pub(crate) mod units;
 mod variants;
 
 use self::split::found::FoundSections;
+use self::split::unwrapped::unwrapped;
 use self::split::walk::Walk;
 use self::tools::TOOLS;
 
 /// Finds what load tools printed among the lines of a text: many sections, of several tools, with other text between.
 ///
-/// Bytes that are no UTF-8 are replaced. A section that was cut, or whose tool gave up, is one without figures that says
+/// Colours, and times or names before each line, are taken off. Bytes that are no UTF-8 or UTF-16 are replaced. A section that was cut, or whose tool gave up, is one without figures that says
 /// why.
 ///
 /// ```
@@ -35,6 +36,5 @@ use self::tools::TOOLS;
 /// assert!(found.sections[0].figures.aborted.is_some(), "wrk was stopped before it told any figure");
 /// ```
 pub fn sections(bytes: &[u8]) -> FoundSections {
-    let text = String::from_utf8_lossy(bytes);
-    Walk::over(&TOOLS, text.trim_start_matches('\u{feff}'))
+    Walk::over(&TOOLS, unwrapped(bytes).trim_start_matches('\u{feff}'))
 }

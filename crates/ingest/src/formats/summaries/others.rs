@@ -21,8 +21,94 @@ const fn in_other_form(has: &'static [&'static str], name: &'static str, remedy:
     Output { has, name, remedy: Some(remedy) }
 }
 
+/// What to do with a report of JMeter.
+const JMETER: &str = "Give the log that jmeter -l or a listener wrote (.jtl, .csv): it has every request.";
+
 /// The outputs that are known. Where several fit, the first one has it.
 const OUTPUTS: &[Output] = &[
+    in_other_form(
+        &["Label,# Samples,Average,Median,"],
+        "JMeter's Aggregate Report, which has no single requests",
+        JMETER,
+    ),
+    in_other_form(
+        &["Label,# Samples,Average,Min,"],
+        "JMeter's Summary Report, which has no single requests",
+        JMETER,
+    ),
+    in_other_form(
+        &["\"sampleCount\"", "\"meanResTime\""],
+        "statistics.json of JMeter's dashboard, which has no single requests",
+        JMETER,
+    ),
+    in_other_form(
+        &["Sample #,Start Time,Thread Name,Label,"],
+        "the table of JMeter's View Results in Table",
+        JMETER,
+    ),
+    in_other_form(&["Elapsed time;"], "the data of a chart of jmeter-plugins", JMETER),
+    in_other_form(&["o.a.j.", " INFO "], "jmeter.log, the log of the program", JMETER),
+    in_other_form(&[" jmeter.util.JMeterUtils: "], "jmeter.log, the log of the program", JMETER),
+    in_other_form(
+        &["summary ", " Avg: ", " Err: "],
+        "what JMeter prints, which has no single requests",
+        JMETER,
+    ),
+    in_other_form(
+        &["<title>Apache JMeter Dashboard"],
+        "JMeter's dashboard, which has no single requests",
+        JMETER,
+    ),
+    in_other_form(
+        &["<FinalStatus>", "<Group "],
+        "the final statistics of Taurus, which have no single requests",
+        "Give the log of the same run, kpi.jtl.",
+    ),
+    in_other_form(
+        &["\tRUN\t", "\tREQUEST\t"],
+        "a log of Gatling 2.0 or 2.1, which is not read",
+        "Run the simulation with Gatling 2.2 or later.",
+    ),
+    in_other_form(
+        &["response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read\n"],
+        "the CSV of hey before 0.1.2, which does not say when a request began",
+        "Run hey 0.1.2 or later.",
+    ),
+    in_other_form(
+        &["\"metrics\"", "\"grpc_req_duration\"", "\"iterations\""],
+        "a summary of k6 without HTTP requests, which does not count the others",
+        "Give the requests themselves: k6 run --out csv=requests.csv.",
+    ),
+    in_other_form(
+        &["{\"code\":", "\"timestamp\":", "\"latency\":", "\"bytes_out\":", "\"error\":"],
+        "results of vegeta before 8, which are not read",
+        "Give the text of vegeta report for a point of a sweep, or run vegeta 8 or later.",
+    ),
+    in_other_form(
+        &["AAA,progname,nmon"],
+        "a file of nmon, which is not read",
+        "Record the CPU with vmstat -t 1, sar -u 1 or mpstat 1.",
+    ),
+    in_other_form(
+        &["\"MetricDataResults\"", "\"Timestamps\""],
+        "JSON of CloudWatch",
+        "Convert it: jq -r '.MetricDataResults[0] | [.Timestamps, .Values] | transpose[] | @csv' data.json > cpu.csv",
+    ),
+    in_other_form(
+        &["\"Datapoints\"", "\"Timestamp\"", "\"Average\""],
+        "JSON of CloudWatch",
+        "Convert it: jq -r '.Datapoints[] | [.Timestamp, .Average] | @csv' data.json > cpu.csv",
+    ),
+    in_other_form(
+        &["\"timeseries\"", "\"timeStamp\"", "\"average\""],
+        "JSON of Azure Monitor",
+        "Convert it: jq -r '.value[0].timeseries[0].data[] | [.timeStamp, .average] | @csv' data.json > cpu.csv",
+    ),
+    in_other_form(
+        &["top - ", "%Cpu(s):"],
+        "the output of top, which is not read",
+        "Record the CPU with vmstat -t 1, sar -u 1 or mpstat 1.",
+    ),
     in_other_form(
         &["Transactions:", "Availability:", "Transaction rate:"],
         "the text of siege, which is not read",
@@ -116,6 +202,16 @@ mod tests {
                 "k6",
                 "--summary-export",
             ),
+            ("Label,# Samples,Average,Median,90% Line\n", "Aggregate Report", "jmeter -l"),
+            ("Label,# Samples,Average,Min,Max,Std. Dev.\n", "Summary Report", "jmeter -l"),
+            ("{\"Total\": {\"sampleCount\": 1, \"meanResTime\": 2.0}}", "statistics.json", "jmeter -l"),
+            ("2017-08-18 17:23:41,964 INFO o.a.j.u.JMeterUtils: x\n", "jmeter.log", "jmeter -l"),
+            (
+                "summary +   1 in 00:00:01 = 1/s Avg: 1 Min: 1 Max: 1 Err: 0 (0.00%)\n",
+                "JMeter prints",
+                "jmeter -l",
+            ),
+            ("{\"MetricDataResults\": [{\"Timestamps\": []}]}", "CloudWatch", "jq -r"),
             ("\"Method\",\"Name\",\"Error\",\"Occurrences\"\n", "Locust", "_stats.csv"),
             ("{\"ActualQPS\": 7.9, \"DurationHistogram\": {}}", "Fortio", "docs/tools/README.md"),
             (

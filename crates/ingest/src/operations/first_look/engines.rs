@@ -17,6 +17,9 @@ const LOOKED_AT: usize = 1 << 20;
 /// The most names of groups, and the most threads of each, that are looked at.
 const MOST: usize = 1000;
 
+/// The number of engines that a note names.
+const NAMED: usize = 8;
+
 /// The longest name of a group that is looked at, in bytes, and the most dashes in it.
 const LONGEST: usize = 200;
 const DASHES: usize = 16;
@@ -35,7 +38,7 @@ pub(in crate::operations) fn of_log(log: &mut LogSource, options: &SourceOptions
         return Vec::new();
     }
     let (mut groups, mut number): (BTreeMap<(u32, String), Group>, usize) = Default::default();
-    let read = first_records(log, LOOKED_AT, options, |record, layout| {
+    let read = first_records(log, LOOKED_AT, true, options, |record, layout| {
         let columns = &layout.columns;
         let thread = columns.thread_name.map_or(&[][..], |thread| record.field(thread));
         // Then they are known by that.
@@ -58,6 +61,20 @@ pub(in crate::operations) fn of_log(log: &mut LogSource, options: &SourceOptions
         ControlFlow::Continue(())
     });
     if read.is_err() { Vec::new() } else { engines(&groups) }
+}
+
+/// Returns the note on engines that were found, which may be groups of threads with such names instead.
+pub(in crate::operations) fn note(engines: &[String]) -> Option<String> {
+    let first: Vec<&str> = engines.iter().take(NAMED).map(String::as_str).collect();
+    let more = engines.len() - first.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!engines.is_empty()).then(|| {
+        format!(
+            "injectors found by the names of threads: {}{more}; give a pattern of injectors if these are groups of threads \
+             of one of them",
+            first.join(", ")
+        )
+    })
 }
 
 /// Returns the regular expression of threads of these engines.

@@ -18,20 +18,22 @@ use crate::source::{LogSource, SourceOptions};
 const BLOCK: usize = 1 << 20;
 
 /// Calls `take` with each of the first records of a log, about as many as are in so many bytes. Returns true if these are
-/// all of its records. `None` if it is not of JMeter, or the threads of its records have no names.
+/// all of its records. `None` if it is not of JMeter, or does not name its threads where `of_threads` asks for them.
 ///
 /// # Errors
 /// If the log can't be read. It says so again when it is ingested.
 fn first_records(
     log: &mut LogSource,
     bytes: usize,
+    of_threads: bool,
     options: &SourceOptions,
     mut take: impl FnMut(&Record<'_>, &Layout) -> ControlFlow<()>,
 ) -> Result<Option<bool>> {
     let mut stream = log.open()?;
     let Some(reader) = stream.next_log()? else { return Ok(None) };
     let (layout, mut cutter) = open_log(reader, &options.layout, None, BLOCK)?;
-    if matches!(layout.form, Form::Packed(_)) || layout.columns.thread_name.is_none() {
+    let lacks_threads = of_threads && layout.columns.thread_name.is_none();
+    if matches!(layout.form, Form::Packed(_)) || lacks_threads {
         return Ok(None);
     }
     let mut read = 0;

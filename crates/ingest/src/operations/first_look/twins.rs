@@ -8,15 +8,16 @@ use hashbrown::HashMap;
 
 use super::first_records;
 use crate::error::{Place, Result};
-use crate::formats::date::DateParser;
 use crate::formats::number::parse_i64;
 use crate::source::{LogSource, SourceOptions};
 
 /// The number of first records that are looked for in another log.
 const FIRST: usize = 1000;
 
-/// With fewer records to look for, a log is no twin: what they have in common may be chance.
+/// With fewer records to look for, a log is no twin: what they have in common may be chance. Without the names of threads,
+/// records of several machines are alike more often, so that they have to follow each other in the same order too.
 const LEAST: usize = 3;
+const LEAST_WITHOUT_THREADS: usize = 100;
 
 /// The bytes that are looked at of all logs together, and the least of each one.
 const LOOKED_AT: usize = 64 << 20;
@@ -35,6 +36,8 @@ struct Beginning {
     records: Vec<(i64, u64)>,
     /// True if these are all of its records.
     whole: bool,
+    /// True if it names the threads.
+    has_threads: bool,
     /// The latest of their times.
     latest: i64,
 }
@@ -97,7 +100,7 @@ enum Shared {
 }
 
 impl Beginning {
-    /// Looks at the beginning of a log. `None` if it is not of JMeter, or does not name the threads.
+    /// Looks at the beginning of a log. `None` if it is not of JMeter.
     fn of(
         number: usize,
         log: &mut LogSource,
@@ -106,15 +109,20 @@ impl Beginning {
         options: &SourceOptions,
     ) -> Result<Option<Self>> {
         let place = log.place().clone();
-        let mut found = Self { number, place, records: Vec::new(), whole: false, latest: i64::MIN };
-        let mut dates = DateParser::new(options.time_zone.clone());
-        let whole = first_records(log, bytes, options, |record, layout| {
+        let mut found =
+            Self { number, place, records: Vec::new(), whole: false, has_threads: true, latest: i64::MIN };
+        let mut dates = options.dates();
+        let whole = first_records(log, bytes, false, options, |record, layout| {
             let columns = &layout.columns;
             let time = record.field(columns.time_stamp);
             if let Some(ms) = parse_i64(time).or_else(|| dates.parse(time)) {
                 let of = |column: Option<usize>| column.map_or(&[][..], |column| record.field(column));
-                let [label, thread] = [of(columns.label), of(columns.thread_name)];
-                let hash = hasher.hash_one((ms, record.field(columns.elapsed), label, thread));
+                found.has_threads = columns.thread_name.is_some();
+                let told = match columns.thread_name {
+                    Some(thread) => [of(columns.label), record.field(thread), &[], &[]],
+                    None => [columns.label, columns.response_code, columns.bytes, columns.latency].map(of),
+                };
+                let hash = hasher.hash_one((ms, record.field(columns.elapsed), told));
                 found.latest = found.latest.max(ms);
                 found.records.push((ms, hash));
             }
@@ -128,8 +136,13 @@ impl Beginning {
         let until = if other.whole { i64::MAX } else { other.latest.saturating_sub(SLACK_MS) };
         let first: Vec<u64> =
             self.records.iter().filter(|(ms, _)| *ms <= until).map(|(_, hash)| *hash).take(FIRST).collect();
-        if first.len() < LEAST {
+        let least = if self.has_threads { LEAST } else { LEAST_WITHOUT_THREADS };
+        if first.len() < least || self.has_threads != other.has_threads {
             return Shared::Few;
+        }
+        if !self.has_threads {
+            let same = first.iter().zip(&other.records).filter(|(one, (_, other))| *one == other).count();
+            return if 100 * same >= 99 * first.len() { Shared::All } else { Shared::Few };
         }
         let mut there: HashMap<u64, u32> = HashMap::new();
         other.records.iter().for_each(|(_, hash)| *there.entry(*hash).or_default() += 1);

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use super::live::Live;
 use crate::counts::counter::Counter;
 use crate::error::{Place, Result};
-use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::blocks::{Block, Cutter};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
@@ -46,7 +45,7 @@ impl Reading {
     /// # Errors
     /// If the pattern of injectors is no regular expression.
     pub(super) fn new(number: usize, logs: &[Arc<GrowingLog>], options: &IngestOptions) -> Result<Self> {
-        let dates = DateParser::new(options.source.time_zone.clone());
+        let dates = options.source.dates();
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
         let parser = Parser::new(dates, injectors, Arc::new(TimeSeries::default()), CpuJoin::default());
         Ok(Self {

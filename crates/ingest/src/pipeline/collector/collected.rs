@@ -11,6 +11,7 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::oddities::Oddities;
 use crate::formats::jtl::parsed::{Parsed, Swallowed};
 use crate::formats::jtl::refused::{LocalReject, Refused};
+use crate::formats::time_format::TimeFormat;
 use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
@@ -30,6 +31,10 @@ const MOSTLY: u64 = 9;
 
 /// The number of rejects that are searched for the first one of a reason.
 const FIRST_REJECTS: usize = 10_000;
+/// The fewest records of another time that may be another run.
+const FEW_FAR: u64 = 3;
+/// The number of rejects by whose times their format is found.
+const TIMES_LOOKED_AT: usize = 200;
 
 /// A worker's results of one block, without its samples.
 #[derive(Debug)]
@@ -50,6 +55,7 @@ pub(crate) struct BlockCounts {
     clocks: BlockClocks,
     zone_assumed: bool,
     may_be_transactions: bool,
+    outside: u64,
     /// The form of the block's records: rejects of converted ones tell their places themselves.
     form: Form,
     pub(crate) samples: u64,
@@ -78,6 +84,7 @@ impl BlockCounts {
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
             zone_assumed: parsed.zone_assumed,
             may_be_transactions: parsed.may_be_transactions,
+            outside: parsed.outside,
             form: parsed.form,
             samples: parsed.samples(),
             intervals: parsed.intervals(),
@@ -202,6 +209,7 @@ impl Collected {
         log.oddities.add(&block.swallowed, block.clocks, first_line);
         log.oddities.zone_assumed |= block.zone_assumed;
         log.oddities.may_be_transactions |= block.may_be_transactions;
+        log.oddities.outside += block.outside;
         if let Some((line, byte)) = block.other_header {
             return Err(Error::input(
                 ErrorKind::SecondHeader,
@@ -301,7 +309,23 @@ impl Collected {
         notes.extend(odd);
         notes.extend(self.intervals.iter().flat_map(Intervals::notes));
         notes.extend(self.note_of_cuts());
+        notes.extend(self.note_of_far());
         notes
+    }
+
+    /// The note on records of other times, which may be another run, if there are any.
+    fn note_of_far(&mut self) -> Option<String> {
+        let is_far = |(reason, count): (&RejectReason, &u64)| {
+            (matches!(reason, RejectReason::FarTime { .. }) && *count >= FEW_FAR).then_some(*count)
+        };
+        let far = self.reject_counts.iter().find_map(is_far)?;
+        let mut rejects = self.rejects.iter().ok()?.flatten();
+        let first = rejects.find(|reject| reject.code.as_deref() == Some("far-time"))?;
+        Some(format!(
+            "{}, line {}: {far} of the rejected records are of another time, the first of which begins there; if they are \
+             another run, take that alone (IngestOptions::only)",
+            first.file, first.line
+        ))
     }
 
     /// Returns true if each log has dates that name no zone.
@@ -400,6 +424,9 @@ impl Collected {
         let first = first.and_then(|mut all| all.by_ref().flatten().take(FIRST_REJECTS).find(is_it));
         let value = first.as_ref().map_or("", |first| first.reason.as_str());
         let mut remedy = most.map_or_else(|| NO_RECORDS_REMEDY.to_owned(), |reason| reason.remedy(value));
+        if let Some(RejectReason::NotATime { .. }) = most {
+            remedy = self.format_of_times().unwrap_or(remedy);
+        }
         if let Some(first) = &first {
             problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
         }
@@ -407,6 +434,17 @@ impl Collected {
             remedy.push_str(" If what follows is the run, raise IngestOptions::max_rejects.");
         }
         Error::input(ErrorKind::NoValidRecord, place, problem, remedy)
+    }
+
+    /// Returns the remedy for times of another format, if a common one fits the first rejected records.
+    fn format_of_times(&mut self) -> Option<String> {
+        let rejects = self.rejects.iter().ok()?.flatten().take(TIMES_LOOKED_AT);
+        let value = |reject: Reject| {
+            let (_, value) = reject.reason.split_once(": `")?;
+            Some(value.trim_end_matches('`').to_owned())
+        };
+        let times: Vec<String> = rejects.filter_map(value).collect();
+        TimeFormat::remedy(&times.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Adds a reject, if the limit allows one more.

@@ -34,6 +34,8 @@ pub struct RunOptions {
     pub injector_pattern: Option<String>,
     /// The time zone of dates that have none.
     pub time_zone: Option<String>,
+    /// The format of times that are neither epoch times nor ISO dates.
+    pub time_format: Option<String>,
     /// The unit of numeric timeStamps.
     pub time_unit: Option<TimeUnit>,
     /// The delimiter of the logs, as it was given.
@@ -42,6 +44,10 @@ pub struct RunOptions {
     pub columns: Option<String>,
     /// t0, epoch ms.
     pub origin: Option<i64>,
+    /// The times of the records that were taken, as they were given.
+    pub only: Option<String>,
+    /// The columns of the table of CPU readings, as they were given.
+    pub cpu_columns: Option<String>,
     /// The Zabbix item that was read.
     pub cpu_item: Option<String>,
     /// The unit of the CPU readings as exported. The stored ones are in percent of one core.
@@ -59,10 +65,13 @@ pub struct RunOptions {
 const INJECTORS: &str = "injectors";
 const INJECTOR_PATTERN: &str = "injector-pattern";
 const TIME_ZONE: &str = "time-zone";
+const TIME_FORMAT: &str = "time-format";
 const TIME_UNIT: &str = "time-unit";
 const DELIMITER: &str = "delimiter";
 const COLUMNS: &str = "columns";
 const ORIGIN: &str = "origin";
+const ONLY: &str = "only";
+const CPU_COLUMNS: &str = "cpu-columns";
 const CPU_ITEM: &str = "cpu-item";
 const CPU_SCALE: &str = "cpu-scale";
 const CORES: &str = "cores";
@@ -112,11 +121,12 @@ impl RunOptions {
         }
     }
 
-    /// Replaces the options on the CPU export: item, scale and cores.
+    /// Replaces the options on the CPU export: columns, item, scale and cores.
     pub(crate) fn replace_cpu(&mut self, new: &Self) {
+        self.cpu_columns.clone_from(&new.cpu_columns);
         self.cpu_item.clone_from(&new.cpu_item);
         (self.cpu_scale, self.cores) = (new.cpu_scale, new.cores);
-        for name in [CPU_ITEM, CPU_SCALE, CORES] {
+        for name in [CPU_COLUMNS, CPU_ITEM, CPU_SCALE, CORES] {
             self.other.remove(name);
             self.other.extend(new.other.get(name).map(|text| (name.to_owned(), text.clone())));
         }
@@ -144,10 +154,13 @@ impl From<BTreeMap<String, String>> for RunOptions {
             injectors: take(&mut stored, INJECTORS),
             injector_pattern: take(&mut stored, INJECTOR_PATTERN),
             time_zone: take(&mut stored, TIME_ZONE),
+            time_format: take(&mut stored, TIME_FORMAT),
             time_unit: take(&mut stored, TIME_UNIT),
             delimiter: take(&mut stored, DELIMITER),
             columns: take(&mut stored, COLUMNS),
             origin: take(&mut stored, ORIGIN),
+            only: take(&mut stored, ONLY),
+            cpu_columns: take(&mut stored, CPU_COLUMNS),
             cpu_item: take(&mut stored, CPU_ITEM),
             cpu_scale: scale,
             cores,
@@ -165,10 +178,13 @@ impl From<RunOptions> for BTreeMap<String, String> {
             (INJECTORS, options.injectors.map(|injectors| injectors.to_string())),
             (INJECTOR_PATTERN, options.injector_pattern),
             (TIME_ZONE, options.time_zone),
+            (TIME_FORMAT, options.time_format),
             (TIME_UNIT, options.time_unit.map(|unit| unit.to_string())),
             (DELIMITER, options.delimiter),
             (COLUMNS, options.columns),
             (ORIGIN, options.origin.map(|ms| ms.to_string())),
+            (ONLY, options.only),
+            (CPU_COLUMNS, options.cpu_columns),
             (CPU_ITEM, options.cpu_item),
             (CPU_SCALE, options.cpu_scale.map(|scale| scale.name().to_owned())),
             (CORES, cores.map(|cores| cores.to_string())),
@@ -197,9 +213,10 @@ mod tests {
     fn options_that_are_stored_come_back_byte_for_byte() {
         assert_eq!(read("{}"), RunOptions::default());
         let all = read(concat!(
-            r#"{"columns":"timeStamp,elapsed","cores":"72","cpu-item":"42","cpu-scale":"percent-of-machine","#,
-            r#""delimiter":"tab","injector-pattern":"^(.*)-","injectors":"3","origin":"-5","time-unit":"us","#,
-            r#""time-zone":"Europe/Berlin"}"#
+            r#"{"columns":"timeStamp,elapsed","cores":"72","cpu-columns":"Time,cpu","cpu-item":"42","#,
+            r#""cpu-scale":"percent-of-machine","#,
+            r#""delimiter":"tab","injector-pattern":"^(.*)-","injectors":"3","only":"1..2","origin":"-5","#,
+            r#""time-format":"dd/MM/yyyy HH","time-unit":"us","time-zone":"Europe/Berlin"}"#
         ));
         assert_eq!((all.injectors, all.origin, all.cores), (Some(3), Some(-5), Some(72)));
         assert_eq!((all.cpu_item.as_deref(), all.time_unit), (Some("42"), Some(TimeUnit::Microseconds)));

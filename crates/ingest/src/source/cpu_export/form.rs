@@ -1,25 +1,36 @@
-//! Recognises the columns of a CPU export by its first records.
+//! The columns of a CPU export, and the logs of JMeter's PerfMon plugin that are one.
 
 use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::jtl::layout::Layout;
-use crate::source::head::{delimiter_behind, first_line, header, records};
+use crate::source::head::records;
 
 /// The columns of a CPU export.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CsvForm {
     pub(crate) delimiter: u8,
+    /// The fields of the header, or of the first reading if there is none. What is before is no reading.
+    pub(crate) first: Vec<String>,
     pub(crate) has_header: bool,
     /// Column of the time.
     pub(crate) clock: usize,
-    /// Column of the reading.
-    pub(crate) value: usize,
+    /// Columns whose sum is the reading.
+    pub(crate) values: Vec<ValueColumn>,
     /// Column of Zabbix's item number.
     pub(crate) item: Option<usize>,
+    /// Columns that name the series of a reading.
+    pub(crate) labels: Vec<usize>,
     /// Column of the nanoseconds within the second.
     pub(crate) ns: Option<usize>,
-    /// Column of the label, if the export is a log of JMeter's PerfMon plugin. Its times are in milliseconds and its
-    /// readings are multiplied by 1000.
+    /// Column of the label, if the export is a log of JMeter's PerfMon plugin. Its readings are multiplied by 1000.
     pub(crate) perfmon_label: Option<usize>,
+}
+
+/// The column of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ValueColumn {
+    pub(crate) column: usize,
+    /// True if it is what is left of 100 %.
+    pub(crate) is_idle: bool,
 }
 
 /// The metrics of JMeter's PerfMon plugin, which follow the host's name in its labels.
@@ -27,14 +38,6 @@ const PERFMON_METRICS: [&str; 8] =
     ["CPU", "Memory", "Swap", "Disks I/O", "Network I/O", "TCP", "JMX", "EXEC"];
 
 impl CsvForm {
-    /// Recognises an export that begins with `text`: Zabbix's history (`clock,value` and more), Zabbix's web export
-    /// (`Timestamp,Value`), or times and readings without a header.
-    pub(crate) fn of(text: &[u8]) -> Option<Self> {
-        Self::by_header(text, "clock")
-            .or_else(|| Self::by_header(text, "Timestamp"))
-            .or_else(|| Self::headless(text))
-    }
-
     /// Returns a description of the form, as it appears in messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -43,36 +46,6 @@ impl CsvForm {
             Self { item: Some(_), .. } => "Zabbix's history, with item numbers",
             _ => "columns of time and value, by a header",
         }
-    }
-
-    fn by_header(text: &[u8], clock: &str) -> Option<Self> {
-        let (delimiter, names) = header(text, [clock, "value"])?;
-        let column = |name: &str| names.iter().position(|column| column.eq_ignore_ascii_case(name));
-        Some(Self {
-            delimiter,
-            has_header: true,
-            clock: column(clock)?,
-            value: column("value")?,
-            item: column("itemid"),
-            ns: column("ns"),
-            perfmon_label: None,
-        })
-    }
-
-    fn headless(text: &[u8]) -> Option<Self> {
-        let delimiter = delimiter_behind(first_line(text), is_clock)?;
-        let first = records(text, delimiter).next()?;
-        let [clock, value] = first.as_slice() else { return None };
-        let value = value.trim_end_matches('%').trim_end();
-        (is_clock(clock) && value.parse::<f64>().is_ok()).then_some(Self {
-            delimiter,
-            has_header: false,
-            clock: 0,
-            value: 1,
-            item: None,
-            ns: None,
-            perfmon_label: None,
-        })
     }
 
     /// Recognises the log of a monitor such as JMeter's PerfMon plugin. Its columns are those of a log of requests. It
@@ -110,10 +83,12 @@ impl CsvForm {
         }
         Some(Ok(Self {
             delimiter: layout.delimiter,
+            first: records(text, layout.delimiter).next()?,
             has_header,
             clock: columns.time_stamp,
-            value: columns.elapsed,
+            values: vec![ValueColumn { column: columns.elapsed, is_idle: false }],
             item: None,
+            labels: Vec::new(),
             ns: None,
             perfmon_label: Some(label),
         }))
@@ -153,10 +128,10 @@ pub(crate) fn perfmon_metric(label: &str) -> Option<&'static str> {
 }
 
 /// Returns true if a field is a date or an epoch time, in seconds or a finer unit.
-fn is_clock(field: &str) -> bool {
+pub(super) fn is_clock(field: &str) -> bool {
     let (whole, fraction) = field.split_once('.').unwrap_or((field, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let epoch = (9..=14).contains(&whole.len()) && digits(whole) && digits(fraction);
+    let epoch = (9..=19).contains(&whole.len()) && digits(whole) && digits(fraction);
     epoch || DateParser::new(TimeZone::default()).parse(field.as_bytes()).is_some()
 }
 
@@ -165,27 +140,6 @@ mod tests {
     use super::*;
     use crate::error::Place;
     use crate::formats::jtl::layout::LayoutOptions;
-
-    #[test]
-    fn columns_are_found_by_name_in_any_order() {
-        let form = CsvForm::of(b"\"ns\";\"Value\";\"Clock\";\"itemid\"\r\n1;2;3;4").unwrap();
-        assert_eq!((form.delimiter, form.clock, form.value), (b';', 2, 1));
-        assert_eq!((form.item, form.ns), (Some(3), Some(0)));
-        let form = CsvForm::of(b"Timestamp\tValue\n2026-11-20 19:42:15\t5 %").unwrap();
-        assert_eq!((form.delimiter, form.clock, form.value), (b'\t', 0, 1));
-    }
-
-    #[test]
-    fn two_columns_of_times_and_readings_need_no_header() {
-        for text in
-            ["1795203848,0.99", "1795203848.5;1", "\"2026-11-20 19:42:15\",\"5 %\"", "1795203848000,1"]
-        {
-            assert!(CsvForm::of(text.as_bytes()).is_some_and(|form| !form.has_header), "{text}");
-        }
-        for text in ["1795203848,x", "1795203848", "12,5", "1795203848,1,2", "a,b", "1795203848,"] {
-            assert_eq!(CsvForm::of(text.as_bytes()), None, "{text}");
-        }
-    }
 
     #[test]
     fn perfmon_log_is_known_by_its_labels_and_empty_columns() {

@@ -9,6 +9,7 @@ mod readings;
 mod recognised;
 mod row;
 pub(crate) mod series;
+mod table;
 
 use csv_async::{AsyncReaderBuilder, ByteRecord};
 use futures_util::future::BoxFuture;
@@ -36,6 +37,7 @@ use self::monitor::{Whole, of_machine};
 use self::readings::Readings;
 pub(crate) use self::recognised::CpuForm;
 use self::row::RowReader;
+pub(crate) use self::table::recognise_table;
 
 /// The size of the buffer by which an export is copied out of a pipe, in bytes.
 const COPY_BUFFER: usize = 64 << 10;

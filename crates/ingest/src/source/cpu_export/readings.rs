@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::monitor::{Found, MOST_READINGS, MOST_SERIES, Stamped};
-use super::row::{CLOCKS, Reading};
+use super::row::{CLOCKS, ROUNDED, Reading};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::note::Note;
@@ -37,16 +37,24 @@ fn is_named(series: &Option<String>, options: &SourceOptions) -> bool {
     plain(metric) == name || plain(label) == name
 }
 
-/// Refuses a reading of no plausible time, or a negative one of the CPU, from whatever form it comes.
-fn check((clock, _, value): Stamped, place: &Place, options: &SourceOptions) -> Result<()> {
+/// Returns true for a reading that can be used, and false for one to be left out: none of a finite number, or one just below
+/// zero.
+///
+/// # Errors
+/// If it has no plausible time, or is negative and of the CPU, from whatever form it comes.
+fn check((clock, _, value): Stamped, place: &Place, options: &SourceOptions) -> Result<bool> {
+    let is_of_cpu = options.series.is_none();
     let problem = if !CLOCKS.contains(&clock) {
         format!("the clock {clock} is not a plausible time in epoch seconds")
-    } else if value < 0.0 && options.series.is_none() {
+    } else if !value.is_finite() || is_of_cpu && value > ROUNDED && value < 0.0 {
+        return Ok(false);
+    } else if value < 0.0 && is_of_cpu {
         format!("the value {} at {clock} is negative", number(value))
     } else {
-        return Ok(());
+        return Ok(true);
     };
-    let remedy = "Correct or remove that reading, or export the readings again.";
+    let remedy =
+        "Correct or remove that reading, or export the readings again; in a query, clamp_min(…, 0) does so.";
     Err(Error::input(ErrorKind::CpuReading, place.clone(), problem, remedy))
 }
 
@@ -71,8 +79,12 @@ pub(super) struct Readings {
     pub(super) empty_values: u64,
     /// The number of readings that failed.
     pub(super) failed: u64,
+    /// The number of readings that are infinite, or of the CPU and just below zero.
+    odd: u64,
     /// The date format of the first time, if that is a date.
     pub(super) date: Option<DateForm>,
+    /// Why there may be more readings, as a clause, if their form says so.
+    doubt: Option<String>,
     /// The unit of the readings, if their form tells it.
     pub(super) scale: Option<CpuScale>,
 }
@@ -94,6 +106,7 @@ impl Readings {
     pub(super) fn add_all(&mut self, found: Found, place: &Place, options: &SourceOptions) -> Result<()> {
         self.empty_values += found.empty_values;
         self.date.clone_from(&found.date);
+        self.doubt = self.doubt.take().or_else(|| found.doubt.clone());
         for (series, readings) in found.into_series() {
             for reading in readings {
                 self.add_to(&series, reading, place, options)?;
@@ -109,7 +122,10 @@ impl Readings {
         place: &Place,
         options: &SourceOptions,
     ) -> Result<()> {
-        check(reading, place, options)?;
+        if !check(reading, place, options)? {
+            self.odd += 1;
+            return Ok(());
+        }
         let chosen = self.chosen.get_or_insert_with(|| match &options.cpu_item {
             Some(item) => Some(item.clone()),
             None => series.clone(),
@@ -170,6 +186,11 @@ impl Readings {
         }
         if self.failed > 0 {
             notes.push(format!("{place}: readings that failed, left out: {}", self.failed).into());
+        }
+        notes.extend(self.doubt.iter().map(|doubt| Note::from(format!("{place}: {doubt}"))));
+        if self.odd > 0 {
+            let what = if options.series.is_some() { "infinite" } else { "below 0 or infinite" };
+            notes.push(format!("{place}: readings that are {what}, left out: {}", self.odd).into());
         }
         if self.kept.is_empty() {
             notes.push(format!("{place}: {} has no readings", options.readings_are()).into());

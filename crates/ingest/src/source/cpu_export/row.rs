@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use csv_async::ByteRecord;
 
 use super::form::{CpuMetric, CsvForm};
+use super::table::{is_no_value, number};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::{DateForm, DateParser};
+use crate::formats::time_format::TimeFormat;
 use crate::source::SourceOptions;
 
 /// The remedy for a row that can't be read.
@@ -14,8 +16,9 @@ pub(super) const CORRECT: &str = "Correct or remove that line, or export the rea
 
 /// Plausible times in seconds: 1973 to 5138. Present times in milliseconds lie beyond it.
 pub(super) const CLOCKS: std::ops::Range<i64> = 100_000_000..100_000_000_000;
-/// Plausible times in milliseconds.
-const CLOCKS_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
+
+/// Above this, a reading of a CPU below 0 is one of 0, but for its rounding: 100 % less the idle time is often just below.
+pub(super) const ROUNDED: f64 = -1.0;
 
 /// The number of labels of parts of the CPU's use that are kept for a message.
 const MOST_PARTS: usize = 20;
@@ -54,17 +57,16 @@ pub(super) struct RowReader<'a> {
     pub(super) date: Option<DateForm>,
     /// True until the first time has been read.
     timeless: bool,
-    first: bool,
-    header: Vec<u8>,
+    /// True once the header, or the first reading, has been read.
+    begun: bool,
 }
 
 impl<'a> RowReader<'a> {
     pub(super) fn new(place: &'a Place, form: &'a CsvForm, options: &SourceOptions) -> Self {
-        let dates = DateParser::new(options.time_zone.clone());
         Self {
             place,
             form,
-            dates,
+            dates: options.dates(),
             any: options.series.is_some(),
             item: options.cpu_item.clone(),
             cpu_labels: BTreeMap::new(),
@@ -73,8 +75,7 @@ impl<'a> RowReader<'a> {
             empty_values: 0,
             date: None,
             timeless: true,
-            first: true,
-            header: Vec::new(),
+            begun: false,
         }
     }
 
@@ -83,7 +84,7 @@ impl<'a> RowReader<'a> {
     /// # Errors
     /// If a field is missing or can't be parsed.
     pub(super) fn read(&mut self, row: &ByteRecord) -> Result<Option<Reading>> {
-        if self.is_header(row) || row.iter().all(|field| field.trim_ascii().is_empty()) {
+        if self.is_header(row) || self.draws_only(row) {
             return Ok(None);
         }
         let series = self.series(row)?;
@@ -122,8 +123,8 @@ impl<'a> RowReader<'a> {
             None => return Ok(None),
         };
         let clock = self.clock(row)?;
-        let text = self.field(row, self.form.value, "value")?;
-        if text.starts_with(b"-") {
+        let column = self.form.values.first().map_or(0, |value| value.column);
+        if self.field(row, column, "value")?.starts_with(b"-") {
             self.failed += 1;
             return Ok(None);
         }
@@ -135,20 +136,39 @@ impl<'a> RowReader<'a> {
         Ok(Some(Reading { clock, ns: 0, value, series: Some(label) }))
     }
 
-    /// Returns true if the row is the header, which repeats where exports were joined.
+    /// Returns true if the row is the header, which repeats where exports were joined, or if it is before the table.
     fn is_header(&mut self, row: &ByteRecord) -> bool {
-        let first = std::mem::take(&mut self.first);
-        if first && self.form.has_header {
-            self.header = row.as_slice().to_vec();
+        if self.begun && !self.form.has_header {
+            return false;
         }
-        self.form.has_header && self.header == row.as_slice()
+        let same = |(field, name): (&[u8], &String)| {
+            let field = field.trim_ascii();
+            String::from_utf8_lossy(without_mark(field)).trim() == name
+        };
+        let is_first = row.len() == self.form.first.len() && row.iter().zip(&self.form.first).all(same);
+        let before = !self.begun;
+        self.begun |= is_first;
+        if self.form.has_header { before || is_first } else { before && !is_first }
+    }
+
+    /// Returns true for a row without any content: blank, a rule between rows, or the count of rows below a table.
+    fn draws_only(&self, row: &ByteRecord) -> bool {
+        let rule = |field: &[u8]| field.iter().all(|byte| b"-+=| ".contains(byte));
+        let first = row.get(0).unwrap_or_default().trim_ascii();
+        let is_count = row.len() == 1 && first.starts_with(b"(") && first.ends_with(b")");
+        is_count || row.iter().all(|field| field.trim_ascii().is_empty()) || row.len() == 1 && rule(first)
     }
 
     fn series(&self, row: &ByteRecord) -> Result<Option<String>> {
         if let Some(label) = self.form.perfmon_label {
             return Ok(Some(String::from_utf8_lossy(self.field(row, label, "label")?).into_owned()));
         }
-        let Some(item) = self.form.item else { return Ok(None) };
+        let Some(item) = self.form.item else {
+            let labels = self.form.labels.iter().map(|label| self.field(row, *label, "label"));
+            let labels: Vec<&[u8]> = labels.collect::<Result<_>>()?;
+            let label = || String::from_utf8_lossy(&labels.join(&b' ')).into_owned();
+            return Ok((!labels.is_empty()).then(label));
+        };
         let text = self.field(row, item, "itemid")?;
         match std::str::from_utf8(text).ok().and_then(|text| text.parse::<u64>().ok()) {
             Some(item) => Ok(Some(item.to_string())),
@@ -168,30 +188,42 @@ impl<'a> RowReader<'a> {
         let whole = text.split(|byte| *byte == b'.').next().unwrap_or_default();
         let fraction = text.get(whole.len() + 1..).unwrap_or_default();
         let number = std::str::from_utf8(whole).ok().and_then(|whole| whole.parse::<i64>().ok());
-        let why = match number.filter(|_| fraction.iter().all(u8::is_ascii_digit)) {
-            None => "is neither an epoch second nor a date",
-            Some(ms) if self.form.perfmon_label.is_some() && CLOCKS_MS.contains(&ms) => return Ok(ms / 1000),
-            Some(clock) if self.form.perfmon_label.is_none() && CLOCKS.contains(&clock) => return Ok(clock),
-            Some(ms) if CLOCKS_MS.contains(&ms) => "is in milliseconds; seconds are expected",
-            Some(_) => "is not a plausible time in epoch seconds",
+        let Some(mut clock) = number.filter(|_| fraction.iter().all(u8::is_ascii_digit)) else {
+            let remedy = TimeFormat::remedy(&[&String::from_utf8_lossy(text)]);
+            let why = "is neither an epoch time nor an ISO date";
+            return Err(self.flaw_with(row, "clock", text, why, remedy.as_deref().unwrap_or(CORRECT)));
         };
-        Err(self.flaw(row, "clock", text, why))
+        // Milli-, micro- and nanoseconds of present times are far apart from each other.
+        while clock >= CLOCKS.end {
+            clock /= 1000;
+        }
+        match CLOCKS.contains(&clock) {
+            true => Ok(clock),
+            false => Err(self.flaw(row, "clock", text, "is not a plausible epoch time")),
+        }
     }
 
+    /// Reads the sum of the columns of values. `None` if one of them is empty.
     fn value(&self, row: &ByteRecord) -> Result<Option<f64>> {
-        let text = self.field(row, self.form.value, "value")?;
-        let bare = text.strip_suffix(b"%").unwrap_or(text).trim_ascii();
-        if bare.is_empty() {
-            return Ok(None);
-        }
-        let number = std::str::from_utf8(bare).ok().and_then(|bare| bare.parse::<f64>().ok());
         let scale = if self.form.perfmon_label.is_some() { 1000.0 } else { 1.0 };
-        match number {
-            None => Err(self.flaw(row, "value", text, "is not a number")),
-            Some(value) if !value.is_finite() => Err(self.flaw(row, "value", text, "is not a finite number")),
-            Some(value) if value < 0.0 && !self.any => Err(self.flaw(row, "value", text, "is negative")),
-            Some(value) => Ok(Some(value / scale)),
+        let mut sum = 0.0;
+        for of in &self.form.values {
+            let text = self.field(row, of.column, "value")?;
+            let shown = String::from_utf8_lossy(text);
+            let bare = shown.trim();
+            if is_no_value(bare) {
+                return Ok(None);
+            }
+            let Some(value) = number(bare, self.form.delimiter) else {
+                return Err(self.flaw(row, "value", text, "is not a number"));
+            };
+            sum += if of.is_idle && !self.any { 100.0 - value } else { value };
         }
+        if !self.any && sum <= ROUNDED {
+            let column = self.form.values.first().map_or(0, |value| value.column);
+            return Err(self.flaw(row, "value", self.field(row, column, "value")?, "is negative"));
+        }
+        Ok(Some(sum / scale))
     }
 
     fn ns(&self, row: &ByteRecord) -> Result<u32> {
@@ -207,17 +239,19 @@ impl<'a> RowReader<'a> {
 
     fn field<'r>(&self, row: &'r ByteRecord, column: usize, name: &str) -> Result<&'r [u8]> {
         let text = row.get(column).map(<[u8]>::trim_ascii);
-        // Only the first row can begin with a byte-order mark.
-        let text = text.map(|text| text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
-        text.ok_or_else(|| {
+        text.map(without_mark).ok_or_else(|| {
             let problem = format!("the row ends before field {}, {name} (fields: {})", column + 1, row.len());
             Error::input(ErrorKind::CpuReading, self.place_of(row), problem, CORRECT)
         })
     }
 
     fn flaw(&self, row: &ByteRecord, column: &str, text: &[u8], why: &str) -> Error {
+        self.flaw_with(row, column, text, why, CORRECT)
+    }
+
+    fn flaw_with(&self, row: &ByteRecord, column: &str, text: &[u8], why: &str, remedy: &str) -> Error {
         let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
-        Error::input(ErrorKind::CpuReading, self.place_of(row), format!("{column} {shown:?} {why}"), CORRECT)
+        Error::input(ErrorKind::CpuReading, self.place_of(row), format!("{column} {shown:?} {why}"), remedy)
     }
 
     fn place_of(&self, row: &ByteRecord) -> Place {
@@ -226,4 +260,9 @@ impl<'a> RowReader<'a> {
             None => self.place.clone(),
         }
     }
+}
+
+/// Returns a field without the byte-order mark, with which the first row may begin.
+fn without_mark(field: &[u8]) -> &[u8] {
+    field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)
 }

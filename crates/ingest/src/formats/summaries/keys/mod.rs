@@ -43,6 +43,9 @@ pub enum Unknown {
     Name,
     /// Its repeat is the same as that of another section of the file.
     Repeat,
+    /// It would be a repeat of a section of another folder, and nothing that was given says that both are of one framework:
+    /// their URLs are the same.
+    Folder,
 }
 
 /// Names the sections of files, given with the files' names. Sections of equal keys are repeats, in their order.
@@ -56,6 +59,7 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
     let mut repeats: BTreeMap<PointKey, u32> = BTreeMap::new();
     let mut points: Vec<Point> = Vec::new();
     let mut taken: BTreeSet<PointKey> = BTreeSet::new();
+    let mut folders: BTreeMap<PointKey, &str> = BTreeMap::new();
     for (file_at, (file, sections)) in files.iter().enumerate() {
         let parts = match &names.pattern {
             Some(pattern) => pattern.read(file).ok_or((file_at, 0, Unknown::Name))?,
@@ -67,6 +71,11 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
             steps::count(1);
             let told = completed(section, &shared);
             let key = key_of(&told, &parts, names).map_err(|unknown| (file_at, at, unknown))?;
+            let by_url = names.framework.is_none() && parts.framework.is_none() && parts.repeat.is_none();
+            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if by_url && *folders.entry(key.clone()).or_insert(folder) != folder {
+                return Err((file_at, at, Unknown::Folder));
+            }
             let key = match parts.repeat {
                 Some(repeat) => key.with_repeat(repeat),
                 None => {
@@ -240,6 +249,22 @@ mod tests {
         let points = named_points(&[("64.8100".to_owned(), found.sections)], &PointNames::default()).unwrap();
         assert_eq!(points[3].key.to_string(), "127.0.0.1:8100 /hello by ab at c64 #4");
         assert!(points[3].figures.aborted.is_some());
+    }
+
+    #[test]
+    fn folders_are_no_repeats_of_each_other_unless_that_is_told() {
+        let sections = read("wrk/workers/result_w1_2.log").sections;
+        let files = ["go/json/raw.txt", "rust/json/raw.txt"].map(|name| (name.to_owned(), sections.clone()));
+        let keys = |names: &PointNames| -> Result<Vec<String>, Unknown> {
+            let points = named_points(&files, names).map_err(|(_, _, unknown)| unknown)?;
+            Ok(points.iter().map(|point| format!("{} {}", point.key.framework, point.key.repeat)).collect())
+        };
+        assert_eq!(keys(&PointNames::default()), Err(Unknown::Folder));
+        let by =
+            |pattern: &str| PointNames { pattern: NamePattern::new(pattern).ok(), ..PointNames::default() };
+        assert!(keys(&by("{framework}/{test}/raw.txt")).unwrap().contains(&"rust 1".to_owned()));
+        let one = PointNames { framework: Some("go".into()), ..PointNames::default() };
+        assert!(keys(&one).unwrap().contains(&"go 2".to_owned()), "as it was given");
     }
 
     #[test]

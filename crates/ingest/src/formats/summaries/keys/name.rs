@@ -8,7 +8,8 @@ const FIELDS: [&str; 7] = ["framework", "test", "concurrency", "workers", "repea
 /// The fields that are numbers.
 const NUMBERS: [&str; 4] = ["concurrency", "workers", "repeat", "port"];
 
-/// How files are named, as in `result_w{workers}_{repeat}.log`.
+/// How files are named, as in `result_w{workers}_{repeat}.log`, or with the folders that they are in, as in
+/// `{framework}/{test}/raw.txt`: as many as the pattern has slashes.
 ///
 /// The fields are `{framework}`, `{test}`, `{concurrency}`, `{workers}`, `{repeat}`, `{tool}` and `{port}`. Any other
 /// one, such as `{*}`, stands for text that does not matter.
@@ -20,12 +21,17 @@ const NUMBERS: [&str; 4] = ["concurrency", "workers", "repeat", "port"];
 /// let parts = pattern.read("result_w8_3.log").ok_or("no match")?;
 /// assert_eq!((parts.workers, parts.repeat, parts.test), (Some(8), Some(3), None));
 /// assert!(pattern.read("bigbox_w8.txt").is_none());
+/// let tree = NamePattern::new("{framework}/{test}/raw.txt")?;
+/// let parts = tree.read("/runs/go/json/raw.txt").ok_or("no match")?;
+/// assert_eq!((parts.framework.as_deref(), parts.test.as_deref()), (Some("go"), Some("json")));
 /// assert!(NamePattern::new("w{workers}_{workers}").is_err(), "a field stands for one part");
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct NamePattern {
     regex: Regex,
+    /// The number of folders before the file's name.
+    folders: usize,
 }
 
 /// The parts of a key that a file's name tells.
@@ -65,8 +71,8 @@ impl NamePattern {
             }
             match (FIELDS.contains(&field), NUMBERS.contains(&field)) {
                 (true, true) => regex.push_str(&format!("(?P<{field}>[0-9]+)")),
-                (true, false) => regex.push_str(&format!("(?P<{field}>.+?)")),
-                _ => regex.push_str(".*?"),
+                (true, false) => regex.push_str(&format!("(?P<{field}>[^/]+?)")),
+                _ => regex.push_str("[^/]*?"),
             }
             if FIELDS.contains(&field) {
                 seen.push(field);
@@ -79,12 +85,14 @@ impl NamePattern {
         regex.push_str(&regex_lite::escape(rest));
         regex.push('$');
         let regex = Regex::new(&regex).map_err(|problem| format!("\"{pattern}\": {problem}"))?;
-        Ok(Self { regex })
+        Ok(Self { regex, folders: pattern.matches('/').count() })
     }
 
-    /// The parts that a file's name tells; `None` if it does not follow the pattern, or a number does not fit.
-    pub fn read(&self, name: &str) -> Option<NamedParts> {
-        let found = self.regex.captures(name)?;
+    /// The parts that a file's path tells, of which the last ones count; `None` if it does not follow the pattern, or a number
+    /// does not fit.
+    pub fn read(&self, path: &str) -> Option<NamedParts> {
+        let begin = path.rmatch_indices('/').nth(self.folders).map_or(0, |(slash, _)| slash + 1);
+        let found = self.regex.captures(path.get(begin..)?)?;
         let text = |field: &str| found.name(field).map(|part| part.as_str());
         let number = |field: &str| text(field).map(str::parse::<u32>).transpose().ok();
         Some(NamedParts {

@@ -4,4 +4,5 @@ pub(crate) mod command;
 pub(crate) mod found;
 pub(crate) mod lines;
 pub(crate) mod section;
+pub(crate) mod unwrapped;
 pub(crate) mod walk;

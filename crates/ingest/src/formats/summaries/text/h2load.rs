@@ -20,7 +20,8 @@ impl TextTool for H2load {
     }
 
     fn begins(&self, line: Line<'_>) -> bool {
-        line.trimmed() == "starting benchmark..." && line.next().trimmed().contains(" total client(s)")
+        line.trimmed() == "starting benchmark..."
+            && CLIENTS.iter().any(|words| line.next().trimmed().contains(words))
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
@@ -32,10 +33,13 @@ impl TextTool for H2load {
     }
 }
 
+/// What stands behind the number of a thread's clients: since 1.0, and before.
+const CLIENTS: [&str; 2] = [" total client(s)", " concurrent clients"];
+
 /// Reads `spawning thread #0: 16 total client(s). 3000 total requests`.
 fn clients_of_thread(line: &str) -> Option<u64> {
     let (_, rest) = line.strip_prefix("spawning thread #")?.split_once(": ")?;
-    units::count(rest.split_once(" total client(s)")?.0)
+    units::count(CLIENTS.iter().find_map(|words| rest.split_once(words))?.0)
 }
 
 fn figures(section: &Section<'_>) -> Result<Figures, String> {
@@ -51,7 +55,9 @@ fn figures(section: &Section<'_>) -> Result<Figures, String> {
         count.ok_or_else(|| format!("the requests \"{counts}\" have no count of {name}"))
     };
     let (total, started, done) = (of("total")?, of("started")?, of("done")?);
-    let (succeeded, failed, timeouts) = (of("succeeded")?, of("failed")?, of("timeout")?);
+    let (succeeded, failed) = (of("succeeded")?, of("failed")?);
+    // Before 1.0 there were none.
+    let timeouts = of("timeout").unwrap_or_default();
     // By time, what was begun and neither succeeded nor failed was on its way at the end.
     let is_timed = total < started || section.find(|line| line.contains(TIMED).then_some(())).is_some();
     let failures = if is_timed {

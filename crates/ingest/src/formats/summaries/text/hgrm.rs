@@ -21,10 +21,10 @@ impl TextTool for Hgrm {
     }
 
     fn begins(&self, line: Line<'_>) -> bool {
-        let mut words = line.trimmed().split_whitespace();
-        let is_table = [Some("Value"), Some("Percentile"), Some("TotalCount")]
-            .into_iter()
-            .all(|word| words.next() == word);
+        let mut words = words(line.trimmed());
+        // vegeta names the unit.
+        let is_value = matches!(words.next(), Some("Value" | "Value(ms)"));
+        let is_table = is_value && words.next() == Some("Percentile") && words.next() == Some("TotalCount");
         is_table && line.above() != Some(OF_WRK2)
     }
 
@@ -61,8 +61,14 @@ impl TextTool for Hgrm {
 }
 
 /// Reads `5.715     0.500000         1242         2.00`.
+/// The words of a line, between blanks or, as in C's CSV, between commas and in quotes.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let bare = line.split(|letter: char| letter.is_whitespace() || letter == ',');
+    bare.map(|word| word.trim_matches('"')).filter(|word| !word.is_empty())
+}
+
 fn row(line: &str) -> Option<(f64, f64, u64)> {
-    let mut words = line.split_whitespace();
+    let mut words = words(line);
     let (value, share) = (units::number(words.next()?)?, units::number(words.next()?)?);
     Some((value, share, units::count(words.next()?)?)).filter(|_| share <= 1.0)
 }

@@ -1,6 +1,8 @@
 //! JMeter's XML log: an element for each sample, with those of its parts within it.
 //!
-//! JMeter's CSV has the same samples one after another, each before its parts; so has what this converts them to.
+//! JMeter's CSV has the same samples one after another, each before its parts; so has what this converts them to. The parts of
+//! a request, such as its redirects, are named after it (`X-0`, `X-1`), as JMeter names them itself since 5.0: in the CSV
+//! nothing else says that they are parts.
 
 mod tokens;
 
@@ -64,6 +66,7 @@ const ATTRIBUTES: [&str; 19] = [
 /// The places of the values that each sample needs.
 const TIME_STAMP: usize = 0;
 const ELAPSED: usize = 1;
+const LABEL: usize = 2;
 const SUCCESS: usize = 7;
 
 /// The place of the number of samples that a sample stands for.
@@ -72,6 +75,9 @@ const SAMPLES: usize = 18;
 /// The columns of values that elements within a sample contain.
 const FAILURE_MESSAGE: usize = 8;
 const URL: usize = 13;
+
+/// The longest label of a request after which its parts are named, in bytes: each of them has it.
+const LONGEST_NAME: usize = 256;
 
 /// The most bytes that a sample with all its parts may have: a longer one was probably never ended.
 const MOST_SAMPLE: usize = 16 << 20;
@@ -121,6 +127,10 @@ struct Open {
     number: usize,
     /// How deep in each other the elements in it are that have not ended.
     depth: usize,
+    /// True if it is a request, not a transaction.
+    is_request: bool,
+    /// The number of its parts so far.
+    parts: u64,
 }
 
 /// A sample.
@@ -203,8 +213,10 @@ impl JmeterXml {
     fn begin(&mut self, tag: &[u8], log: &Input<'_>, rows: &mut Rows) {
         let name = name(tag);
         if is_sample(name) {
-            self.open.push_back(Open { number: self.written + self.samples.len(), depth: 0 });
-            return self.add(tag, log);
+            self.add(tag, log);
+            let number = self.written + self.samples.len() - 1;
+            let is_request = name == b"httpSample";
+            return self.open.push_back(Open { number, depth: 0, is_request, parts: 0 });
         }
         if name == b"testResults" {
             self.others = 0;
@@ -237,7 +249,14 @@ impl JmeterXml {
     fn add(&mut self, tag: &[u8], log: &Input<'_>) {
         self.field = None;
         let place = self.tokens.token(log);
-        self.samples.push_back(Sample::new(place, tag));
+        let mut sample = Sample::new(place, tag);
+        if let Some(open) = self.open.back_mut().filter(|open| open.is_request) {
+            let parent = open.number.checked_sub(self.written).and_then(|at| self.samples.get(at));
+            let name = parent.map(Sample::label).unwrap_or_default();
+            sample.name_after(name, open.parts);
+            open.parts += 1;
+        }
+        self.samples.push_back(sample);
     }
 
     fn text(&mut self, text: &[u8]) {
@@ -358,6 +377,22 @@ impl Sample {
             url.extend_from_slice(b"null");
         }
         Self { place, length: tag.len(), fields }
+    }
+
+    fn label(&self) -> &[u8] {
+        self.fields.get(LABEL).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Names a part of a request after it, if it is not named so already.
+    fn name_after(&mut self, request: &[u8], number: u64) {
+        let own = self.label().strip_prefix(request).and_then(|rest| rest.strip_prefix(b"-"));
+        let is_named = own.is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
+        if !is_named
+            && request.len() <= LONGEST_NAME
+            && let Some(label) = self.fields.get_mut(LABEL)
+        {
+            *label = [request, b"-", number.to_string().as_bytes()].concat();
+        }
     }
 
     fn read(element: &BytesStart<'_>, fields: &mut [Vec<u8>]) {

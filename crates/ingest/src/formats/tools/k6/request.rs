@@ -1,4 +1,5 @@
-//! Gathers a request from the lines of its metrics, which stand together and begin with `http_reqs`.
+//! Gathers a request from the lines of its metrics, which stand together and begin with `http_reqs`. A call of gRPC has one
+//! line, `grpc_req_duration`.
 
 use crate::formats::tools::rows::{Row, Rows};
 use crate::formats::tools::told::Wrong;
@@ -38,6 +39,8 @@ struct Gathered {
     connecting: i64,
     /// k6's verdict, if it tells one.
     failed: Option<bool>,
+    /// True for a call of gRPC, whose status 0 is that of success.
+    is_grpc: bool,
     label: Vec<u8>,
     status: Vec<u8>,
     error: Vec<u8>,
@@ -65,6 +68,13 @@ impl Requests {
                     gathered.failed = Some(metric.value != 0);
                 }
                 self.end(rows);
+            }
+            b"grpc_req_duration" => {
+                self.end(rows);
+                let failed = Some(!matches!(metric.status, b"0" | b"") || !metric.error.is_empty());
+                let gathered =
+                    Gathered { duration: Some(metric.value), failed, is_grpc: true, ..Gathered::new(metric) };
+                gathered.write(self.users, rows);
             }
             b"vus" => self.users = Some(metric.value / ONE),
             _ => {}
@@ -102,7 +112,7 @@ impl Gathered {
         let Some(duration) = self.duration else {
             return rows.reject(Wrong::Cut, None, &self.label);
         };
-        let answered = !matches!(self.status.as_slice(), b"" | b"0");
+        let answered = self.is_grpc || !matches!(self.status.as_slice(), b"" | b"0");
         let usual = matches!(self.status.first(), Some(b'2' | b'3'));
         // Sending begins when the connection is there.
         let start_ns = self.end_ns.saturating_sub(duration);
@@ -115,8 +125,8 @@ impl Gathered {
             success: self.failed.map_or(usual, |failed| !failed),
             failure_message: &self.error,
             threads: users,
-            latency_ns: Some(self.sending.saturating_add(self.waiting)),
-            connect_ns: Some(self.connecting),
+            latency_ns: (!self.is_grpc).then(|| self.sending.saturating_add(self.waiting)),
+            connect_ns: (!self.is_grpc).then_some(self.connecting),
             url: &self.url,
             ..Row::default()
         });

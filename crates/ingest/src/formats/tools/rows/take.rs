@@ -209,6 +209,10 @@ impl Taker<'_> {
     /// Takes a request, or rejects it. Inlined, so that what a request does not have costs nothing.
     #[inline(always)]
     fn take(&mut self, request: &Request<'_>, place: Place) {
+        if !self.columns.only.contains(&request.start_ms) {
+            self.out.outside += 1;
+            return;
+        }
         match Numbers::of(request, self.clock) {
             Ok(numbers) if self.histogram(request) => self.request(request, &numbers, place.line),
             Ok(_) => self.refuse(NO_HISTOGRAM, place),

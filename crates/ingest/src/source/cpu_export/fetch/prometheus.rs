@@ -71,10 +71,11 @@ impl Query<'_> {
             return Err(Fault::new(ErrorKind::CpuTooLarge, problem, FEWER));
         }
         let (mut found, mut count): (BTreeMap<Labels, Found>, usize) = (BTreeMap::new(), 0);
-        let mut start = begin;
+        let (mut start, mut doubt) = (begin, None);
         while start <= last {
             let end = last.min(start + (POINTS - 1) * step);
-            self.range((start, end), step, |series| add(&series, &mut found, &mut count))?;
+            let of = self.range((start, end), step, |series| add(&series, &mut found, &mut count))?;
+            doubt = doubt.or(of);
             start = end + step;
         }
         found.retain(|_, found| found.len() > 0);
@@ -84,7 +85,7 @@ impl Query<'_> {
         if found.len() > 1 && is_one {
             return Err(several(&format!("answers {} series: {}", found.len(), list(found.keys()))));
         }
-        Ok(Answered { parts: parts(found), notes: Vec::new() })
+        Ok(Answered { parts: parts(found), notes: doubt.into_iter().collect() })
     }
 
     /// Asks how often the series that the query reads is read itself, and when.
@@ -106,16 +107,17 @@ impl Query<'_> {
             Ok(())
         });
         // Whoever does not answer this may still answer the query.
-        Ok(read.ok().and_then(|()| steps(&most)))
+        Ok(read.ok().and_then(|_| steps(&most)))
     }
 
-    /// Asks for the readings of a window of at most [`POINTS`] steps, and passes on their series.
+    /// Asks for the readings of a window of at most [`POINTS`] steps, and passes on their series. Returns why the answer may not
+    /// be whole, as a clause, if it says so.
     fn range(
         &mut self,
         (start, end): (i64, i64),
         step: i64,
         take: impl FnMut(Series<'_>) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<String>, Fault> {
         let query = encoded(self.query);
         let answered =
             self.ask(&format!("{}?query={query}&start={start}&end={end}&step={step}", self.url))?;
@@ -149,7 +151,7 @@ impl Query<'_> {
         };
         // It only helps to find out why there are none.
         let asked = self.range((last - SHIFTED, first + SHIFTED), NEAR, look);
-        Ok(asked.map_or_else(|_| Nearest::default(), |()| nearest))
+        Ok(asked.map_or_else(|_| Nearest::default(), |_| nearest))
     }
 
     fn ask(&mut self, url: &str) -> Result<super::http::Answer, Fault> {

@@ -28,6 +28,8 @@ pub(in crate::source::cpu_export) struct Found {
     pub(in crate::source::cpu_export) empty_values: u64,
     /// The date format of the first time, if that is a date.
     pub(in crate::source::cpu_export) date: Option<DateForm>,
+    /// Why there may be more than was found, as a clause, if the text says so.
+    pub(in crate::source::cpu_export) doubt: Option<String>,
     /// The number of the machine's cores, if the text tells it.
     pub(in crate::source::cpu_export) cores: Option<u32>,
 }

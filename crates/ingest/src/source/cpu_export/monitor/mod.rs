@@ -5,6 +5,7 @@ mod json;
 mod lines;
 pub(super) mod prometheus;
 mod sadf;
+mod sar;
 mod sysstat;
 mod time;
 mod vmstat;
@@ -34,6 +35,8 @@ pub(crate) enum Monitor {
     Sysstat,
     /// `sadf -d`.
     Sadf,
+    /// `sar -u` or `mpstat`, as text.
+    Sar,
     /// `vmstat -t`.
     Vmstat,
 }
@@ -44,13 +47,14 @@ impl Monitor {
         let has = |key: &str| memchr::memmem::find(text, key.as_bytes()).is_some();
         match text.first()? {
             b'#' if sadf::is(text) => Some(Self::Sadf),
+            b'L' if sar::is(text) => Some(Self::Sar),
             b'p' if vmstat::is(text) => Some(Self::Vmstat),
             b'{' if has("\"sysstat\"") => Some(Self::Sysstat),
             b'{' if has("\"jsonrpc\"") => Some(Self::Zabbix),
             b'{' if has("\"status\"") && (has("\"resultType\"") || has("\"errorType\"")) => {
                 Some(Self::Prometheus)
             }
-            b'[' if has("\"itemid\"") && has("\"clock\"") => Some(Self::Zabbix),
+            b'{' | b'[' if has("\"itemid\"") && has("\"clock\"") => Some(Self::Zabbix),
             _ => None,
         }
     }
@@ -62,13 +66,14 @@ impl Monitor {
             Self::Prometheus => "an answer of Prometheus",
             Self::Sysstat => "JSON of sysstat",
             Self::Sadf => "output of sadf -d",
+            Self::Sar => "output of sar or mpstat",
             Self::Vmstat => "output of vmstat -t",
         }
     }
 
     /// Returns true if it has the use of the CPU only, in percent of the machine.
     fn is_of_machine(self) -> bool {
-        matches!(self, Self::Sysstat | Self::Sadf | Self::Vmstat)
+        matches!(self, Self::Sysstat | Self::Sadf | Self::Sar | Self::Vmstat)
     }
 
     /// Reads a text.
@@ -90,6 +95,7 @@ impl Monitor {
             Self::Prometheus => prometheus::read(text),
             Self::Sysstat => sysstat::read(text, zone),
             Self::Sadf => sadf::read(text, zone),
+            Self::Sar => sar::read(text, zone),
             Self::Vmstat => vmstat::read(text, zone),
         }
     }
@@ -218,6 +224,13 @@ mod tests {
         check("cores of sadf", behind(sadf, |size| numbered(size, line)), read);
         check("headings of sadf", |size| repeated(sadf, size), read);
         check("fields of sadf", behind(sadf, |size| repeated(";", size)), read);
+        let sar = "Linux 6 (a) \t2026-11-20 \t_x86_64_\t(4 CPU)\n\n19:42:14 CPU %user %iowait %steal %idle\n";
+        let line = |n: u64| format!("19:{:02}:{:02} all 1 0 0 {}\n", n / 60 % 60, n % 60, n % 100);
+        check("lines of sar", behind(sar, |size| numbered(size, line)), read);
+        check("headings of sar", |size| repeated(sar, size), read);
+        check("fields of sar", behind(sar, |size| repeated("1 ", size)), read);
+        let line = |n| format!("{{\"itemid\":{},\"clock\":{n},\"ns\":0,\"value\":1}}\n", n % 900);
+        check("lines of Zabbix", |size| numbered(size, line), read);
         let vmstat = "procs -----------memory---------- ---swap--\n r  b  us sy id wa st   UTC\n";
         check("headings of vmstat", |size| repeated(vmstat, size), read);
         check("fields of vmstat", behind(vmstat, |size| repeated("1 ", size)), read);
@@ -245,6 +258,11 @@ mod tests {
             (r#"{"status":"success","data":{"resultType":"matrix"}}"#, Some(Monitor::Prometheus)),
             (r#"{"sysstat": {"hosts": []}}"#, Some(Monitor::Sysstat)),
             ("# hostname;interval;timestamp;CPU;%user;%idle\n", Some(Monitor::Sadf)),
+            ("Linux 6.1.0 (sut) \t11/20/2026 \t_x86_64_\t(4 CPU)\n", Some(Monitor::Sar)),
+            (
+                r#"{"host":{"name":"sut"},"itemid":44518,"clock":1795203735,"value":40.1}"#,
+                Some(Monitor::Zabbix),
+            ),
             ("procs -----------memory----------\n r  b  us sy id wa st   UTC\n", Some(Monitor::Vmstat)),
             (r#"{"status":200}"#, None),
             ("clock,value\n", None),

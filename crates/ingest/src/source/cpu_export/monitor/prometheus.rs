@@ -13,6 +13,9 @@ use crate::run::fault::Fault;
 /// What a text has to be.
 const WHAT: &str = "an answer of Prometheus to query_range";
 
+/// The number of characters of a warning that are shown.
+const LONGEST_WARNING: usize = 300;
+
 /// The maximum size of the labels of a series as JSON, in bytes.
 const LONGEST_LABELS: usize = 4 << 10;
 
@@ -22,6 +25,32 @@ struct Answer<'a> {
     error: Cow<'a, str>,
     #[serde(borrow)]
     data: Option<Data<'a>>,
+    /// What is wrong with an answer that is given all the same, as Thanos and Mimir do for a store that is not reached.
+    #[serde(borrow)]
+    warnings: Option<&'a RawValue>,
+    /// True if VictoriaMetrics did not reach all of its storage.
+    #[serde(rename = "isPartial", default)]
+    is_partial: bool,
+}
+
+impl Answer<'_> {
+    /// Returns why the answer may not be whole, as a clause.
+    fn doubt(&self) -> Result<Option<String>, Fault> {
+        let mut first = None;
+        if let Some(warnings) = self.warnings {
+            each(warnings, WHAT, |warning: Cow<'_, str>| {
+                first.get_or_insert_with(|| warning.chars().take(LONGEST_WARNING).collect::<String>());
+                Ok(())
+            })?;
+        }
+        Ok(match (first, self.is_partial) {
+            (Some(warning), _) => {
+                Some(format!("the answer came with a warning, and may not be whole: {warning}"))
+            }
+            (None, true) => Some("the answer is partial: not all of the storage was reached".to_owned()),
+            (None, false) => None,
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -76,8 +105,8 @@ impl Series<'_> {
                 empty += 1;
                 Ok(())
             }
-            Ok(value) if value.is_finite() => take(reading(time, value)),
-            _ => Err(flaw(format!("the value {:?} at {time:e} is not a finite number", shown(&text)))),
+            Ok(value) => take(reading(time, value)),
+            Err(_) => Err(flaw(format!("the value {:?} at {time:e} is not a number", shown(&text)))),
         })?;
         Ok(empty)
     }
@@ -86,24 +115,26 @@ impl Series<'_> {
 /// Reads the series of an answer: each reading by the name of its series.
 pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
     let mut found = Found::default();
-    each_series(text, |series| {
+    let doubt = each_series(text, |series| {
         let place = found.series(&name(&series.labels()?).unwrap_or_default())?;
         let empty = series.readings(|reading| found.add(place, reading))?;
         found.empty_values += empty;
         Ok(())
     })?;
+    found.doubt = doubt;
     Ok(found)
 }
 
-/// Passes on the series of an answer, one at a time.
+/// Passes on the series of an answer, one at a time. Returns why it may not be whole, as a clause, if it says so.
 ///
 /// # Errors
 /// If it is none, or if a series is refused.
 pub(in crate::source::cpu_export) fn each_series(
     text: &[u8],
     take: impl FnMut(Series<'_>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+) -> Result<Option<String>, Fault> {
     let answer: Answer<'_> = whole(text, WHAT)?;
+    let doubt = answer.doubt()?;
     let Some(data) = answer.data else {
         return Err(flaw(format!("is an error of Prometheus: {}", answer.error)));
     };
@@ -111,7 +142,8 @@ pub(in crate::source::cpu_export) fn each_series(
         let of = shown(&data.result_type);
         return Err(flaw(format!("is an answer of the type {of}; that of query_range is a matrix")));
     }
-    data.result.map_or(Ok(()), |result| each(result, WHAT, take))
+    data.result.map_or(Ok(()), |result| each(result, WHAT, take))?;
+    Ok(doubt)
 }
 
 fn reading(time: f64, value: f64) -> Stamped {
@@ -153,6 +185,18 @@ mod tests {
     }
 
     #[test]
+    fn answers_that_may_not_be_whole_say_so() {
+        let of = |more: &str| {
+            let text =
+                format!(r#"{{"status":"success",{more}"data":{{"resultType":"matrix","result":[]}}}}"#);
+            read(text.as_bytes()).unwrap().doubt.unwrap_or_default()
+        };
+        assert!(of(r#""warnings":["store a is down","store b"],"#).ends_with("whole: store a is down"));
+        assert!(of(r#""isPartial":true,"#).contains("partial"));
+        assert_eq!(of(r#""isPartial":false,"warnings":[],"#), "");
+    }
+
+    #[test]
     fn errors_and_other_answers_are_refused() {
         for (text, told) in [
             (
@@ -164,8 +208,8 @@ mod tests {
                 "vector",
             ),
             (
-                r#"{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"+Inf"]]}]}}"#,
-                "+Inf",
+                r#"{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"x"]]}]}}"#,
+                "\"x\"",
             ),
         ] {
             let fault = read(text.as_bytes()).unwrap_err();

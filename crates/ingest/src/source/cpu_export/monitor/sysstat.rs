@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::found::{Found, MOST_SERIES, Stamped, flaw, shown, too_many, used};
+use super::found::{Found, MOST_SERIES, Stamped, flaw, too_many, used};
 use super::json::{each, part, whole};
-use super::time::Times;
+use super::time::{Days, Times};
 use crate::formats::date::TimeZone;
 use crate::run::fault::Fault;
 
@@ -124,42 +123,6 @@ fn read_host(
     Ok(has_load)
 }
 
-/// Finds the days of times that follow each other.
-#[derive(Default)]
-struct Days {
-    day: Option<Date>,
-    last: String,
-}
-
-impl Days {
-    /// Returns the day of the next time. `first` is the day of the first one.
-    fn of(&mut self, first: &str, time: &str) -> Result<String, Fault> {
-        let day = match self.day {
-            // Midnight has passed.
-            Some(day) if *time < *self.last => day.tomorrow().unwrap_or(day),
-            Some(day) => day,
-            None => date(first)?,
-        };
-        (self.day, self.last) = (Some(day), time.to_owned());
-        Ok(day.to_string())
-    }
-}
-
-/// Reads `2026-11-22` or `11/22/26`.
-fn date(text: &str) -> Result<Date, Fault> {
-    let parsed = match text.split('/').collect::<Vec<_>>().as_slice() {
-        [month, day, year] if year.len() == 2 => format!("20{year}-{month}-{day}").parse(),
-        _ => text.parse(),
-    };
-    parsed.map_err(|_| {
-        let remedy = "Let it write dates as in 2026-11-22: S_TIME_FORMAT=ISO mpstat -o JSON 1";
-        Fault {
-            remedy: remedy.to_owned(),
-            ..flaw(format!("the date {:?} is none that perfpipe reads", shown(text)))
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,8 +157,8 @@ mod tests {
             read(text.as_bytes(), TimeZone::default()).unwrap_err()
         };
         let load = r#","cpu-load":[{"cpu":"all","idle":99.0}]"#;
-        assert!(of("22.11.2026", load).remedy.contains("S_TIME_FORMAT=ISO"));
-        assert!(of("22/11/26", load).remedy.contains("S_TIME_FORMAT=ISO"));
+        assert!(of("22nd", load).remedy.contains("S_TIME_FORMAT=ISO"));
+        assert!(of("22/22/26", load).remedy.contains("S_TIME_FORMAT=ISO"));
         assert!(of("11/22/26", "").problem.contains("-u"));
     }
 }

@@ -1,5 +1,7 @@
 //! Times as monitoring tools print them.
 
+use jiff::civil::Date;
+
 use crate::formats::date::{DateForm, DateParser, TimeZone};
 use crate::run::fault::Fault;
 
@@ -31,4 +33,46 @@ impl Times {
             ))),
         }
     }
+}
+
+/// Finds the days of times that follow each other.
+#[derive(Default)]
+pub(super) struct Days {
+    day: Option<Date>,
+    last: String,
+}
+
+impl Days {
+    /// Returns the day of the next time. `first` is the day of the first one.
+    pub(super) fn of(&mut self, first: &str, time: &str) -> Result<String, Fault> {
+        let day = match self.day {
+            // Midnight has passed.
+            Some(day) if *time < *self.last => day.tomorrow().unwrap_or(day),
+            Some(day) => day,
+            None => date(first)?,
+        };
+        (self.day, self.last) = (Some(day), time.to_owned());
+        Ok(day.to_string())
+    }
+}
+
+/// Reads `2026-11-22`, `11/22/26`, `11/22/2026` or `22.11.2026`: the month is second where the first number can be none.
+fn date(text: &str) -> Result<Date, Fault> {
+    let parts: Vec<&str> = text.split(['/', '.']).collect();
+    let parsed = match parts.as_slice() {
+        [first, second, year] => {
+            let century = if year.len() == 2 { "20" } else { "" };
+            let day_first = text.contains('.') || first.parse::<u32>().is_ok_and(|first| first > 12);
+            let (month, day) = if day_first { (second, first) } else { (first, second) };
+            format!("{century}{year}-{month}-{day}").parse()
+        }
+        _ => text.parse(),
+    };
+    parsed.map_err(|_| {
+        let remedy = "Let it write dates as in 2026-11-22, by S_TIME_FORMAT=ISO in its environment.";
+        Fault {
+            remedy: remedy.to_owned(),
+            ..flaw(format!("the date {:?} is none that perfpipe reads", shown(text)))
+        }
+    })
 }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::found::{Found, Stamped, flaw, shown};
 use super::json::{each, whole};
+use super::lines::lines;
 use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 
@@ -26,26 +27,48 @@ struct Failure<'a> {
     data: Cow<'a, str>,
 }
 
-/// A reading, all of whose fields are texts.
+/// A reading. Its fields are texts in answers, and numbers in the files of the real-time export.
 #[derive(Deserialize)]
 struct Entry<'a> {
     #[serde(borrow)]
-    itemid: Option<Cow<'a, str>>,
+    itemid: Option<&'a RawValue>,
     #[serde(borrow)]
-    clock: Cow<'a, str>,
+    clock: &'a RawValue,
     #[serde(borrow)]
-    value: Option<Cow<'a, str>>,
+    value: Option<&'a RawValue>,
     #[serde(borrow)]
-    ns: Option<Cow<'a, str>>,
+    ns: Option<&'a RawValue>,
     /// The mean of an hour, if this is no reading.
     #[serde(borrow)]
-    value_avg: Option<Cow<'a, str>>,
+    value_avg: Option<&'a RawValue>,
+    /// The same, in the files of the real-time export.
+    #[serde(borrow)]
+    avg: Option<&'a RawValue>,
 }
 
-/// Adds the readings of an answer, or of its result alone, to what was found before.
+/// The text of a field, or the number as it is written.
+fn bare(field: Option<&RawValue>) -> &str {
+    field.map_or("", |field| field.get().trim_matches('"'))
+}
+
+/// Adds the readings of an answer, or of its result alone, to what was found before; or those of the real-time export, one in a
+/// line.
 pub(in crate::source::cpu_export) fn read(text: &[u8], found: &mut Found) -> Result<(), Fault> {
     let what = "an answer of Zabbix to history.get";
+    let first_line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let is_export = text.starts_with(b"{") && memchr::memmem::find(first_line, b"\"clock\"").is_some();
     let entries: &RawValue = match text.first() {
+        Some(b'{') if is_export && memchr::memmem::find(first_line, b"\"jsonrpc\"").is_none() => {
+            for line in lines(text) {
+                let (number, line) = line?;
+                if !line.trim().is_empty() {
+                    let entry = whole(line.as_bytes(), "a line of Zabbix's real-time export");
+                    let added = entry.and_then(|entry: Entry<'_>| add(&entry, found));
+                    added.map_err(|fault| fault.at_line(number, 0))?;
+                }
+            }
+            return Ok(());
+        }
         Some(b'[') => whole(text, what)?,
         _ => match whole::<Answer<'_>>(text, what)? {
             Answer { error: Some(Failure { message, data }), .. } => {
@@ -55,15 +78,17 @@ pub(in crate::source::cpu_export) fn read(text: &[u8], found: &mut Found) -> Res
             Answer { result: None, .. } => return Ok(()),
         },
     };
-    each(entries, what, |entry: Entry<'_>| {
-        let reading = reading(&entry)?;
-        let series = found.series(entry.itemid.as_deref().unwrap_or_default())?;
-        found.add(series, reading)
-    })
+    each(entries, what, |entry: Entry<'_>| add(&entry, found))
+}
+
+fn add(entry: &Entry<'_>, found: &mut Found) -> Result<(), Fault> {
+    let reading = reading(entry)?;
+    let series = found.series(bare(entry.itemid))?;
+    found.add(series, reading)
 }
 
 fn reading(entry: &Entry<'_>) -> Result<Stamped, Fault> {
-    if entry.value_avg.is_some() {
+    if entry.value_avg.or(entry.avg).is_some() {
         let remedy = "Export the item's history (history.get), as long as Zabbix keeps it.";
         return Err(Fault::new(
             ErrorKind::CpuReading,
@@ -71,14 +96,12 @@ fn reading(entry: &Entry<'_>) -> Result<Stamped, Fault> {
             remedy,
         ));
     }
-    let text = entry.value.as_deref().unwrap_or_default();
+    let (text, clock) = (bare(entry.value), bare(Some(entry.clock)));
     let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-    let value = value.ok_or_else(|| {
-        flaw(format!("the value {:?} at {} is not a number", shown(text), shown(&entry.clock)))
-    })?;
-    let clock =
-        entry.clock.parse().map_err(|_| flaw(format!("{:?} is not an epoch second", shown(&entry.clock))))?;
-    let ns = entry.ns.as_deref().and_then(|ns| ns.parse().ok()).filter(|ns| *ns < 1_000_000_000);
+    let value = value
+        .ok_or_else(|| flaw(format!("the value {:?} at {} is not a number", shown(text), shown(clock))))?;
+    let clock = clock.parse().map_err(|_| flaw(format!("{:?} is not an epoch second", shown(clock))))?;
+    let ns = bare(entry.ns).parse().ok().filter(|ns| *ns < 1_000_000_000);
     let ns = ns.unwrap_or_default();
     Ok((clock, ns, value))
 }
@@ -102,6 +125,12 @@ mod tests {
         assert_eq!(read(result).unwrap(), found);
         assert_eq!(read(&format!(r#"{{"jsonrpc":"2.0","result":{result},"id":1}}"#)).unwrap(), found);
         assert_eq!(read(r#"{"jsonrpc":"2.0","result":null}"#).unwrap(), []);
+        let line = r#"{"host":{"host":"sut"},"itemid":44518,"name":"CPU","clock":1795354444,"ns":471891725,"value":4.642021,"type":0}"#;
+        assert_eq!(
+            read(&format!("{line}\n\n{line}\r\n")).unwrap(),
+            [(found[0].0.clone(), [&found[0].1[..], &found[0].1].concat())]
+        );
+        assert_eq!(read(&format!("{line}\n{{\"clock\":1}}\n")).unwrap_err().line, Some((2, 0)));
     }
 
     #[test]

@@ -23,34 +23,43 @@ const DENIED: [&str; 5] =
 pub(super) fn io_fault(error: &Fault) -> io::Error {
     let text = texts(error);
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let (kind, why, remedy) =
-        if has(&["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"]) {
-            let why = "there is no such bucket".to_owned();
-            (
-                ErrorKind::BucketMissing,
-                why,
-                "Check its name, or create it with the tools of the object store.",
-            )
-        } else if has(&["ExpiredToken", "token has expired", "TokenRefreshRequired"]) {
-            let why = "the credentials have expired".to_owned();
-            (ErrorKind::BucketExpired, why, "Renew them, and run the command again. Nothing was changed.")
-        } else if has(&["RequestTimeTooSkewed"]) {
-            let why =
-                "the clock of this machine differs too much from that of the bucket's server".to_owned();
-            (ErrorKind::BucketClock, why, "Set the clock, and run the command again. Nothing was changed.")
-        } else if matches!(error, Fault::PermissionDenied { .. } | Fault::Unauthenticated { .. })
-            || has(&DENIED)
-        {
-            (ErrorKind::BucketDenied, format!("the bucket denies it: {}", cause(error)), CREDENTIALS)
-        } else if let Fault::NotFound { .. } = error {
-            return io::Error::new(io::ErrorKind::NotFound, "there is no such object");
-        } else if let Some(error) = on_disk(error) {
-            return error;
-        } else {
-            let remedy =
-                "Check the network, and AWS_ENDPOINT_URL or the like if the store is not the provider's own.";
-            (ErrorKind::BucketFailed, cause(error), remedy)
-        };
+    let (kind, why, remedy) = if has(&[
+        "NoSuchBucket",
+        "ContainerNotFound",
+        "The specified bucket does not exist",
+    ]) {
+        let why = "there is no such bucket".to_owned();
+        (ErrorKind::BucketMissing, why, "Check its name, or create it with the tools of the object store.")
+    } else if has(&["ExpiredToken", "token has expired", "TokenRefreshRequired"]) {
+        let why = "the credentials have expired".to_owned();
+        (ErrorKind::BucketExpired, why, "Renew them, and run the command again. Nothing was changed.")
+    } else if has(&["RequestTimeTooSkewed"]) {
+        let why = "the clock of this machine differs too much from that of the bucket's server".to_owned();
+        (ErrorKind::BucketClock, why, "Set the clock, and run the command again. Nothing was changed.")
+    } else if matches!(error, Fault::PermissionDenied { .. } | Fault::Unauthenticated { .. }) || has(&DENIED)
+    {
+        (ErrorKind::BucketDenied, format!("the bucket denies it: {}", cause(error)), CREDENTIALS)
+    } else if has(&["NotImplemented", "501 Not Implemented"]) {
+        let why = format!("its server does not know what is asked of it: {}", cause(error));
+        let remedy = "Use a server that knows conditional writes, or a store in a folder.";
+        (ErrorKind::BucketUnconditional, why, remedy)
+    } else if has(&["/latest/api/token", "/latest/meta-data"]) {
+        let why = "there are no keys in the environment, and this machine has no role of its own".to_owned();
+        let remedy = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_REGION). Profiles in ~/.aws are not read: \
+                          `aws configure export-credentials` writes their keys.";
+        (ErrorKind::BucketDenied, why, remedy)
+    } else if has(&["URL scheme is not allowed", "BadScheme", "https only"]) {
+        let why = "its address begins with http://, and only https:// is allowed".to_owned();
+        (ErrorKind::BucketFailed, why, "Set AWS_ALLOW_HTTP=true for a server without TLS.")
+    } else if let Fault::NotFound { .. } = error {
+        return io::Error::new(io::ErrorKind::NotFound, "there is no such object");
+    } else if let Some(error) = on_disk(error) {
+        return error;
+    } else {
+        let remedy =
+            "Check the network, and AWS_ENDPOINT_URL or the like if the store is not the provider's own.";
+        (ErrorKind::BucketFailed, cause(error), remedy)
+    };
     Error::io_failure(kind, why, remedy)
 }
 
@@ -125,6 +134,9 @@ mod tests {
             ("<Code>ExpiredToken</Code>", ErrorKind::BucketExpired),
             ("<Code>RequestTimeTooSkewed</Code>", ErrorKind::BucketClock),
             ("<Code>AccessDenied</Code><Message>no</Message>", ErrorKind::BucketDenied),
+            ("<Code>NotImplemented</Code><Message>If-None-Match</Message>", ErrorKind::BucketUnconditional),
+            ("error sending request for http://169.254.169.254/latest/api/token", ErrorKind::BucketDenied),
+            ("builder error: URL scheme is not allowed", ErrorKind::BucketFailed),
             ("<Code>SlowDown</Code><Message>less</Message><Key>secret</Key>", ErrorKind::BucketFailed),
         ] {
             let error = Error::io(std::path::Path::new("s3://b/x"), io_fault(&fault(body)));
