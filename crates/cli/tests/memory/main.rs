@@ -183,7 +183,8 @@ fn tempfile_in_target() -> measured::Folder {
 
 #[test]
 fn counts_beyond_the_budget_are_written_to_a_file_and_read_back_the_same() {
-    let log = Log::Seconds { seconds: 20_000, labels: 200 };
+    // Records of any time, so that no second is over before the end, and all counts wait for it.
+    let log = Log::Sparse { days: 1, requests: 1_500_000 };
     let exports = ["1MB", "1GB"].map(|memory| {
         let folder = tempfile_in_target();
         let store = folder.path().join("store");
@@ -198,7 +199,7 @@ fn counts_beyond_the_budget_are_written_to_a_file_and_read_back_the_same() {
         (std::fs::read_to_string(out).unwrap(), run.megabytes)
     });
     let [(small, few), (large, many)] = exports;
-    assert!(small == large && small.lines().count() == 20_001);
+    assert!(small == large && small.lines().count() > 80_000);
     assert!(few + 10 < many, "{few} MB with a budget of 1 MB, {many} MB with one of 1 GB");
 }
 
