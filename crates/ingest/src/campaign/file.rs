@@ -203,7 +203,8 @@ impl Head {
     fn read(logs: &mut [LogSource], options: &IngestOptions) -> Result<Self> {
         let dates = options.source.dates();
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
-        let parser = Parser::new(dates, injectors, Arc::default(), CpuJoin::default());
+        let parser =
+            Parser::new(dates, injectors, Arc::default(), CpuJoin::default()).only(options.only.clone());
         let mut head = Self::default();
         for log in logs {
             head.add(log, &parser, options)?;

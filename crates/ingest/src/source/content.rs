@@ -41,9 +41,6 @@ impl Content {
         if let Some(monitor) = Monitor::of(body) {
             return Ok(Self::Cpu(CpuForm::Monitor(monitor)));
         }
-        if let Some((name, remedy)) = of_a_tool(head).or_else(|| other_output(body)) {
-            return Ok(Self::Other(Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy)));
-        }
         if let Some(format) = recognise(body) {
             let is_log = head.len() >= HEAD || format.has_records(body);
             return Ok(if is_log { Self::Log } else { Self::Other(no_requests(format)) });
@@ -54,6 +51,11 @@ impl Content {
                 Ok(Self::Other(Fault { line: Some((1, 0)), ..Fault::new(kind, problem, remedy) }))
             }
             Err(Error::Input { kind, problem, remedy, place }) => {
+                // What is no log may be an output with lines like those of a table.
+                if let Some((name, remedy)) = of_a_tool(head).or_else(|| other_output(body)) {
+                    let fault = Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy);
+                    return Ok(Self::Other(fault));
+                }
                 Ok(match recognise_table(body, &options.reading_columns()) {
                     Ok(Some(form)) => Self::Cpu(CpuForm::Csv(form)),
                     _ if names_a_time(body) => Self::Other(known(head).unwrap_or_else(|| Fault {

@@ -51,7 +51,7 @@ impl Reading {
         Ok(Self {
             number,
             injector: injector(number, logs).or_else(|| options.injector.clone()),
-            parser: parser.in_unit(options.source.time_unit.unwrap_or_default()),
+            parser: parser.in_unit(options.source.time_unit.unwrap_or_default()).only(options.only.clone()),
             layout: options.source.layout.clone(),
             origin: options.origin,
             max_span_ms: options.max_span_ms,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::monitor::{Found, MOST_READINGS, MOST_SERIES, Stamped};
 use super::row::{CLOCKS, ROUNDED, Reading};
+use super::table::plain;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::note::Note;
@@ -29,9 +30,6 @@ const BY_NAME: &str = "Name it as one of them, or keep only the lines of one in 
 /// Returns true if the series of a reading is the one that is asked for by name: as the metric of its label, or as the
 /// whole label.
 fn is_named(series: &Option<String>, options: &SourceOptions) -> bool {
-    let plain = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
-    };
     let (Some(label), Some(name)) = (series, options.series.as_deref().map(plain)) else { return false };
     let metric = label.split_once(' ').map_or(label.as_str(), |(_, metric)| metric);
     plain(metric) == name || plain(label) == name

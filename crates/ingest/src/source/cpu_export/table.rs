@@ -43,7 +43,7 @@ const LABELS: [&str; 9] =
 /// The names of the columns that were given.
 fn given_names(columns: &ReadingColumns) -> Option<Vec<String>> {
     let given = columns.given.as_deref()?;
-    records(given.as_bytes(), b',').next()
+    Some(records(given.as_bytes(), b',').next().unwrap_or_default())
 }
 
 /// Recognises a table that begins with `text`. `None` if it is none of times and readings.
@@ -153,11 +153,20 @@ impl Header {
             Some(column) => Ok(column),
             None => Err(columns_fault(
                 format!("has no column {name:?}; its columns are {}", self.list(0..self.names.len())),
-                "Name the column of the time and that of the readings (SourceOptions::cpu_columns).",
+                NAME_BOTH,
             )),
         });
         let clock = found.next().transpose()?.unwrap_or_default();
         let values = found.collect::<Result<Vec<usize>, Fault>>()?;
+        if values.is_empty() {
+            return Err(columns_fault(
+                format!(
+                    "has the columns {}, and none is named for the readings",
+                    self.list(0..self.names.len())
+                ),
+                NAME_BOTH,
+            ));
+        }
         Ok((clock, values.into_iter().map(|column| self.value(column)).collect()))
     }
 
@@ -173,12 +182,6 @@ impl Header {
             let name = self.names.get(*column).map_or("", String::as_str);
             let beside = is_time(name) || is_one_of(name, &LABELS) || is_one_of(name, &["itemid", "ns"]);
             *column != clock && !name.is_empty() && !beside
-        };
-        let plain = |text: &str| -> String {
-            text.chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|letter| letter.to_ascii_lowercase())
-                .collect()
         };
         let named = |wanted: &str| self.names.iter().position(|name| plain(name) == plain(wanted));
         let by_name = columns.series.as_deref().and_then(named).or_else(|| named("value"));
@@ -239,6 +242,9 @@ impl Header {
     }
 }
 
+/// The remedy for columns that can't be those of readings.
+const NAME_BOTH: &str = "Name the column of the time and that of the readings (SourceOptions::cpu_columns).";
+
 fn columns_fault(problem: String, remedy: &str) -> Fault {
     Fault::new(ErrorKind::CpuColumns, problem, remedy)
 }
@@ -261,6 +267,11 @@ fn find(names: &[String], wanted: &str) -> Option<usize> {
 fn is_one_of(name: &str, known: &[&str]) -> bool {
     let bare = name.split('(').next().unwrap_or_default().trim();
     known.iter().any(|known| known.eq_ignore_ascii_case(bare))
+}
+
+/// A name as it is compared: its letters and digits, in lower case.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 fn is_time(name: &str) -> bool {
@@ -413,6 +424,9 @@ mod tests {
         assert!(found.problem.ends_with("user, system"), "{}", found.problem);
         assert_eq!(columns(text, Some("Time,user")), (b';', 0, vec![1]));
         assert_eq!(columns(text, Some("1,user,SYSTEM")), (b';', 0, vec![1, 2]));
+        for too_few in ["Time", "1", "", ","] {
+            assert_eq!(fault(text, Some(too_few)).kind, ErrorKind::CpuColumns, "{too_few:?}");
+        }
         assert!(fault(text, Some("Time,nice")).problem.contains("\"nice\"; its columns are Time, user"));
         let dstat = "\"Dstat\"\n\"Host:\",\"sut\",,,,\"User:\",\"root\"\n\n\"epoch\",\"total cpu usage\",,\n\"epoch\",\"usr\",\"sys\",\"idl\"\n1795203735.1,3,4,93";
         assert!(
