@@ -116,7 +116,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Unrecognised => {
             "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise name \
              its columns with --columns, and an unusual delimiter with --delimiter. A CPU export needs \
-             a column of times and one of readings. docs/tools/README.md lists the formats of other load tools."
+             a column of times and one of readings, which --cpu-columns TIME,VALUE names. docs/tools/README.md lists the formats of other load tools."
         }
         ErrorKind::ColumnsIncomplete => {
             "Name every column of the log with --columns, among them timeStamp, elapsed and success."

@@ -143,7 +143,8 @@ fn neither(head: &[u8]) -> Fault {
         ErrorKind::Unrecognised,
         format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
         "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
-         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs a column of times and one of readings. \
+         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs a column of times and one of readings, \
+         which SourceOptions::cpu_columns names. \
          docs/tools/README.md lists the formats of other load tools.",
     )
 }
