@@ -1,6 +1,6 @@
 //! Opens connections: tries each server in turn, with and without TLS as `sslmode` allows.
 
-use tokio_postgres::config::SslMode as Wire;
+use tokio_postgres::config::{SslMode as Wire, SslNegotiation};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Config, NoTls, Socket};
@@ -8,6 +8,7 @@ use tokio_postgres::{Config, NoTls, Socket};
 use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
+use super::bounded::{Encrypted, Plain};
 use super::config::{PostgresConfig, Server};
 use super::session::{Session, sentence};
 use super::tls::{SslMode, connector};
@@ -44,7 +45,9 @@ async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Sessio
         };
         let again = problem.may_differ;
         is_full |= problem.is_full;
-        if !problems.contains(&problem.sentence) {
+        // Who prefers encryption is not interested in a server's lack of it.
+        let is_preferred = config.ssl == SslMode::Prefer && problem.sentence.contains(UNENCRYPTED);
+        if !is_preferred && !problems.contains(&problem.sentence) {
             problems.push(problem.sentence);
         }
         if !again {
@@ -62,7 +65,8 @@ fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
     match mode {
         SslMode::Disable => &[Wire::Disable],
         SslMode::Allow => &[Wire::Disable, Wire::Require],
-        SslMode::Prefer => &[Wire::Prefer, Wire::Disable],
+        // The client's own preference would leave messages without encryption unbounded.
+        SslMode::Prefer => &[Wire::Require, Wire::Disable],
         SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => &[Wire::Require],
     }
 }
@@ -70,6 +74,8 @@ fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
 /// Start of the client's message about a failed TLS handshake. Trying without TLS then would send data unencrypted to a
 /// server that supports encryption.
 const HANDSHAKE: &str = "error performing TLS handshake";
+/// What it says about a server without encryption.
+const UNENCRYPTED: &str = "server does not support TLS";
 
 /// The reason why an attempt failed. `may_differ` is true if it may succeed with the other choice of encryption.
 struct Problem {
@@ -86,10 +92,14 @@ async fn attempt_once(
 ) -> Result<Result<Session, Problem>> {
     let settings = settings(config, server, wire);
     let opened = async {
-        if wire == Wire::Disable {
+        if server.is_socket() {
+            // The client gives no way to the stream of a socket, whose server is one of this machine.
             Ok(establish(&settings, secrets(server), NoTls).await)
+        } else if wire == Wire::Disable {
+            Ok(establish(&settings, secrets(server), Plain).await)
         } else {
-            Ok(establish(&settings, secrets(server), connector(config.ssl, &config.roots)?).await)
+            let encrypted = Encrypted(connector(config.ssl, &config.roots)?);
+            Ok(establish(&settings, secrets(server), encrypted).await)
         }
     };
     let opened = match config.timeout {
@@ -106,10 +116,11 @@ async fn attempt_once(
 }
 
 fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
-    let handshake = error.to_string().starts_with(HANDSHAKE);
+    let said = sentence(error);
+    let handshake = said.starts_with(HANDSHAKE) && !said.contains(UNENCRYPTED);
     let refused = [&SqlState::INVALID_AUTHORIZATION_SPECIFICATION];
     let may_differ = !handshake && error.code().is_none_or(|code| refused.contains(&code));
-    let mut sentence = secrets(server).said(&sentence(error));
+    let mut sentence = secrets(server).said(&said);
     if handshake {
         sentence += " (the server offers encryption, so nothing was sent without it; sslmode=disable would \
                      allow that)";
@@ -138,9 +149,13 @@ fn settings(config: &PostgresConfig, server: &Server, wire: Wire) -> Config {
         .dbname(&config.database)
         .application_name(&config.application)
         .port(server.port)
-        .ssl_mode(wire)
         .channel_binding(config.binding)
         .target_session_attrs(config.attributes);
+    if wire == Wire::Disable && !server.is_socket() {
+        settings.ssl_mode(Wire::Require).ssl_negotiation(SslNegotiation::Direct);
+    } else {
+        settings.ssl_mode(wire);
+    }
     config.alive.apply(&mut settings);
     server.address.into_iter().for_each(|address| {
         settings.hostaddr(address);

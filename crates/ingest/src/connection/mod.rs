@@ -1,5 +1,6 @@
 //! Connections to PostgreSQL: the server's address, the settings, and the verification of its certificate.
 
+mod bounded;
 pub(crate) mod certificate;
 pub(crate) mod config;
 pub(crate) mod connect;

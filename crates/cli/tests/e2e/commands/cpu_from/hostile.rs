@@ -302,6 +302,28 @@ fn answer_as_postgres(mut client: std::net::TcpStream) -> Option<()> {
 }
 
 #[test]
+fn message_of_a_database_that_is_too_long_is_an_error_before_it_is_read() {
+    use std::io::Write;
+
+    for kind in [b'R', b'E', b'S', b'D'] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let sent = std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            let head = [&[kind][..], &0x7fff_ffff_u32.to_be_bytes()].concat();
+            client.write_all(&head).unwrap();
+            let content = vec![0; 1 << 20];
+            (0..2048).take_while(|_| client.write_all(&content).is_ok()).count()
+        });
+        let store = Store::embedded();
+        let url = format!("zabbix-db+postgres://u@127.0.0.1:{port}/z?itemid=7&sslmode=disable");
+        let asked = done(&mut ingest(&store, &url, &[]));
+        assert!(asked.err.contains("a message of 2147483647 bytes"), "{}", asked.err);
+        assert!(sent.join().unwrap() < 64, "the client went on reading");
+    }
+}
+
+#[test]
 fn secrets_that_no_header_can_hold_are_told_by_their_variables() {
     let monitor = Monitor::new(|_| Reply::Text(500, String::new(), String::new()));
     let store = Store::embedded();
