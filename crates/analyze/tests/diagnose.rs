@@ -217,7 +217,7 @@ fn throughput_that_stops_growing_is_named_with_its_load_and_cpu() {
 }
 
 #[test]
-fn stalls_are_found_with_their_seconds_and_no_others() {
+fn pauses_are_found_with_their_seconds_and_no_others() {
     for seed in 0..50 {
         let none = Work { rate: 0.0, ..busy(8, 40.0) };
         let few = Work { rate: 10.0, ..busy(8, 40.0) };
@@ -225,8 +225,9 @@ fn stalls_are_found_with_their_seconds_and_no_others() {
         made.go_on(30, &[busy(8, 40.0)], 50.0).go_on(1, &[none], 50.0).go_on(40, &[busy(8, 40.0)], 50.0);
         made.go_on(15, &[none], 50.0).go_on(20, &[busy(8, 40.0)], 50.0).go_on(4, &[few], 50.0);
         let findings = made.go_on(30, &[busy(8, 40.0)], 50.0).findings();
+        // No request waits in any of them.
         let stalls: Vec<&Finding> =
-            findings.iter().filter(|finding| finding.kind == FindingKind::Stall).collect();
+            findings.iter().filter(|finding| finding.kind == FindingKind::Pause).collect();
         let spans: Vec<Span> = stalls.iter().map(|finding| finding.span).collect();
         assert_eq!(spans, [span(30, 30), span(71, 85), span(106, 109)], "{findings:#?}");
         assert!(
@@ -359,7 +360,7 @@ fn findings_are_a_table_and_nothing_is_one_too() {
     let text = String::from_utf8(csv).unwrap();
     assert!(
         text.starts_with(
-            "finding,first,last,what,evidence,figures,injector\nstall,30,34,no requests for 5 s,"
+            "finding,first,last,what,evidence,figures,injector\npause,30,34,no requests for 5 s,"
         ),
         "{text}"
     );

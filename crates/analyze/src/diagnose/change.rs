@@ -1,161 +1,305 @@
-//! Detection of a step or a linear trend in a series, with a test against chance.
+//! The course of a series: its levels, and the lines along which it rises or falls.
 //!
-//! The probability that a level series gives so large a CUSUM is that of a Brownian bridge, 2 · exp(−2 x²), where x is
-//! the largest sum of distances from the mean in units of √n times the deviation (Ploberger and Krämer, "The CUSUM test
-//! with OLS residuals", 1992). That of a line is normal. Since values depend on those before them, the deviation is
-//! that of means of many values, computed from the residuals: the largest over batches of several lengths.
+//! Each step of the search looks for the stretch whose mean differs most from the rest, so that both a lasting step and a
+//! change that ends are found (circular binary segmentation: Olshen, Venkatraman, Lucito and Wigler 2004). The edges
+//! found are judged together, once all are known: by the difference of the values on either side, in windows of several
+//! lengths, against what the noise makes of such windows. So a step between two levels is found, and a wander that takes
+//! as long as the level lasts is not.
 
-use super::chance::SURPRISE;
+use super::noise::Noise;
 use crate::stats::median::upper_median;
 
 /// The least number of values in which a change is looked for.
 pub(super) const LEAST: usize = 15;
-/// The least number of values on either side of a step, and the divisor that makes it a share of all values.
-const SIDE: (usize, usize) = (4, 20);
-/// The least number of batches whose means show how much means vary.
-const BATCHES: usize = 8;
+/// The least number of values of a level: the least, and the usual one. Shorter stretches of slow requests happen in a
+/// queue by chance.
+const SIDE: (usize, usize) = (4, 15);
+/// The least gain of a change, in the logarithm of the likelihood and for its size: where values scatter equally around
+/// their levels, where they wander around them, and where they scatter more around one level than around others.
+const GAIN: (f64, f64, f64) = (13.5, 26.0, 35.0);
+/// The same of a line, which has no place that is chosen among many: where values scatter around it, and where they wander.
+const LINE: (f64, f64) = (10.0, 15.0);
+/// Values scatter more around one level from this ratio of the variances on.
+const UNEQUAL: f64 = 2.5;
+/// The gain for the size of a change, per square of its logarithm, and the largest such gain: large changes are rarer
+/// than small ones where nothing is amiss.
+const SIZE: (f64, f64) = (10.8, 5.2);
+/// The largest number of edges that are judged.
+const EDGES: usize = 8;
+/// A stretch has edges to be judged if it explains this many times the variance of a value, times the logarithm of the
+/// number of values.
+const EXPLAINS: f64 = 4.0;
 
-/// A change in a series.
+/// A part of a series, in which it is level, or rises or falls along a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Change {
-    /// A step to another level at the index `at`, with the levels before it and from there on.
-    Step { at: usize, before: f64, after: f64 },
-    /// A linear trend, with its first and its last value.
-    Line { first: f64, last: f64 },
+pub(super) struct Part {
+    /// The index of the first value.
+    pub(super) from: usize,
+    /// The index after the last value.
+    pub(super) to: usize,
+    /// The first and the last value of the line; both are the level where it is level.
+    pub(super) ends: (f64, f64),
 }
 
-impl Change {
-    /// Returns the value before the change and the value after it.
-    pub(super) fn ends(self) -> (f64, f64) {
-        match self {
-            Self::Step { before, after, .. } => (before, after),
-            Self::Line { first, last } => (first, last),
+impl Part {
+    /// Returns true if the part is level.
+    pub(super) fn is_level(&self) -> bool {
+        self.ends.0 == self.ends.1
+    }
+
+    /// Returns the value at an index.
+    fn at(&self, at: usize) -> f64 {
+        let steps = (self.to - self.from).max(2) - 1;
+        self.ends.0 + (self.ends.1 - self.ends.0) * (at - self.from) as f64 / steps as f64
+    }
+}
+
+/// What differences matter: of two levels, and of the ends of a line.
+pub(super) struct Matters<'a> {
+    /// Returns the ratio of two values, at least 1.
+    pub(super) ratio: &'a dyn Fn(f64, f64) -> f64,
+    /// The least ratio of two levels.
+    pub(super) step: f64,
+    /// The least ratio of the ends of a line.
+    pub(super) line: f64,
+}
+
+/// Finds the parts of a series, in order. A change between them is one that chance would make at most about once in ten
+/// million times.
+pub(super) fn parts(series: &[f64], matters: &Matters<'_>) -> Vec<Part> {
+    if series.len() < LEAST {
+        return level_parts(series, &[]);
+    }
+    let steps = level_parts(series, &judged(series, matters));
+    // A line over everything is preferred to steps that climb it.
+    if let Some(line) = line(series, 0, matters) {
+        let (of_line, of_steps) = (squares(series, &[line]), squares(series, &steps));
+        // Each step has a place and a level, which must explain more than chance (Schwarz 1978).
+        let length = series.len() as f64;
+        let better = 1.0 + 2.0 * steps.len().saturating_sub(1) as f64 * length.ln() / length;
+        if of_line < better * of_steps {
+            return vec![line];
         }
     }
+    let of_part = |part: Part| {
+        let values = series.get(part.from..part.to).unwrap_or_default();
+        line(values, part.from, matters).filter(|_| steps.len() > 1).unwrap_or(part)
+    };
+    steps.iter().map(|part| of_part(*part)).collect()
 }
 
-/// Finds the change of a series, if chance would make one as large at most once in ten million times.
-pub(super) fn find(series: &[f64]) -> Option<Change> {
-    let length = series.len() as f64;
-    if series.len() < LEAST {
-        return None;
-    }
-    let (step, line) = (step(series)?, line(series));
-    let left = |change: Change| residuals(series, change);
-    let squares = |left: &[f64]| left.iter().map(|value| value * value).sum::<f64>();
-    let (of_step, of_line) = (left(step), left(line));
-    // A step has one parameter more, its place, and must fit better by what that explains of chance (Schwarz 1978).
-    let better = 1.0 + 2.0 * length.ln() / length;
-    let is_line = squares(&of_line) < better * squares(&of_step);
-    // Corrects for the fitted parameters: with few values, the variance is uncertain.
-    let variance = |left: &[f64]| long_run(left) * length / (length - 4.0);
-    let (change, surprised) = if is_line {
-        let level = mean(series);
-        let explained = series.iter().map(|value| (value - level).powi(2)).sum::<f64>() - squares(&of_line);
-        (line, explained / (2.0 * variance(&of_line)))
-    } else {
-        let largest = sums(series).into_iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
-        (step, 2.0 * largest * largest / (variance(&of_step) * length) - 2f64.ln())
-    };
-    // Without this test, a constant series could pass by a division of zero by zero.
-    (change.ends().0 != change.ends().1 && surprised >= SURPRISE).then_some(change)
+/// Returns the least number of values of a level in a series of this length. The first and the last may be shorter, if
+/// the level is the same before and after a change.
+pub(super) fn side(length: usize) -> usize {
+    (length / 4).clamp(SIDE.0, SIDE.1)
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Returns the partial sums of the distances from the mean.
-fn sums(series: &[f64]) -> Vec<f64> {
-    let mean = mean(series);
+/// Returns the levels between edges.
+fn level_parts(series: &[f64], edges: &[usize]) -> Vec<Part> {
+    let bounds: Vec<usize> = std::iter::once(0).chain(edges.iter().copied()).chain([series.len()]).collect();
+    let part = |(from, to): (&usize, &usize)| {
+        let level = mean(series.get(*from..*to).unwrap_or_default());
+        Part { from: *from, to: *to, ends: (level, level) }
+    };
+    bounds.iter().zip(bounds.iter().skip(1)).map(part).collect()
+}
+
+/// Returns the sum of squared distances from the parts.
+fn squares(series: &[f64], parts: &[Part]) -> f64 {
+    let of = |part: &Part| {
+        let values = (part.from..part.to).zip(series.get(part.from..part.to).unwrap_or_default());
+        values.map(|(at, value)| (value - part.at(at)).powi(2)).sum::<f64>()
+    };
+    parts.iter().map(of).sum()
+}
+
+/// Returns the edges between levels that noise does not explain as well, and whose levels differ enough.
+fn judged(series: &[f64], matters: &Matters<'_>) -> Vec<usize> {
+    let mut edges = candidates(series);
+    let mut with = Noise::around(series, &columns(series, &edges));
+    while !edges.is_empty() {
+        let levels = level_parts(series, &edges);
+        let without = |place: usize| {
+            let mut fewer = edges.clone();
+            fewer.remove(place);
+            improve(series, &mut fewer);
+            let noise = Noise::around(series, &columns(series, &fewer));
+            (noise, fewer)
+        };
+        let small = levels.iter().zip(levels.iter().skip(1)).position(|(one, next)| {
+            let is_short = one.from > 0 && one.to - one.from < side(series.len());
+            is_short || (matters.ratio)(one.ends.0, next.ends.0) < matters.step
+        });
+        let weakest = match small {
+            Some(place) => Some(without(place)),
+            None => {
+                let pairs = levels.iter().zip(levels.iter().skip(1));
+                let all = (0..).zip(pairs).map(|(place, (one, next))| {
+                    let (noise, fewer) = without(place);
+                    let size = (matters.ratio)(one.ends.0, next.ends.0);
+                    (with.likelihood - noise.likelihood + of_size(size), (noise, fewer))
+                });
+                let least = all.min_by(|a, b| a.0.total_cmp(&b.0));
+                least
+                    .filter(|(gain, _)| *gain < least_gain(series, &levels, &with))
+                    .map(|(_, weakest)| weakest)
+            }
+        };
+        let Some((noise, fewer)) = weakest else { return edges };
+        (with, edges) = (noise, fewer);
+    }
+    edges
+}
+
+/// Returns the least gain of an edge between levels. In a queue that fills and empties by chance, times scatter more while
+/// they are long; they do not where a server is slow for a while.
+fn least_gain(series: &[f64], levels: &[Part], noise: &Noise) -> f64 {
+    let all = squares(series, levels);
+    let is_unequal = |part: &Part| {
+        let (inside, length) = (squares(series, &[*part]), (part.to - part.from) as f64);
+        let rest = (all - inside) / (series.len() as f64 - length);
+        inside / length > UNEQUAL * rest
+    };
+    match (noise.is_white(), levels.iter().any(is_unequal)) {
+        (_, true) => GAIN.2,
+        (true, _) => GAIN.0,
+        _ => GAIN.1,
+    }
+}
+
+/// Returns the gain for the size of a change.
+fn of_size(ratio: f64) -> f64 {
+    (SIZE.0 * ratio.ln().powi(2)).min(SIZE.1)
+}
+
+/// Returns the columns of a model with levels between edges.
+fn columns(series: &[f64], edges: &[usize]) -> Vec<Vec<f64>> {
+    let from = |edge: usize| (0..series.len()).map(|at| if at < edge { 0.0 } else { 1.0 }).collect();
+    std::iter::once(0).chain(edges.iter().copied()).map(from).collect()
+}
+
+/// Returns places where the level may change: stretches that differ from the rest of their part, and parts of those.
+fn candidates(series: &[f64]) -> Vec<usize> {
+    // The variance of a value from its neighbours, on which changes of level have no effect.
+    let differences: Vec<f64> =
+        series.iter().zip(series.iter().skip(1)).map(|(one, next)| (next - one).abs()).collect();
+    let middle = 1.4826 * upper_median(&differences).unwrap_or(0.0);
+    let least = EXPLAINS * (series.len() as f64).ln() * middle * middle / 2.0;
+    let mut edges: Vec<usize> = Vec::new();
+    let (mut parts, side) = (vec![(0, series.len())], side(series.len()));
+    while let Some((from, to)) = parts.pop() {
+        let Some((a, b, gain)) = most_different(series.get(from..to).unwrap_or_default(), side) else {
+            continue;
+        };
+        if gain <= least || edges.len() >= EDGES {
+            continue;
+        }
+        let inner = [from + a, from + b].into_iter().filter(|edge| *edge > from && *edge < to);
+        let bounds: Vec<usize> = std::iter::once(from).chain(inner.clone()).chain([to]).collect();
+        edges.extend(inner);
+        parts.extend(bounds.iter().zip(bounds.iter().skip(1)).map(|(from, to)| (*from, *to)));
+    }
+    edges.sort_unstable();
+    edges
+}
+
+/// Returns the stretch whose mean differs most from that of the rest, and the variance that it explains, times the number
+/// of values.
+fn most_different(values: &[f64], side: usize) -> Option<(usize, usize, f64)> {
+    let (length, center) = (values.len(), mean(values));
+    if length < side + SIDE.0 {
+        return None;
+    }
     let add = |sum: &mut f64, value: &f64| {
-        *sum += value - mean;
+        *sum += value - center;
         Some(*sum)
     };
-    series.iter().scan(0.0, add).collect()
-}
-
-/// Finds the step that explains most of the variance.
-fn step(series: &[f64]) -> Option<Change> {
-    let length = series.len();
-    let side = SIDE.0.max(length / SIDE.1);
-    // The variance that a step explains, from sums of distances from the mean: S² · n / (k · (n − k)).
-    let explained = |(at, sum): &(usize, f64)| {
-        let before = (at + 1) as f64;
-        sum * sum / (before * (length as f64 - before))
-    };
-    let sums = sums(series).into_iter().enumerate();
-    let inner = sums.filter(|(at, _)| (side..=length.saturating_sub(side)).contains(&(at + 1)));
-    let (at, _) = inner.max_by(|a, b| explained(a).total_cmp(&explained(b)))?;
-    let (before, after) = series.split_at_checked(at + 1)?;
-    Some(Change::Step { at: at + 1, before: mean(before), after: mean(after) })
-}
-
-/// Fits the least-squares line.
-fn line(series: &[f64]) -> Change {
-    let middle = (series.len() as f64 - 1.0) / 2.0;
-    let level = mean(series);
-    let (mut together, mut squares) = (0.0, 0.0);
-    for (at, value) in series.iter().enumerate() {
-        let from = at as f64 - middle;
-        together += from * (value - level);
-        squares += from * from;
-    }
-    let slope = if squares > 0.0 { together / squares } else { 0.0 };
-    Change::Line { first: level - slope * middle, last: level + slope * middle }
-}
-
-/// Returns the residuals of a series after a change is subtracted.
-fn residuals(series: &[f64], change: Change) -> Vec<f64> {
-    let steps = (series.len().max(2) - 1) as f64;
-    let explained = |at: usize| match change {
-        Change::Step { at: from, before, after } => {
-            if at < from {
-                before
-            } else {
-                after
+    let sums: Vec<f64> = std::iter::once(0.0).chain(values.iter().scan(0.0, add)).collect();
+    let mut most: Option<(usize, usize, f64)> = None;
+    for (from, before) in sums.iter().enumerate() {
+        // The first level and the last may be shorter.
+        if from > 0 && from < SIDE.0 {
+            continue;
+        }
+        for (to, until) in sums.iter().enumerate().skip(from + side) {
+            let rest = length - (to - from);
+            if rest < SIDE.0 || (to < length && length - to < SIDE.0) {
+                continue;
+            }
+            let (sum, inside) = (until - before, (to - from) as f64);
+            let gain = sum * sum * length as f64 / (inside * rest as f64);
+            if most.is_none_or(|(_, _, largest)| gain > largest) {
+                most = Some((from, to, gain));
             }
         }
-        Change::Line { first, last } => first + (last - first) * at as f64 / steps,
-    };
-    series.iter().enumerate().map(|(at, value)| value - explained(at)).collect()
+    }
+    most
 }
 
-/// Returns the long-run variance: the variance of a mean of many such values, times their number. It is the largest of
-/// several estimates: from the means of batches, and from the correlation of each value with the next.
-pub(super) fn long_run(values: &[f64]) -> f64 {
-    let of = |size: usize| {
-        let means: Vec<f64> = values.chunks_exact(size).map(mean).collect();
-        let squares: f64 = means.iter().map(|mean| mean * mean).sum();
-        squares * size as f64 / means.len().max(1) as f64
-    };
-    let sizes = std::iter::successors(Some(1), |size| Some(size * 2));
-    let batches = sizes.take_while(|size| *size == 1 || size * BATCHES <= values.len()).map(of);
-    batches.fold(of(1) * longer(values), f64::max)
+/// Moves each edge to where it separates its neighbours best.
+fn improve(series: &[f64], edges: &mut [usize]) {
+    let side = side(series.len());
+    for place in 0..edges.len() {
+        let from = place.checked_sub(1).and_then(|before| edges.get(before)).copied().unwrap_or(0);
+        let to = edges.get(place + 1).copied().unwrap_or(series.len());
+        let values = series.get(from..to).unwrap_or_default();
+        let first = if from == 0 { SIDE.0 } else { side };
+        let last = if to == series.len() { SIDE.0 } else { side };
+        let center = mean(values);
+        let (mut sum, mut best) = (0.0, None);
+        for (at, value) in values.iter().enumerate() {
+            let (before, after) = (at as f64, (values.len() - at) as f64);
+            if at >= first && values.len() - at >= last {
+                let gain = sum * sum / (before * after);
+                best = best.filter(|(largest, _)| *largest >= gain).or(Some((gain, at)));
+            }
+            sum += value - center;
+        }
+        if let (Some((_, at)), Some(edge)) = (best, edges.get_mut(place)) {
+            *edge = from + at;
+        }
+    }
 }
 
-/// Returns the factor by which the variance of means grows due to the correlation of each value with the next, as in a
-/// first-order autoregression.
-fn longer(values: &[f64]) -> f64 {
-    let squares: f64 = values.iter().map(|value| value * value).sum();
-    let next: f64 = values.iter().zip(values.iter().skip(1)).map(|(one, next)| one * next).sum();
-    let seen = if squares > 0.0 { next / squares } else { 0.0 };
-    // The estimated correlation is biased downwards, more so for few values (Kendall 1954).
-    let alike = (seen + (1.0 + 4.0 * seen) / values.len() as f64).clamp(0.0, 0.98);
-    (1.0 + alike) / (1.0 - alike)
+/// Returns the least-squares line of some values, if its ends differ enough and chance does not explain it.
+fn line(values: &[f64], from: usize, matters: &Matters<'_>) -> Option<Part> {
+    if values.len() < LEAST {
+        return None;
+    }
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let places: Vec<f64> = (0..values.len()).map(|at| at as f64 - middle).collect();
+    let spread: f64 = places.iter().map(|place| place * place).sum();
+    let slope = places.iter().zip(values).map(|(place, value)| place * value).sum::<f64>() / spread;
+    let level = mean(values);
+    let ends = (level - slope * middle, level + slope * middle);
+    let level_only = columns(values, &[]);
+    let with = Noise::around(values, &[level_only.clone(), vec![places]].concat());
+    let ratio = (matters.ratio)(ends.0, ends.1);
+    let gain = with.likelihood - Noise::around(values, &level_only).likelihood + of_size(ratio);
+    let (is_line, differs) = (gain >= if with.is_white() { LINE.0 } else { LINE.1 }, ratio >= matters.line);
+    (is_line && differs).then_some(Part { from, to: from + values.len(), ends })
 }
 
-/// Returns the standard deviation of values around a level: from the median distance or from the long-run variance,
+/// Returns the standard deviation of values around a level: from the median distance or from the noise of their means,
 /// whichever is larger.
 pub(super) fn deviation(values: &[f64], level: f64) -> f64 {
-    let left: Vec<f64> = values.iter().map(|value| value - level).collect();
-    let distances: Vec<f64> = left.iter().map(|value| value.abs()).collect();
-    (1.4826 * upper_median(&distances).unwrap_or(0.0)).max(long_run(&left).sqrt())
+    let distances: Vec<f64> = values.iter().map(|value| (value - level).abs()).collect();
+    let noise = Noise::around(values, &columns(values, &[]));
+    (1.4826 * upper_median(&distances).unwrap_or(0.0)).max(noise.of_mean(values.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The deviation of the noise.
+    const SD: f64 = 0.2;
+    const MATTERS: Matters<'static> =
+        Matters { ratio: &|one, other| (other - one).abs().exp(), step: 1.25, line: 1.5 };
 
     fn normal(chance: &mut fastrand::Rng) -> f64 {
         (-2.0 * (1.0 - chance.f64()).ln()).sqrt() * (std::f64::consts::TAU * chance.f64()).cos()
@@ -168,32 +312,44 @@ mod tests {
         let next = |_| {
             let now = value;
             value = correlation * value + (1.0 - correlation * correlation).sqrt() * normal(&mut chance);
-            now
+            SD * now
         };
         (0..length).map(next).collect()
     }
 
+    fn with_level(noise: &[f64], level: impl Fn(usize) -> f64) -> Vec<f64> {
+        noise.iter().enumerate().map(|(at, value)| value + level(at)).collect()
+    }
+
     #[test]
-    fn step_and_a_line_are_told_apart_with_their_ends() {
+    fn steps_stretches_and_lines_are_found_with_their_ends() {
         for seed in 0..50 {
             let noise = wander(seed, 200, 0.0);
-            let step: Vec<f64> =
-                (0..).zip(&noise).map(|(at, x)| x + if at < 120 { 0.0 } else { 3.0 }).collect();
-            let Some(Change::Step { at, before, after }) = find(&step) else { panic!("{seed}") };
-            assert!((117..=123).contains(&at) && before.abs() < 0.5 && (after - 3.0).abs() < 0.5, "{seed}");
-            let line: Vec<f64> = (0..).zip(&noise).map(|(at, x)| x + f64::from(at) * 0.03).collect();
-            let Some(Change::Line { first, last }) = find(&line) else { panic!("{seed}") };
-            assert!(first.abs() < 1.0 && (last - 6.0).abs() < 1.0, "{seed}: {first} to {last}");
+            let near = |place: usize, truth: usize| place.abs_diff(truth) <= 3;
+            let step = parts(&with_level(&noise, |at| if at < 120 { 0.0 } else { 0.8 }), &MATTERS);
+            let [before, after] = step.as_slice() else { panic!("{seed}: {step:?}") };
+            assert!(near(after.from, 120) && before.ends.0.abs() < 0.1, "{seed}: {step:?}");
+            assert!((after.ends.0 - 0.8).abs() < 0.1 && after.is_level(), "{seed}: {step:?}");
+            let stretch = with_level(&noise, |at| if (80..110).contains(&at) { 0.8 } else { 0.0 });
+            let stretch = parts(&stretch, &MATTERS);
+            let [_, inside, after] = stretch.as_slice() else { panic!("{seed}: {stretch:?}") };
+            assert!(near(inside.from, 80) && near(after.from, 110), "{seed}: {stretch:?}");
+            let line = parts(&with_level(&noise, |at| at as f64 * 0.008), &MATTERS);
+            let [Part { ends: (first, last), .. }] = line.as_slice() else { panic!("{seed}: {line:?}") };
+            assert!(first.abs() < 0.2 && (last - 1.6).abs() < 0.2, "{seed}: {line:?}");
         }
     }
 
     #[test]
     fn chance_is_no_change() {
-        for seed in 0..2000 {
-            for (length, correlation) in [(LEAST, 0.0), (40, 0.3), (300, 0.0), (300, 0.9)] {
-                assert_eq!(find(&wander(seed, length, correlation)), None, "{seed}: {length}, {correlation}");
-            }
+        for (length, correlation) in [(LEAST, 0.0), (40, 0.3), (300, 0.0), (300, 0.9), (300, 0.99)] {
+            let changes = (0..1000).filter(|seed| {
+                let parts = parts(&wander(*seed, length, correlation), &MATTERS);
+                !matches!(parts.as_slice(), [part] if part.is_level())
+            });
+            let changes = changes.count();
+            assert!(changes <= 5, "{length} values, correlation {correlation}: {changes} of 1,000");
         }
-        assert_eq!(find(&[7.0; 100]), None);
+        assert_eq!(parts(&[7.0; 100], &MATTERS).len(), 1);
     }
 }

@@ -32,8 +32,8 @@ impl Row {
 /// Returns the seconds with their expected requests, and the dispersion of the requests (1 for Poisson counts).
 pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
     let rows = facts.body();
-    let loads: Vec<f64> =
-        rows.iter().map(|row| row.load().filter(|load| *load > 0.0).unwrap_or(1.0)).collect();
+    let known = |row: &Second| row.load().filter(|load| *load > 0.0 && !facts.load_follows);
+    let loads: Vec<f64> = rows.iter().map(|row| known(row).unwrap_or(1.0)).collect();
     let counts: Vec<f64> = rows.iter().map(requests).collect();
     let rare = upper_median(&counts).is_none_or(|usual| usual < RARE);
     let is_known = rows.iter().any(|row| row.load().is_some());

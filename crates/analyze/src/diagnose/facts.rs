@@ -14,6 +14,11 @@ use crate::view::phases::{Phase, Span};
 /// alone it would turn in two thirds of them.
 const TURNS: f64 = 0.15;
 
+/// The least surprise of a slowest request that is no ordinary one.
+pub(super) const EVENT: f64 = 6.0;
+
+/// The largest surprise of a slowest request that is as long as some are.
+const ORDINARY: f64 = 2.0;
 /// The least scatter of times that is assumed.
 const LEAST_SCATTER: f64 = 0.5;
 
@@ -35,6 +40,8 @@ pub(super) struct Facts<'a> {
     pub(super) sweep: Option<Sweep>,
     /// The number of the server's cores, if known.
     pub(super) cores: Option<u32>,
+    /// The slowest request of each second, in ms, in ascending order.
+    slowest: Vec<f64>,
 }
 
 impl<'a> Facts<'a> {
@@ -55,7 +62,10 @@ impl<'a> Facts<'a> {
             Err(error) => return Err(error),
         };
         let load_follows = turns(&timeline.rows);
-        Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
+        let slowest = timeline.rows.iter().map(|row| row.elapsed_max);
+        let mut slowest: Vec<f64> = slowest.filter(|slowest| *slowest > 0.0).collect();
+        slowest.sort_by(f64::total_cmp);
+        Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores, slowest })
     }
 
     /// Returns true if the log distinguishes injectors.
@@ -97,6 +107,27 @@ impl<'a> Facts<'a> {
         let at = |at: usize| summary.percentiles.get(at).copied().flatten();
         let times = at(0).zip(at(1)).filter(|(half, most)| *half > 0.0 && most > half);
         times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
+    }
+
+    /// Returns −ln of the expected number of seconds whose slowest request takes so many ms. Requests that queue wait for each
+    /// other, so that a second's slowest request stands for all of them. Beyond those seen, the slowest requests are taken to
+    /// be as those of a Pareto distribution, whose exponent the upper quantiles show.
+    pub(super) fn rare_second(&self, elapsed: f64) -> f64 {
+        let at = |share: f64| self.slowest.get((self.slowest.len() as f64 * share) as usize);
+        let Some((high, higher)) = at(0.75).zip(at(0.9)) else { return f64::INFINITY };
+        // From one to the other, the share that is beyond falls from 25 to 10 percent.
+        let scale = (higher / high).ln().max(f64::MIN_POSITIVE) / 2.5_f64.ln();
+        (elapsed / higher).ln() / scale - (0.1 * self.slowest.len() as f64).ln()
+    }
+
+    /// Returns true if a request that is as long as some are in this run takes such a share of the time of a change, so that
+    /// those behind it waited, or that its client sent no other.
+    pub(super) fn is_of_one_request(&self, change: Span, share: f64) -> bool {
+        let length = change.seconds();
+        let from = change.first.saturating_sub(length);
+        let near = self.body().iter().filter(|row| (from..=change.last).contains(&row.second));
+        let slowest = near.map(|row| row.elapsed_max).fold(0.0, f64::max);
+        slowest >= share * 1000.0 * f64::from(length) && self.rare_second(slowest) < ORDINARY
     }
 
     /// Returns the part of the run's hold that is in [`Self::body`].

@@ -17,14 +17,20 @@ pub enum FindingKind {
     IdleCpu,
     /// The number of threads is not the rate times the time of the requests.
     LittlesLaw,
-    /// Seconds without requests, or with few.
+    /// Seconds without requests, or with few, since the requests waited.
     Stall,
+    /// Seconds without requests, of which none waited: the load generator paused, or its clock was set.
+    Pause,
     /// Failures in bursts, or at a steady share.
     Failures,
     /// The 99th percentile grows, while the median does not.
     SlowTail,
     /// Requests are slow at first, then level.
     WarmUp,
+    /// Requests come faster than they are answered, so that they wait ever longer.
+    Queue,
+    /// Requests are slower for a while at equal load, then as before.
+    Slowdown,
     /// Times, or the rate, step to another level at equal load.
     Shift,
     /// Times, or the rate, change gradually at equal load.
@@ -47,6 +53,9 @@ impl FindingKind {
             Self::IdleCpu => "idle-cpu",
             Self::LittlesLaw => "littles-law",
             Self::Stall => "stall",
+            Self::Pause => "pause",
+            Self::Queue => "queue",
+            Self::Slowdown => "slowdown",
             Self::Failures => "failures",
             Self::SlowTail => "slow-tail",
             Self::Injector => "injector",

@@ -8,6 +8,7 @@ mod change;
 mod expected;
 mod facts;
 mod finding;
+mod noise;
 mod rules;
 mod seconds;
 mod senders;
@@ -18,7 +19,8 @@ use perfpipe_ingest::StoredRun;
 
 use self::facts::Facts;
 use self::rules::{
-    cpu_coverage, failures, idle_cpu, injectors, littles_law, saturation, shifts, slow_tail, stalls, warm_up,
+    cpu_coverage, failures, idle_cpu, injectors, littles_law, queue, saturation, shifts, slow_tail, stalls,
+    warm_up,
 };
 use crate::error::Result;
 use crate::table::{Nested, Table};
@@ -32,8 +34,8 @@ pub use self::finding::{Figure, Finding, FindingKind};
 /// `cores` is the number of the server's cores, if known. Without it, the CPU's capacity is the largest mean CPU at a
 /// load below the knee. Most rules leave out the last second of a run and its tail, since threads end in them.
 ///
-/// A stall, a change, a burst of failures, or an injector out of step is reported only if its probability by chance is
-/// about one in ten million or less. Steady shares and ratios have thresholds, which are constants in the files of the
+/// A stall, a burst of failures, or an injector out of step is reported only if its probability by chance is about one in
+/// ten million or less; a change over time, if noise does not explain it as well, even if it forgets slowly. Steady shares and ratios have thresholds, which are constants in the files of the
 /// rules. A [note](Finding::is_note) is a remark among the findings: nothing is amiss.
 ///
 /// # Errors
@@ -52,7 +54,7 @@ pub use self::finding::{Figure, Finding, FindingKind};
 /// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
 /// let findings = diagnose(&run, &View::default(), None)?;
 /// assert_eq!(findings.len(), 1);
-/// assert_eq!((findings[0].kind, findings[0].span.first, findings[0].span.last), (FindingKind::Stall, 20, 24));
+/// assert_eq!((findings[0].kind, findings[0].span.first, findings[0].span.last), (FindingKind::Pause, 20, 24));
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
 pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<Finding>> {
@@ -78,10 +80,12 @@ fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     stalls.leave_out(warm);
     let mut without: Vec<Span> = warm.into_iter().chain(stalls.spans()).collect();
     without.extend(failures::bursts(facts));
-    let changes = shifts::find(facts, &without)?;
-    let law = littles_law::find(facts).filter(|law| law.is_note() || changes.is_empty());
+    let queue = queue::find(facts, &without);
+    let changes = if queue.is_none() { shifts::find(facts, &without)? } else { Vec::new() };
+    let law = littles_law::find(facts).filter(|law| law.is_note() || (queue.is_none() && changes.is_empty()));
     let tail = slow_tail::find(facts, &without)?;
-    Ok(warm_up.into_iter().chain(stalls.findings()).chain(changes).chain(law).chain(tail).collect())
+    let before = warm_up.into_iter().chain(stalls.findings()).chain(queue);
+    Ok(before.chain(changes).chain(law).chain(tail).collect())
 }
 
 /// Builds a table of findings: `finding` (the kind), `first` and `last` (seconds), `what` and `evidence`, and for programs

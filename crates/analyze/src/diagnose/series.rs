@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::seconds::{Second, requests, span};
 use crate::error::Result;
+use crate::stats::median::upper_median;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 
 /// The approximate number of requests in a block; fewer say little.
 const REQUESTS: f64 = 4.0;
+/// The least number of successes in a block whose times are compared, where others have many more.
+const TIMED: f64 = 16.0;
 /// The largest number of blocks.
 const MOST: usize = 1000;
 /// The least number of seconds in a stretch of equal load outside the hold.
@@ -26,6 +29,7 @@ pub(super) struct Stretch {
 }
 
 /// Some seconds of a stretch.
+#[derive(Clone, Copy)]
 pub(super) struct Block {
     pub(super) span: Span,
     /// The number of successes.
@@ -81,6 +85,26 @@ pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> R
         Some(Block { span, timed, rate: requests / threads, log })
     };
     Ok(chunks.iter().zip(logs).filter_map(block).collect())
+}
+
+/// Joins blocks that have few requests with the following ones, since the mean of few times scatters more. Blocks without
+/// a success are left out.
+pub(super) fn timed(blocks: &[Block]) -> Vec<Block> {
+    let counts: Vec<f64> = blocks.iter().map(|block| block.timed).collect();
+    let least = (upper_median(&counts).unwrap_or(0.0) / 2.0).min(TIMED);
+    let mut joined: Vec<Block> = Vec::with_capacity(blocks.len());
+    for block in blocks.iter().filter(|block| block.log.is_some()) {
+        match joined.last_mut().filter(|last| last.timed < least) {
+            Some(last) => {
+                let sum = |block: &Block| block.timed * block.log.unwrap_or(0.0);
+                let timed = last.timed + block.timed;
+                last.log = Some((sum(last) + sum(block)) / timed);
+                (last.timed, last.span.last) = (timed, block.span.last);
+            }
+            None => joined.push(*block),
+        }
+    }
+    joined
 }
 
 /// Returns the mean logarithm of the times of each chunk's successes, relative to the mean of their label.

@@ -8,11 +8,12 @@ use super::seconds::span;
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::stats::maybe::MaybeF64;
+use crate::stats::median::upper_median;
 use crate::timeline::selection::Selection;
 
 /// A wait is long from this many times the median around it on, and from this many ms on.
-const LONG: (f64, f64) = (8.0, 400.0);
-/// The longest wait in a stall is at least this long, in ms.
+const LONG: (f64, f64) = (8.0, 100.0);
+/// The longest wait in a stall is at least this long, in ms, unless stalls are periodic.
 pub(super) const LONGEST: f64 = 1000.0;
 /// Many wait if they are at least this share of a second's successes, or this share of its threads.
 const MANY: (f64, f64) = (0.3, 0.8);
@@ -20,8 +21,12 @@ const MANY: (f64, f64) = (0.3, 0.8);
 /// The successes of a second that wait long. There may be a million seconds.
 #[derive(Debug)]
 pub(super) struct Waits {
-    /// The longest wait, in ms.
+    /// The longest wait that is long, in ms.
     pub(super) longest: f64,
+    /// The longest request of the second and of the one before, in ms.
+    pub(super) slowest: f64,
+    /// The median of the second, as a multiple of the usual one of the run; 0 without a success.
+    pub(super) times: f64,
     /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: MaybeF64,
     /// If as many wait as when all threads are held up for a part of the second.
@@ -51,11 +56,15 @@ pub(super) struct Many {
 pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let rows = facts.body();
     let unit = facts.run.info.resolution;
-    let mut others = Histogram::in_unit(unit);
-    let Some(whole) = span(rows) else { return Ok((Vec::new(), Chance::new(&others, facts.scatter()))) };
-    let usual = beside(&rows.iter().map(|row| row.median).collect::<Vec<f64>>());
+    let (mut others, mut every) = (Histogram::in_unit(unit), Histogram::in_unit(unit));
+    let Some(whole) = span(rows) else {
+        return Ok((Vec::new(), Chance::new(&others, &every, facts.scatter())));
+    };
+    let medians: Vec<f64> = rows.iter().map(|row| row.median).collect();
+    let usual = beside(&medians);
+    let median = upper_median(&medians).unwrap_or(0.0);
     let selection = Selection::new(facts.run, &facts.view)?;
-    let mut seconds: Vec<Waits> = Vec::with_capacity(rows.len());
+    let (mut seconds, mut before) = (Vec::with_capacity(rows.len()), 0.0_f64);
     for ((second, row), usual) in selection.seconds_of(whole).zip(rows).zip(usual) {
         let (_, cells) = second?;
         let mut waits = Many { usual, long: (LONG.0 * usual).max(LONG.1), ..Many::default() };
@@ -66,12 +75,20 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
         let is_many = waits.waiting > 0.0 && waits.waiting >= all.min(MANY.0 * waits.successes);
         if !is_many {
             selection.averaged(&cells).for_each(|cell| others.add_counts(&cell.elapsed));
+            // A request that fails after a time-out holds its thread as well.
+            let counted = cells.iter().filter(|(key, _)| selection.is_counted(key));
+            counted.for_each(|(_, cell)| every.add_counts(&cell.elapsed));
         }
         let (longest, threads) = (waits.longest, threads.filter(|_| !facts.load_follows).into());
-        seconds.push(Waits { longest, threads, many: is_many.then(|| Box::new(waits)) });
+        let slowest = row.elapsed_max.max(std::mem::replace(&mut before, row.elapsed_max));
+        let times = if median > 0.0 { row.median / median } else { 0.0 };
+        seconds.push(Waits { longest, slowest, times, threads, many: is_many.then(|| Box::new(waits)) });
     }
-    let chance = Chance::new(&others, facts.scatter());
-    seconds.iter_mut().filter_map(|waits| waits.many.as_mut()).for_each(|many| many.weigh(&chance));
+    let chance = Chance::new(&others, &every, facts.scatter());
+    seconds
+        .iter_mut()
+        .filter_map(|waits: &mut Waits| waits.many.as_mut())
+        .for_each(|many| many.weigh(&chance));
     Ok((seconds, chance))
 }
 
@@ -88,7 +105,7 @@ impl Many {
     }
 
     fn weigh(&mut self, chance: &Chance) {
-        let usual = self.usual.max(1.0);
+        let usual = self.usual.max(chance.least);
         let rare = |elapsed: f64| chance.rare(elapsed, usual);
         let long = rare(self.long);
         self.likely = (-long).exp();
@@ -99,50 +116,62 @@ impl Many {
 
 /// The distribution of times of requests that nothing holds up.
 pub(super) struct Chance {
-    /// Times in ms in ascending order, each with −ln of the share of requests that take as long or longer, and −ln of
-    /// the share of the total time spent in those.
-    seen: Vec<(f64, f64, f64)>,
+    /// Times of successes in ms in ascending order, each with −ln of the share that take as long or longer.
+    seen: Vec<(f64, f64)>,
+    /// Times of all requests in ms in ascending order, each with −ln of the share of the total time spent in those that take
+    /// as long or longer.
+    spent: Vec<(f64, f64)>,
     /// The standard deviation of the logarithm of times.
     scatter: f64,
     /// The median of all times, in ms.
     median: f64,
+    /// One unit of the run's times, in ms.
+    least: f64,
 }
 
 impl Chance {
-    fn new(times: &Histogram, scatter: f64) -> Self {
+    fn new(times: &Histogram, all: &Histogram, scatter: f64) -> Self {
         // One more request might have taken longer than all.
-        let (all, spent) = (times.samples() as f64 + 1.0, times.unit().ms(times.sum() as f64).max(1.0));
-        let (mut left, mut time) = (all, spent);
+        let (number, spent) =
+            (times.samples() as f64 + 1.0, all.unit().ms(all.sum() as f64).max(all.unit().ms(1.0)));
+        let (mut left, mut time) = (number, spent);
         let rare = |(value, count): (i32, u64)| {
-            let seen = (times.ms(value), (all / left).ln(), (spent / time.max(1.0)).ln());
+            let seen = (times.ms(value), (number / left).ln());
             left -= count as f64;
-            time -= times.ms(value) * count as f64;
+            seen
+        };
+        let held = |(value, count): (i32, u64)| {
+            let seen = (all.ms(value), (spent / time.max(all.unit().ms(1.0))).ln());
+            time -= all.ms(value) * count as f64;
             seen
         };
         Self {
             seen: times.counts().map(rare).collect(),
+            spent: all.counts().map(held).collect(),
             scatter,
-            median: times.percentile(50.0).unwrap_or(0.0).max(1.0),
+            median: times.percentile(50.0).unwrap_or(0.0).max(times.unit().ms(1.0)),
+            least: times.unit().ms(1.0),
         }
-    }
-
-    fn seen(&self, elapsed: f64) -> Option<&(f64, f64, f64)> {
-        self.seen.get(self.seen.partition_point(|(value, _, _)| *value < elapsed))
     }
 
     /// Returns −ln of the share of requests that take as long: the observed one, or that of a lognormal distribution
     /// around a median, whichever share is greater.
     fn rare(&self, elapsed: f64, median: f64) -> f64 {
         let model = beyond((elapsed / median).ln() / self.scatter);
-        self.seen(elapsed).map_or(model, |(_, rare, _)| rare.min(model))
+        from(&self.seen, elapsed).map_or(model, |rare| rare.min(model))
     }
 
     /// Returns −ln of the share of the total time that is spent in requests which take as long: the observed one or the
     /// model's. For a lognormal distribution, that is the share beyond a point that is one squared deviation lower.
     pub(super) fn held(&self, elapsed: f64) -> f64 {
         let model = beyond((elapsed / self.median).ln() / self.scatter - self.scatter);
-        self.seen(elapsed).map_or(model, |(_, _, held)| held.min(model))
+        from(&self.spent, elapsed).map_or(model, |held| held.min(model))
     }
+}
+
+/// Returns what stands beside the least time that is as long; `None` if all are shorter.
+fn from(times: &[(f64, f64)], elapsed: f64) -> Option<f64> {
+    times.get(times.partition_point(|(value, _)| *value < elapsed)).map(|(_, rare)| *rare)
 }
 
 /// Returns −ln of the probability that a normal variable is this many deviations above its mean (Birnbaum 1942).

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCount, Spread};
+use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
@@ -30,6 +31,8 @@ pub(crate) struct System {
     /// How the time that servers take wanders from second to second, and, of an open load, how its rate does.
     pub(crate) wander: Option<Wander>,
     pub(crate) faults: Vec<Fault>,
+    /// The unit in which times are logged.
+    pub(crate) resolution: Resolution,
     /// Readings of the CPU: one a second, of the busy servers in percent of one core each; none with 0 servers.
     pub(crate) cpu: bool,
 }
@@ -42,6 +45,8 @@ pub(crate) enum Load {
     Closed { injectors: usize, clients: usize, think: f64, ramp: f64 },
     /// Requests that come by chance, so many a second on average, whether or not earlier ones were answered.
     Open { rate: f64 },
+    /// Requests at equal distances, so many a second, whether or not earlier ones were answered.
+    Paced { rate: f64 },
 }
 
 /// How the times that servers take are distributed.
@@ -51,6 +56,13 @@ pub(crate) enum Shape {
     Exponential,
     /// With this deviation of the logarithm.
     Lognormal(f64),
+    /// With this exponent, above 1.
+    Pareto(f64),
+    /// So large a share takes so many times as long as the others, all of them spread a little.
+    Bimodal {
+        share: f64,
+        times: f64,
+    },
 }
 
 /// A factor that wanders: the exponential of an AR(1) process a second, exp(x), x = ρ·x + √(1−ρ²)·N(0, sd).
@@ -69,6 +81,14 @@ pub(crate) enum Fault {
     Stalls { from: f64, every: f64, lasting: f64 },
     /// Servers take so many times as long from this second on.
     Slower { from: f64, times: f64 },
+    /// Servers take so many times as long from one second to another.
+    SlowerFor { from: f64, until: f64, times: f64 },
+    /// Servers take so many times as long at the beginning, which fades exponentially.
+    Fading { times: f64, over: f64 },
+    /// So large a share of the requests gets no answer, and fails after so many seconds.
+    TimeOuts { share: f64, after: f64 },
+    /// Clients send nothing for a while, and none of their requests waits: they paused, or their clock was set.
+    Silence { at: f64, lasting: f64 },
     /// Servers take ever longer, at the end so many times as long as at the beginning.
     Drift { times: f64 },
     /// Servers take so many times as long at the beginning, and ever less of it, until this second.
@@ -108,6 +128,7 @@ impl Default for System {
             failing: 0.0,
             wander: None,
             faults: Vec::new(),
+            resolution: Resolution::MILLISECOND,
             cpu: false,
         }
     }
@@ -124,14 +145,16 @@ impl System {
     fn injectors(&self) -> usize {
         match self.load {
             Load::Closed { injectors, .. } => injectors,
-            Load::Open { .. } => 1,
+            Load::Open { .. } | Load::Paced { .. } => 1,
         }
     }
 
     /// A request's start and end by the injector's clock, µs from the run's true begin.
     fn stamps(&self, request: &Request) -> (i64, i64) {
+        let start = request.start as f64 / 1e6;
+        let late = self.faults.iter().fold(start, |now, fault| fault.delayed(now)) - start;
         let by: f64 = self.faults.iter().map(|fault| fault.skew(request.injector)).sum();
-        let by = (by * 1e6) as i64;
+        let by = ((by + late) * 1e6) as i64;
         (request.start as i64 + by, request.end as i64 + by)
     }
 
@@ -153,7 +176,12 @@ impl System {
             let counts =
                 counts.entry((second, request.success)).or_insert_with(|| Counts::of(self.injectors()));
             let before = (t0_ms + t_ms).div_euclid(1000) == t0_ms.div_euclid(1000) + i64::from(second);
-            counts.add(request, i32::try_from(end - start).unwrap(), before);
+            let elapsed = if self.resolution.is_fine() {
+                (request.end - request.start) as i64 / i64::from(self.resolution.microseconds())
+            } else {
+                end - start
+            };
+            counts.add(request, i32::try_from(elapsed).unwrap(), before);
         }
         let failed = |(second, success): &(u32, bool), counts: &Counts| {
             (!success).then(|| error(*second, counts.elapsed.len() as u64))
@@ -163,14 +191,14 @@ impl System {
             (CellKey { second, label: 0, success, transaction: false }, counts.cell())
         });
         let names = match self.load {
-            Load::Closed { injectors: 1, .. } | Load::Open { .. } => vec![String::new()],
+            Load::Closed { injectors: 1, .. } | Load::Open { .. } | Load::Paced { .. } => vec![String::new()],
             Load::Closed { injectors, .. } => (1..=injectors).map(|at| format!("10.0.0.{at}")).collect(),
         };
         let cells = CellTable::new(vec!["Get".to_owned()], names, cells.collect::<Vec<_>>());
         let failures: u64 = errors.iter().map(|error| error.count).sum();
         let successes = requests.len() as u64 - failures;
         let mut info = RunInfo::new(RunKey::new("simulated", "system"), t0_ms, BEGIN * 1000 + last);
-        (info.successes, info.failures) = (successes, failures);
+        (info.successes, info.failures, info.resolution) = (successes, failures, self.resolution);
         let mut run = StoredRun::new(info, cells);
         run.labels = vec![LabelCount { label: "Get".into(), successes, failures, transactions: 0 }];
         (run.cpu, run.errors) = (self.readings(requests), errors);
@@ -208,6 +236,8 @@ impl Fault {
     fn factor(&self, now: f64, lasting: f64, of: usize) -> f64 {
         match *self {
             Self::Slower { from, times } if now >= from => times,
+            Self::SlowerFor { from, until, times } if (from..until).contains(&now) => times,
+            Self::Fading { times, over } => 1.0 + (times - 1.0) * (-now / over).exp(),
             Self::Drift { times } => 1.0 + (times - 1.0) * now / lasting,
             Self::WarmUp { until, times } if now < until => 1.0 + (times - 1.0) * (1.0 - now / until),
             Self::SlowInjector { injector, times } if injector == of => times,
@@ -220,6 +250,22 @@ impl Fault {
         match *self {
             Self::Tail { from, share, times } if now >= from && dice.uniform() < share => times,
             _ => 1.0,
+        }
+    }
+
+    /// How long a request takes that gets no answer, by chance, in seconds.
+    fn time_out(&self, dice: &mut Dice) -> Option<f64> {
+        match *self {
+            Self::TimeOuts { share, after } if dice.uniform() < share => Some(after),
+            _ => None,
+        }
+    }
+
+    /// What a clock shows later that is set forward.
+    fn delayed(&self, now: f64) -> f64 {
+        match *self {
+            Self::Silence { at, lasting } if now >= at => now + lasting,
+            _ => now,
         }
     }
 
@@ -280,7 +326,7 @@ impl<'a> Simulation<'a> {
             Load::Closed { injectors, clients, think, ramp } => {
                 self.closed(dice, injectors, clients, think, ramp)
             }
-            Load::Open { rate } => self.open(dice, rate),
+            Load::Open { rate } | Load::Paced { rate } => self.open(dice, rate),
         }
     }
 
@@ -328,7 +374,11 @@ impl<'a> Simulation<'a> {
         let mut now = 0.0;
         loop {
             let share: f64 = self.system.faults.iter().map(|fault| fault.share(now)).product();
-            now += dice.exponential(1.0 / (rate * share * self.wandered(now)));
+            let distance = 1.0 / (rate * share * self.wandered(now));
+            now += match self.system.load {
+                Load::Paced { .. } => distance,
+                _ => dice.exponential(distance),
+            };
             if now >= self.system.lasting {
                 return requests;
             }
@@ -344,7 +394,10 @@ impl<'a> Simulation<'a> {
 
     fn request(&self, start: u64, end: u64, injector: usize, threads: usize, dice: &mut Dice) -> Request {
         let now = start as f64 / 1e6;
-        let fails = self.system.faults.iter().any(|fault| fault.fails(now));
+        let fails = self.system.faults.iter().any(|fault| {
+            fault.fails(now)
+                || matches!(*fault, Fault::TimeOuts { after, .. } if end - start >= micros(after))
+        });
         let success = !fails && (self.system.failing == 0.0 || dice.uniform() >= self.system.failing);
         Request { start, end, injector, threads, success }
     }
@@ -362,14 +415,24 @@ impl<'a> Simulation<'a> {
             Shape::Constant => *service,
             Shape::Exponential => dice.exponential(*service),
             Shape::Lognormal(sigma) => dice.lognormal(*service, sigma),
+            Shape::Pareto(alpha) => {
+                service * (alpha - 1.0) / alpha * (1.0 - dice.uniform()).powf(-1.0 / alpha)
+            }
+            Shape::Bimodal { share, times } => {
+                let fast = service / (1.0 - share + share * times);
+                let mode = if dice.uniform() < share { times * fast } else { fast };
+                dice.lognormal(mode, 0.2)
+            }
         };
         let factor: f64 = faults.iter().map(|fault| fault.factor(now, *lasting, injector)).product();
         let tail: f64 = faults.iter().map(|fault| fault.tail(now, dice)).product();
         let slower = match self.system.load {
             Load::Closed { .. } => self.wandered(now),
-            Load::Open { .. } => 1.0,
+            Load::Open { .. } | Load::Paced { .. } => 1.0,
         };
-        let end = micros(self.done(now, time / 1000.0 * factor * tail * slower));
+        let work = time / 1000.0 * factor * tail * slower;
+        let work = faults.iter().find_map(|fault| fault.time_out(dice)).unwrap_or(work);
+        let end = micros(self.done(now, work));
         if self.system.servers > 0 {
             self.free.push(Reverse(end));
         }

@@ -85,11 +85,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Bounded<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Bounded<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -189,7 +185,8 @@ mod tests {
 
     #[test]
     fn message_that_is_too_long_is_an_error_by_its_head() {
-        for (kind, largest) in [(b'D', LARGEST), (b'd', LARGEST), (b'E', LARGEST_TEXT), (b'N', LARGEST_TEXT)] {
+        for (kind, largest) in [(b'D', LARGEST), (b'd', LARGEST), (b'E', LARGEST_TEXT), (b'N', LARGEST_TEXT)]
+        {
             let head = |length: u64| {
                 let [a, b, c, d] = u32::try_from(length).unwrap().to_be_bytes();
                 [kind, a, b, c, d]

@@ -6,6 +6,7 @@ pub(super) mod failures;
 pub(super) mod idle_cpu;
 pub(super) mod injectors;
 pub(super) mod littles_law;
+pub(super) mod queue;
 pub(super) mod saturation;
 pub(super) mod shifts;
 pub(super) mod slow_tail;

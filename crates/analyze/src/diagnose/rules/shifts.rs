@@ -1,7 +1,7 @@
-//! Changes over time at equal load: times or the rate of requests step to another level (shift), or change gradually
-//! (drift).
+//! Changes over time at equal load: times or the rate of requests step to another level (shift), for a while (slowdown),
+//! or change gradually (drift).
 
-use crate::diagnose::change::{self, Change, LEAST};
+use crate::diagnose::change::{self, Matters, Part};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::series::{self, Block, Stretch};
@@ -13,11 +13,13 @@ use crate::view::phases::Span;
 
 /// The least ratio of the levels of a shift, and of the ends of a drift.
 const TIMES: (f64, f64) = (1.25, 1.5);
-/// The least difference of the means or medians in ms, since times are whole ms.
-const RESOLUTION: f64 = 2.0;
+/// The least difference of the means or medians, in units of the run's times.
+const UNITS: f64 = 2.0;
 /// Where the load is not known to be level: the growth of the rate from which it explains slower requests.
 const MORE: f64 = 1.2;
-/// The number of changes in a stretch after which no more are looked for.
+/// The least share of the time of a change that one request takes to explain it.
+const LONG: f64 = 0.25;
+/// The largest number of changes of one kind that a stretch is reported to have.
 const MOST_LISTED: usize = 5;
 
 /// The quantity of blocks that changes.
@@ -27,7 +29,30 @@ enum Of {
     Rate,
 }
 
-/// A change between two parts of a stretch.
+impl Of {
+    fn value(self, block: &Block) -> f64 {
+        match self {
+            Self::Times => block.log.unwrap_or(0.0),
+            Self::Rate => block.rate,
+        }
+    }
+
+    /// Returns how many times as large a value is as another one.
+    fn times(self, before: f64, after: f64) -> f64 {
+        match self {
+            Self::Times => (after - before).exp(),
+            Self::Rate => after.max(0.0) / before.max(f64::MIN_POSITIVE),
+        }
+    }
+
+    /// Returns the ratio of the greater value to the lesser one.
+    fn ratio(self, before: f64, after: f64) -> f64 {
+        let times = self.times(before, after);
+        times.max(1.0 / times)
+    }
+}
+
+/// A change between parts of a stretch.
 #[derive(Clone, Copy)]
 struct Found {
     of: Of,
@@ -36,6 +61,8 @@ struct Found {
     before: Span,
     /// The part after the change; for a drift, the last third.
     after: Span,
+    /// Whether the level after that part is the one before the change again.
+    ends: bool,
     /// The ratio of the level after the change to that before.
     times: f64,
 }
@@ -45,57 +72,85 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
     let mut findings = Vec::new();
     for stretch in series::stretches(facts) {
         let blocks = series::blocks(facts, stretch, without)?;
-        let mut times: Vec<Found> = Vec::new();
-        gather(Of::Times, &blocks.iter().filter(|block| block.log.is_some()).collect::<Vec<_>>(), &mut times);
+        let mut times = gather(Of::Times, &series::timed(&blocks));
         times.retain(|found| stretch.is_level || !is_of_load(found, &blocks));
-        let mut rates: Vec<Found> = Vec::new();
-        gather(Of::Rate, &blocks.iter().collect::<Vec<_>>(), &mut rates);
+        let mut rates = gather(Of::Rate, &blocks);
         // A rate that climbs may be intended, and so may one that falls gradually.
         rates.retain(|found| stretch.is_level || (found.times < 1.0 && found.kind == FindingKind::Shift));
         // If each thread waits for its answer, slower answers make fewer requests.
         rates.retain(|rate| !times.iter().any(|time| (time.times > 1.0) != (rate.times > 1.0)));
-        for found in times.into_iter().chain(rates) {
+        let all = times.into_iter().chain(rates);
+        for found in all.filter(|found| !facts.is_of_one_request(found.after, LONG)) {
             findings.extend(shift_finding(facts, stretch, &found)?);
         }
     }
     Ok(findings)
 }
 
-fn value(of: Of, block: &Block) -> f64 {
-    match of {
-        Of::Times => block.log.unwrap_or(0.0),
-        Of::Rate => block.rate,
+/// Finds the changes of some blocks, in order.
+fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
+    let values: Vec<f64> = blocks.iter().map(|block| of.value(block)).collect();
+    let ratio = |one, other| of.ratio(one, other);
+    let parts = change::parts(&values, &Matters { ratio: &ratio, step: TIMES.0, line: TIMES.1 });
+    let span = |from: usize, to: usize| {
+        let inside = blocks.get(from..to)?;
+        Some(Span { first: inside.first()?.span.first, last: inside.last()?.span.last })
+    };
+    let mut found = Vec::new();
+    let mut rest = parts.as_slice();
+    while let [part, after @ ..] = rest {
+        rest = after;
+        if !part.is_level() {
+            let third = (part.to - part.from).div_ceil(3);
+            let (first, last) = (span(part.from, part.from + third), span(part.to - third, part.to));
+            let times = of.times(part.ends.0, part.ends.1);
+            found.extend(first.zip(last).map(|(before, after)| Found {
+                of,
+                kind: FindingKind::Drift,
+                before,
+                after,
+                ends: false,
+                times,
+            }));
+            continue;
+        }
+        let Some(next) = after.first().filter(|next| next.is_level()) else { continue };
+        let passing = passing(of, part, after);
+        let least = change::side(values.len());
+        if passing.is_none() && (part.to - part.from).min(next.to - next.from) < least {
+            continue;
+        }
+        let inside = after.get(..passing.unwrap_or(1)).unwrap_or_default();
+        let to = inside.last().map_or(next.to, |last| last.to);
+        let weight = |part: &Part| part.ends.0 * (part.to - part.from) as f64;
+        let level = inside.iter().map(weight).sum::<f64>() / (to - next.from) as f64;
+        let times = of.times(part.ends.0, level);
+        let is_slower = of == Of::Times && times > 1.0 && passing.is_some();
+        let kind = if is_slower { FindingKind::Slowdown } else { FindingKind::Shift };
+        let spans = span(part.from, part.to).zip(span(next.from, to));
+        found.extend(spans.map(|(before, after)| Found {
+            of,
+            kind,
+            before,
+            after,
+            ends: passing.is_some(),
+            times,
+        }));
+        // The level that has come back is the one before the next change.
+        rest = after.get(passing.unwrap_or(0)..).unwrap_or_default();
     }
+    found.truncate(MOST_LISTED);
+    found
 }
 
-/// Adds the change of some blocks, and recursively those on either side of a shift.
-fn gather(of: Of, blocks: &[&Block], found: &mut Vec<Found>) {
-    if blocks.len() < LEAST || found.len() >= MOST_LISTED {
-        return;
-    }
-    let values: Vec<f64> = blocks.iter().map(|block| value(of, block)).collect();
-    let Some(change) = change::find(&values) else { return };
-    let (before, after) = change.ends();
-    let times = match of {
-        Of::Times => (after - before).exp(),
-        Of::Rate => after.max(0.0) / before.max(f64::MIN_POSITIVE),
-    };
-    let size = times.max(1.0 / times);
-    let span =
-        |blocks: &[&Block]| Some(Span { first: blocks.first()?.span.first, last: blocks.last()?.span.last });
-    let third = blocks.len().div_ceil(3);
-    let (kind, end, begin) = match change {
-        Change::Step { at, .. } => (FindingKind::Shift, at, at),
-        Change::Line { .. } => (FindingKind::Drift, third, blocks.len() - third),
-    };
-    let (Some(first), Some(last)) = (blocks.get(..end), blocks.get(begin..)) else { return };
-    let least = if kind == FindingKind::Shift { TIMES.0 } else { TIMES.1 };
-    let parts = span(first).zip(span(last)).filter(|_| size >= least);
-    found.extend(parts.map(|(before, after)| Found { of, kind, before, after, times }));
-    if kind == FindingKind::Shift {
-        gather(of, first, found);
-        gather(of, last, found);
-    }
+/// Returns the number of parts after which the level is that of a part again, if all of them are on one side of it.
+fn passing(of: Of, part: &Part, after: &[Part]) -> Option<usize> {
+    let level = part.ends.0;
+    let is_above = after.first()?.ends.0 > level;
+    let back = after.iter().position(|next| of.ratio(level, next.ends.0) < TIMES.0)?;
+    let inside = after.get(..back)?;
+    let is_one = inside.iter().all(|next| next.is_level() && (next.ends.0 > level) == is_above);
+    (back > 0 && is_one && after.get(back)?.is_level()).then_some(back)
 }
 
 /// Returns true if a change of times goes with a change of the rate in the same direction, as under more load.
@@ -116,10 +171,10 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
         Timeline::summary_of(facts.run, &view)
     };
     let (before, after) = (of(found.before)?, of(found.after)?);
+    let least = facts.run.info.resolution.ms(UNITS);
     let differs = |one: Option<f64>, other: Option<f64>| {
-        one.zip(other).is_some_and(|(one, other)| {
-            (other - one).abs() >= RESOLUTION && (other > one) == (found.times > 1.0)
-        })
+        one.zip(other)
+            .is_some_and(|(one, other)| (other - one).abs() >= least && (other > one) == (found.times > 1.0))
     };
     let is_seen = differs(before.p50, after.p50) || differs(before.elapsed_mean, after.elapsed_mean);
     if found.of == Of::Times && !is_seen {
@@ -127,7 +182,7 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
     }
     let mut figures = Figures::default();
     let how = match (found.kind, found.of, found.times > 1.0) {
-        (FindingKind::Shift, Of::Times, _) => {
+        (FindingKind::Shift | FindingKind::Slowdown, Of::Times, _) => {
             format!("requests take {} times as long", figures.few("times", found.times, "times"))
         }
         (_, Of::Times, true) => {
@@ -159,11 +214,17 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
         }
     };
     let (what, span) = match found.kind {
-        FindingKind::Shift => {
+        FindingKind::Drift => (how, Span { first: found.before.first, last: found.after.last }),
+        _ => {
             let from = figures.whole("from", found.after.first.into(), "s");
-            (format!("{how} from second {from} on"), found.after)
+            let when = if found.ends {
+                let last = figures.whole("to", found.after.last.into(), "s");
+                format!("from second {from} to {last}, then as before")
+            } else {
+                format!("from second {from} on")
+            };
+            (format!("{how} {when}"), found.after)
         }
-        _ => (how, Span { first: found.before.first, last: found.after.last }),
     };
     let what = match (stretch.is_level, found.of) {
         (true, _) => format!("{what}, at the same load"),

@@ -15,6 +15,8 @@ const GROWS: (f64, f64) = (2.0, 1.25);
 const STAYS: f64 = 1.25;
 /// The least number of requests in a third.
 const REQUESTS: u64 = 200;
+/// Slow requests come together if the variance of their counts is this many times the mean.
+const CLUSTERED: f64 = 1.5;
 /// Requests are slow above this many times the first third's 99th percentile.
 const SLOW: f64 = 1.5;
 
@@ -23,16 +25,51 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     let rows = facts.steady();
     let calm: Vec<&Second> =
         rows.iter().filter(|row| !without.iter().any(|span| span.holds(row.second))).collect();
+    let parts: Vec<&[&Second]> = calm.chunks(calm.len().div_ceil(3).max(1)).collect();
     let mut thirds: Vec<Histogram> = Vec::new();
-    for part in calm.chunks(calm.len().div_ceil(3).max(1)) {
+    for part in &parts {
         thirds.push(times(facts, part)?);
     }
-    let [first, middle, last] = thirds.as_slice() else { return Ok(None) };
+    let ([first, middle, last], [early, .., late]) = (thirds.as_slice(), parts.as_slice()) else {
+        return Ok(None);
+    };
     let mut figures = Figures::default();
-    Ok(compare(first, middle, last, &mut figures).and_then(|(what, evidence)| {
-        let (kind, figures) = (FindingKind::SlowTail, figures.done());
-        Some(Finding { kind, span: span(rows)?, what, evidence, figures, injector: None })
-    }))
+    let Some((what, evidence, slow)) = compare(first, middle, last, &mut figures) else { return Ok(None) };
+    let (early, late) = (slow_counts(facts, early, slow)?, slow_counts(facts, late, slow)?);
+    let sum = |counts: &[f64]| counts.iter().sum::<f64>();
+    // The first third's percentile is uncertain too: one more of its requests might have been slow.
+    let (few, many) = ((sum(&early) + 1.0, first.samples() as f64), (sum(&late), last.samples() as f64));
+    // Slow requests that come together, as in a queue, are not as many events.
+    if contrast(few, many) / dispersion(&late) < SURPRISE {
+        return Ok(None);
+    }
+    let (kind, figures) = (FindingKind::SlowTail, figures.done());
+    Ok(span(rows).map(|span| Finding { kind, span, what, evidence, figures, injector: None }))
+}
+
+/// Returns of each of some seconds the number of requests that take longer than so many ms.
+fn slow_counts(facts: &Facts<'_>, rows: &[&Second], slow: f64) -> Result<Vec<f64>> {
+    let selection = Selection::new(facts.run, &facts.view)?;
+    let unit = facts.run.info.resolution;
+    let mut counts = Vec::with_capacity(rows.len());
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(counts) };
+    for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
+        let (second, cells) = second?;
+        if rows.binary_search_by_key(&second, |row| row.second).is_ok() {
+            let times = selection.averaged(&cells).flat_map(|cell| cell.elapsed.iter());
+            let slow = times.filter(|(elapsed, _)| unit.ms(f64::from(*elapsed)) > slow);
+            counts.push(slow.map(|(_, count)| *count as f64).sum());
+        }
+    }
+    Ok(counts)
+}
+
+/// Returns the ratio of the variance of counts to their mean, which is 1 unless they come together.
+fn dispersion(counts: &[f64]) -> f64 {
+    let number = counts.len().max(2) as f64;
+    let mean = counts.iter().sum::<f64>() / number;
+    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / (number - 1.0);
+    if variance > CLUSTERED * mean { variance / mean } else { 1.0 }
 }
 
 /// Collects the elapsed times of the requests of some seconds.
@@ -49,13 +86,14 @@ fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
     Ok(times)
 }
 
-/// Returns description and evidence if the 99th percentile grows over the thirds while the median stays.
+/// Returns description and evidence if the 99th percentile grows over the thirds while the median stays, and the time in
+/// ms from which a request is slow.
 fn compare(
     first: &Histogram,
     middle: &Histogram,
     last: &Histogram,
     figures: &mut Figures,
-) -> Option<(String, String)> {
+) -> Option<(String, String, f64)> {
     if [first, middle, last].into_iter().map(Histogram::samples).min()? < REQUESTS {
         return None;
     }
@@ -63,14 +101,7 @@ fn compare(
     let ((early, from), (late, to)) = (of(first)?, of(last)?);
     let stays = late <= STAYS * early;
     let grows = to >= GROWS.0 * from && of(middle)?.1 >= GROWS.1 * from;
-    let slow = |third: &Histogram| {
-        let counts = third.counts().filter(|(value, _)| f64::from(*value) > SLOW * from);
-        counts.map(|(_, count)| count as f64).sum::<f64>()
-    };
-    // The first third's percentile is uncertain too: one more of its requests might have been slow.
-    let apart = contrast((slow(first) + 1.0, first.samples() as f64), (slow(last), last.samples() as f64))
-        >= SURPRISE;
-    (stays && grows && apart && from > 0.0).then(|| {
+    (stays && grows && from > 0.0).then(|| {
         let what = format!(
             "the slowest requests take {} times as long at the end, the others do not",
             figures.few("times", to / from, "times")
@@ -83,6 +114,6 @@ fn compare(
             ms("p50_first_third", early),
             ms("p50_last_third", late)
         );
-        (what, evidence)
+        (what, evidence, SLOW * from)
     })
 }

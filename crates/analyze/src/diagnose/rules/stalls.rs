@@ -4,7 +4,7 @@
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
-use crate::diagnose::facts::Facts;
+use crate::diagnose::facts::{EVENT, Facts};
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::waits::{self, Chance, Waits};
 use crate::error::Result;
@@ -21,6 +21,13 @@ const BEGIN: usize = 3;
 const MOST_LISTED: usize = 10;
 /// Stretches of slow requests longer than this many seconds are a change, not a stall.
 const LONG: usize = 30;
+/// A stretch is a stall if a request waits for at least this share of the time in which none was answered.
+const WAITED: f64 = 0.25;
+/// If none waits so long, few requests for this many seconds are no stall if the median is this many times the usual one:
+/// the server answers all the time, but slowly.
+const SLOW: (u32, f64) = (4, 2.0);
+/// From this many seconds on, a stretch of long waits is a stall only if one of them takes at least this share of it.
+const WAITING: (u32, f64) = (8, 0.25);
 /// The least surprise of a possible stall, which is reported only if it recurs periodically.
 const MAYBE: f64 = 4.0;
 /// Conditions of periodic stalls: the least number of stalls, the least share of intervals equal to the period, and the
@@ -44,7 +51,11 @@ struct Stall {
     expected: f64,
     /// The longest wait that is long (see [`waits`]), in ms.
     longest: f64,
+    /// The longest request, in ms.
+    slowest: f64,
     is_few: bool,
+    /// Whether no request waited, so that none was sent.
+    is_pause: bool,
     surprise: f64,
 }
 
@@ -79,7 +90,12 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
         let looked = looked.filter(|_| stretch.first() == Some(&true));
         stalls.extend(looked.and_then(|(rows, waits)| stall(Looked { rows, waits }, &usual)));
     }
-    let sure = stalls.iter().filter(|stall| stall.surprise >= SURPRISE).cloned().collect();
+    let is_sure = |stall: &&Stall| {
+        let is_long = stall.is_few || stall.longest >= waits::LONGEST;
+        let is_event = stall.is_few || facts.rare_second(stall.slowest) >= EVENT;
+        stall.surprise >= SURPRISE && is_long && is_event
+    };
+    let sure = stalls.iter().filter(is_sure).cloned().collect();
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
@@ -93,15 +109,26 @@ fn stall(stretch: Looked<'_>, usual: &Usual) -> Option<Stall> {
     let longest = waits.iter().map(|waits| waits.longest).fold(0.0, f64::max);
     let is_known = waits.iter().any(|waits| waits.threads.get().is_some());
     let begins = first == 0 && (rows.len() <= BEGIN || !is_known);
-    let of_counts = if requests <= FEW * expected && !begins {
-        (surprise(requests, expected) / usual.dispersion).min(all_wait(waits, longest, usual))
+    let span = Span { first, last };
+    let slowest = waits.iter().map(|waits| waits.slowest).fold(0.0, f64::max);
+    // The time in which requests were missing, in ms.
+    let missing = 1000.0 * f64::from(span.seconds()) * (1.0 - requests / expected.max(f64::MIN_POSITIVE));
+    let has_waited = slowest >= WAITED * missing;
+    let times: Vec<f64> = waits.iter().map(|waits| waits.times).collect();
+    let is_slow =
+        !has_waited && span.seconds() >= SLOW.0 && upper_median(&times).is_some_and(|times| times >= SLOW.1);
+    let of_counts = if requests <= FEW * expected && !begins && !is_slow {
+        let waiting = if has_waited { all_wait(waits, longest, usual) } else { f64::INFINITY };
+        (surprise(requests, expected) / usual.dispersion).min(waiting)
     } else {
         0.0
     };
-    let of_waits = if longest >= waits::LONGEST { waited(stretch) } else { 0.0 };
+    let share = longest / 1000.0 / f64::from(span.seconds());
+    let of_waits = if span.seconds() < WAITING.0 || share >= WAITING.1 { waited(stretch) } else { 0.0 };
     let surprise = of_counts.max(of_waits);
     let is_few = of_counts >= MAYBE;
-    let stall = Stall { span: Span { first, last }, requests, expected, longest, is_few, surprise };
+    let is_pause = is_few && !has_waited;
+    let stall = Stall { span, requests, expected, longest, slowest, is_few, is_pause, surprise };
     (surprise >= MAYBE).then_some(stall)
 }
 
@@ -125,7 +152,8 @@ fn waited(Looked { rows, waits }: Looked<'_>) -> f64 {
 /// requests are enough for that.
 fn all_wait(waits: &[Waits], longest: f64, usual: &Usual) -> f64 {
     let Some(threads) = waits.iter().find_map(|waits| waits.threads.get()) else { return f64::INFINITY };
-    let long = if longest > 0.0 { longest } else { waits.len() as f64 * 1000.0 };
+    // Two requests of a thread, one after the other, hold it as long as one that takes as long as both.
+    let long = if longest > 0.0 { longest / 2.0 } else { waits.len() as f64 * 1000.0 };
     threads * usual.chance.held(long) - usual.seconds.ln()
 }
 
@@ -161,7 +189,7 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
         };
         let mut figures = Figures::default();
         Finding {
-            kind: FindingKind::Stall,
+            kind: if stall.is_pause { FindingKind::Pause } else { FindingKind::Stall },
             span: stall.span,
             what: format!("{}{rest}", stall.what(&mut figures)),
             evidence: stall.evidence(&mut figures),
@@ -203,6 +231,9 @@ impl Stall {
             figures.few("requests_expected", self.expected.round(), "requests")
         );
         let missing = (self.expected - self.requests).round().max(0.0);
+        if self.is_pause {
+            return format!("{counted}; no request waited: the load generator paused, or its clock was set");
+        }
         let omitted = omitted(missing, figures);
         let waited =
             (longest > 0.0).then(|| format!("the longest takes {} s", figures.few("longest", longest, "s")));

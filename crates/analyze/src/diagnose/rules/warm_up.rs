@@ -15,12 +15,16 @@ use crate::view::phases::Span;
 
 /// The least ratio of the first requests' times to the level, and the ratio up to which times are level.
 const TIMES: (f64, f64) = (1.5, 1.25);
-/// The least difference of the means in ms, since times are whole ms.
-const RESOLUTION: f64 = 2.0;
+/// The least difference of the means, in units of the run's times.
+const UNITS: f64 = 2.0;
 /// A warm-up is at most this fraction of a run (one over the number).
 const SHARE: usize = 3;
-/// The least number of blocks after the warm-up that define the level.
+/// The least number of blocks, after the longest warm-up, that define the level.
 const AFTER: usize = 60;
+/// The least share of the time of a warm-up that one request takes to explain it.
+const LONG: f64 = 0.5;
+/// The number of blocks whose mean is compared with the level.
+const WINDOW: usize = 5;
 
 /// Finds the warm-up of a run, if the view includes the first second.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
@@ -30,6 +34,9 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let Some(end) = end(&timed) else { return Ok(None) };
     let Some(slow) = end.checked_sub(1).and_then(|last| timed.get(last)) else { return Ok(None) };
     let Some(next) = timed.get(end) else { return Ok(None) };
+    if facts.is_of_one_request(Span { first: 0, last: slow.span.last }, LONG) {
+        return Ok(None);
+    }
     let until = timed.get((end + AFTER).min(timed.len()) - 1).map_or(whole.last, |block| block.span.last);
     let of = |first: u32, last: u32| -> Result<Summary> {
         let view = View { from: Some(first), to: Some(last), phase: None, ..facts.view.clone() };
@@ -38,7 +45,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let (first, then) = (of(0, slow.span.last)?, of(next.span.first, until)?);
     let Some((slow_mean, mean)) = first.elapsed_mean.zip(then.elapsed_mean) else { return Ok(None) };
     let Some((slow_median, median)) = first.p50.zip(then.p50) else { return Ok(None) };
-    if slow_mean - mean < RESOLUTION {
+    if slow_mean - mean < facts.run.info.resolution.ms(UNITS) {
         return Ok(None);
     }
     let mut figures = Figures::default();
@@ -68,44 +75,33 @@ fn end(blocks: &[&Block]) -> Option<usize> {
     }
     let values: Vec<f64> = blocks.iter().map(|block| block.log.unwrap_or(0.0)).collect();
     let most = values.len() / SHARE;
-    let best = (1..=most).filter_map(|count| Above::of(blocks, &values, count));
-    let best = best.max_by(|a, b| a.surprise.total_cmp(&b.surprise))?;
-    let (slow, level_from) = (TIMES.0.ln(), best.level + TIMES.1.ln());
-    let is_first = values.first().is_some_and(|first| first - best.level >= slow);
-    // The warm-up continues as long as requests get faster.
-    let more = values.get(best.count..most)?.iter().take_while(|value| **value > level_from).count();
-    let rest = values.get(best.count + more..)?;
-    let (near, far) = rest.split_at(rest.len() / 2);
+    let rest = values.get(most..)?;
+    let after = rest.get(..most.max(AFTER)).unwrap_or(rest);
+    let level = upper_median(after)?;
+    let near = |at: usize| mean(values.get(at..at + WINDOW).unwrap_or_default());
+    // It continues as long as requests get faster, until they take about as long as later on.
+    let end = (0..=most).find(|at| near(*at) - level <= TIMES.1.ln()).filter(|end| *end > 0)?;
+    let is_slow = mean(values.get(..end.min(WINDOW))?) - level >= TIMES.0.ln();
+    let (near, far) = values.get(end..)?.split_at((values.len() - end) / 2);
     let is_level = upper_median(near)? - upper_median(far)? < TIMES.1.ln();
-    let is_slow = best.distance >= slow && best.surprise >= SURPRISE;
-    (is_slow && is_first && is_level).then_some(best.count + more)
+    let is_sure = || surprise(blocks.get(..end)?, after, level).filter(|surprise| *surprise >= SURPRISE);
+    (is_slow && is_level).then(is_sure)?.map(|_| end)
 }
 
-/// How far the first blocks are above those that follow.
-struct Above {
-    count: usize,
-    level: f64,
-    distance: f64,
-    surprise: f64,
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-impl Above {
-    fn of(blocks: &[&Block], values: &[f64], count: usize) -> Option<Self> {
-        let (first, rest) = values.split_at_checked(count)?;
-        let after = rest.get(..(2 * count).max(AFTER)).unwrap_or(rest);
-        let level = upper_median(after)?;
-        let (slow, following) = blocks.split_at_checked(count)?;
-        let sent = |blocks: &[&Block]| blocks.iter().map(|block| block.timed).sum::<f64>();
-        // If each thread waits for its answer, slow requests are few, so blocks are weighted by their requests.
-        let weighed: f64 = slow.iter().zip(first).map(|(block, log)| block.timed * log).sum();
-        let distance = weighed / sent(slow) - level;
-        let usual = sent(following.get(..after.len())?) / after.len() as f64;
-        let weight = (sent(slow) / usual).min(count as f64);
-        let deviation = change::deviation(after, level).max(f64::MIN_POSITIVE);
-        // Level and deviation are uncertain too, hence the tail of Student's distribution.
-        let number = after.len() as f64;
-        let squared = distance * distance * weight / (1.0 + weight / number) / (deviation * deviation);
-        let surprise = if distance > 0.0 { number / 2.0 * (squared / number).ln_1p() } else { 0.0 };
-        Some(Self { count, level, distance, surprise })
-    }
+/// Returns the surprise of so slow requests in the first blocks, if the level is that of later ones.
+fn surprise(slow: &[&Block], after: &[f64], level: f64) -> Option<f64> {
+    let sent: f64 = slow.iter().map(|block| block.timed).sum();
+    // If each thread waits for its answer, slow requests are few, so blocks are weighted by their requests.
+    let distance = slow.iter().filter_map(|block| Some(block.timed * block.log?)).sum::<f64>() / sent - level;
+    let usual = sent / slow.len() as f64;
+    let weight = slow.iter().map(|block| (block.timed / usual).min(1.0)).sum::<f64>();
+    let deviation = change::deviation(after, level).max(f64::MIN_POSITIVE);
+    // Level and deviation are uncertain too, hence the tail of Student's distribution.
+    let number = after.len() as f64;
+    let squared = distance * distance * weight / (1.0 + weight / number) / (deviation * deviation);
+    (distance > 0.0).then(|| number / 2.0 * (squared / number).ln_1p())
 }

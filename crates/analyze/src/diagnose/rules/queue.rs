@@ -1,0 +1,68 @@
+//! A queue that grows over the whole run: requests come faster than they are answered.
+
+use crate::diagnose::chance::SURPRISE;
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::seconds::{Second, requests, span};
+use crate::view::phases::Span;
+
+/// The least number of seconds.
+const SECONDS: usize = 30;
+/// The least growth of the mean time from the first third to the last.
+const GROWS: f64 = 2.0;
+/// The least growth of the waiting time in a second, in seconds: so large a share of the requests remains unanswered. A
+/// server that gets slower, but answers in time, is far below it.
+const LEFT: f64 = 0.005;
+/// The most by which the rates of the first third and the last may differ. Clients that wait for their answers send fewer.
+const STEADY: f64 = 1.25;
+/// The distance of the seconds whose differences show the noise of a queue, as a divisor of their number.
+const DISTANCE: usize = 50;
+
+/// Finds a growing queue. A queue is a random walk, since what is left over adds up; so its growth is compared with that
+/// of one without a trend. Seconds that other findings explain are left out.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<Finding> {
+    let is_calm = |row: &&Second| !without.iter().any(|span| span.holds(row.second));
+    let rows: Vec<&Second> = facts.body().iter().filter(is_calm).filter(|row| requests(row) > 0.0).collect();
+    if rows.len() < SECONDS {
+        return None;
+    }
+    let third = rows.len() / 3;
+    let mean = |rows: &[&Second], of: &dyn Fn(&Second) -> f64| {
+        rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64
+    };
+    let (first, middle, last) =
+        (rows.get(..third)?, rows.get(third..rows.len() - third)?, rows.get(rows.len() - third..)?);
+    let thirds = [first, middle, last];
+    let [early, between, late] = thirds.map(|rows| mean(rows, &|row| row.elapsed_mean));
+    let [rate, _, rate_late] = thirds.map(|rows| mean(rows, &requests));
+    let steps = (rows.len() - third) as f64;
+    let slope = (late - early) / steps;
+    let grows = late >= GROWS * early && early < between && between < late;
+    if !grows || slope < LEFT * 1000.0 || rate_late.max(rate) > STEADY * rate_late.min(rate) {
+        return None;
+    }
+    let distance = (rows.len() / DISTANCE).max(1);
+    let apart = |(one, other): (&&Second, &&Second)| {
+        (other.elapsed_mean - one.elapsed_mean - slope * distance as f64).powi(2)
+    };
+    let pairs = (rows.len() - distance) as f64;
+    let walked = rows.iter().zip(rows.iter().skip(distance)).map(apart).sum::<f64>() / pairs;
+    // Of a random walk, the difference of the means of its first and last third has this variance, in steps.
+    let variance = walked / distance as f64 * 5.0 / 9.0 * rows.len() as f64;
+    let squared = (late - early).powi(2) / variance;
+    let degrees = (rows.len() / distance) as f64;
+    if degrees / 2.0 * (squared / degrees).ln_1p() < SURPRISE {
+        return None;
+    }
+    let mut figures = Figures::default();
+    let more = figures.few("left_a_second", rate * slope / 1000.0, "1/s");
+    let what = format!("requests come faster than they are answered: {more} more are waiting each second");
+    let evidence = format!(
+        "mean from {} to {} ms, first third to last, at {}/s",
+        figures.few("mean_first_third", early, "ms"),
+        figures.few("mean_last_third", late, "ms"),
+        figures.few("rate", rate, "1/s")
+    );
+    let span = span(facts.body())?;
+    Some(Finding { kind: FindingKind::Queue, span, what, evidence, figures: figures.done(), injector: None })
+}
