@@ -19,8 +19,7 @@ use perfpipe_ingest::StoredRun;
 
 use self::facts::Facts;
 use self::rules::{
-    cpu_coverage, failures, idle_cpu, injectors, littles_law, queue, saturation, shifts, slow_tail, stalls,
-    warm_up,
+    cpu, failures, injectors, littles_law, queue, saturation, shifts, slow_tail, stalls, warm_up,
 };
 use crate::error::Result;
 use crate::table::{Nested, Table};
@@ -61,10 +60,10 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     let facts = Facts::new(run, view, cores)?;
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(saturation::find(&facts));
-    findings.extend(idle_cpu::find(&facts));
+    findings.extend(cpu::idle(&facts));
     findings.extend(failures::find(&facts));
     findings.extend(injectors::find(&facts)?);
-    findings.extend(cpu_coverage::find(&facts));
+    findings.extend(cpu::lacking(&facts));
     findings.extend(facts.clocks.findings.iter().cloned());
     findings.extend(over_time(&facts)?);
     findings.sort_by_key(|finding| (finding.span.first, finding.kind));

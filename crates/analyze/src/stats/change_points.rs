@@ -4,11 +4,13 @@
 //! Wigler, "Circular binary segmentation for the analysis of array-based DNA copy number data", 2004), so that both a
 //! lasting step and a change that was taken back are found. The p-value is that of the largest such difference in
 //! simulated level series with the same numbers of values. The parts are then searched in turn. In the end, each change
-//! point must still separate its two neighbours.
+//! point must still separate its two neighbours. A change of the latest groups is looked for by itself, since it has few
+//! places where it can be: it is found from two groups on, at any length of the series. Where there are many groups, a
+//! difference must also be rare among shuffled groups.
 //!
-//! A single value far from all others is no level: a level has three values or more, and the level of a group of three
-//! values or more is their median. Where there are many values, the difference must also be rare among shuffled values,
-//! whatever their distribution is.
+//! The groups are the values: what the values of one group have in common, such as the day, is noise of groups. A group far
+//! from all others is no level, and has a limited influence: a level has three groups or more, and a group counts as no
+//! farther from its neighbours' median than a few deviations.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +22,23 @@ use super::median::median;
 const DRAWS: (usize, usize) = (2_000, 10_000);
 /// The number of stretches that may be looked at in all simulated series together.
 const WORK: usize = 50_000_000;
-/// The least number of groups from which differences between groups beyond those of their values can be told.
-const TELLING: usize = 6;
-/// The least number of values that are shuffled: fewer have too few orders.
+/// From this number of groups on, a difference must be rare among shuffled groups too, whatever their distribution is;
+/// fewer have too few orders.
 const MANY: usize = 24;
-/// The least number of values of a level.
-const LEAST: u32 = 3;
+/// The largest share of shuffles with such a difference.
+const SHUFFLED: f64 = 0.01;
+/// The least number of groups of a level.
+const LEAST: usize = 3;
+/// The numbers of the latest groups that may be a new level.
+const YOUNG: std::ops::RangeInclusive<usize> = 2..=6;
+/// The share of the mistakes that changes of the latest groups may take.
+const OF_YOUNG: f64 = 0.5;
+/// The number of groups on either side whose median a group is compared with.
+const AROUND: usize = 3;
+/// The largest distance from those medians, in deviations.
+const FARTHEST: f64 = 3.0;
 /// The median of the absolute value of a standard normal variable.
 const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
-/// The share of series without differences between groups that are taken to have some.
-const MISJUDGED: f64 = 0.01;
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,22 +54,22 @@ pub(crate) struct ChangePoint {
 /// A search for change points. It keeps the simulated series, which figures of the same groups share.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    nulls: BTreeMap<Shape, Vec<f64>>,
-    spreads: BTreeMap<Shape, f64>,
+    nulls: BTreeMap<(Vec<u32>, Place), Vec<f64>>,
 }
 
-/// The numbers of values of the groups, and the degrees of freedom that the groups' values give to the noise.
-type Shape = (Vec<u32>, u32);
+/// Where a stretch may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Anywhere,
+    Latest,
+}
 
 /// The groups as they are searched: one level a group.
 #[derive(Debug)]
 struct Units {
-    groups: Vec<Vec<f64>>,
     levels: Vec<f64>,
     /// The numbers of values.
     values: Vec<u32>,
-    /// The sum of squares within the groups, and its degrees of freedom.
-    within: (f64, u32),
     /// The least variance of one value.
     floor: f64,
 }
@@ -69,39 +78,34 @@ impl Search {
     /// Returns the change points of a series, in order, each with p below `level`. `floor` is the least variance that a
     /// value is known to have. Groups without values must have been left out.
     pub(crate) fn find(&mut self, groups: &[Vec<f64>], floor: f64, level: f64) -> Vec<ChangePoint> {
-        let Some(units) = self.units(groups, floor) else { return Vec::new() };
-        let mut edges = vec![0, units.levels.len()];
-        self.split(&units, (0, units.levels.len()), level, &mut edges);
+        let units = Units::of(groups, floor);
+        let whole = units.levels.len();
+        let mut edges = vec![0, whole];
+        self.split(&units, (0, whole), level * (1.0 - OF_YOUNG), &mut edges);
         edges.sort_unstable();
         edges.dedup();
-        self.prune(&units, edges, level)
-    }
-
-    /// Weighs the groups by their numbers of values; or alike, if groups differ by more than their values do. Returns
-    /// `None` if nothing tells the noise.
-    fn units(&mut self, groups: &[Vec<f64>], floor: f64) -> Option<Units> {
-        let units = Units::of(groups, floor);
-        let has_repeats = units.within.1 >= 2;
-        if has_repeats && !self.differ(&units) {
-            return Some(units);
+        let mut points = self.prune(&units, edges, level * (1.0 - OF_YOUNG));
+        let from = points.last().map_or(0, |point| point.at);
+        let young = self.young(&units, from).filter(|point| point.p < level);
+        if let (Some(young), Some(last)) = (young, points.last_mut()) {
+            last.means.1 = young.means.0;
         }
-        // A group's level is known better than each of its values.
-        let most = units.values.iter().copied().max().unwrap_or(1);
-        let alone: Vec<Vec<f64>> = units.levels.iter().map(|level| vec![*level]).collect();
-        Some(Units::of(&alone, floor / weight(most)))
+        points.extend(young);
+        points
     }
 
-    /// Returns true if neighbouring groups differ by more than their values explain. The median of the differences
-    /// hardly depends on a few changes of level.
-    fn differ(&mut self, units: &Units) -> bool {
-        let shape = units.shape(0, units.levels.len());
-        let limit = self.spreads.entry(shape).or_insert_with_key(spread_limit);
-        units.levels.len() >= TELLING && units.spread() > *limit
+    /// Returns the change of the latest groups that differ most from those before them.
+    fn young(&mut self, units: &Units, from: usize) -> Option<ChangePoint> {
+        let part = (from, units.levels.len());
+        let latest = units.most_different(part, Place::Latest)?;
+        let p = self.p(units, part, latest.between, Place::Latest) / OF_YOUNG;
+        let means = (units.mean(from, latest.from), units.mean(latest.from, latest.to));
+        Some(ChangePoint { at: latest.from, means, p })
     }
 
     fn split(&mut self, units: &Units, (from, to): (usize, usize), level: f64, edges: &mut Vec<usize>) {
-        let Some(stretch) = units.most_different(from, to) else { return };
-        if self.p(units, (from, to), stretch.between, level) >= level {
+        let Some(stretch) = units.most_different((from, to), Place::Anywhere) else { return };
+        if self.p(units, (from, to), stretch.between, Place::Anywhere) >= level {
             return;
         }
         let inner = [stretch.from, stretch.to].into_iter().filter(|edge| *edge > from && *edge < to);
@@ -121,13 +125,11 @@ impl Search {
             let points: Vec<ChangePoint> = edges
                 .windows(3)
                 .filter_map(|edges| if let [from, at, to] = *edges { Some((from, at, to)) } else { None })
-                .map(|(from, at, to)| ChangePoint {
-                    at,
-                    means: (units.mean(from, at), units.mean(at, to)),
-                    p: match units.are_levels(from, at, to) {
-                        true => self.p(units, (from, to), units.between((from, to), (at, to)), level),
-                        false => 1.0,
-                    },
+                .map(|(from, at, to)| {
+                    let between = units.between((from, to), (at, to));
+                    let is_level = at - from >= LEAST && to - at >= LEAST;
+                    let p = if is_level { self.p(units, (from, to), between, Place::Anywhere) } else { 1.0 };
+                    ChangePoint { at, means: (units.mean(from, at), units.mean(at, to)), p }
                 })
                 .collect();
             let weakest = points.iter().max_by(|a, b| a.p.total_cmp(&b.p));
@@ -138,13 +140,14 @@ impl Search {
         }
     }
 
-    /// Returns the p-value of a sum of squares between a stretch and the rest of a part. Values are shuffled only if that
-    /// can matter at a level.
-    fn p(&mut self, units: &Units, (from, to): (usize, usize), between: f64, level: f64) -> f64 {
+    /// Returns the p-value of a sum of squares between a stretch and the rest of a part.
+    fn p(&mut self, units: &Units, (from, to): (usize, usize), between: f64, place: Place) -> f64 {
+        let values = units.values.get(from..to).unwrap_or_default().to_vec();
+        let null = self.nulls.entry((values, place)).or_insert_with_key(null);
         let statistic = units.statistic((from, to), between);
-        let null = self.nulls.entry(units.shape(from, to)).or_insert_with_key(null);
         let p = share_beyond(null, statistic);
-        if p < level { p.max(units.shuffled((from, to), statistic)) } else { p }
+        let has_orders = to - from >= MANY && p < SHUFFLED;
+        if has_orders && units.shuffled((from, to), statistic, place) > SHUFFLED { 1.0 } else { p }
     }
 }
 
@@ -158,57 +161,42 @@ struct Stretch {
 impl Units {
     fn of(groups: &[Vec<f64>], floor: f64) -> Self {
         let values: Vec<u32> = groups.iter().map(|values| values.len() as u32).collect();
-        let degrees = values.iter().map(|count| count.saturating_sub(1)).sum();
-        let levels = groups.iter().map(|values| median(values.iter().copied()).unwrap_or_default()).collect();
-        let within = (groups.iter().map(|values| squares(values)).sum(), degrees);
-        Self { groups: groups.to_vec(), levels, values, within, floor }
+        let levels: Vec<f64> =
+            groups.iter().map(|values| median(values.iter().copied()).unwrap_or_default()).collect();
+        // What the values of a group scatter by is noise at least.
+        let within = spread(groups).map_or(0.0, |(sd, _)| sd * sd);
+        let floor = floor.max(within);
+        Self { levels: limited(&levels, &values, floor), values, floor }
     }
 
     /// Returns a level series with noise of variance 1.
-    fn simulated((values, degrees): &Shape, rng: &mut Rng) -> Self {
+    fn simulated(values: &[u32], rng: &mut Rng) -> Self {
         let levels = values.iter().map(|count| normal(rng) / weight(*count).sqrt()).collect();
-        let within = (chi_square(*degrees, rng), *degrees);
-        Self { groups: Vec::new(), levels, values: values.clone(), within, floor: 0.0 }
+        Self { levels, values: values.to_vec(), floor: 0.0 }
     }
 
-    /// Returns the share of shuffles of a part's values that have at least such a statistic; 0 for few values.
-    fn shuffled(&self, (from, to): (usize, usize), statistic: f64) -> f64 {
-        let groups = self.groups.get(from..to).unwrap_or_default();
-        let mut values: Vec<f64> = groups.concat();
-        if values.len() < MANY {
-            return 0.0;
-        }
-        let elsewhere = self.within.0 - groups.iter().map(|values| squares(values)).sum::<f64>();
+    /// Returns the share of shuffles of a part's groups in which a stretch of that kind has at least such a statistic.
+    fn shuffled(&self, (from, to): (usize, usize), statistic: f64, place: Place) -> f64 {
+        let units = self.levels.get(from..to).unwrap_or_default().iter().copied();
+        let mut units: Vec<(f64, u32)> =
+            units.zip(self.values.get(from..to).unwrap_or_default().iter().copied()).collect();
         let mut rng = Rng::with_seed(3);
-        let shuffled = |_| {
-            rng.shuffle(&mut values);
-            let mut rest = values.iter().copied();
-            let groups: Vec<Vec<f64>> =
-                groups.iter().map(|values| rest.by_ref().take(values.len()).collect()).collect();
-            let mut units = Self::of(&groups, self.floor);
-            units.within = (units.within.0 + elsewhere.max(0.0), self.within.1);
-            units.largest()
-        };
-        let mut null: Vec<f64> = (0..DRAWS.0).map(shuffled).collect();
+        let mut null: Vec<f64> = (0..DRAWS.0)
+            .map(|_| {
+                rng.shuffle(&mut units);
+                let (levels, values) = units.iter().copied().unzip();
+                Self { levels, values, floor: self.floor }.largest(place)
+            })
+            .collect();
         null.sort_by(f64::total_cmp);
         share_beyond(&null, statistic)
     }
 
     /// Returns the statistic of the stretch that differs most.
-    fn largest(&self) -> f64 {
+    fn largest(&self, place: Place) -> f64 {
         let whole = (0, self.levels.len());
-        let most = self.most_different(0, whole.1);
+        let most = self.most_different(whole, place);
         most.map_or(0.0, |stretch| self.statistic(whole, stretch.between))
-    }
-
-    fn shape(&self, from: usize, to: usize) -> Shape {
-        (self.values.get(from..to).unwrap_or_default().to_vec(), self.within.1)
-    }
-
-    /// Returns true if there are enough values on both sides of a change.
-    fn are_levels(&self, from: usize, at: usize, to: usize) -> bool {
-        let values = |from, to| self.values.get(from..to).unwrap_or_default().iter().sum::<u32>();
-        values(from, at) >= LEAST && values(at, to) >= LEAST
     }
 
     /// Iterates over the levels and weights of a part.
@@ -225,34 +213,18 @@ impl Units {
         sum / weight
     }
 
-    /// Returns the standard deviation of a value as the differences of neighbouring groups show it, as a multiple of
-    /// that within the groups.
-    fn spread(&self) -> f64 {
-        let units: Vec<(f64, f64)> = self.part((0, self.levels.len())).collect();
-        let difference = |pair: &[(f64, f64)]| match *pair {
-            [(one, weight), (other, beside)] => {
-                Some((one - other).abs() / (1.0 / weight + 1.0 / beside).sqrt())
-            }
-            _ => None,
-        };
-        let differences: Vec<f64> = units.windows(2).filter_map(difference).collect();
-        let variance = (self.within.0 / f64::from(self.within.1.max(1))).max(self.floor);
-        median(differences).map_or(0.0, |middle| middle / NORMAL_MEDIAN / variance.sqrt())
-    }
-
     /// Returns the stretch whose mean differs most from that of the rest of a part.
-    fn most_different(&self, from: usize, to: usize) -> Option<Stretch> {
+    fn most_different(&self, (from, to): (usize, usize), place: Place) -> Option<Stretch> {
         let center = self.mean(from, to);
-        let mut sums = vec![Sums::default()];
-        for ((level, weight), values) in self.part((from, to)).zip(self.values.iter().skip(from)) {
-            let Sums { sum, weight: before, values: counted } = *sums.last()?;
-            sums.push(Sums {
-                sum: sum + (level - center) * weight,
-                weight: before + weight,
-                values: counted + values,
-            });
+        let mut sums = vec![(0.0, 0.0)];
+        for (level, weight) in self.part((from, to)) {
+            let (sum, before) = *sums.last()?;
+            sums.push((sum + (level - center) * weight, before + weight));
         }
-        let stretch = most_between(&sums)?;
+        let stretch = match place {
+            Place::Anywhere => most_between(&sums)?,
+            Place::Latest => most_recent(&sums)?,
+        };
         Some(Stretch { from: from + stretch.from, to: from + stretch.to, ..stretch })
     }
 
@@ -269,44 +241,75 @@ impl Units {
     fn statistic(&self, (from, to): (usize, usize), between: f64) -> f64 {
         let center = self.mean(from, to);
         let total: f64 = self.part((from, to)).map(|(level, weight)| weight * (level - center).powi(2)).sum();
-        let degrees = f64::from(self.within.1) + (to - from) as f64 - 2.0;
+        let degrees = (to - from) as f64 - 2.0;
         if degrees <= 0.0 {
             return 0.0;
         }
-        let residual = (total - between).max(0.0) + self.within.0;
-        let variance = (residual / degrees).max(self.floor);
+        let variance = ((total - between).max(0.0) / degrees).max(self.floor);
         // Equal values differ by nothing; where nothing varies, the least difference is beyond all chance.
         if between <= f64::EPSILON * center * center { 0.0 } else { between / variance }
     }
 }
 
-/// The sums of the first so many groups of a part.
-#[derive(Debug, Default, Clone, Copy)]
-struct Sums {
-    /// Of levels, from the part's mean, times weights.
-    sum: f64,
-    weight: f64,
-    values: u32,
+/// Limits the distance of each level from the median of those around it, on which a lasting change has little effect.
+fn limited(levels: &[f64], values: &[u32], floor: f64) -> Vec<f64> {
+    let weights: Vec<f64> = values.iter().map(|count| weight(*count)).collect();
+    let differences = levels.windows(2).zip(weights.windows(2)).filter_map(|pair| match pair {
+        ([one, next], [weight, beside]) => Some((next - one).abs() / (1.0 / weight + 1.0 / beside).sqrt()),
+        _ => None,
+    });
+    // The median of differences hardly depends on a few changes of level.
+    let seen = median(differences.collect::<Vec<f64>>()).unwrap_or(0.0) / NORMAL_MEDIAN;
+    let deviation = seen.max(floor.sqrt());
+    if deviation == 0.0 {
+        return levels.to_vec();
+    }
+    let side = |from: usize, to: usize| {
+        median(levels.get(from..to.min(levels.len())).unwrap_or_default().iter().copied())
+    };
+    let limit = |(at, (level, weight)): (usize, (&f64, &f64))| {
+        // Of the first group and the last, the one beside it stands for the missing side.
+        let before = side(at.saturating_sub(AROUND), at).or(side(at + 1, at + 2));
+        let after = side(at + 1, at + 1 + AROUND).or(side(at.saturating_sub(1), at));
+        let Some((one, other)) = before.zip(after) else { return *level };
+        let reach = FARTHEST * deviation / weight.sqrt();
+        level.clamp(one.min(other) - reach, one.max(other) + reach)
+    };
+    levels.iter().zip(&weights).enumerate().map(limit).collect()
 }
 
-/// Returns the stretch with the largest sum of squares between it and the rest, both of enough values.
-fn most_between(sums: &[Sums]) -> Option<Stretch> {
-    let all = sums.last()?;
+/// Returns the sum of squares between a stretch and the rest, from the sums of the first so many groups of a part: of levels
+/// (from the part's mean, times weights), and of weights.
+fn between(sums: &[(f64, f64)], from: usize, to: usize) -> Option<Stretch> {
+    let (all, before, until) = (sums.last()?.1, sums.get(from)?, sums.get(to)?);
+    let (sum, inside) = (until.0 - before.0, until.1 - before.1);
+    Some(Stretch { from, to, between: sum * sum * all / (inside * (all - inside)) })
+}
+
+/// Returns the stretch with the largest sum of squares between it and the rest, both of enough groups.
+fn most_between(sums: &[(f64, f64)]) -> Option<Stretch> {
+    let groups = sums.len() - 1;
     let mut most: Option<Stretch> = None;
-    for (from, before) in sums.iter().enumerate() {
-        for (to, until) in sums.iter().enumerate().skip(from + 1) {
-            let values = until.values - before.values;
-            if values < LEAST || all.values - values < LEAST {
+    for from in 0..groups {
+        for to in from + LEAST..=groups {
+            if groups - (to - from) < LEAST {
                 continue;
             }
-            let (sum, inside) = (until.sum - before.sum, until.weight - before.weight);
-            let between = sum * sum * all.weight / (inside * (all.weight - inside));
-            if most.as_ref().is_none_or(|most| between > most.between) {
-                most = Some(Stretch { from, to, between });
+            let stretch = between(sums, from, to)?;
+            if most.as_ref().is_none_or(|most| stretch.between > most.between) {
+                most = Some(stretch);
             }
         }
     }
     most
+}
+
+/// Returns the latest groups with the largest sum of squares between them and those before.
+fn most_recent(sums: &[(f64, f64)]) -> Option<Stretch> {
+    let groups = sums.len() - 1;
+    let stretches = YOUNG.filter(|young| young + LEAST <= groups);
+    let stretches = stretches.filter_map(|young| between(sums, groups - young, groups));
+    stretches.max_by(|a, b| a.between.total_cmp(&b.between))
 }
 
 /// Returns the level of a group's values, and its weight: by how much its variance is smaller than that of one value.
@@ -317,8 +320,9 @@ pub(crate) fn level(values: &[f64]) -> (f64, f64) {
 /// Returns the standard deviation of a value within the groups, and its degrees of freedom; `None` if no group has two
 /// values.
 pub(crate) fn spread(groups: &[Vec<f64>]) -> Option<(f64, f64)> {
-    let Units { within: (squares, degrees), .. } = Units::of(groups, 0.0);
-    (degrees > 0).then(|| ((squares / f64::from(degrees)).sqrt(), f64::from(degrees)))
+    let degrees: usize = groups.iter().map(|values| values.len().saturating_sub(1)).sum();
+    let squares: f64 = groups.iter().map(|values| squares(values)).sum();
+    (degrees > 0).then(|| ((squares / degrees as f64).sqrt(), degrees as f64))
 }
 
 /// Returns the weight of a group: by how much the variance of its level is smaller than that of a single value. It is
@@ -340,10 +344,15 @@ fn draws(groups: usize) -> usize {
 }
 
 /// Returns the largest statistic of each of many simulated level series, in ascending order.
-fn null(shape: &Shape) -> Vec<f64> {
+fn null((values, place): &(Vec<u32>, Place)) -> Vec<f64> {
     let mut rng = Rng::with_seed(1);
-    let draws = draws(shape.0.len());
-    let mut null: Vec<f64> = (0..draws).map(|_| Units::simulated(shape, &mut rng).largest()).collect();
+    let draws = match place {
+        Place::Anywhere => draws(values.len()),
+        // A series of any length takes as many steps; small p-values need many series.
+        Place::Latest => DRAWS.1,
+    };
+    let largest = |_| Units::simulated(values, &mut rng).largest(*place);
+    let mut null: Vec<f64> = (0..draws).map(largest).collect();
     null.sort_by(f64::total_cmp);
     null
 }
@@ -360,28 +369,10 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// Returns the limit of [`Units::spread`] that few series exceed whose groups differ only by their values.
-fn spread_limit(shape: &Shape) -> f64 {
-    let mut rng = Rng::with_seed(2);
-    let mut spreads: Vec<f64> = (0..DRAWS.0).map(|_| Units::simulated(shape, &mut rng).spread()).collect();
-    spreads.sort_by(f64::total_cmp);
-    let at = ((1.0 - MISJUDGED) * DRAWS.0 as f64) as usize;
-    spreads.get(at).copied().unwrap_or(f64::INFINITY)
-}
-
 /// A number of the standard normal distribution (Box and Muller, "A note on the generation of random normal deviates",
 /// 1958).
 fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
-}
-
-/// A number of the chi-square distribution (Wilson and Hilferty, "The distribution of chi-square", 1931).
-fn chi_square(degrees: u32, rng: &mut Rng) -> f64 {
-    if degrees < 30 {
-        return (0..degrees).map(|_| normal(rng).powi(2)).sum();
-    }
-    let (degrees, ninth) = (f64::from(degrees), 2.0 / (9.0 * f64::from(degrees)));
-    degrees * (1.0 - ninth + normal(rng) * ninth.sqrt()).powi(3)
 }
 
 #[cfg(test)]
@@ -397,7 +388,10 @@ mod tests {
     /// Noises: without and with heavy tails, skewed, and with one value in twenty far off.
     const NOISES: [(&str, Noise); 4] = [
         ("normal", normal),
-        ("t3", |rng| normal(rng) / (chi_square(3, rng) / 3.0).sqrt() / 3.0_f64.sqrt()),
+        ("t3", |rng| {
+            let squares: f64 = (0..3).map(|_| normal(rng).powi(2)).sum();
+            normal(rng) / squares.sqrt()
+        }),
         ("lognormal", |rng| {
             (normal(rng).exp() - 0.5_f64.exp()) / ((1.0_f64.exp() - 1.0) * 1.0_f64.exp()).sqrt()
         }),
@@ -425,7 +419,7 @@ mod tests {
         let (mut found, mut others) = (0, 0);
         for seed in 0..200 {
             let mut rng = Rng::with_seed(seed);
-            let at = rng.usize(1..30);
+            let at = rng.usize(LEAST..29);
             let levels: Vec<f64> = (0..30).map(|version| if version < at { 100.0 } else { 95.0 }).collect();
             let points = search.find(&noisy(&mut rng, &levels, 3, (0.01, noise)), 0.0, STRICT);
             found += usize::from(points.iter().any(|point| point.at == at));
@@ -458,12 +452,64 @@ mod tests {
     fn level_series_have_no_change() {
         for (repeats, between) in [(3, 0.0), (1, 0.0), (3, 0.02)] {
             let marked = level(normal, repeats, between);
-            assert!(marked <= 10, "{repeats} repeats, {between} between: {marked} of 200");
+            assert!(marked <= 6, "{repeats} repeats, {between} between: {marked} of 200");
         }
     }
 
-    /// Prints the rates of mistakes for each noise: the table of docs/statistics.md. Versions that differ by noise of
-    /// their own are printed only: where it is skewed, a version far off is a change that was taken back.
+    /// Searches 200 trends of single runs with a deviation of 1 %, whose latest have another level. Returns the number in
+    /// which that is marked at its place.
+    fn young(runs: usize, latest: usize, times: f64) -> usize {
+        let mut search = Search::default();
+        let is_found = |seed: &u64| {
+            let level = |run: usize| if run < runs - latest { 100.0 } else { 100.0 * times };
+            let levels: Vec<f64> = (0..runs).map(level).collect();
+            let groups = series(&mut Rng::with_seed(*seed), &levels, 1, 0.01);
+            search.find(&groups, 0.0, STRICT).iter().any(|point| point.at.abs_diff(runs - latest) <= 1)
+        };
+        (0..200).filter(is_found).count()
+    }
+
+    #[test]
+    fn a_level_is_found_when_it_is_young_at_any_length_of_history() {
+        for (runs, latest, times) in [
+            (12, 3, 2.0),
+            (14, 3, 1.05),
+            (20, 2, 1.05),
+            (24, 3, 11.0),
+            (30, 3, 1.05),
+            (60, 2, 2.0),
+            (80, 3, 1.05),
+        ] {
+            let found = young(runs, latest, times);
+            assert!(found >= 180, "{runs} runs, the latest {latest} times {times}: {found} of 200");
+        }
+    }
+
+    #[test]
+    fn outliers_are_no_level_and_hide_none() {
+        let mut search = Search::default();
+        let outlying = |seed: &u64, lasting: f64| {
+            let level = |run: usize| match run {
+                4 | 9 => 130.0,
+                15.. => 100.0 * lasting,
+                _ => 100.0,
+            };
+            let levels: Vec<f64> = (0..30).map(level).collect();
+            series(&mut Rng::with_seed(*seed), &levels, 1, 0.01)
+        };
+        let mut marks = |lasting: f64, at: usize| {
+            let marked = |seed: &u64| {
+                let points = search.find(&outlying(seed, lasting), 0.0, STRICT);
+                points.iter().any(|point| at == 0 || point.at.abs_diff(at) <= 1)
+            };
+            (0..200).filter(marked).count()
+        };
+        assert!(marks(1.0, 0) <= 2);
+        let found = marks(1.05, 15);
+        assert!(found >= 170, "{found} of 200");
+    }
+
+    /// Prints the rates of mistakes for each noise, and how young levels are found: the tables of docs/statistics.md.
     #[test]
     #[ignore = "takes minutes"]
     fn rates_for_each_noise() {
@@ -477,23 +523,37 @@ mod tests {
             let percent = [found, others, marked[0], marked[1], marked[2]].map(|count| count as f64 / 2.0);
             println!("| {name} | {} % |", percent.map(|share| share.to_string()).join(" % | "));
             assert!(found >= 190 && others <= 10, "{name}: found {found}, others {others} of 200");
-            assert!(marked[0].max(marked[1]) <= 10, "{name}: {marked:?} of 200");
+            assert!(marked.iter().all(|marked| *marked <= 10), "{name}: {marked:?} of 200");
+        }
+        println!("\n| runs | +5 % since two | since three | +100 % since two | since three |");
+        for runs in [12, 16, 20, 24, 30, 40, 60, 100, 300] {
+            let found = [(2, 1.05), (3, 1.05), (2, 2.0), (3, 2.0)];
+            let found = found.map(|(latest, times)| (young(runs, latest, times) as f64 / 2.0).to_string());
+            println!("| {runs} | {} |", found.join(" | "));
         }
     }
 
     #[test]
     fn a_change_that_was_taken_back_is_two() {
-        let levels: Vec<f64> = (0..30).map(|version| if version == 14 { 95.0 } else { 100.0 }).collect();
+        let levels: Vec<f64> =
+            (0..30).map(|version| if (14..17).contains(&version) { 95.0 } else { 100.0 }).collect();
         let groups = series(&mut Rng::with_seed(3), &levels, 3, 0.01);
-        assert_eq!(places(&groups), [14, 15]);
+        assert_eq!(places(&groups), [14, 17]);
     }
 
     #[test]
-    fn few_versions_are_judged_by_their_repeats() {
+    fn few_versions_are_judged_by_each_other_and_not_by_their_repeats() {
+        let mut marked = 0;
+        for seed in 0..200 {
+            let mut rng = Rng::with_seed(seed);
+            let levels: Vec<f64> = (0..5).map(|_| 100.0 * (1.0 + 0.02 * normal(&mut rng))).collect();
+            marked += usize::from(!places(&series(&mut rng, &levels, 3, 0.005)).is_empty());
+        }
+        assert!(marked <= 4, "{marked} of 200");
         let groups = |levels: &[f64], repeats| series(&mut Rng::with_seed(5), levels, repeats, 0.01);
-        assert_eq!(places(&groups(&[100.0, 80.0], 3)), [1]);
-        assert_eq!(places(&groups(&[100.0, 100.0], 3)), [0_usize; 0]);
-        // Single runs of three versions tell no noise.
+        assert_eq!(places(&groups(&[100.0, 100.0, 100.0, 100.0, 70.0, 70.0], 3)), [4]);
+        // Two versions tell nothing of the noise between versions, and single runs of three do not either.
+        assert_eq!(places(&groups(&[100.0, 80.0], 3)), [0_usize; 0]);
         assert_eq!(places(&groups(&[100.0, 100.0, 50.0], 1)), [0_usize; 0]);
         assert_eq!(places(&[]), [0_usize; 0]);
         assert_eq!(places(&[vec![1.0]]), [0_usize; 0]);

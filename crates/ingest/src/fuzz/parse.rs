@@ -14,7 +14,7 @@ use crate::error::Place;
 use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::columns::MOST_BYTES;
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::layout::{Layout, LayoutOptions, is_separator_line};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 use crate::sample::batch::SampleBatch;
@@ -174,6 +174,7 @@ fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Cloc
             }
             None if layout.is_other_header(&found.raw) => content.other_header = true,
             None if layout.is_header(&found.raw) || layout.is_same_header(&found.raw) => {}
+            None if is_separator_line(&found.raw) => {}
             None => content.rejects.push((found.line, found.start as u64, found.raw.clone())),
         }
     }

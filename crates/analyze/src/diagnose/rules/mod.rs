@@ -1,9 +1,8 @@
 //! The rules of a diagnosis, one per file.
 
 pub(super) mod clocks;
-pub(super) mod cpu_coverage;
+pub(super) mod cpu;
 pub(super) mod failures;
-pub(super) mod idle_cpu;
 pub(super) mod injectors;
 pub(super) mod littles_law;
 pub(super) mod queue;

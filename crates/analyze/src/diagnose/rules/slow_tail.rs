@@ -9,35 +9,32 @@ use crate::stats::histogram::Histogram;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 
-/// The least growth of the 99th percentile from the first third of the hold: to the last third, and to the middle one.
+/// The part of the hold that shows how slow requests are at first, as a divisor of its length.
+const FIRST: usize = 5;
+/// The least growth of the 99th percentile from the first fifth of the hold: to the last third, and to what is between.
 const GROWS: (f64, f64) = (2.0, 1.25);
 /// The largest growth of the median.
 const STAYS: f64 = 1.25;
-/// The least number of requests in a third.
+/// The least number of requests in each of these parts.
 const REQUESTS: u64 = 200;
 /// Slow requests come together if the variance of their counts is this many times the mean.
 const CLUSTERED: f64 = 1.5;
-/// Requests are slow above this many times the first third's 99th percentile.
+/// Requests are slow above this many times the first fifth's 99th percentile.
 const SLOW: f64 = 1.5;
 
-/// Compares the thirds of the hold. Seconds that other findings explain are left out.
+/// Compares the first fifth of the hold, the last third, and what is between. Seconds that other findings explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Option<Finding>> {
     let rows = facts.steady();
     let calm: Vec<&Second> =
         rows.iter().filter(|row| !without.iter().any(|span| span.holds(row.second))).collect();
-    let parts: Vec<&[&Second]> = calm.chunks(calm.len().div_ceil(3).max(1)).collect();
-    let mut thirds: Vec<Histogram> = Vec::new();
-    for part in &parts {
-        thirds.push(times(facts, part)?);
-    }
-    let ([first, middle, last], [early, .., late]) = (thirds.as_slice(), parts.as_slice()) else {
-        return Ok(None);
-    };
+    let (early, rest) = calm.split_at(calm.len() / FIRST);
+    let (between, late) = rest.split_at(rest.len() - calm.len() / 3);
+    let (first, middle, last) = (times(facts, early)?, times(facts, between)?, times(facts, late)?);
     let mut figures = Figures::default();
-    let Some((what, evidence, slow)) = compare(first, middle, last, &mut figures) else { return Ok(None) };
+    let Some((what, evidence, slow)) = compare(&first, &middle, &last, &mut figures) else { return Ok(None) };
     let (early, late) = (slow_counts(facts, early, slow)?, slow_counts(facts, late, slow)?);
     let sum = |counts: &[f64]| counts.iter().sum::<f64>();
-    // The first third's percentile is uncertain too: one more of its requests might have been slow.
+    // The first fifth's percentile is uncertain too: one more of its requests might have been slow.
     let (few, many) = ((sum(&early) + 1.0, first.samples() as f64), (sum(&late), last.samples() as f64));
     // Slow requests that come together, as in a queue, are not as many events.
     if contrast(few, many) / dispersion(&late) < SURPRISE {
@@ -86,7 +83,7 @@ fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
     Ok(times)
 }
 
-/// Returns description and evidence if the 99th percentile grows over the thirds while the median stays, and the time in
+/// Returns description and evidence if the 99th percentile grows while the median stays, and the time in
 /// ms from which a request is slow.
 fn compare(
     first: &Histogram,
@@ -108,10 +105,10 @@ fn compare(
         );
         let mut ms = |name, value: f64| figures.few(name, value, "ms");
         let evidence = format!(
-            "p99 from {} to {} ms, p50 from {} to {} ms, first third to last",
-            ms("p99_first_third", from),
+            "p99 from {} to {} ms, p50 from {} to {} ms, first fifth to last third",
+            ms("p99_first_fifth", from),
             ms("p99_last_third", to),
-            ms("p50_first_third", early),
+            ms("p50_first_fifth", early),
             ms("p50_last_third", late)
         );
         (what, evidence, SLOW * from)

@@ -68,7 +68,7 @@ fn outage_is_told_with_its_seconds_and_its_cause() {
         store.run(&["ingest", log.to_str().unwrap(), "--framework", "two", "--test", "t"]).said();
         let key = Key::new("two", "t");
         // Second 7 has 8 requests, where 20 are usual.
-        assert_eq!(kinds(&findings(&store, &key, &[])), [("stall", 7, 19)]);
+        assert_eq!(kinds(&findings(&store, &key, &[])), [("pause", 7, 19)]);
     }
 }
 

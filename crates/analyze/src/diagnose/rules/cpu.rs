@@ -1,19 +1,25 @@
-//! Idle CPU where throughput is flat: the client, a lock or a limit holds the server back.
+//! The CPU: idle where throughput is flat, since the client, a lock or a limit holds the server back; or without readings.
 
 use super::saturation;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::seconds::{Second, span};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
+use crate::view::phases::Span;
 
 /// The CPU is idle below this share of its capacity.
 const IDLE: f64 = 0.75;
+/// The first step alone shows no capacity, since a warm-up takes CPU too: the CPU also falls among the others, to this share.
+const FALLS: f64 = 0.9;
 /// The least number of seconds in a load step.
 const SECONDS: u32 = 3;
+/// The least number of seconds without a reading, and the least share of all.
+const LACK: (usize, f64) = (3, 0.02);
 
 /// Compares the CPU beyond the knee with its capacity: that of the cores, otherwise the largest mean of a step below
 /// the knee. The cores are not used if 100 % may mean the whole machine.
-pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
+pub(in crate::diagnose) fn idle(facts: &Facts<'_>) -> Option<Finding> {
     let sweep = facts.sweep.as_ref()?;
     let knee = sweep.knee?;
     let sure = |step: &&LoadStep| step.summary.seconds >= SECONDS && step.summary.cpu_mean.is_some();
@@ -33,6 +39,9 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         ),
         (None, Some(step)) => {
             let cpu = step.summary.cpu_mean?;
+            let later = sweep.steps.iter().filter(sure).skip(1).filter_map(|step| step.summary.cpu_mean);
+            let (most, last) = (later.clone().reduce(f64::max)?, later.last()?);
+            (last < FALLS * most).then_some(())?;
             let (had, load) = (
                 capacity_of.few("cpu_below_knee", cpu, "%"),
                 capacity_of.few("load_below_knee", step.load, "threads"),
@@ -52,6 +61,43 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
             "the CPU is partly idle while throughput is flat: the client, a lock or a limit is the bottleneck"
                 .to_owned(),
         evidence: format!("CPU at most {most} %, {share} {of}"),
+        figures: figures.done(),
+        injector: None,
+    })
+}
+
+/// Finds seconds without a reading, if there are readings at all.
+pub(in crate::diagnose) fn lacking(facts: &Facts<'_>) -> Option<Finding> {
+    let rows = facts.all();
+    let lacking: Vec<&Second> = rows.iter().filter(|row| !row.has_cpu).collect();
+    let share = lacking.len() as f64 / rows.len() as f64;
+    let readings = facts.run.cpu.readings();
+    let (first, last) = (readings.first()?.0, readings.last()?.0);
+    if lacking.len() < LACK.0 || share < LACK.1 {
+        return None;
+    }
+    let begin = facts.run.info.t0_ms.div_euclid(1000);
+    let end = facts.run.info.last_ms.div_euclid(1000);
+    let offset = facts.view.cpu.offset;
+    let mut figures = Figures::default();
+    let what = if lacking.len() == rows.len() {
+        "no CPU reading falls into the run: another machine's clock, or another run's export".to_owned()
+    } else {
+        format!("{} of the seconds have no CPU reading", figures.share("seconds_without", share))
+    };
+    let evidence = format!(
+        "readings from epoch second {} to {}, the run from {} to {}",
+        figures.whole("readings_first", first.saturating_add(offset), "epoch s"),
+        figures.whole("readings_last", last.saturating_add(offset), "epoch s"),
+        figures.whole("run_first", begin, "epoch s"),
+        figures.whole("run_last", end, "epoch s")
+    );
+    let gap = Span { first: lacking.first()?.second, last: lacking.last()?.second };
+    Some(Finding {
+        kind: FindingKind::CpuCoverage,
+        span: if lacking.len() == rows.len() { span(rows)? } else { gap },
+        what,
+        evidence,
         figures: figures.done(),
         injector: None,
     })
