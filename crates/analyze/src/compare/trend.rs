@@ -81,10 +81,13 @@ impl LevelChange {
 }
 
 impl Trends {
+    /// The least number of versions of which one can be reported to change a level.
+    pub const LEAST_VERSIONS: usize = change_points::LEAST_GROUPS;
+
     /// Finds in each figure of the whole run the versions from which on its level is another.
     ///
-    /// A level has at least three runs; so a single run that is slower than all others is not a change, and a version
-    /// with three repeats can be one. In 100 series of versions that do not differ, about one is reported to have any
+    /// A level has at least three versions, the latest one two; so a single version that is slower than all others is not a
+    /// change. Of fewer than [`Trends::LEAST_VERSIONS`], none is reported. In 100 series of versions that do not differ, about one is reported to have any
     /// change. The versions must be in order. The figures are those of the first version's first run,
     /// without series of the server other than its CPU.
     pub fn new(name: impl Into<String>, versions: Vec<Version>) -> Self {

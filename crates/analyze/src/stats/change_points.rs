@@ -31,6 +31,8 @@ const SHUFFLED: f64 = 0.01;
 const LEAST: usize = 3;
 /// The numbers of the latest groups that may be a new level.
 const YOUNG: std::ops::RangeInclusive<usize> = 2..=6;
+/// The least number of groups in which a change can be found.
+pub(crate) const LEAST_GROUPS: usize = LEAST + *YOUNG.start();
 /// The share of the mistakes that changes of the latest groups may take.
 const OF_YOUNG: f64 = 0.5;
 /// The number of groups on either side whose median a group is compared with.

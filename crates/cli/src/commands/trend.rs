@@ -86,7 +86,15 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     }
     output.finish()?;
     if trends.iter().all(|trends| trends.figures.iter().all(|figure| figure.changes.is_empty())) {
-        note("no figure changes its level by more than chance");
+        let most = trends.iter().map(|trends| trends.versions.len()).max().unwrap_or_default();
+        note(&match Trends::LEAST_VERSIONS {
+            least if most < least => {
+                format!(
+                    "of fewer than {least} versions none can be marked: perfpipe compare takes two of them"
+                )
+            }
+            _ => "no figure changes its level by more than chance".to_owned(),
+        });
     }
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
