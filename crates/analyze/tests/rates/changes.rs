@@ -28,11 +28,14 @@ fn open(rate: f64, servers: usize, service: f64) -> System {
     System { lasting: LASTING, load: Load::Open { rate }, servers, service, ..System::default() }
 }
 
+/// A system with a fault, and the first and the last second of it.
+type Faulty = (System, f64, f64);
+
 /// A fault and what may be said of it.
 struct Planted {
     name: String,
-    /// A system with the fault, by chance, and the seconds of the fault.
-    system: Box<dyn Fn(&mut Dice) -> (System, f64, f64) + Sync>,
+    /// A system with the fault, by chance.
+    system: Box<dyn Fn(&mut Dice) -> Faulty + Sync>,
     /// Its names, of which one must be given.
     kinds: Vec<FindingKind>,
 }
@@ -41,7 +44,7 @@ impl Planted {
     fn new(
         name: impl Into<String>,
         kinds: &[FindingKind],
-        system: impl Fn(&mut Dice) -> (System, f64, f64) + Sync + 'static,
+        system: impl Fn(&mut Dice) -> Faulty + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), system: Box::new(system), kinds: kinds.to_vec() }
     }
