@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::points::{Figures, Point, PointKey, Readings};
 
 use super::outcomes::Outcomes;
+use crate::sweep::knee;
 use crate::timeline::summary::FAILING;
 
-/// Of the greatest throughput of a sweep, the share from which on a level counts as saturated, in percent.
-const SATURATED: f64 = 90.0;
-
+/// The least load at the knee, as a share of N*: few levels are measured, and none is exactly there.
+const NEAR: f64 = 0.9;
 /// What a sweep goes by; the other one is the same for all of its levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -115,7 +115,7 @@ pub struct Level {
     pub speed_up: Option<f64>,
     /// The speed-up by worker, in percent.
     pub efficiency_percent: Option<f64>,
-    /// True at the first level that reaches 90 % of the greatest throughput of its sweep, if there is a higher level.
+    /// True at the first level that is at or above the [knee](crate::Knee) of its sweep, to within a tenth.
     pub is_knee: bool,
     /// True if the sweep has no lower level than its knee, which may then be below it.
     pub knee_or_below: bool,
@@ -218,17 +218,20 @@ fn has_failures(figures: &Figures) -> bool {
     figures.notes.iter().any(|note| note.starts_with("the latencies include those of"))
 }
 
-/// Marks the first level that is saturated, unless it is the last one: then the sweep does not show the knee.
+/// Marks the level at the knee of the sweep, by the rule of [`crate::Sweep`].
 fn mark_knee(levels: &mut [Level]) {
-    let of = |level: &Level| level.throughput.filter(|_| level.level.is_some()).map(|spread| spread.median);
-    let greatest = levels.iter().filter_map(of).fold(0.0, f64::max);
-    let is_saturated =
-        |level: &Level| of(level).is_some_and(|value| value > 0.0 && value * 100.0 >= greatest * SATURATED);
-    let at = levels.iter().position(is_saturated).filter(|at| at + 1 < levels.len());
-    let least = levels.iter().position(|level| of(level).is_some());
-    if let Some(knee) = at.and_then(|at| levels.get_mut(at)) {
-        knee.is_knee = true;
-        knee.knee_or_below = at == least;
+    let point = |(step, level): (usize, &Level)| {
+        let spread = level.throughput?;
+        // Half of the range stands for the deviation of a few repeats.
+        let error = (spread.greatest - spread.least) / 2.0 / (level.repeats.max(1) as f64).sqrt();
+        Some(knee::Point { load: f64::from(level.level?), throughput: spread.median, error, step })
+    };
+    let points: Vec<knee::Point> = levels.iter().enumerate().filter_map(point).collect();
+    let Some(found) = knee::find(&points) else { return };
+    let near = |level: &&mut Level| level.level.is_some_and(|load| f64::from(load) >= NEAR * found.load);
+    if let Some(level) = levels.iter_mut().find(near) {
+        level.is_knee = true;
+        level.knee_or_below = found.begins_beyond;
     }
 }
 
@@ -313,7 +316,7 @@ mod tests {
     #[test]
     fn knee_at_the_least_level_may_be_below_it() {
         let of = |least: u32| {
-            let files: Vec<String> = [4, 8, 16, 32]
+            let files: Vec<String> = [4, 8, 16, 32, 64, 128]
                 .iter()
                 .filter(|c| **c >= least)
                 .map(|c| format!("wrk/sweep/alpha_c{c}_r1.txt"))
@@ -330,6 +333,34 @@ mod tests {
         assert!((knee, or_below) == (8, false) && !table.contains("or below"), "{knee} {table}");
         let (knee, or_below, table) = of(16);
         assert!((knee, or_below) == (16, true) && table.contains("or below"), "{knee} {table}");
+    }
+
+    #[test]
+    fn linear_sweeps_have_no_knee_and_bounded_ones_have_it_where_the_bounds_meet() {
+        let mut chance = fastrand::Rng::with_seed(1);
+        let mut knees = |loads: &[u32], throughput: &dyn Fn(f64) -> f64, scatter: f64| {
+            let mut level = |load: &u32| {
+                let mut repeat = || throughput(f64::from(*load)) * (1.0 + scatter * (chance.f64() - 0.5));
+                let spread = Spread::of((0..3).map(|_| repeat()).collect());
+                let key = ("f".to_owned(), "wrk".to_owned(), None);
+                Level { throughput: spread, repeats: 3, ..one(&key, Some(*load), &[]) }
+            };
+            let mut levels: Vec<Level> = loads.iter().map(&mut level).collect();
+            mark_knee(&mut levels);
+            levels.iter().filter(|level| level.is_knee).filter_map(|level| level.level).collect::<Vec<_>>()
+        };
+        let tens: Vec<u32> = (1..=10).map(|ten| ten * 10).collect();
+        let ones: Vec<u32> = (1..=32).collect();
+        for loads in [&tens[..], &ones[..16], &ones, &[50, 55, 60]] {
+            for _ in 0..200 {
+                assert_eq!(knees(loads, &|load| 100.0 * load, 0.1), [0; 0], "{loads:?}");
+            }
+        }
+        let twos = [1, 2, 4, 8, 16, 32, 64, 128];
+        for _ in 0..200 {
+            assert_eq!(knees(&twos, &|load| (50.0 * load).min(1000.0), 0.05), [32]);
+            assert_eq!(knees(&ones, &|load| (50.0 * load).min(1000.0), 0.0), [18]);
+        }
     }
 
     #[test]

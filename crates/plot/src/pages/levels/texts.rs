@@ -68,7 +68,7 @@ pub(super) fn of_overview(levels: &[Level]) -> Vec<String> {
     let words = [
         (repeated, "Throughput: the median of the repeats, in a band from the least to the greatest"),
         (failing, "Hollow: more than 1 % of the requests of a repeat failed"),
-        (knee, "Ring: the knee, the first level at 90 % of the greatest throughput"),
+        (knee, "Ring: the first level at the knee or above it"),
     ];
     let words = words.into_iter().filter(|(given, _)| *given).map(|(_, words)| words.to_owned());
     words.chain(of_all(levels)).collect()
