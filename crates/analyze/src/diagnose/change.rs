@@ -18,7 +18,11 @@ const SIDE: (usize, usize) = (4, 15);
 /// their levels, where they wander around them, and where they scatter more around one level than around others.
 const GAIN: (f64, f64, f64) = (13.5, 26.0, 35.0);
 /// The same of a line, which has no place that is chosen among many: where values scatter around it, and where they wander.
-const LINE: (f64, f64) = (10.0, 15.0);
+const LINE: (f64, f64) = (8.8, 21.0);
+/// The gain in the logarithm of the likelihood from which values wander around levels.
+const WANDERS: f64 = 1.5;
+/// The same around a line.
+const CLEARLY: f64 = 4.0;
 /// Values scatter more around one level from this ratio of the variances on.
 const UNEQUAL: f64 = 2.5;
 /// The gain for the size of a change, per square of its logarithm, and the largest such gain: large changes are rarer
@@ -62,6 +66,8 @@ pub(super) struct Matters<'a> {
     pub(super) step: f64,
     /// The least ratio of the ends of a line.
     pub(super) line: f64,
+    /// Whether values scatter more by chance while they are high, as waiting times do.
+    pub(super) swells: bool,
 }
 
 /// Finds the parts of a series, in order. A change between them is one that chance would make at most about once in ten
@@ -145,7 +151,7 @@ fn judged(series: &[f64], matters: &Matters<'_>) -> Vec<usize> {
                 });
                 let least = all.min_by(|a, b| a.0.total_cmp(&b.0));
                 least
-                    .filter(|(gain, _)| *gain < least_gain(series, &levels, &with))
+                    .filter(|(gain, _)| *gain < least_gain(series, &levels, &with, matters.swells))
                     .map(|(_, weakest)| weakest)
             }
         };
@@ -157,16 +163,16 @@ fn judged(series: &[f64], matters: &Matters<'_>) -> Vec<usize> {
 
 /// Returns the least gain of an edge between levels. In a queue that fills and empties by chance, times scatter more while
 /// they are long; they do not where a server is slow for a while.
-fn least_gain(series: &[f64], levels: &[Part], noise: &Noise) -> f64 {
+fn least_gain(series: &[f64], levels: &[Part], noise: &Noise, swells: bool) -> f64 {
     let all = squares(series, levels);
     let is_unequal = |part: &Part| {
         let (inside, length) = (squares(series, &[*part]), (part.to - part.from) as f64);
         let rest = (all - inside) / (series.len() as f64 - length);
         inside / length > UNEQUAL * rest
     };
-    match (noise.is_white(), levels.iter().any(is_unequal)) {
+    match (noise.wanders_by(WANDERS), swells && levels.iter().any(is_unequal)) {
         (_, true) => GAIN.2,
-        (true, _) => GAIN.0,
+        (false, _) => GAIN.0,
         _ => GAIN.1,
     }
 }
@@ -280,8 +286,14 @@ fn line(values: &[f64], from: usize, matters: &Matters<'_>) -> Option<Part> {
     let with = Noise::around(values, &[level_only.clone(), vec![places]].concat());
     let ratio = (matters.ratio)(ends.0, ends.1);
     let gain = with.likelihood - Noise::around(values, &level_only).likelihood + of_size(ratio);
-    let (is_line, differs) = (gain >= if with.is_white() { LINE.0 } else { LINE.1 }, ratio >= matters.line);
+    let (is_line, differs) =
+        (gain >= if with.wanders_by(CLEARLY) { LINE.1 } else { LINE.0 }, ratio >= matters.line);
     (is_line && differs).then_some(Part { from, to: from + values.len(), ends })
+}
+
+/// Returns true if values wander around their level.
+pub(super) fn wanders(values: &[f64]) -> bool {
+    Noise::around(values, &columns(values, &[])).wanders_by(CLEARLY)
 }
 
 /// Returns the standard deviation of values around a level: from the median distance or from the noise of their means,
@@ -299,7 +311,7 @@ mod tests {
     /// The deviation of the noise.
     const SD: f64 = 0.2;
     const MATTERS: Matters<'static> =
-        Matters { ratio: &|one, other| (other - one).abs().exp(), step: 1.25, line: 1.5 };
+        Matters { ratio: &|one, other| (other - one).abs().exp(), step: 1.25, line: 1.5, swells: true };
 
     fn normal(chance: &mut fastrand::Rng) -> f64 {
         (-2.0 * (1.0 - chance.f64()).ln()).sqrt() * (std::f64::consts::TAU * chance.f64()).cos()

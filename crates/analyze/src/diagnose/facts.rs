@@ -40,8 +40,6 @@ pub(super) struct Facts<'a> {
     pub(super) sweep: Option<Sweep>,
     /// The number of the server's cores, if known.
     pub(super) cores: Option<u32>,
-    /// The slowest request of each second, in ms, in ascending order.
-    slowest: Vec<f64>,
 }
 
 impl<'a> Facts<'a> {
@@ -62,10 +60,7 @@ impl<'a> Facts<'a> {
             Err(error) => return Err(error),
         };
         let load_follows = turns(&timeline.rows);
-        let slowest = timeline.rows.iter().map(|row| row.elapsed_max);
-        let mut slowest: Vec<f64> = slowest.filter(|slowest| *slowest > 0.0).collect();
-        slowest.sort_by(f64::total_cmp);
-        Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores, slowest })
+        Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
     }
 
     /// Returns true if the log distinguishes injectors.
@@ -109,15 +104,18 @@ impl<'a> Facts<'a> {
         times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
     }
 
-    /// Returns −ln of the expected number of seconds whose slowest request takes so many ms. Requests that queue wait for each
-    /// other, so that a second's slowest request stands for all of them. Beyond those seen, the slowest requests are taken to
-    /// be as those of a Pareto distribution, whose exponent the upper quantiles show.
-    pub(super) fn rare_second(&self, elapsed: f64) -> f64 {
-        let at = |share: f64| self.slowest.get((self.slowest.len() as f64 * share) as usize);
+    /// Returns −ln of the expected number of seconds outside a span whose slowest request takes so many ms. Requests that queue
+    /// wait for each other, so that a second's slowest request stands for all of them. Beyond those seen, the slowest requests
+    /// are taken to be as those of a Pareto distribution, whose exponent the upper quantiles show.
+    pub(super) fn rare_second(&self, elapsed: f64, without: Span) -> f64 {
+        let others = self.all().iter().filter(|row| !without.holds(row.second) && row.elapsed_max > 0.0);
+        let mut slowest: Vec<f64> = others.map(|row| row.elapsed_max).collect();
+        slowest.sort_by(f64::total_cmp);
+        let at = |share: f64| slowest.get((slowest.len() as f64 * share) as usize);
         let Some((high, higher)) = at(0.75).zip(at(0.9)) else { return f64::INFINITY };
         // From one to the other, the share that is beyond falls from 25 to 10 percent.
         let scale = (higher / high).ln().max(f64::MIN_POSITIVE) / 2.5_f64.ln();
-        (elapsed / higher).ln() / scale - (0.1 * self.slowest.len() as f64).ln()
+        (elapsed / higher).ln() / scale - (0.1 * slowest.len() as f64).ln()
     }
 
     /// Returns true if a request that is as long as some are in this run takes such a share of the time of a change, so that
@@ -127,7 +125,7 @@ impl<'a> Facts<'a> {
         let from = change.first.saturating_sub(length);
         let near = self.body().iter().filter(|row| (from..=change.last).contains(&row.second));
         let slowest = near.map(|row| row.elapsed_max).fold(0.0, f64::max);
-        slowest >= share * 1000.0 * f64::from(length) && self.rare_second(slowest) < ORDINARY
+        slowest >= share * 1000.0 * f64::from(length) && self.rare_second(slowest, change) < ORDINARY
     }
 
     /// Returns the part of the run's hold that is in [`Self::body`].

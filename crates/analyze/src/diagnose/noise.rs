@@ -10,9 +10,6 @@ const TIMES: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 /// The shares of the variance that the autoregression may have.
 const SHARES: [f64; 7] = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
-/// The least gain in the logarithm of the likelihood from which a series wanders.
-const WANDERS: f64 = 1.5;
-
 /// The noise of a series around its columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noise {
@@ -65,9 +62,10 @@ impl Noise {
         Self { likelihood, white: likelihood, variance, kind }
     }
 
-    /// Returns true if the series does not wander around its columns: white noise explains about as much.
-    pub(super) fn is_white(&self) -> bool {
-        self.likelihood - self.white < WANDERS
+    /// Returns true if the series wanders around its columns: this explains more than white noise by at least such a gain in
+    /// the logarithm of the likelihood.
+    pub(super) fn wanders_by(&self, gain: f64) -> bool {
+        self.likelihood - self.white >= gain
     }
 
     /// Returns the standard deviation of one value that has the variance of a mean of so many, times their number.

@@ -80,7 +80,7 @@ const ALL_BUT: f64 = 0.95;
 /// The least ratio of the greatest load to that at the knee.
 const BEYOND: f64 = 1.25;
 /// The least share of the capacity that is reached at the knee.
-const REACHED: f64 = 0.8;
+pub(crate) const REACHED: f64 = 0.8;
 /// The largest share of the load's growth beyond the knee that throughput may follow.
 const FOLLOWED: f64 = 1.0 / 3.0;
 /// The number of standard errors by which throughput must fall short of growing with the load.

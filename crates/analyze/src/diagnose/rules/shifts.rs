@@ -22,6 +22,9 @@ const LONG: f64 = 0.25;
 /// The largest number of changes of one kind that a stretch is reported to have.
 const MOST_LISTED: usize = 5;
 
+/// The least root of a rate that another one is divided by.
+const LEAST_RATE: f64 = 1e-9;
+
 /// The quantity of blocks that changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
@@ -33,7 +36,8 @@ impl Of {
     fn value(self, block: &Block) -> f64 {
         match self {
             Self::Times => block.log.unwrap_or(0.0),
-            Self::Rate => block.rate,
+            // The root of a count scatters as much at any rate.
+            Self::Rate => block.rate.sqrt(),
         }
     }
 
@@ -41,7 +45,7 @@ impl Of {
     fn times(self, before: f64, after: f64) -> f64 {
         match self {
             Self::Times => (after - before).exp(),
-            Self::Rate => after.max(0.0) / before.max(f64::MIN_POSITIVE),
+            Self::Rate => (after.max(0.0) / before.max(LEAST_RATE)).powi(2),
         }
     }
 
@@ -91,7 +95,10 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
 fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
     let values: Vec<f64> = blocks.iter().map(|block| of.value(block)).collect();
     let ratio = |one, other| of.ratio(one, other);
-    let parts = change::parts(&values, &Matters { ratio: &ratio, step: TIMES.0, line: TIMES.1 });
+    let parts = change::parts(
+        &values,
+        &Matters { ratio: &ratio, step: TIMES.0, line: TIMES.1, swells: of == Of::Times },
+    );
     let span = |from: usize, to: usize| {
         let inside = blocks.get(from..to)?;
         Some(Span { first: inside.first()?.span.first, last: inside.last()?.span.last })

@@ -10,8 +10,8 @@ use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 
 /// The part of the hold that shows how slow requests are at first, as a divisor of its length.
-const FIRST: usize = 5;
-/// The least growth of the 99th percentile from the first fifth of the hold: to the last third, and to what is between.
+const FIRST: usize = 4;
+/// The least growth of the 99th percentile from the first quarter of the hold: to the last third, and to what is between.
 const GROWS: (f64, f64) = (2.0, 1.25);
 /// The largest growth of the median.
 const STAYS: f64 = 1.25;
@@ -19,10 +19,10 @@ const STAYS: f64 = 1.25;
 const REQUESTS: u64 = 200;
 /// Slow requests come together if the variance of their counts is this many times the mean.
 const CLUSTERED: f64 = 1.5;
-/// Requests are slow above this many times the first fifth's 99th percentile.
+/// Requests are slow above this many times the first quarter's 99th percentile.
 const SLOW: f64 = 1.5;
 
-/// Compares the first fifth of the hold, the last third, and what is between. Seconds that other findings explain are left out.
+/// Compares the first quarter of the hold, the last third, and what is between. Seconds that other findings explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Option<Finding>> {
     let rows = facts.steady();
     let calm: Vec<&Second> =
@@ -34,7 +34,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     let Some((what, evidence, slow)) = compare(&first, &middle, &last, &mut figures) else { return Ok(None) };
     let (early, late) = (slow_counts(facts, early, slow)?, slow_counts(facts, late, slow)?);
     let sum = |counts: &[f64]| counts.iter().sum::<f64>();
-    // The first fifth's percentile is uncertain too: one more of its requests might have been slow.
+    // The first quarter's percentile is uncertain too: one more of its requests might have been slow.
     let (few, many) = ((sum(&early) + 1.0, first.samples() as f64), (sum(&late), last.samples() as f64));
     // Slow requests that come together, as in a queue, are not as many events.
     if contrast(few, many) / dispersion(&late) < SURPRISE {
@@ -105,10 +105,10 @@ fn compare(
         );
         let mut ms = |name, value: f64| figures.few(name, value, "ms");
         let evidence = format!(
-            "p99 from {} to {} ms, p50 from {} to {} ms, first fifth to last third",
-            ms("p99_first_fifth", from),
+            "p99 from {} to {} ms, p50 from {} to {} ms, first quarter to last third",
+            ms("p99_first_quarter", from),
             ms("p99_last_third", to),
-            ms("p50_first_fifth", early),
+            ms("p50_first_quarter", early),
             ms("p50_last_third", late)
         );
         (what, evidence, SLOW * from)

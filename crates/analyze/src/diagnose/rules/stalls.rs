@@ -92,7 +92,7 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     }
     let is_sure = |stall: &&Stall| {
         let is_long = stall.is_few || stall.longest >= waits::LONGEST;
-        let is_event = stall.is_few || facts.rare_second(stall.slowest) >= EVENT;
+        let is_event = stall.is_few || facts.rare_second(stall.slowest, stall.span) >= EVENT;
         stall.surprise >= SURPRISE && is_long && is_event
     };
     let sure = stalls.iter().filter(is_sure).cloned().collect();

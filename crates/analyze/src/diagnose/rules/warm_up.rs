@@ -19,6 +19,8 @@ const TIMES: (f64, f64) = (1.5, 1.25);
 const UNITS: f64 = 2.0;
 /// A warm-up is at most this fraction of a run (one over the number).
 const SHARE: usize = 3;
+/// The least surprise: where times wander slowly, and a run may begin anywhere in that, and elsewhere.
+const SURE: (f64, f64) = (30.0, SURPRISE);
 /// The least number of blocks, after the longest warm-up, that define the level.
 const AFTER: usize = 60;
 /// The least share of the time of a warm-up that one request takes to explain it.
@@ -84,7 +86,8 @@ fn end(blocks: &[&Block]) -> Option<usize> {
     let is_slow = mean(values.get(..end.min(WINDOW))?) - level >= TIMES.0.ln();
     let (near, far) = values.get(end..)?.split_at((values.len() - end) / 2);
     let is_level = upper_median(near)? - upper_median(far)? < TIMES.1.ln();
-    let is_sure = || surprise(blocks.get(..end)?, after, level).filter(|surprise| *surprise >= SURPRISE);
+    let least = if change::wanders(after) { SURE.0 } else { SURE.1 };
+    let is_sure = || surprise(blocks.get(..end)?, after, level).filter(|surprise| *surprise >= least);
     (is_slow && is_level).then(is_sure)?.map(|_| end)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::points::{Figures, Point, PointKey, Readings};
 
 use super::outcomes::Outcomes;
-use crate::sweep::knee;
+use crate::sweep::knee::{self, REACHED};
 use crate::timeline::summary::FAILING;
 
 /// The least load at the knee, as a share of N*: few levels are measured, and none is exactly there.
@@ -228,7 +228,10 @@ fn mark_knee(levels: &mut [Level]) {
     };
     let points: Vec<knee::Point> = levels.iter().enumerate().filter_map(point).collect();
     let Some(found) = knee::find(&points) else { return };
-    let near = |level: &&mut Level| level.level.is_some_and(|load| f64::from(load) >= NEAR * found.load);
+    let near = |level: &&mut Level| {
+        let reaches = level.throughput.is_some_and(|spread| spread.median >= REACHED * found.throughput);
+        reaches && level.level.is_some_and(|load| f64::from(load) >= NEAR * found.load)
+    };
     if let Some(level) = levels.iter_mut().find(near) {
         level.is_knee = true;
         level.knee_or_below = found.begins_beyond;

@@ -52,7 +52,7 @@ fn points_are_the_same_in_all_stores() {
             .filter(|row| row["knee"] == "true")
             .map(|row| row["concurrency"].clone())
             .collect();
-        assert_eq!(knee, ["8"], "{sweep}");
+        assert_eq!(knee, ["4"], "{sweep}");
         store.run(&["drop", "--points", "--test", "/hello", "--framework", "beta", "--yes"]).said();
         assert_eq!(rows(&points(&store, "/hello")).len(), 24);
     }
