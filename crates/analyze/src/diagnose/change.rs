@@ -28,6 +28,8 @@ const UNEQUAL: f64 = 2.5;
 /// The gain for the size of a change, per square of its logarithm, and the largest such gain: large changes are rarer
 /// than small ones where nothing is amiss.
 const SIZE: (f64, f64) = (10.8, 5.2);
+/// The number of values from which it is all gained.
+const ENOUGH: f64 = 100.0;
 /// The largest number of edges that are judged.
 const EDGES: usize = 8;
 /// A stretch has edges to be judged if it explains this many times the variance of a value, times the logarithm of the
@@ -147,7 +149,7 @@ fn judged(series: &[f64], matters: &Matters<'_>) -> Vec<usize> {
                 let all = (0..).zip(pairs).map(|(place, (one, next))| {
                     let (noise, fewer) = without(place);
                     let size = (matters.ratio)(one.ends.0, next.ends.0);
-                    (with.likelihood - noise.likelihood + of_size(size), (noise, fewer))
+                    (with.likelihood - noise.likelihood + of_size(size, series.len()), (noise, fewer))
                 });
                 let least = all.min_by(|a, b| a.0.total_cmp(&b.0));
                 least
@@ -177,9 +179,9 @@ fn least_gain(series: &[f64], levels: &[Part], noise: &Noise, swells: bool) -> f
     }
 }
 
-/// Returns the gain for the size of a change.
-fn of_size(ratio: f64) -> f64 {
-    (SIZE.0 * ratio.ln().powi(2)).min(SIZE.1)
+/// Returns the gain for the size of a change in a series of so many values; of few values, large changes are not rare.
+fn of_size(ratio: f64, length: usize) -> f64 {
+    (SIZE.0 * ratio.ln().powi(2)).min(SIZE.1) * (length as f64 / ENOUGH).min(1.0)
 }
 
 /// Returns the columns of a model with levels between edges.
@@ -285,7 +287,7 @@ fn line(values: &[f64], from: usize, matters: &Matters<'_>) -> Option<Part> {
     let level_only = columns(values, &[]);
     let with = Noise::around(values, &[level_only.clone(), vec![places]].concat());
     let ratio = (matters.ratio)(ends.0, ends.1);
-    let gain = with.likelihood - Noise::around(values, &level_only).likelihood + of_size(ratio);
+    let gain = with.likelihood - Noise::around(values, &level_only).likelihood + of_size(ratio, values.len());
     let (is_line, differs) =
         (gain >= if with.wanders_by(CLEARLY) { LINE.1 } else { LINE.0 }, ratio >= matters.line);
     (is_line && differs).then_some(Part { from, to: from + values.len(), ends })
