@@ -275,7 +275,7 @@ fn first_screen_says_what_was_tested_and_what_came_of_it() {
             .contains("p50 &lt; 20ms")
     );
     assert!(
-        html.contains("<b>stall</b> <a href=\"#run-0\" data-from=\"20\" data-to=\"24\">0:20–0:24</a> "),
+        html.contains("<b>pause</b> <a href=\"#run-0\" data-from=\"20\" data-to=\"24\">0:20–0:24</a> "),
         "{html}"
     );
     // Nothing is told of rules or choices where there are none.
