@@ -69,7 +69,10 @@ enum Place {
 /// The groups as they are searched: one level a group.
 #[derive(Debug)]
 struct Units {
+    /// The levels, limited in their distance from those around them.
     levels: Vec<f64>,
+    /// The levels as they are, of which means are told.
+    seen: Vec<f64>,
     /// The numbers of values.
     values: Vec<u32>,
     /// The least variance of one value.
@@ -101,7 +104,7 @@ impl Search {
         let part = (from, units.levels.len());
         let latest = units.most_different(part, Place::Latest)?;
         let p = self.p(units, part, latest.between, Place::Latest) / OF_YOUNG;
-        let means = (units.mean(from, latest.from), units.mean(latest.from, latest.to));
+        let means = (units.level(from, latest.from), units.level(latest.from, latest.to));
         Some(ChangePoint { at: latest.from, means, p })
     }
 
@@ -131,7 +134,7 @@ impl Search {
                     let between = units.between((from, to), (at, to));
                     let is_level = at - from >= LEAST && to - at >= LEAST;
                     let p = if is_level { self.p(units, (from, to), between, Place::Anywhere) } else { 1.0 };
-                    ChangePoint { at, means: (units.mean(from, at), units.mean(at, to)), p }
+                    ChangePoint { at, means: (units.level(from, at), units.level(at, to)), p }
                 })
                 .collect();
             let weakest = points.iter().max_by(|a, b| a.p.total_cmp(&b.p));
@@ -168,13 +171,13 @@ impl Units {
         // What the values of a group scatter by is noise at least.
         let within = spread(groups).map_or(0.0, |(sd, _)| sd * sd);
         let floor = floor.max(within);
-        Self { levels: limited(&levels, &values, floor), values, floor }
+        Self { levels: limited(&levels, &values, floor), seen: levels, values, floor }
     }
 
     /// Returns a level series with noise of variance 1.
     fn simulated(values: &[u32], rng: &mut Rng) -> Self {
         let levels = values.iter().map(|count| normal(rng) / weight(*count).sqrt()).collect();
-        Self { levels, values: values.to_vec(), floor: 0.0 }
+        Self { levels, seen: Vec::new(), values: values.to_vec(), floor: 0.0 }
     }
 
     /// Returns the share of shuffles of a part's groups in which a stretch of that kind has at least such a statistic.
@@ -187,7 +190,7 @@ impl Units {
             .map(|_| {
                 rng.shuffle(&mut units);
                 let (levels, values) = units.iter().copied().unzip();
-                Self { levels, values, floor: self.floor }.largest(place)
+                Self { levels, seen: Vec::new(), values, floor: self.floor }.largest(place)
             })
             .collect();
         null.sort_by(f64::total_cmp);
@@ -206,6 +209,15 @@ impl Units {
         let levels = self.levels.get(from..to).unwrap_or_default();
         let values = self.values.get(from..to).unwrap_or_default();
         levels.iter().copied().zip(values.iter().map(|count| weight(*count)))
+    }
+
+    /// Returns the mean of the levels as they are.
+    fn level(&self, from: usize, to: usize) -> f64 {
+        let values = self.values.get(from..to).unwrap_or_default().iter().map(|count| weight(*count));
+        let levels = self.seen.get(from..to).unwrap_or_default().iter().zip(values);
+        let (sum, weight) =
+            levels.fold((0.0, 0.0), |(sum, all), (level, weight)| (sum + level * weight, all + weight));
+        sum / weight
     }
 
     fn mean(&self, from: usize, to: usize) -> f64 {
