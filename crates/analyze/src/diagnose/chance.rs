@@ -51,6 +51,14 @@ pub(super) fn dispersion(counts: &[(f64, f64)]) -> f64 {
         .map_or(1.0, |distance| (1.4826 * distance).powi(2).max(1.0))
 }
 
+/// Returns the ratio of the variance of counts to their mean, which is about 1 for Poisson counts; 1 without any.
+pub(super) fn variance_ratio(counts: &[f64]) -> f64 {
+    let number = counts.len().max(1) as f64;
+    let mean = counts.iter().sum::<f64>() / number;
+    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / number;
+    if mean > 0.0 { variance / mean } else { 1.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,13 @@
 //! The course of a series: its levels, and the lines along which it rises or falls.
 //!
-//! Each step of the search looks for the stretch whose mean differs most from the rest, so that both a lasting step and a
-//! change that ends are found (circular binary segmentation: Olshen, Venkatraman, Lucito and Wigler 2004). The edges
-//! found are judged together, once all are known: by the difference of the values on either side, in windows of several
-//! lengths, against what the noise makes of such windows. So a step between two levels is found, and a wander that takes
-//! as long as the level lasts is not.
+//! Each step of the search looks for the [stretch](crate::stats::stretch) that differs most from the rest, so that both a
+//! lasting step and a change that ends are found. The edges found are judged together, once all are known: an edge stays
+//! if without it, even the noise that then fits best makes the series less likely by far. So a step between two levels is
+//! found, and a slow wander is noise. The limits of these gains come from simulated systems, see `tests/rates/changes.rs`.
 
 use super::noise::Noise;
 use crate::stats::median::upper_median;
+use crate::stats::stretch::{Stretch, Sums};
 
 /// The least number of values in which a change is looked for.
 pub(super) const LEAST: usize = 15;
@@ -72,8 +72,7 @@ pub(super) struct Matters<'a> {
     pub(super) swells: bool,
 }
 
-/// Finds the parts of a series, in order. A change between them is one that chance would make at most about once in ten
-/// million times.
+/// Finds the parts of a series, in order, with the changes between them that noise does not explain as well.
 pub(super) fn parts(series: &[f64], matters: &Matters<'_>) -> Vec<Part> {
     if series.len() < LEAST {
         return level_parts(series, &[]);
@@ -102,7 +101,7 @@ pub(super) fn side(length: usize) -> usize {
     (length / 4).clamp(SIDE.0, SIDE.1)
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
@@ -200,13 +199,11 @@ fn candidates(series: &[f64]) -> Vec<usize> {
     let mut edges: Vec<usize> = Vec::new();
     let (mut parts, side) = (vec![(0, series.len())], side(series.len()));
     while let Some((from, to)) = parts.pop() {
-        let Some((a, b, gain)) = most_different(series.get(from..to).unwrap_or_default(), side) else {
-            continue;
-        };
-        if gain <= least || edges.len() >= EDGES {
-            continue;
-        }
-        let inner = [from + a, from + b].into_iter().filter(|edge| *edge > from && *edge < to);
+        let stretch = most_different(series.get(from..to).unwrap_or_default(), side);
+        let enough = stretch.filter(|stretch| stretch.between > least && edges.len() < EDGES);
+        let Some(stretch) = enough else { continue };
+        let ends = [from + stretch.from, from + stretch.to].into_iter();
+        let inner = ends.filter(|edge| *edge > from && *edge < to);
         let bounds: Vec<usize> = std::iter::once(from).chain(inner.clone()).chain([to]).collect();
         edges.extend(inner);
         parts.extend(bounds.iter().zip(bounds.iter().skip(1)).map(|(from, to)| (*from, *to)));
@@ -215,37 +212,14 @@ fn candidates(series: &[f64]) -> Vec<usize> {
     edges
 }
 
-/// Returns the stretch whose mean differs most from that of the rest, and the variance that it explains, times the number
-/// of values.
-fn most_different(values: &[f64], side: usize) -> Option<(usize, usize, f64)> {
-    let (length, center) = (values.len(), mean(values));
-    if length < side + SIDE.0 {
-        return None;
-    }
-    let add = |sum: &mut f64, value: &f64| {
-        *sum += value - center;
-        Some(*sum)
-    };
-    let sums: Vec<f64> = std::iter::once(0.0).chain(values.iter().scan(0.0, add)).collect();
-    let mut most: Option<(usize, usize, f64)> = None;
-    for (from, before) in sums.iter().enumerate() {
-        // The first level and the last may be shorter.
-        if from > 0 && from < SIDE.0 {
-            continue;
-        }
-        for (to, until) in sums.iter().enumerate().skip(from + side) {
-            let rest = length - (to - from);
-            if rest < SIDE.0 || (to < length && length - to < SIDE.0) {
-                continue;
-            }
-            let (sum, inside) = (until - before, (to - from) as f64);
-            let gain = sum * sum * length as f64 / (inside * rest as f64);
-            if most.is_none_or(|(_, _, largest)| gain > largest) {
-                most = Some((from, to, gain));
-            }
-        }
-    }
-    most
+/// Returns the stretch that differs most from the rest. The first level and the last may be shorter than others.
+fn most_different(values: &[f64], side: usize) -> Option<Stretch> {
+    let length = values.len();
+    let is_room = |values: usize| values == 0 || values >= SIDE.0;
+    let sums = Sums::of(values.iter().map(|value| (*value, 1.0)), mean(values));
+    sums.most_different(side, |from, to| {
+        is_room(from) && is_room(length - to) && length - (to - from) >= SIDE.0
+    })
 }
 
 /// Moves each edge to where it separates its neighbours best.

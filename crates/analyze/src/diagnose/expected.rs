@@ -1,6 +1,6 @@
 //! The number of requests expected in each second, from those of the seconds around it.
 
-use super::chance::dispersion;
+use super::chance::{dispersion, variance_ratio};
 use super::facts::Facts;
 use super::seconds::{Second, requests};
 use crate::stats::median::upper_median;
@@ -48,19 +48,12 @@ pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
         expected: rate * load,
     };
     let rows: Vec<Row> = rows.iter().zip(loads).zip(rates).map(row).collect();
-    let dispersion = if rare { spread(&counts) } else { dispersion(&usual(&rows)) };
+    let dispersion = if rare { variance_ratio(&counts).max(1.0) } else { dispersion(&usual(&rows)) };
     (rows, dispersion)
 }
 
 fn usual(rows: &[Row]) -> Vec<(f64, f64)> {
     rows.iter().filter(|row| !row.is_few()).map(|row| (row.count, row.expected)).collect()
-}
-
-/// Returns the variance of counts over their mean, at least 1.
-fn spread(counts: &[f64]) -> f64 {
-    let mean = counts.iter().sum::<f64>() / counts.len() as f64;
-    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / counts.len() as f64;
-    if mean > 0.0 { (variance / mean).max(1.0) } else { 1.0 }
 }
 
 /// Returns the expected requests per thread of each second where requests are rare: the mean around it or the overall

@@ -14,11 +14,9 @@ use crate::view::phases::{Phase, Span};
 /// alone it would turn in two thirds of them.
 const TURNS: f64 = 0.15;
 
-/// The least surprise of a slowest request that is no ordinary one.
-pub(super) const EVENT: f64 = 6.0;
-
 /// The largest surprise of a slowest request that is as long as some are.
 const ORDINARY: f64 = 2.0;
+
 /// The least scatter of times that is assumed.
 const LEAST_SCATTER: f64 = 0.5;
 
@@ -104,18 +102,10 @@ impl<'a> Facts<'a> {
         times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
     }
 
-    /// Returns −ln of the expected number of seconds outside a span whose slowest request takes so many ms. Requests that queue
-    /// wait for each other, so that a second's slowest request stands for all of them. Beyond those seen, the slowest requests
-    /// are taken to be as those of a Pareto distribution, whose exponent the upper quantiles show.
-    pub(super) fn rare_second(&self, elapsed: f64, without: Span) -> f64 {
-        let others = self.all().iter().filter(|row| !without.holds(row.second) && row.elapsed_max > 0.0);
-        let mut slowest: Vec<f64> = others.map(|row| row.elapsed_max).collect();
-        slowest.sort_by(f64::total_cmp);
-        let at = |share: f64| slowest.get((slowest.len() as f64 * share) as usize);
-        let Some((high, higher)) = at(0.75).zip(at(0.9)) else { return f64::INFINITY };
-        // From one to the other, the share that is beyond falls from 25 to 10 percent.
-        let scale = (higher / high).ln().max(f64::MIN_POSITIVE) / 2.5_f64.ln();
-        (elapsed / higher).ln() / scale - (0.1 * slowest.len() as f64).ln()
+    /// Returns the slowest requests of the seconds, without those of a span.
+    pub(super) fn slowest(&self, without: Option<Span>) -> Slowest {
+        let others = self.all().iter().filter(|row| without.is_none_or(|span| !span.holds(row.second)));
+        Slowest::of(others.map(|row| row.elapsed_max))
     }
 
     /// Returns true if a request that is as long as some are in this run takes such a share of the time of a change, so that
@@ -125,7 +115,8 @@ impl<'a> Facts<'a> {
         let from = change.first.saturating_sub(length);
         let near = self.body().iter().filter(|row| (from..=change.last).contains(&row.second));
         let slowest = near.map(|row| row.elapsed_max).fold(0.0, f64::max);
-        slowest >= share * 1000.0 * f64::from(length) && self.rare_second(slowest, change) < ORDINARY
+        slowest >= share * 1000.0 * f64::from(length)
+            && self.slowest(Some(change)).surprise(slowest) < ORDINARY
     }
 
     /// Returns the part of the run's hold that is in [`Self::body`].
@@ -140,6 +131,28 @@ impl<'a> Facts<'a> {
         let first = body.partition_point(|row| row.second < hold.first);
         let end = body.partition_point(|row| row.second <= hold.last);
         body.get(first..end).filter(|held| !held.is_empty()).unwrap_or(body)
+    }
+}
+
+/// The slowest request of each of some seconds, in ms, in ascending order. Requests that queue wait for each other, so that a
+/// second's slowest request stands for all of them.
+pub(super) struct Slowest(Vec<f64>);
+
+impl Slowest {
+    fn of(seconds: impl Iterator<Item = f64>) -> Self {
+        let mut slowest: Vec<f64> = seconds.filter(|slowest| *slowest > 0.0).collect();
+        slowest.sort_by(f64::total_cmp);
+        Self(slowest)
+    }
+
+    /// Returns −ln of the expected number of seconds whose slowest request takes so many ms. Beyond those seen, they are taken
+    /// to be as those of a Pareto distribution, whose exponent the upper quantiles show.
+    pub(super) fn surprise(&self, elapsed: f64) -> f64 {
+        let at = |share: f64| self.0.get((self.0.len() as f64 * share) as usize);
+        let Some((high, higher)) = at(0.75).zip(at(0.9)) else { return f64::INFINITY };
+        // From one to the other, the share that is beyond falls from 25 to 10 percent.
+        let scale = (higher / high).ln().max(f64::MIN_POSITIVE) / 2.5_f64.ln();
+        (elapsed / higher).ln() / scale - (0.1 * self.0.len() as f64).ln()
     }
 }
 

@@ -3,7 +3,7 @@
 //! A model of the series has columns, such as the levels between changes, and noise. Both are fitted together, by maximum
 //! likelihood: what the columns leave over is whitened by the Kalman filter of the noise (Harvey, "Forecasting, Structural
 //! Time Series Models and the Kalman Filter", 1989). So a slow wander that levels explain well can be explained as well by
-//! noise that forgets slowly, and the gain in likelihood tells whether levels explain it better.
+//! noise that forgets slowly, and the gain in likelihood shows which of both explains it better.
 
 /// The numbers of values in which the autoregression may forget.
 const TIMES: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 
 use super::median::median;
+use super::stretch::{Stretch, Sums};
 
 /// The number of simulated level series: the least, and the most.
 const DRAWS: (usize, usize) = (2_000, 10_000);
@@ -71,7 +72,7 @@ enum Place {
 struct Units {
     /// The levels, limited in their distance from those around them.
     levels: Vec<f64>,
-    /// The levels as they are, of which means are told.
+    /// The levels as they are, of which a change point has the means.
     seen: Vec<f64>,
     /// The numbers of values.
     values: Vec<u32>,
@@ -156,13 +157,6 @@ impl Search {
     }
 }
 
-/// A stretch of groups, and the sum of squares between it and the rest.
-struct Stretch {
-    from: usize,
-    to: usize,
-    between: f64,
-}
-
 impl Units {
     fn of(groups: &[Vec<f64>], floor: f64) -> Self {
         let values: Vec<u32> = groups.iter().map(|values| values.len() as u32).collect();
@@ -229,15 +223,16 @@ impl Units {
 
     /// Returns the stretch whose mean differs most from that of the rest of a part.
     fn most_different(&self, (from, to): (usize, usize), place: Place) -> Option<Stretch> {
-        let center = self.mean(from, to);
-        let mut sums = vec![(0.0, 0.0)];
-        for (level, weight) in self.part((from, to)) {
-            let (sum, before) = *sums.last()?;
-            sums.push((sum + (level - center) * weight, before + weight));
-        }
+        let sums = Sums::of(self.part((from, to)), self.mean(from, to));
+        let groups = sums.len();
         let stretch = match place {
-            Place::Anywhere => most_between(&sums)?,
-            Place::Latest => most_recent(&sums)?,
+            // Both the stretch and the rest are levels.
+            Place::Anywhere => sums.most_different(LEAST, |from, to| groups - (to - from) >= LEAST)?,
+            Place::Latest => {
+                let young = YOUNG.filter(|young| young + LEAST <= groups);
+                let stretches = young.filter_map(|young| sums.stretch(groups - young, groups));
+                stretches.max_by(|a, b| a.between.total_cmp(&b.between))?
+            }
         };
         Some(Stretch { from: from + stretch.from, to: from + stretch.to, ..stretch })
     }
@@ -290,40 +285,6 @@ fn limited(levels: &[f64], values: &[u32], floor: f64) -> Vec<f64> {
         level.clamp(one.min(other) - reach, one.max(other) + reach)
     };
     levels.iter().zip(&weights).enumerate().map(limit).collect()
-}
-
-/// Returns the sum of squares between a stretch and the rest, from the sums of the first so many groups of a part: of levels
-/// (from the part's mean, times weights), and of weights.
-fn between(sums: &[(f64, f64)], from: usize, to: usize) -> Option<Stretch> {
-    let (all, before, until) = (sums.last()?.1, sums.get(from)?, sums.get(to)?);
-    let (sum, inside) = (until.0 - before.0, until.1 - before.1);
-    Some(Stretch { from, to, between: sum * sum * all / (inside * (all - inside)) })
-}
-
-/// Returns the stretch with the largest sum of squares between it and the rest, both of enough groups.
-fn most_between(sums: &[(f64, f64)]) -> Option<Stretch> {
-    let groups = sums.len() - 1;
-    let mut most: Option<Stretch> = None;
-    for from in 0..groups {
-        for to in from + LEAST..=groups {
-            if groups - (to - from) < LEAST {
-                continue;
-            }
-            let stretch = between(sums, from, to)?;
-            if most.as_ref().is_none_or(|most| stretch.between > most.between) {
-                most = Some(stretch);
-            }
-        }
-    }
-    most
-}
-
-/// Returns the latest groups with the largest sum of squares between them and those before.
-fn most_recent(sums: &[(f64, f64)]) -> Option<Stretch> {
-    let groups = sums.len() - 1;
-    let stretches = YOUNG.filter(|young| young + LEAST <= groups);
-    let stretches = stretches.filter_map(|young| between(sums, groups - young, groups));
-    stretches.max_by(|a, b| a.between.total_cmp(&b.between))
 }
 
 /// Returns the level of a group's values, and its weight: by how much its variance is smaller than that of one value.
@@ -566,7 +527,7 @@ mod tests {
         assert!(marked <= 4, "{marked} of 200");
         let groups = |levels: &[f64], repeats| series(&mut Rng::with_seed(5), levels, repeats, 0.01);
         assert_eq!(places(&groups(&[100.0, 100.0, 100.0, 100.0, 70.0, 70.0], 3)), [4]);
-        // Two versions tell nothing of the noise between versions, and single runs of three do not either.
+        // Two versions do not show the noise between versions, and single runs of three do not either.
         assert_eq!(places(&groups(&[100.0, 80.0], 3)), [0_usize; 0]);
         assert_eq!(places(&groups(&[100.0, 100.0, 50.0], 1)), [0_usize; 0]);
         assert_eq!(places(&[]), [0_usize; 0]);

@@ -8,4 +8,5 @@ pub(crate) mod maybe;
 pub(crate) mod median;
 pub(crate) mod merge;
 pub(crate) mod percentile;
+pub(crate) mod stretch;
 pub(crate) mod student;

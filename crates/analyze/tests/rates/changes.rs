@@ -1,9 +1,10 @@
 //! What `diagnose` says of faults that begin and end anywhere, and of calm systems of many kinds.
 
-use perfpipe_analyze::{Finding, FindingKind, View, diagnose};
+use perfpipe_analyze::{Finding, FindingKind};
 use perfpipe_ingest::run::Resolution;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
+use crate::diagnose::said;
 use crate::dice::Dice;
 use crate::system::{Fault, Load, Shape, System, Wander};
 
@@ -13,11 +14,6 @@ const LASTING: f64 = 300.0;
 const NEAR: f64 = 6.0;
 /// A fault this near to the begin or end of a run may be named a warm-up or a step.
 const EDGE: f64 = 20.0;
-
-fn said(system: &System, seed: u64) -> Vec<Finding> {
-    let findings = diagnose(&system.run(seed), &View::default(), None).unwrap();
-    findings.into_iter().filter(|finding| !finding.is_note()).collect()
-}
 
 fn closed(clients: usize) -> System {
     let load = Load::Closed { injectors: 1, clients, think: 0.0, ramp: 0.0 };

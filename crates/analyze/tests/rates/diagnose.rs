@@ -13,7 +13,7 @@ const RATES: [f64; 10] = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 200.0, 1000
 const KINDS: u64 = 5;
 
 /// What is said of a system, notes left out.
-fn said(system: &System, seed: u64) -> Vec<Finding> {
+pub(crate) fn said(system: &System, seed: u64) -> Vec<Finding> {
     let findings = diagnose(&system.run(seed), &View::default(), None).unwrap();
     findings.into_iter().filter(|finding| !finding.is_note()).collect()
 }

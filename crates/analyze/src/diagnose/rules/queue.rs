@@ -42,11 +42,11 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<F
         return None;
     }
     let distance = (rows.len() / DISTANCE).max(1);
-    let apart = |(one, other): (&&Second, &&Second)| {
+    let squared_step = |(one, other): (&&Second, &&Second)| {
         (other.elapsed_mean - one.elapsed_mean - slope * distance as f64).powi(2)
     };
     let pairs = (rows.len() - distance) as f64;
-    let walked = rows.iter().zip(rows.iter().skip(distance)).map(apart).sum::<f64>() / pairs;
+    let walked = rows.iter().zip(rows.iter().skip(distance)).map(squared_step).sum::<f64>() / pairs;
     // Of a random walk, the difference of the means of its first and last third has this variance, in steps.
     let variance = walked / distance as f64 * 5.0 / 9.0 * rows.len() as f64;
     let squared = (late - early).powi(2) / variance;

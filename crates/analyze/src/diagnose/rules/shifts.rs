@@ -21,7 +21,6 @@ const MORE: f64 = 1.2;
 const LONG: f64 = 0.25;
 /// The largest number of changes of one kind that a stretch is reported to have.
 const MOST_LISTED: usize = 5;
-
 /// The least root of a rate that another one is divided by.
 const LEAST_RATE: f64 = 1e-9;
 
@@ -71,6 +70,48 @@ struct Found {
     times: f64,
 }
 
+impl Found {
+    /// Describes the change and its seconds.
+    fn what(&self, figures: &mut Figures) -> String {
+        let Self { kind, of, times, .. } = *self;
+        if kind == FindingKind::Drift {
+            return match (of, times > 1.0) {
+                (Of::Times, grows) => {
+                    let ever = if grows { "longer" } else { "less" };
+                    let times = figures.few("times", times, "times");
+                    format!("requests take ever {ever}, at the end {times} times as long")
+                }
+                (Of::Rate, true) => {
+                    let times = figures.few("times", times, "times");
+                    format!("requests come ever more often, at the end {times} times")
+                }
+                (Of::Rate, false) => {
+                    let left = figures.share("rate_left", times);
+                    format!("requests come ever less often, at the end {left}")
+                }
+            };
+        }
+        let how = match (of, times > 1.0) {
+            (Of::Times, _) => {
+                format!("requests take {} times as long", figures.few("times", times, "times"))
+            }
+            (Of::Rate, true) => {
+                format!("requests come {} times as often", figures.few("times", times, "times"))
+            }
+            (Of::Rate, false) => {
+                format!("requests fall to {} of their rate", figures.share("rate_left", times))
+            }
+        };
+        let from = figures.whole("from", self.after.first.into(), "s");
+        if self.ends {
+            let last = figures.whole("to", self.after.last.into(), "s");
+            format!("{how} from second {from} to {last}, then as before")
+        } else {
+            format!("{how} from second {from} on")
+        }
+    }
+}
+
 /// Finds the changes in all stretches of equal load. Seconds that other findings explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
@@ -109,40 +150,26 @@ fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
         rest = after;
         if !part.is_level() {
             let third = (part.to - part.from).div_ceil(3);
-            let (first, last) = (span(part.from, part.from + third), span(part.to - third, part.to));
-            let times = of.times(part.ends.0, part.ends.1);
-            found.extend(first.zip(last).map(|(before, after)| Found {
-                of,
-                kind: FindingKind::Drift,
-                before,
-                after,
-                ends: false,
-                times,
-            }));
+            let thirds = span(part.from, part.from + third).zip(span(part.to - third, part.to));
+            let (kind, times) = (FindingKind::Drift, of.times(part.ends.0, part.ends.1));
+            found.extend(thirds.map(|(before, after)| Found { of, kind, before, after, ends: false, times }));
             continue;
         }
         let Some(next) = after.first().filter(|next| next.is_level()) else { continue };
         let passing = passing(of, part, after);
-        let least = change::side(values.len());
-        if passing.is_none() && (part.to - part.from).min(next.to - next.from) < least {
+        let shorter = (part.to - part.from).min(next.to - next.from);
+        if passing.is_none() && shorter < change::side(values.len()) {
             continue;
         }
         let inside = after.get(..passing.unwrap_or(1)).unwrap_or_default();
         let to = inside.last().map_or(next.to, |last| last.to);
         let weight = |part: &Part| part.ends.0 * (part.to - part.from) as f64;
         let level = inside.iter().map(weight).sum::<f64>() / (to - next.from) as f64;
-        let times = of.times(part.ends.0, level);
-        let is_slower = of == Of::Times && times > 1.0 && passing.is_some();
-        let kind = if is_slower { FindingKind::Slowdown } else { FindingKind::Shift };
+        let (ends, times) = (passing.is_some(), of.times(part.ends.0, level));
+        let is_slowdown = of == Of::Times && times > 1.0 && ends;
+        let kind = if is_slowdown { FindingKind::Slowdown } else { FindingKind::Shift };
         let spans = span(part.from, part.to).zip(span(next.from, to));
-        found.extend(spans.map(|(before, after)| Found {
-            of,
-            kind,
-            before,
-            after,
-            ends: passing.is_some(),
-            times,
-        }));
+        found.extend(spans.map(|(before, after)| Found { of, kind, before, after, ends, times }));
         // The level that has come back is the one before the next change.
         rest = after.get(passing.unwrap_or(0)..).unwrap_or_default();
     }
@@ -188,50 +215,10 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
         return Ok(None);
     }
     let mut figures = Figures::default();
-    let how = match (found.kind, found.of, found.times > 1.0) {
-        (FindingKind::Shift | FindingKind::Slowdown, Of::Times, _) => {
-            format!("requests take {} times as long", figures.few("times", found.times, "times"))
-        }
-        (_, Of::Times, true) => {
-            format!(
-                "requests take ever longer, at the end {} times as long",
-                figures.few("times", found.times, "times")
-            )
-        }
-        (_, Of::Times, false) => {
-            format!(
-                "requests take ever less, at the end {} times as long",
-                figures.few("times", found.times, "times")
-            )
-        }
-        (FindingKind::Shift, Of::Rate, true) => {
-            format!("requests come {} times as often", figures.few("times", found.times, "times"))
-        }
-        (FindingKind::Shift, Of::Rate, false) => {
-            format!("requests fall to {} of their rate", figures.share("rate_left", found.times))
-        }
-        (_, Of::Rate, true) => {
-            format!(
-                "requests come ever more often, at the end {} times",
-                figures.few("times", found.times, "times")
-            )
-        }
-        (_, Of::Rate, false) => {
-            format!("requests come ever less often, at the end {}", figures.share("rate_left", found.times))
-        }
-    };
-    let (what, span) = match found.kind {
-        FindingKind::Drift => (how, Span { first: found.before.first, last: found.after.last }),
-        _ => {
-            let from = figures.whole("from", found.after.first.into(), "s");
-            let when = if found.ends {
-                let last = figures.whole("to", found.after.last.into(), "s");
-                format!("from second {from} to {last}, then as before")
-            } else {
-                format!("from second {from} on")
-            };
-            (format!("{how} {when}"), found.after)
-        }
+    let what = found.what(&mut figures);
+    let span = match found.kind {
+        FindingKind::Drift => Span { first: found.before.first, last: found.after.last },
+        _ => found.after,
     };
     let what = match (stretch.is_level, found.of) {
         (true, _) => format!("{what}, at the same load"),

@@ -1,6 +1,8 @@
 //! A tail that departs from the median: the slowest requests get slower, while most do not.
 
-use crate::diagnose::chance::{SURPRISE, contrast};
+use perfpipe_ingest::counts::Cell;
+
+use crate::diagnose::chance::{SURPRISE, contrast, variance_ratio};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::{Second, span};
@@ -37,7 +39,9 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     // The first quarter's percentile is uncertain too: one more of its requests might have been slow.
     let (few, many) = ((sum(&early) + 1.0, first.samples() as f64), (sum(&late), last.samples() as f64));
     // Slow requests that come together, as in a queue, are not as many events.
-    if contrast(few, many) / dispersion(&late) < SURPRISE {
+    let ratio = variance_ratio(&late);
+    let together = if ratio > CLUSTERED { ratio } else { 1.0 };
+    if contrast(few, many) / together < SURPRISE {
         return Ok(None);
     }
     let (kind, figures) = (FindingKind::SlowTail, figures.done());
@@ -46,45 +50,43 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
 
 /// Returns of each of some seconds the number of requests that take longer than so many ms.
 fn slow_counts(facts: &Facts<'_>, rows: &[&Second], slow: f64) -> Result<Vec<f64>> {
-    let selection = Selection::new(facts.run, &facts.view)?;
     let unit = facts.run.info.resolution;
+    let count = |cells: &mut dyn Iterator<Item = &Cell>| {
+        let slow =
+            cells.flat_map(|cell| &cell.elapsed).filter(|(elapsed, _)| unit.ms((*elapsed).into()) > slow);
+        slow.map(|(_, count)| *count as f64).sum()
+    };
     let mut counts = Vec::with_capacity(rows.len());
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(counts) };
-    for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
-        let (second, cells) = second?;
-        if rows.binary_search_by_key(&second, |row| row.second).is_ok() {
-            let times = selection.averaged(&cells).flat_map(|cell| cell.elapsed.iter());
-            let slow = times.filter(|(elapsed, _)| unit.ms(f64::from(*elapsed)) > slow);
-            counts.push(slow.map(|(_, count)| *count as f64).sum());
-        }
-    }
+    for_each_second(facts, rows, |cells| counts.push(count(cells)))?;
     Ok(counts)
-}
-
-/// Returns the ratio of the variance of counts to their mean, which is 1 unless they come together.
-fn dispersion(counts: &[f64]) -> f64 {
-    let number = counts.len().max(2) as f64;
-    let mean = counts.iter().sum::<f64>() / number;
-    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / (number - 1.0);
-    if variance > CLUSTERED * mean { variance / mean } else { 1.0 }
 }
 
 /// Collects the elapsed times of the requests of some seconds.
 fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
-    let selection = Selection::new(facts.run, &facts.view)?;
     let mut times = Histogram::in_unit(facts.run.info.resolution);
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(times) };
-    for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
-        let (second, cells) = second?;
-        if rows.binary_search_by_key(&second, |row| row.second).is_ok() {
-            selection.averaged(&cells).for_each(|cell| times.add_counts(&cell.elapsed));
-        }
-    }
+    for_each_second(facts, rows, |cells| cells.for_each(|cell| times.add_counts(&cell.elapsed)))?;
     Ok(times)
 }
 
-/// Returns description and evidence if the 99th percentile grows while the median stays, and the time in
-/// ms from which a request is slow.
+/// Passes on the cells of the timed requests of each of some seconds.
+fn for_each_second(
+    facts: &Facts<'_>,
+    rows: &[&Second],
+    mut take: impl FnMut(&mut dyn Iterator<Item = &Cell>),
+) -> Result<()> {
+    let selection = Selection::new(facts.run, &facts.view)?;
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
+    for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
+        let (second, cells) = second?;
+        if rows.binary_search_by_key(&second, |row| row.second).is_ok() {
+            take(&mut selection.averaged(&cells));
+        }
+    }
+    Ok(())
+}
+
+/// Returns description and evidence if the 99th percentile grows while the median stays, and the time in ms
+/// from which a request is slow.
 fn compare(
     first: &Histogram,
     middle: &Histogram,
@@ -94,7 +96,7 @@ fn compare(
     if [first, middle, last].into_iter().map(Histogram::samples).min()? < REQUESTS {
         return None;
     }
-    let of = |third: &Histogram| third.percentile(50.0).zip(third.percentile(99.0));
+    let of = |part: &Histogram| part.percentile(50.0).zip(part.percentile(99.0));
     let ((early, from), (late, to)) = (of(first)?, of(last)?);
     let stays = late <= STAYS * early;
     let grows = to >= GROWS.0 * from && of(middle)?.1 >= GROWS.1 * from;

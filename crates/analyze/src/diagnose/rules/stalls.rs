@@ -4,7 +4,7 @@
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
-use crate::diagnose::facts::{EVENT, Facts};
+use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::waits::{self, Chance, Waits};
 use crate::error::Result;
@@ -25,9 +25,11 @@ const LONG: usize = 30;
 const WAITED: f64 = 0.25;
 /// If none waits so long, few requests for this many seconds are no stall if the median is this many times the usual one:
 /// the server answers all the time, but slowly.
-const SLOW: (u32, f64) = (4, 2.0);
+const SLOW: (usize, f64) = (4, 2.0);
 /// From this many seconds on, a stretch of long waits is a stall only if one of them takes at least this share of it.
-const WAITING: (u32, f64) = (8, 0.25);
+const WAITING: (usize, f64) = (8, 0.25);
+/// The least surprise of the slowest request of a stall in which requests come as usual.
+const EVENT: f64 = 6.0;
 /// The least surprise of a possible stall, which is reported only if it recurs periodically.
 const MAYBE: f64 = 4.0;
 /// Conditions of periodic stalls: the least number of stalls, the least share of intervals equal to the period, and the
@@ -80,21 +82,20 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
     let (waits, chance) = waits::of_seconds(facts)?;
     let usual = Usual { dispersion, chance, seconds: rows.len() as f64 };
-    let apart: Vec<bool> =
+    let suspect: Vec<bool> =
         rows.iter().zip(&waits).map(|(row, waits)| row.is_few() || waits.many.is_some()).collect();
     let (mut stalls, mut from) = (Vec::new(), 0);
-    for stretch in apart.chunk_by(|one, next| one == next) {
+    for stretch in suspect.chunk_by(|one, next| one == next) {
         let seconds = from..from + stretch.len();
         from = seconds.end;
         let looked = rows.get(seconds.clone()).zip(waits.get(seconds));
         let looked = looked.filter(|_| stretch.first() == Some(&true));
         stalls.extend(looked.and_then(|(rows, waits)| stall(Looked { rows, waits }, &usual)));
     }
-    let is_sure = |stall: &&Stall| {
-        let is_long = stall.is_few || stall.longest >= waits::LONGEST;
-        let is_event = stall.is_few || facts.rare_second(stall.slowest, stall.span) >= EVENT;
-        stall.surprise >= SURPRISE && is_long && is_event
-    };
+    let slowest = facts.slowest(None);
+    let is_event =
+        |stall: &Stall| stall.longest >= waits::LONGEST && slowest.surprise(stall.slowest) >= EVENT;
+    let is_sure = |stall: &&Stall| stall.surprise >= SURPRISE && (stall.is_few || is_event(stall));
     let sure = stalls.iter().filter(is_sure).cloned().collect();
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
@@ -109,27 +110,31 @@ fn stall(stretch: Looked<'_>, usual: &Usual) -> Option<Stall> {
     let longest = waits.iter().map(|waits| waits.longest).fold(0.0, f64::max);
     let is_known = waits.iter().any(|waits| waits.threads.get().is_some());
     let begins = first == 0 && (rows.len() <= BEGIN || !is_known);
-    let span = Span { first, last };
+    let (span, seconds) = (Span { first, last }, rows.len() as f64);
     let slowest = waits.iter().map(|waits| waits.slowest).fold(0.0, f64::max);
     // The time in which requests were missing, in ms.
-    let missing = 1000.0 * f64::from(span.seconds()) * (1.0 - requests / expected.max(f64::MIN_POSITIVE));
+    let missing = 1000.0 * seconds * (1.0 - requests / expected.max(f64::MIN_POSITIVE));
     let has_waited = slowest >= WAITED * missing;
-    let times: Vec<f64> = waits.iter().map(|waits| waits.times).collect();
-    let is_slow =
-        !has_waited && span.seconds() >= SLOW.0 && upper_median(&times).is_some_and(|times| times >= SLOW.1);
-    let of_counts = if requests <= FEW * expected && !begins && !is_slow {
+    let answers_slowly = !has_waited && is_slow(waits);
+    let of_counts = if requests <= FEW * expected && !begins && !answers_slowly {
         let waiting = if has_waited { all_wait(waits, longest, usual) } else { f64::INFINITY };
         (surprise(requests, expected) / usual.dispersion).min(waiting)
     } else {
         0.0
     };
-    let share = longest / 1000.0 / f64::from(span.seconds());
-    let of_waits = if span.seconds() < WAITING.0 || share >= WAITING.1 { waited(stretch) } else { 0.0 };
+    let is_one_wait = rows.len() < WAITING.0 || longest >= WAITING.1 * 1000.0 * seconds;
+    let of_waits = if is_one_wait { waited(stretch) } else { 0.0 };
     let surprise = of_counts.max(of_waits);
     let is_few = of_counts >= MAYBE;
     let is_pause = is_few && !has_waited;
     let stall = Stall { span, requests, expected, longest, slowest, is_few, is_pause, surprise };
     (surprise >= MAYBE).then_some(stall)
+}
+
+/// Returns true if the requests of some seconds are slow, but answered all the time.
+fn is_slow(waits: &[Waits]) -> bool {
+    let times: Vec<f64> = waits.iter().map(|waits| waits.times).collect();
+    waits.len() >= SLOW.0 && upper_median(&times).is_some_and(|times| times >= SLOW.1)
 }
 
 /// Returns the surprise of so many waiting so long: that of the count by [`surprise`], plus Chernoff's bound on the sum

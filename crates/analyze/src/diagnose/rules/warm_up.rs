@@ -1,7 +1,7 @@
 //! Warm-up: requests that are slow in the first seconds of a run, and then level.
 
 use crate::diagnose::chance::SURPRISE;
-use crate::diagnose::change::{self, LEAST};
+use crate::diagnose::change::{self, LEAST, mean};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Figures, Finding, FindingKind};
 use crate::diagnose::seconds::span;
@@ -89,10 +89,6 @@ fn end(blocks: &[&Block]) -> Option<usize> {
     let least = if change::wanders(after) { SURE.0 } else { SURE.1 };
     let is_sure = || surprise(blocks.get(..end)?, after, level).filter(|surprise| *surprise >= least);
     (is_slow && is_level).then(is_sure)?.map(|_| end)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Returns the surprise of so slow requests in the first blocks, if the level is that of later ones.
