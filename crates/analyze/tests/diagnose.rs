@@ -217,6 +217,20 @@ fn throughput_that_stops_growing_is_named_with_its_load_and_cpu() {
 }
 
 #[test]
+fn cpu_of_a_warm_up_is_no_capacity() {
+    for seed in 0..20 {
+        let mut made = Made::new(seed, &[""]);
+        // A compiler takes CPU too while threads begin; from 30 threads on the one core is full.
+        for (step, cpu) in (1..=6).zip([197.0, 160.0, 92.0, 94.0, 95.0, 95.0]) {
+            let threads = step * 10;
+            made.go_on(10, &[busy(threads, 13.0 * (threads as f64 / 23.0).max(1.0))], cpu);
+        }
+        let findings = made.go_on(10, &[busy(60, 13.0 * 60.0 / 23.0)], 95.0).findings();
+        assert_eq!(kinds(&findings), [FindingKind::Saturation], "{findings:#?}");
+    }
+}
+
+#[test]
 fn pauses_are_found_with_their_seconds_and_no_others() {
     for seed in 0..50 {
         let none = Work { rate: 0.0, ..busy(8, 40.0) };

@@ -10,7 +10,8 @@ use crate::view::phases::Span;
 
 /// The CPU is idle below this share of its capacity.
 const IDLE: f64 = 0.75;
-/// The first step alone shows no capacity, since a warm-up takes CPU too: the CPU also falls among the others, to this share.
+/// A first step shows no capacity by itself, since a warm-up takes CPU too: then the CPU must go on falling beyond the knee,
+/// to this share.
 const FALLS: f64 = 0.9;
 /// The least number of seconds in a load step.
 const SECONDS: u32 = 3;
@@ -39,9 +40,11 @@ pub(in crate::diagnose) fn idle(facts: &Facts<'_>) -> Option<Finding> {
         ),
         (None, Some(step)) => {
             let cpu = step.summary.cpu_mean?;
-            let later = sweep.steps.iter().filter(sure).skip(1).filter_map(|step| step.summary.cpu_mean);
-            let (most, last) = (later.clone().reduce(f64::max)?, later.last()?);
-            (last < FALLS * most).then_some(())?;
+            let is_first = sweep.steps.iter().find(sure).is_some_and(|first| first.load == step.load);
+            let last = sweep.steps.iter().rfind(sure)?.summary.cpu_mean?;
+            if is_first && last >= FALLS * used {
+                return None;
+            }
             let (had, load) = (
                 capacity_of.few("cpu_below_knee", cpu, "%"),
                 capacity_of.few("load_below_knee", step.load, "threads"),
