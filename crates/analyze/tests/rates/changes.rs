@@ -257,6 +257,18 @@ fn calm_systems_of_many_kinds_say_nothing() {
     }
 }
 
+#[test]
+fn queue_names_how_many_requests_are_left_each_second() {
+    let left = |seed| {
+        // 120 requests a second come to servers that answer a hundred.
+        let findings = said(&open(120.0, 4, 40.0), seed);
+        let figures = findings.iter().flat_map(|finding| &finding.figures);
+        figures.into_iter().find(|figure| figure.name == "left_a_second").unwrap().value
+    };
+    let mean = (0..10).map(left).sum::<f64>() / 10.0;
+    assert!((mean - 20.0).abs() < 1.5, "{mean}");
+}
+
 /// Fixed seeds, and a fresh set that nobody tuned anything by.
 #[test]
 #[ignore = "minutes: .ci/long rates"]

@@ -55,7 +55,10 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<F
         return None;
     }
     let mut figures = Figures::default();
-    let more = figures.few("left_a_second", rate * slope / 1000.0, "1/s");
+    // A request waits as long as the server takes for those before it; so a server of μ requests a second, to which λ come,
+    // makes the wait grow by λ / μ − 1 seconds a second, and leaves λ − μ of them.
+    let growth = slope / 1000.0;
+    let more = figures.few("left_a_second", rate * growth / (1.0 + growth), "1/s");
     let what = format!("requests come faster than they are answered: {more} more are waiting each second");
     let evidence = format!(
         "mean from {} to {} ms, first third to last, at {}/s",
