@@ -30,13 +30,16 @@ impl Reader {
         Some(Self { browser, address })
     }
 
-    /// Scrolls to a run, and waits until its charts are drawn.
+    /// Scrolls to a run until its charts are drawn: charts above it that are drawn as it scrolls can move it
+    /// out of the window again, where its own are not.
     pub(super) fn see(&mut self, run: usize) {
         let built = format!(
             "new Promise((done) => {{
                 const host = document.getElementById('live-{run}');
-                host.scrollIntoView();
-                const look = () => host.querySelector('svg.time .border') && host.classList.contains('built') ? done(true) : setTimeout(look, 20);
+                const look = () => {{
+                    host.scrollIntoView();
+                    host.querySelector('svg.time .border') && host.classList.contains('built') ? done(true) : setTimeout(look, 20);
+                }};
                 look();
             }})"
         );
