@@ -95,14 +95,15 @@ pub mod points {
     };
     pub use crate::league::points::{LevelStanding, level_league, level_league_table};
     pub use crate::sweep::points::{
-        Level, Outcomes, Spread, SweepBy, level_table, levels, point_of_run, point_second_table, point_table,
+        Fitted, Level, Outcomes, Scalability, Spread, SweepBy, level_table, levels, point_of_run,
+        point_second_table, point_table,
     };
 }
 
 pub use check::{Baseline, Outlook, Rule, Verdict, check, verdict_table};
 pub use compare::{
-    Change, LevelChange, Measure, Measured, Noise, Outcome, Part, SeriesKey, Side, Trend, Trends, Version,
-    change_table, compare, compare_sides, trend_table,
+    Change, Drift, LevelChange, Measure, Measured, Noise, Outcome, Part, SeriesKey, Side, Trend, Trends,
+    Version, change_table, compare, compare_sides, trend_table,
 };
 pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};

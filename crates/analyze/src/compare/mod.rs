@@ -22,7 +22,7 @@ pub use self::change::{Change, Noise, Outcome, change_table};
 pub use self::measure::{Measure, Part, SeriesKey};
 pub use self::measured::Measured;
 pub use self::sides::{Side, compare_sides};
-pub use self::trend::{LevelChange, Trend, Trends, Version, trend_table};
+pub use self::trend::{Drift, LevelChange, Trend, Trends, Version, trend_table};
 
 /// Compares two stored runs, each with its own view, as [`compare_sides`] does.
 ///

@@ -55,6 +55,8 @@ pub struct Trend {
     pub intervals: Vec<Option<(f64, f64)>>,
     /// The changes of level, by version.
     pub changes: Vec<LevelChange>,
+    /// The gradual changes, by version; no single version made one of them.
+    pub drifts: Vec<Drift>,
 }
 
 /// A change of a figure's level.
@@ -76,8 +78,42 @@ pub struct LevelChange {
 impl LevelChange {
     /// Returns the change in percent of the level before; `None` if that is 0.
     pub fn percent(&self) -> Option<f64> {
-        (self.before != 0.0).then(|| (self.after - self.before) / self.before * 100.0)
+        percent(self.before, self.after)
     }
+}
+
+/// A gradual change of a figure over versions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Drift {
+    /// The places of its first and its last version.
+    pub versions: (usize, usize),
+    /// The figure at the first version, on the straight line that fits best.
+    pub before: f64,
+    /// The figure at the last version, on that line.
+    pub after: f64,
+    /// Whether the change is for the better.
+    pub outcome: Outcome,
+}
+
+impl Drift {
+    /// Returns the change in percent of the figure at the first version; `None` if that is 0.
+    pub fn percent(&self) -> Option<f64> {
+        percent(self.before, self.after)
+    }
+}
+
+fn percent(before: f64, after: f64) -> Option<f64> {
+    (before != 0.0).then(|| (after - before) / before * 100.0)
+}
+
+/// Writes a change as people read it, such as "+5.1 % (worse)".
+fn amount(measure: &Measure, (before, after): (f64, f64), outcome: Outcome) -> String {
+    let amount = match percent(before, after) {
+        Some(percent) => format!("{percent:+.1} %"),
+        None => format!("{:+.2} {}", after - before, measure.unit()),
+    };
+    format!("{} {amount} ({})", measure.column(), outcome.name())
 }
 
 impl Trends {
@@ -87,17 +123,18 @@ impl Trends {
     /// Finds in each figure of the whole run the versions from which on its level is another.
     ///
     /// A level has at least three versions, the latest one two; so a single version that is slower than all others is not a
-    /// change. Of fewer than [`Trends::LEAST_VERSIONS`], none is reported. In 100 series of versions that do not differ, about one is reported to have any
-    /// change. The versions must be in order. The figures are those of the first version's first run,
-    /// without series of the server other than its CPU.
-    pub fn new(name: impl Into<String>, versions: Vec<Version>) -> Self {
+    /// change. Of fewer than [`Trends::LEAST_VERSIONS`], none is reported, nor is a change by less than the share `least` of
+    /// the level before. In 100 series of versions that do not differ, about one is reported to have any change. The
+    /// versions must be in order. The figures are those of the first version's first run, without series of the server
+    /// other than its CPU.
+    pub fn new(name: impl Into<String>, versions: Vec<Version>, least: f64) -> Self {
         let first = versions.first().and_then(|version| version.runs.first());
         let all = first.into_iter().flat_map(|run| run.measures(Part::Run));
         let measures: Vec<Measure> = all.filter(|measure| measure.series().is_none()).cloned().collect();
         let mut search = Search::default();
         let level = MISTAKES / measures.len().max(1) as f64;
         let figures =
-            measures.into_iter().map(|measure| of(&versions, measure, level, &mut search)).collect();
+            measures.into_iter().map(|measure| of(&versions, measure, (level, least), &mut search)).collect();
         Self { name: name.into(), versions, figures }
     }
 
@@ -110,31 +147,47 @@ impl Trends {
     pub fn changes(&self, version: usize) -> String {
         let told = |trend: &Trend| {
             let change = trend.changes.iter().find(|change| change.version == version)?;
-            let amount = match change.percent() {
-                Some(percent) => format!("{percent:+.1} %"),
-                None => format!("{:+.2} {}", change.after - change.before, trend.measure.unit()),
-            };
-            Some(format!("{} {amount} ({})", trend.measure.column(), change.outcome.name()))
+            Some(amount(&trend.measure, (change.before, change.after), change.outcome))
         };
         self.figures.iter().filter_map(told).collect::<Vec<_>>().join(", ")
     }
+
+    /// Returns a sentence for each drift, as in "p95 +9.8 % (worse) little by little from 1.1 to 1.30".
+    pub fn drifts(&self) -> Vec<String> {
+        let name = |at: usize| self.versions.get(at).map_or("", |version| version.name.as_str());
+        let sentence = |trend: &Trend, drift: &Drift| {
+            let amount = amount(&trend.measure, (drift.before, drift.after), drift.outcome);
+            format!("{amount} little by little from {} to {}", name(drift.versions.0), name(drift.versions.1))
+        };
+        let of = |trend: &Trend| -> Vec<String> {
+            trend.drifts.iter().map(|drift| sentence(trend, drift)).collect()
+        };
+        self.figures.iter().flat_map(of).collect()
+    }
 }
 
-fn of(versions: &[Version], measure: Measure, level: f64, search: &mut Search) -> Trend {
+fn of(versions: &[Version], measure: Measure, (level, least): (f64, f64), search: &mut Search) -> Trend {
     let known: Vec<(usize, Vec<&Figure>)> =
         (0..).zip(versions).filter_map(|(at, version)| Some((at, figures(version, &measure)?))).collect();
     let values = |figures: &Vec<&Figure>| figures.iter().filter_map(|figure| figure.value).collect();
     let groups: Vec<Vec<f64>> = known.iter().map(|(_, figures)| values(figures)).collect();
-    let points = search.find(&groups, least_variance(&known), level);
+    let course = search.find(&groups, least_variance(&known), level, least);
     let change = |point: &change_points::ChangePoint| {
         let (before, after) = point.means;
         let outcome = Outcome::beyond_noise(measure.growth(), after > before);
         Some(LevelChange { version: known.get(point.at)?.0, before, after, p: point.p, outcome })
     };
+    let drift = |drift: &change_points::Drift| {
+        let (before, after) = drift.ends;
+        let outcome = Outcome::beyond_noise(measure.growth(), after > before);
+        let versions = (known.get(drift.span.0)?.0, known.get(drift.span.1)?.0);
+        Some(Drift { versions, before, after, outcome })
+    };
     let spread = change_points::spread(&groups);
-    let changes = points.iter().filter_map(change).collect();
+    let changes = course.changes.iter().filter_map(change).collect();
+    let drifts = course.drifts.iter().filter_map(drift).collect();
     let absent = (vec![None; versions.len()], vec![None; versions.len()]);
-    let mut trend = Trend { measure, values: absent.0, intervals: absent.1, changes };
+    let mut trend = Trend { measure, values: absent.0, intervals: absent.1, changes, drifts };
     for ((at, _), values) in known.iter().zip(&groups) {
         let (level, weight) = change_points::level(values);
         let reach = spread.map(|(sd, degrees)| student::distance(0.01, degrees) * sd / weight.sqrt());
@@ -165,8 +218,8 @@ fn least_variance(known: &[(usize, Vec<&Figure>)]) -> f64 {
 }
 
 /// Builds a table with a row for each version: `framework`, `version`, `start_ms`, `runs`, and of each figure its value,
-/// its interval (`_low`, `_high`) and, where its level changes, `_change_percent`, `_p` and `_outcome`. For people,
-/// `changes` names the figures that change, and the intervals are left out.
+/// its interval (`_low`, `_high`) and, where its level changes, `_change_percent`, `_p` and `_outcome`; over the versions of a
+/// drift, `_drift_percent` is the whole of it. For people, `changes` names the figures that change, and the rest is left out.
 ///
 /// The figures are those of the first framework.
 pub fn trend_table(all: &[Trends]) -> Table {
@@ -191,6 +244,10 @@ pub fn trend_table(all: &[Trends]) -> Table {
         let change = |row: &(&Trends, usize)| {
             row.0.figure(measure)?.changes.iter().find(|change| change.version == row.1).copied()
         };
+        let drift = |row: &(&Trends, usize)| {
+            let drifts = &row.0.figure(measure)?.drifts;
+            drifts.iter().find(|drift| (drift.versions.0..=drift.versions.1).contains(&row.1)).copied()
+        };
         let (column, unit) = (measure.column(), measure.unit());
         let name = |end: &str| format!("{column}{end}");
         table = table
@@ -207,6 +264,8 @@ pub fn trend_table(all: &[Trends]) -> Table {
             .column(name("_p"), |row| change(row).map(|change| change.p))
             .people_see(false)
             .column(name("_outcome"), |row| change(row).map(|change| change.outcome.name().to_owned()))
+            .people_see(false)
+            .column(name("_drift_percent"), |row| drift(row)?.percent())
             .people_see(false);
     }
     table.column("changes", |row| Some(row.0.changes(row.1)).filter(|text| !text.is_empty())).major().done()

@@ -271,7 +271,7 @@ fn queue_names_how_many_requests_are_left_each_second() {
 
 /// Fixed seeds, and a fresh set that nobody tuned anything by.
 #[test]
-#[ignore = "minutes: .ci/long rates"]
+#[ignore = "minutes: .ci/long truth"]
 fn whole_trial_of_changes() {
     let number = |name: &str, usual| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
     let (calm_runs, fault_runs) = (number("PERFPIPE_CALM_RUNS", 500), number("PERFPIPE_FAULT_RUNS", 200));

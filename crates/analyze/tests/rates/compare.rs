@@ -224,7 +224,7 @@ fn repeats_that_differ_by_chance_have_not_changed() {
 }
 
 #[test]
-#[ignore = "a long trial: .ci/long rates"]
+#[ignore = "a long trial: .ci/long truth"]
 fn rates_without_change_or_memory() {
     println!("\n{HEAD}");
     let mut kinds = without_memory(&[60.0, 300.0, 900.0], 84);
@@ -244,7 +244,7 @@ fn rates_without_change_or_memory() {
 }
 
 #[test]
-#[ignore = "a long trial: .ci/long rates"]
+#[ignore = "a long trial: .ci/long truth"]
 fn rates_with_long_memory() {
     for (deviation, pairs) in [(0.2, 200), (0.1, 200), (0.05, 200)] {
         println!("\nDeviation {deviation}:\n\n{HEAD}");
@@ -263,7 +263,7 @@ fn rates_with_long_memory() {
 }
 
 #[test]
-#[ignore = "a long trial: .ci/long rates"]
+#[ignore = "a long trial: .ci/long truth"]
 fn rates_of_changes_found() {
     println!("\n| throughput, 400/s | s | found |\n|---|--:|--:|");
     for (times, lasting, pairs, least) in
@@ -276,7 +276,7 @@ fn rates_of_changes_found() {
 }
 
 #[test]
-#[ignore = "a long trial: .ci/long rates"]
+#[ignore = "a long trial: .ci/long truth"]
 fn rates_between_repeats() {
     println!("\n| repeats | throughput | beyond its 99 % | any called |\n|---|--:|--:|--:|");
     for (counts, times) in

@@ -291,7 +291,7 @@ fn planted_faults_are_found() {
 
 /// Fixed seeds, and a fresh set that nobody tuned anything by.
 #[test]
-#[ignore = "minutes: .ci/long rates"]
+#[ignore = "minutes: .ci/long truth"]
 fn whole_trial_of_diagnose() {
     let fixed = table(1000, 50, 200);
     let drawn = fastrand::u64(..) >> 16;

@@ -1,7 +1,7 @@
 //! How often answers are wrong: runs of simulated systems whose truth is known, and what is said of them.
 //!
 //! The short trials run with all other tests. The whole ones print the tables of `docs/statistics.md`:
-//! `.ci/long rates`.
+//! `.ci/long truth`.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

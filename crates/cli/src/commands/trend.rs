@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{Measured, Trends, Version, trend_table};
+use perfpipe_analyze::{Measured, Trend, Trends, Version, trend_table};
 use perfpipe_ingest::Store;
 use perfpipe_plot::{Figures, Page};
 
@@ -27,6 +27,7 @@ use crate::output::{Output, fonts, note, page_folder};
     perfpipe trend --test 2048 --by tag:commit\n  \
     perfpipe trend --test 2048 --framework go --by tag:version --tag branch=main --out charts\n  \
     perfpipe trend --test 2048 --by tag:commit --format html -o trend.html\n  \
+    perfpipe trend --test 2048 --by tag:commit --min-change 2%\n  \
     perfpipe trend --test 2048 --by day --phase hold --format csv -o trend.csv\n\n\
     Runs get their tags at ingest: perfpipe ingest run.zip --append-repeat --tag commit=3f2a9c1. Runs with the same value \
     are the repeats of one version. Versions are in the order in which they were first tested.")]
@@ -36,6 +37,9 @@ pub(crate) struct TrendArgs {
     /// What makes runs one version: tag:KEY; or day, run
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: By,
+    /// The least change of a figure's level to be marked, as 2%
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "0%")]
+    pub(crate) min_change: f64,
     #[command(flatten)]
     pub(crate) output: ReportOutputArgs,
     #[command(flatten)]
@@ -65,7 +69,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         for version in versions {
             measured.extend(measure(version, &store, args, &mut left_out).await?);
         }
-        trends.push(Trends::new(framework, measured));
+        trends.push(Trends::new(framework, measured, args.min_change));
     }
     let keys = store.keys().await?;
     let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &keys));
@@ -85,7 +89,9 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         }
     }
     output.finish()?;
-    if trends.iter().all(|trends| trends.figures.iter().all(|figure| figure.changes.is_empty())) {
+    trends.iter().for_each(|trends| note_drifts(trends));
+    let is_level = |figure: &Trend| figure.changes.is_empty() && figure.drifts.is_empty();
+    if trends.iter().all(|trends| trends.figures.iter().all(is_level)) {
         let most = trends.iter().map(|trends| trends.versions.len()).max().unwrap_or_default();
         note(&match Trends::LEAST_VERSIONS {
             least if most < least => {
@@ -98,6 +104,21 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     }
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
+}
+
+/// Parses a percentage, with or without its sign, as a share.
+fn share(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.trim_end_matches('%').trim().parse().ok();
+    let percent = number.filter(|percent: &f64| (0.0..=1000.0).contains(percent));
+    percent.map(|percent| percent / 100.0).ok_or_else(|| "a percentage such as 2% is expected".to_owned())
+}
+
+/// Names the figures that change without a version that did it.
+fn note_drifts(trends: &Trends) {
+    let name = if trends.name.is_empty() { String::new() } else { format!("{}: ", trends.name) };
+    for drift in trends.drifts() {
+        note(&format!("{name}{drift}: no single version stands out"));
+    }
 }
 
 /// Returns the versions of each framework, and names the runs that have none.

@@ -63,10 +63,11 @@ fn figures(trends: &Trends) -> Vec<Vec<String>> {
     let changed = (0..trends.versions.len()).filter(|at| !trends.changes(*at).is_empty()).count();
     let versions = vec![counted(trends.versions.len() as u64, "version"), counted(runs as u64, "run")];
     let changes = match changed {
+        0 if !trends.drifts().is_empty() => "no level changes".to_owned(),
         0 => "no figure changes its level by more than chance".to_owned(),
         changed => format!("levels change with {}", counted(changed as u64, "version")),
     };
-    vec![versions.into_iter().chain([changes]).collect()]
+    vec![versions.into_iter().chain([changes]).chain(trends.drifts()).collect()]
 }
 
 fn facts(trends: &Trends) -> Vec<String> {
@@ -177,11 +178,7 @@ impl<'a> Figures<'a> {
     /// Draws a change between two versions as a vertical line with its size.
     fn mark(&self, drawing: &mut Drawing, frame: &Frame, (line, change): (&Line<'_>, &LevelChange)) {
         let x = frame.x(change.version as f64 - 0.5);
-        let color = match change.outcome {
-            Outcome::Worse => CHANGES.0,
-            Outcome::Better => CHANGES.1,
-            _ => CHANGES.2,
-        };
+        let color = color(change.outcome);
         drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], WIDTHS.2, color);
         let size = match change.percent() {
             Some(percent) => format!("{} %", signed(percent, 1)),
@@ -192,6 +189,15 @@ impl<'a> Figures<'a> {
         let is_left = x + font::width(&text, LABEL) + 4.0 > frame.area.right;
         let (anchor, place) = if is_left { (Anchor::End, x - 3.0) } else { (Anchor::Start, x + 3.0) };
         drawing.text(Text::new(&text, (place, frame.area.top + 7.0), LABEL, anchor, color));
+    }
+}
+
+/// Returns the colour of a change.
+fn color(outcome: Outcome) -> Color {
+    match outcome {
+        Outcome::Worse => CHANGES.0,
+        Outcome::Better => CHANGES.1,
+        _ => CHANGES.2,
     }
 }
 
@@ -262,6 +268,10 @@ impl Chart for Figures<'_> {
             }
             drawing.line(points.clone(), WIDTHS.0, line.color);
             points.iter().for_each(|point| drawing.dot(*point, dot_radius(WIDTHS.0) * DOT, line.color));
+        }
+        for drift in self.lines.iter().flat_map(|line| &line.trend.drifts) {
+            let ends = vec![at(drift.versions.0, drift.before), at(drift.versions.1, drift.after)];
+            drawing.line(ends, WIDTHS.2, color(drift.outcome));
         }
         let versions = self.lines.iter().map(|line| line.trend.values.len()).max().unwrap_or_default();
         for change in (0..versions).filter_map(|version| self.change(version)) {

@@ -319,7 +319,7 @@ pub fn trends() -> perfpipe_analyze::Result<Trends> {
         Ok(Version::new(format!("1.{at}"), start_ms, measured?))
     };
     let versions: perfpipe_analyze::Result<Vec<Version>> = (1..=10).map(version).collect();
-    Ok(Trends::new("perfectnio", versions?))
+    Ok(Trends::new("perfectnio", versions?, 0.0))
 }
 
 /// A sweep of six loads, the capacity reached at the third.

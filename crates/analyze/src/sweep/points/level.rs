@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::points::{Figures, Point, PointKey, Readings};
 
 use super::outcomes::Outcomes;
+use super::scalability::Scalability;
 use crate::sweep::knee::{self, REACHED};
 use crate::timeline::summary::FAILING;
 
@@ -119,6 +120,8 @@ pub struct Level {
     pub is_knee: bool,
     /// True if the sweep has no lower level than its knee, which may then be below it.
     pub knee_or_below: bool,
+    /// The Universal Scalability Law, fitted to all repeats of the sweep; absent if they are too few.
+    pub scalability: Option<Scalability>,
 }
 
 impl Level {
@@ -140,8 +143,10 @@ pub fn levels(points: &[Point], by: SweepBy) -> Vec<Level> {
     }
     let mut all = Vec::new();
     for (key, sweep) in sweeps {
+        let scalability = Scalability::fit(&throughputs(&sweep));
         let mut levels: Vec<Level> =
             sweep.into_iter().map(|(level, points)| one(&key, level, &points)).collect();
+        levels.iter_mut().for_each(|level| level.scalability = scalability);
         mark_knee(&mut levels);
         if by == SweepBy::Workers {
             scale(&mut levels);
@@ -149,6 +154,16 @@ pub fn levels(points: &[Point], by: SweepBy) -> Vec<Level> {
         all.extend(levels);
     }
     all
+}
+
+/// Returns the throughput of each repeat that was not aborted, with its level.
+fn throughputs(sweep: &BTreeMap<Option<u32>, Vec<&Point>>) -> Vec<(f64, f64)> {
+    let of = |(level, points): (&Option<u32>, &Vec<&Point>)| {
+        let figures = points.iter().map(|point| &point.figures);
+        let whole = figures.filter(|figures| figures.aborted.is_none()).filter_map(Figures::throughput);
+        level.map(|level| whole.map(|throughput| (f64::from(level), throughput)).collect::<Vec<_>>())
+    };
+    sweep.iter().filter_map(of).flatten().collect()
 }
 
 fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point]) -> Level {
@@ -189,6 +204,7 @@ fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point
         efficiency_percent: None,
         is_knee: false,
         knee_or_below: false,
+        scalability: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use perfpipe_ingest::points::Readings;
 
 use super::level::{Level, Spread, SweepBy};
+use super::scalability::{Fitted, Scalability};
 use crate::table::Table;
 
 /// Makes the table of levels.
@@ -88,6 +89,21 @@ pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
         .major()
         .column("aborted", |level| Some(level.aborted))
         .people_see(any(&|level| level.aborted > 0));
+    let laws: [(&str, fn(&Scalability) -> Option<Fitted>); 3] = [
+        ("contention", |law| Some(law.contention)),
+        ("coherency", |law| Some(law.coherency)),
+        ("peak", |law| law.peak),
+    ];
+    let table = laws.into_iter().fold(table, |table, (name, of)| {
+        let fitted = move |level: &Level| level.scalability.as_ref().and_then(of);
+        table
+            .column(name, move |level| fitted(level).map(|of| of.value))
+            .people_see(false)
+            .column(format!("{name}_low"), move |level| fitted(level).map(|of| of.low))
+            .people_see(false)
+            .column(format!("{name}_high"), move |level| fitted(level).map(|of| of.high))
+            .people_see(false)
+    });
     let series: BTreeSet<(&str, &str)> = levels
         .iter()
         .flat_map(|level| level.readings.iter().map(|of| (of.name.as_str(), of.unit.as_str())))

@@ -8,7 +8,7 @@ mod pages;
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::points::{SweepBy, level_table, levels};
+use perfpipe_analyze::points::{Fitted, Level, Scalability, SweepBy, level_table, levels};
 use perfpipe_ingest::points::Point;
 use perfpipe_plot::Figures;
 
@@ -20,6 +20,9 @@ use crate::input::{idle_flags, points, store};
 use crate::output::pages::Pages;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, page_folder};
+
+/// The deviation of the points from the Universal Scalability Law from which it does not describe them.
+const UNLIKE: f64 = 0.15;
 
 /// Prints the levels of a test, and draws them; of files, of each of their tests.
 pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
@@ -75,8 +78,48 @@ fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> 
         }
     }
     tell(test, &chosen);
+    note_scalability(test, &levels, pages::word(by));
     written.into_iter().for_each(Pages::print_notes);
     Ok(())
+}
+
+/// Says how the throughput of each sweep grows with the load.
+fn note_scalability(test: &str, levels: &[Level], load: &str) {
+    let same = |one: &Level, next: &Level| {
+        (&one.framework, &one.tool, one.other) == (&next.framework, &next.tool, next.other)
+    };
+    for sweep in levels.chunk_by(same) {
+        if let Some((first, law)) = sweep.first().and_then(|level| Some((level, level.scalability?))) {
+            let of = format!("{test}: {} by {}", first.framework, first.tool);
+            note(&format!("{of}: {}", scalability(&law, load)));
+        }
+    }
+}
+
+/// Describes how throughput grows with the load.
+fn scalability(law: &Scalability, load: &str) -> String {
+    if law.is_straight() {
+        return format!("the data do not bend: throughput grows with the {load}");
+    }
+    if law.deviation > UNLIKE {
+        let off = format!("{:.0} %", 100.0 * law.deviation);
+        return format!("throughput is {off} off the Universal Scalability Law, which does not describe it");
+    }
+    let percent = |of: Fitted| {
+        let digits = if of.value.abs() < 0.001 { 4 } else { 2 };
+        let shown = |share: f64| format!("{:.digits$}", 100.0 * share);
+        format!("{} % ({} to {})", shown(of.value), shown(of.low), shown(of.high))
+    };
+    let (contention, coherency) = (percent(law.contention), percent(law.coherency));
+    let peak = match law.peak {
+        Some(peak) => {
+            let most = law.throughput(peak.value);
+            let Fitted { value, low, high, .. } = peak;
+            format!("at most {most:.0}/s, at a {load} of {value:.0} ({low:.0} to {high:.0})")
+        }
+        None => "no peak is seen".to_owned(),
+    };
+    format!("{peak}; contention {contention}, coherency {coherency}")
 }
 
 /// Returns what varies.
