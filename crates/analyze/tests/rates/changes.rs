@@ -131,6 +131,18 @@ fn planted() -> Vec<Planted> {
     all
 }
 
+#[test]
+fn rate_beyond_the_capacity_is_a_queue_from_there_on() {
+    for seed in 0..10_u32 {
+        let at = 60.0 + 18.0 * f64::from(seed);
+        let system = System { faults: vec![Fault::Fewer { from: at, share: 2.0 }], ..open(60.0, 4, 40.0) };
+        let findings = said(&system, u64::from(seed));
+        let [queue] = findings.as_slice() else { panic!("{findings:#?}") };
+        assert!(queue.kind == FindingKind::Queue, "{queue:#?}");
+        assert!((f64::from(queue.span.first) - at).abs() <= NEAR, "{queue:#?}");
+    }
+}
+
 /// Calm systems.
 fn calm() -> Vec<(&'static str, System)> {
     let shaped = |shape| System { shape, ..open(50.0, 0, 20.0) };

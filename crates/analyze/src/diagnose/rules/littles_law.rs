@@ -71,14 +71,14 @@ fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut Figures) -> (FindingKind,
         Some(think) => {
             let ms = figures.few("think_time", think * 1000.0, "ms");
             let what = format!(
-                "threads are idle {idle} of the time: pauses of {ms} ms (think time or timers) explain it"
+                "threads are idle {idle} of the time: pauses of {ms} ms explain it (think time, timers, or a fixed rate)"
             );
             (FindingKind::Note, what)
         }
         None => {
             let what = format!(
-                "threads are idle {idle} of the time, in pauses of varying length: random timers, or an overloaded \
-                 client"
+                "threads are idle {idle} of the time, in pauses of varying length: a rate that varies, random timers, or \
+                 an overloaded client"
             );
             (FindingKind::LittlesLaw, what)
         }

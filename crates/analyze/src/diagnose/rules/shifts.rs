@@ -216,6 +216,12 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
     }
     let mut figures = Figures::default();
     let what = found.what(&mut figures);
+    let what = match felt(facts, found, (&before, &after)) {
+        Some((name, times)) => {
+            format!("{name} is {} times as long, since {what}", figures.few("slower", times, "times"))
+        }
+        None => what,
+    };
     let span = match found.kind {
         FindingKind::Drift => Span { first: found.before.first, last: found.after.last },
         _ => found.after,
@@ -233,6 +239,22 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
     let evidence: Vec<String> = evidence.into_iter().flatten().collect();
     let evidence = evidence.join(", ");
     Ok(Some(Finding { kind: found.kind, span, what, evidence, figures: figures.done(), injector: None }))
+}
+
+/// Returns the name and the growth of the percentile by which users feel that requests come more often, if they do.
+fn felt(
+    facts: &Facts<'_>,
+    found: &Found,
+    (before, after): (&Summary, &Summary),
+) -> Option<(&'static str, f64)> {
+    let least = facts.run.info.resolution.ms(UNITS);
+    let grown = |(name, before, after): (&'static str, Option<f64>, Option<f64>)| {
+        let (before, after) = before.zip(after)?;
+        let times = after / before.max(least);
+        (after - before >= least && times >= TIMES.1).then_some((name, times))
+    };
+    let percentiles = [(P50.0, before.p50, after.p50), (P95.0, before.p95, after.p95)];
+    percentiles.into_iter().filter(|_| found.of == Of::Rate && found.times > 1.0).find_map(grown)
 }
 
 fn rate(part: &Summary) -> Option<f64> {
