@@ -8,7 +8,10 @@
 mod support;
 
 use perfpipe_analyze::league::{Standing, median_repeats};
+use perfpipe_analyze::table::Interval;
 use perfpipe_analyze::{Error, Goal, League, Timeline, View};
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad};
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 use proptest::prelude::*;
 use support::{Raw, Sample};
 
@@ -129,15 +132,20 @@ proptest! {
         let ranked: Vec<&Standing> = league.standings.iter().take_while(|row| row.rank.is_some()).collect();
         prop_assert!(league.standings.iter().skip(ranked.len()).all(|row| row.rank.is_none()));
         prop_assert!(ranked.is_sorted_by(|a, b| (b.throughput, &a.framework) < (a.throughput, &b.framework)));
-        // A rank is the place of its first framework, and of the one before, where it goes on.
-        for (place, row) in ranked.iter().enumerate() {
-            let before = place.checked_sub(1).map(|before| ranked[before].rank);
-            prop_assert!(row.rank == Some(place as u64 + 1) || Some(row.rank) == before, "{:?}", ranked);
-        }
+        // As many as are shown to be slower than some are shown to be faster than others.
+        let ranks: Vec<Interval> = ranked.iter().filter_map(|row| row.rank).collect();
+        let count = ranks.len() as u64;
+        prop_assert!(ranks.iter().all(|rank| 1 <= rank.low && rank.low <= rank.high && rank.high <= count));
+        let (faster, slower): (u64, u64) =
+            ranks.iter().map(|rank| (rank.low - 1, count - rank.high)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        prop_assert_eq!(faster, slower);
+        let best: Vec<&Standing> = ranked.iter().copied().filter(|row| row.rank.unwrap().low == 1).collect();
+        prop_assert_eq!(league.best(), if count > 1 && best.len() as u64 == count { vec![] } else { best });
+        prop_assert_eq!(league.fastest().map(|row| row.throughput), ranked.first().map(|row| row.throughput));
     }
 
     #[test]
-    fn single_runs_tie_only_where_they_are_equal(runs in runs()) {
+    fn single_runs_may_have_any_rank(runs in runs()) {
         let mut seen = Vec::new();
         let runs: Vec<Run> = runs
             .into_iter()
@@ -145,11 +153,9 @@ proptest! {
             .collect();
         let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
         let league = League::new(&timelines).unwrap();
-        let ranked = || league.standings.iter().filter(|row| row.rank.is_some());
-        for row in ranked() {
-            let faster = ranked().filter(|other| other.throughput > row.throughput).count() as u64;
-            prop_assert_eq!(row.rank, Some(faster + 1));
-        }
+        let ranks: Vec<Interval> = league.standings.iter().filter_map(|row| row.rank).collect();
+        let any = Interval { low: 1, high: ranks.len() as u64 };
+        prop_assert!(ranks.iter().all(|rank| *rank == any), "{:?}", ranks);
     }
 
     #[test]
@@ -162,7 +168,8 @@ proptest! {
         prop_assert!(league.table().columns().iter().map(|column| column.name()).eq(League::COLUMNS.iter().copied()));
         let key = |row: &Standing| -> Option<f64> {
             Some(match column {
-                "rank" => row.rank? as f64,
+                "rank_low" => row.rank?.low as f64 + row.rank?.high as f64 / 100.0,
+                "rank_high" => row.rank?.high as f64,
                 "framework" => f64::from(row.framework.as_bytes()[0]),
                 "repeats" => -(row.repeats as f64),
                 "throughput" => -row.throughput,
@@ -214,8 +221,8 @@ fn league_of(runs: &[Vec<Run>]) -> League {
     League::new(&runs.iter().flatten().map(Run::timeline).collect::<Vec<Timeline>>()).unwrap()
 }
 
-fn ranks(league: &League) -> Vec<u64> {
-    league.standings.iter().map(|row| row.rank.unwrap()).collect()
+fn ranks(league: &League) -> Vec<String> {
+    league.standings.iter().map(|row| row.rank.unwrap().to_string()).collect()
 }
 
 /// So many repeats around a mean, which differ by a standard deviation of 3 %.
@@ -224,23 +231,25 @@ fn around(mean: f64, repeats: usize) -> Vec<f64> {
 }
 
 #[test]
-fn more_repeats_tell_smaller_differences() {
+fn more_repeats_narrow_the_intervals() {
     let ranks_of = |repeats| {
         ranks(&league_of(&[repeated("a", &around(100.0, repeats)), repeated("b", &around(95.0, repeats))]))
     };
-    assert_eq!([2, 4, 6, 10, 20].map(ranks_of), [[1, 1], [1, 1], [1, 2], [1, 2], [1, 2]]);
+    let (open, clear) = (["1–2", "1–2"], ["1", "2"]);
+    assert_eq!([2, 4, 6, 10, 20].map(ranks_of), [open, open, clear, clear, clear]);
 }
 
 #[test]
-fn chain_shares_a_rank_and_its_ends_are_told() {
+fn chain_of_overlapping_intervals_separates_its_ends() {
     let runs = [("a", 100.0), ("b", 95.5), ("c", 91.0), ("d", 50.0)];
     let league = league_of(&runs.map(|(name, mean)| repeated(name, &around(mean, 4))));
-    assert_eq!(ranks(&league), [1, 1, 1, 4]);
-    assert_eq!(league.standings[0].faster_than, ["c"]);
-    assert!(league.standings[1..].iter().all(|row| row.faster_than.is_empty()));
+    assert_eq!(ranks(&league), ["1–2", "1–3", "2–3", "4"]);
     let notes = league.notes();
-    assert!(notes[1].starts_with("Frameworks whose repeats overlap share a rank"));
-    assert!(notes[2].starts_with("a is faster than c, although they share a rank"), "{notes:?}");
+    assert!(notes[1].starts_with("A rank is an interval where repeats leave it open"), "{notes:?}");
+    assert_eq!(notes.len(), 2);
+    // A league whose ranks are all known says nothing of intervals.
+    let clear = league_of(&[repeated("a", &around(100.0, 9)), repeated("b", &around(50.0, 9))]);
+    assert_eq!((ranks(&clear), clear.notes().len()), (vec!["1".to_owned(), "2".to_owned()], 1));
 }
 
 #[test]
@@ -250,25 +259,93 @@ fn framework_that_spreads_more_does_not_hide_the_others_differences() {
         [("a", 100.0), ("b", 90.0), ("c", 80.0)].map(|(name, mean)| repeated(name, &around(mean, 5))),
     );
     let without = league_of(&runs[1..]);
-    assert_eq!(ranks(&without), [1, 2, 3]);
+    assert_eq!(ranks(&without), ["1", "2", "3"]);
     let league = league_of(&runs);
-    assert_eq!(ranks(&league), [1, 1, 1, 1], "it may be the fastest or the slowest");
     let of = |name: &str| league.standings.iter().find(|row| row.framework == name).unwrap();
-    assert_eq!(of("a").faster_than, ["b", "c"]);
-    assert!(of("wild").faster_than.is_empty());
+    let ranks = ["a", "b", "c", "wild"].map(|name| of(name).rank.unwrap().to_string());
+    assert_eq!(ranks, ["1–2", "2–3", "3–4", "1–4"], "it may be the fastest or the slowest");
 }
 
 #[test]
-fn one_repeat_tells_no_tie_and_says_so() {
-    let league = league_of(&[repeated("a", &[100.0]), repeated("b", &[99.9])]);
-    assert_eq!(ranks(&league), [1, 2]);
-    assert!(league.notes()[0].starts_with("Each framework ran once: ranks are by value"));
+fn one_repeat_leaves_the_rank_open_and_says_so() {
+    let league = league_of(&[repeated("a", &[100.0]), repeated("b", &[9.9])]);
+    assert_eq!(ranks(&league), ["1–2", "1–2"]);
+    assert!(league.notes()[0].starts_with("Each framework ran once: how much its runs vary is unknown"));
+    assert!(league.best().is_empty());
     // The spread of the others is its own, as far as is known.
     let league =
         league_of(&[repeated("a", &around(100.0, 6)), repeated("b", &[99.0]), repeated("c", &[50.0])]);
-    assert_eq!(ranks(&league), [1, 1, 3]);
+    assert_eq!(ranks(&league), ["1–2", "1–2", "3"]);
     assert!(league.notes().iter().any(|note| note.starts_with("A framework that ran once")));
-    assert!(league_of(&[repeated("a", &[100.0])]).notes().is_empty());
+    let league = league_of(&[repeated("a", &[100.0])]);
+    assert!(league.notes().is_empty() && ranks(&league) == ["1"]);
+}
+
+/// A run of five minutes, of which the load climbs for three, by its rate of requests before and in its hold.
+struct Climb {
+    framework: &'static str,
+    ramp: i64,
+    hold: i64,
+}
+
+impl Climb {
+    fn timeline(&self, repeat: u32) -> Timeline {
+        let at = |second: i64| {
+            let (rate, threads) = if second < 180 { (self.ramp, 1 + second / 2) } else { (self.hold, 180) };
+            let key = CellKey { second: second as u32, label: 0, success: true, transaction: false };
+            let load = InjectorLoad { injector: 0, samples: rate as u64, threads: rate * threads };
+            let cell = Cell { elapsed: vec![(7, rate as u64)], injectors: vec![load], ..Cell::default() };
+            (key, cell)
+        };
+        let cells = CellTable::new(vec!["Get".into()], vec!["".into()], (0..300).map(at).collect::<Vec<_>>());
+        let key = RunKey::new(self.framework, "t").with_repeat(repeat);
+        Timeline::new(&StoredRun::new(RunInfo::new(key, 0, 299_999), cells), &View::default()).unwrap()
+    }
+}
+
+#[test]
+fn holds_that_rank_otherwise_are_named() {
+    let of = |climbs: &[Climb], repeats| -> League {
+        let runs = (1..=repeats).flat_map(|repeat| climbs.iter().map(move |climb| climb.timeline(repeat)));
+        League::new(&runs.collect::<Vec<_>>()).unwrap()
+    };
+    let early = Climb { framework: "a", ramp: 490, hold: 500 };
+    let late = Climb { framework: "b", ramp: 357, hold: 625 };
+    let league = of(&[early, late], 1);
+    let throughputs: Vec<f64> = league.standings.iter().map(|row| row.throughput).collect();
+    assert_eq!((throughputs, ranks(&league)), (vec![494.0, 464.2], vec!["1–2".to_owned(), "1–2".into()]));
+    assert_eq!(
+        league.note_on_hold().as_deref(),
+        Some("The holds alone rank otherwise: b 1–2 (625.0/s), a 1–2 (500.0/s).")
+    );
+    // Equal repeats leave no doubt: the ramp has others in front than the hold.
+    let climbs = || {
+        [("a", 490, 500), ("b", 357, 625), ("c", 90, 90)].map(|(framework, ramp, hold)| Climb {
+            framework,
+            ramp,
+            hold,
+        })
+    };
+    let league = of(&climbs(), 2);
+    assert_eq!(ranks(&league), ["1", "2", "3"]);
+    let named: Vec<String> =
+        league.hold.iter().map(|one| format!("{} {}", one.framework, one.rank)).collect();
+    assert_eq!(named, ["b 1", "a 2"]);
+    // Where the holds agree, and where a run has none, there is nothing to say.
+    let same =
+        [Climb { framework: "a", ramp: 490, hold: 700 }, Climb { framework: "b", ramp: 357, hold: 625 }];
+    assert_eq!(of(&same, 1).note_on_hold(), None);
+    let mut runs: Vec<Timeline> = climbs().iter().map(|climb| climb.timeline(1)).collect();
+    (runs[2].hold, runs[2].phases) = (None, Default::default());
+    assert_eq!(League::new(&runs).unwrap().hold, []);
+    // Many are counted.
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    let many: Vec<Climb> = (0..)
+        .zip(names)
+        .map(|(at, framework)| Climb { framework, ramp: 900 - 100 * at, hold: 500 + 10 * at })
+        .collect();
+    let note = of(&many, 1).note_on_hold().unwrap();
+    assert!(note.ends_with("c 1–7 (520.0/s), and 2 frameworks more."), "{note}");
 }
 
 #[test]
@@ -279,7 +356,8 @@ fn failures_are_those_of_all_repeats() {
     let league = League::new(&timelines).unwrap();
     let of = |framework: &str| league.standings.iter().find(|row| row.framework == framework).unwrap();
     assert_eq!((of("a").rank, of("a").failures_percent), (None, Some(500.0 / 3000.0 * 100.0)));
-    assert_eq!((of("b").rank, of("b").failures_percent), (Some(1), Some(22.0 / 3000.0 * 100.0)));
+    let first = Some(Interval { low: 1, high: 1 });
+    assert_eq!((of("b").rank, of("b").failures_percent), (first, Some(22.0 / 3000.0 * 100.0)));
     let figures = "Figures are medians over a framework's repeats; failures are those of all its repeats.";
     assert_eq!(league.notes(), [figures, "Not ranked, with > 1 % failures: a."]);
 }
@@ -290,11 +368,11 @@ fn framework_that_fails_is_below_the_others_and_named() {
     let runs = [run("a", 5.0, 0), run("b", 9.0, 11), run("c", 4.0, 10), run("d", 9.5, 999)];
     let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
     let mut league = League::new(&timelines).unwrap();
-    let order = |league: &League| -> Vec<(String, Option<u64>)> {
-        league.standings.iter().map(|row| (row.framework.clone(), row.rank)).collect()
+    let order = |league: &League| -> Vec<(String, bool)> {
+        league.standings.iter().map(|row| (row.framework.clone(), row.rank.is_some())).collect()
     };
-    let expected = [("a", Some(1)), ("c", Some(2)), ("d", None), ("b", None)];
-    assert_eq!(order(&league), expected.map(|(name, rank)| (name.to_owned(), rank)));
+    let expected = [("a", true), ("c", true), ("d", false), ("b", false)];
+    assert_eq!(order(&league), expected.map(|(name, ranked)| (name.to_owned(), ranked)));
     assert_eq!(league.notes().last().unwrap(), "Not ranked, with > 1 % failures: d, b.");
     league.order_by("framework").unwrap();
     let names: Vec<String> = order(&league).into_iter().map(|row| row.0).collect();

@@ -6,7 +6,7 @@ use perfpipe_ingest::RunInfo;
 
 use crate::error::Result;
 use crate::format::one_line;
-use crate::table::{Column, Table, Value};
+use crate::table::{Column, Interval, Table, Value};
 
 /// Writes the seconds of runs as OpenMetrics text with timestamps, as `promtool tsdb create-blocks-from openmetrics`
 /// reads it.
@@ -158,7 +158,7 @@ fn start(info: &RunInfo, seconds: &Table, row: usize) -> Option<i64> {
 
 fn number(value: &Value<'_>) -> Option<String> {
     match value {
-        Value::U64(number) => Some(number.to_string()),
+        Value::U64(number) | Value::Interval(Interval { low: number, .. }) => Some(number.to_string()),
         Value::I64(number) => Some(number.to_string()),
         Value::F64(number) => number.is_finite().then(|| number.to_string()),
         Value::Absent | Value::Text(_) | Value::Bool(_) | Value::Nested(_) => None,

@@ -1,11 +1,13 @@
 //! What belongs to a [`League`](crate::League): its rows, the order of runs in it, and the choice among repeats.
 
-mod apart;
+mod differences;
+mod hold;
 pub(crate) mod points;
-mod rank;
 pub(crate) mod ranking;
+mod ranks;
 mod repeats;
 mod standing;
 
+pub use self::hold::HoldRank;
 pub use self::repeats::{failing_frameworks, median_repeats};
 pub use self::standing::{Standing, in_league_order};

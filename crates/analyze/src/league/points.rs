@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::points::Point;
 
-use super::apart::Apart;
-use super::rank::ranks;
+use super::ranks::ranks;
 use crate::sweep::points::{Level, Spread, SweepBy, levels};
-use crate::table::Table;
+use crate::table::{Interval, Table};
 
 /// A framework in the league at one concurrency.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LevelStanding {
-    /// The rank among those with the same tool and number of workers, from 1; `None` if it is not ranked.
-    pub rank: Option<u64>,
+    /// The ranks that it may have among those with the same tool and number of workers, from 1; `None` if it is not
+    /// ranked.
+    pub rank: Option<Interval>,
     /// The figures of its repeats.
     pub level: Level,
 }
@@ -24,7 +24,7 @@ pub struct LevelStanding {
 /// workers among themselves: tools measure the same server differently.
 ///
 /// Frameworks of which a repeat had more than 1 % failures, or that have no throughput, are not ranked, and come last.
-/// Those whose repeats can't be told apart share a rank.
+/// In at least 95 % of leagues, all true ranks are within their intervals; without repeats, each may have any rank.
 ///
 /// ```
 /// use perfpipe_analyze::points::level_league;
@@ -36,7 +36,8 @@ pub struct LevelStanding {
 ///     Point::new(PointKey::new("wrk", framework, "/hello").with_concurrency(32), figures)
 /// };
 /// let league = level_league(&[point("go", 3000), point("nio", 4000)], 32);
-/// assert_eq!((league[0].rank, league[0].level.framework.as_str()), (Some(1), "nio"));
+/// assert_eq!(league[0].level.framework, "nio");
+/// assert_eq!(league[0].rank.map(|rank| rank.to_string()).as_deref(), Some("1–2"));
 /// ```
 pub fn level_league(points: &[Point], concurrency: u32) -> Vec<LevelStanding> {
     let there: Vec<Point> =
@@ -60,15 +61,9 @@ fn ranked(mut group: Vec<Level>, points: &[Point]) -> Vec<LevelStanding> {
         };
         points.iter().filter(is_of).filter_map(|point| point.figures.throughput()).collect()
     };
-    let apart = Apart::new(&good.iter().map(repeats).collect::<Vec<Vec<f64>>>());
-    let median = |at: usize| good.get(at).and_then(|level| median_if_ranked(level));
-    let is_faster = |one: usize, other: usize| match &apart {
-        Some(apart) => apart.is_faster(one, other),
-        None => median(one) > median(other),
-    };
-    let mut ranks = ranks(good.len(), is_faster).into_iter().map(Some);
+    let mut ranks = ranks(&good.iter().map(repeats).collect::<Vec<Vec<f64>>>()).into_iter();
     // Those that are ranked come first.
-    group.iter().map(|level| LevelStanding { rank: ranks.next().flatten(), level: level.clone() }).collect()
+    group.iter().map(|level| LevelStanding { rank: ranks.next(), level: level.clone() }).collect()
 }
 
 /// The median throughput of a framework that is ranked.
@@ -88,7 +83,10 @@ pub fn level_league_table(league: &[LevelStanding]) -> Table {
     let [p50, p90, p99] =
         [0, 1, 2].map(|at| move |row: &LevelStanding| row.level.percentiles_ms.get(at).copied().flatten());
     Table::of(league)
-        .column("rank", |row| row.rank)
+        .column("rank_low", |row| row.rank)
+        .title("rank")
+        .column("rank_high", |row| Some(row.rank?.high))
+        .people_see(false)
         .column("framework", |row| Some(row.level.framework.clone()))
         .column("tool", |row| Some(row.level.tool.clone()))
         .column("workers", |row| row.level.other.map(u64::from))
@@ -138,8 +136,10 @@ mod tests {
         Point::new(PointKey::new(tool, framework, "t").with_concurrency(32).with_repeat(repeat), figures)
     }
 
-    fn told(points: &[Point]) -> Vec<(Option<u64>, String)> {
-        level_league(points, 32).into_iter().map(|row| (row.rank, row.level.framework)).collect()
+    /// The frameworks with their ranks, in the order of the rows.
+    fn rows(points: &[Point]) -> Vec<String> {
+        let rank = |row: &LevelStanding| row.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
+        level_league(points, 32).iter().map(|row| format!("{} {}", rank(row), row.level.framework)).collect()
     }
 
     #[test]
@@ -150,24 +150,18 @@ mod tests {
             point("shedding", "wrk", 1, 5000, 60),
             point("elsewhere", "ab", 1, 10, 0),
         ];
-        let expected = [
-            (Some(1), "elsewhere".into()),
-            (Some(1), "fast".into()),
-            (Some(2), "slow".into()),
-            (None, "shedding".into()),
-        ];
-        assert_eq!(told(&points), expected);
+        assert_eq!(rows(&points), ["1 elsewhere", "1–2 fast", "1–2 slow", "- shedding"]);
         assert_eq!(level_league(&points, 33), []);
     }
 
     #[test]
-    fn repeats_that_overlap_share_a_rank() {
+    fn ranks_are_known_where_repeats_are_far_from_each_other() {
         let of = |framework: &str, values: [u64; 3]| -> Vec<Point> {
             (1..).zip(values).map(|(repeat, value)| point(framework, "wrk", repeat, value, 0)).collect()
         };
         let near = [of("a", [1000, 1040, 960]), of("b", [1010, 950, 1050])].concat();
-        assert_eq!(told(&near).iter().map(|row| row.0).collect::<Vec<_>>(), [Some(1), Some(1)]);
+        assert_eq!(rows(&near), ["1–2 b", "1–2 a"]);
         let far = [of("a", [1000, 1010, 990]), of("b", [2010, 1990, 2000])].concat();
-        assert_eq!(told(&far), [(Some(1), "b".into()), (Some(2), "a".into())]);
+        assert_eq!(rows(&far), ["1 b", "2 a"]);
     }
 }

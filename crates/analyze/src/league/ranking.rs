@@ -1,7 +1,7 @@
 //! The ranking of frameworks by throughput, its table, and the remarks on it.
 
-use super::apart::Apart;
-use super::rank::ranks;
+use super::hold::{HoldRank, note, other_ranks};
+use super::ranks::ranks;
 use super::repeats::by_framework;
 use super::standing::{Standing, best_first};
 use crate::error::{Error, Result};
@@ -32,6 +32,9 @@ pub struct League {
     pub test: String,
     /// One row for each framework, best first unless [`League::order_by`] has changed the order.
     pub standings: Vec<Standing>,
+    /// The ranks by the holds of the runs alone, of frameworks where they differ from those of the whole runs; none if
+    /// a run has no hold of 20 s.
+    pub hold: Vec<HoldRank>,
     /// The goals for response times in the runs' views ([`crate::View::goals`]).
     pub goals: Vec<Goal>,
 }
@@ -39,7 +42,8 @@ pub struct League {
 impl League {
     /// The names of the columns of [`League::table`], without those of goals.
     pub const COLUMNS: &[&str] = &[
-        "rank",
+        "rank_low",
+        "rank_high",
         "framework",
         "repeats",
         "throughput",
@@ -69,7 +73,7 @@ impl League {
         let goals = timelines.first().map(|first| first.view.goals.clone()).unwrap_or_default();
         let frameworks = by_framework(timelines);
         let standings = best_first(&frameworks);
-        let mut league = Self { test, standings, goals };
+        let mut league = Self { test, standings, hold: Vec::new(), goals };
         league.rank(|framework| frameworks.get(framework).map(Vec::as_slice).unwrap_or_default());
         Ok(league)
     }
@@ -80,23 +84,29 @@ impl League {
         let throughputs = |standing: &&Standing| {
             repeats(&standing.framework).iter().map(|timeline| timeline.summary.throughput).collect()
         };
-        let apart = Apart::new(&ranked.iter().map(throughputs).collect::<Vec<Vec<f64>>>());
-        let throughput = |at: usize| ranked.get(at).map(|standing| standing.throughput);
-        let is_faster = |one: usize, other: usize| match &apart {
-            Some(apart) => apart.is_faster(one, other),
-            None => throughput(one) > throughput(other),
-        };
-        let ranks = ranks(ranked.len(), is_faster);
-        let faster_than = |at: usize, rank: &u64| -> Vec<String> {
-            let others = ranked.iter().zip(&ranks).enumerate();
-            let told = others.filter(|(other, (_, own))| *own == rank && is_faster(at, *other));
-            told.map(|(_, (standing, _))| standing.framework.clone()).collect()
-        };
-        let told: Vec<(u64, Vec<String>)> =
-            ranks.iter().enumerate().map(|(at, rank)| (*rank, faster_than(at, rank))).collect();
-        for (standing, (rank, faster_than)) in self.standings.iter_mut().zip(told) {
-            (standing.rank, standing.faster_than) = (Some(rank), faster_than);
+        let ranks = ranks(&ranked.iter().map(throughputs).collect::<Vec<Vec<f64>>>());
+        for (standing, rank) in self.standings.iter_mut().zip(ranks) {
+            standing.rank = Some(rank);
         }
+        let ranked: Vec<&Standing> = self.ranked().collect();
+        self.hold = other_ranks(&ranked, repeats);
+    }
+
+    /// Returns the frameworks that are ranked.
+    fn ranked(&self) -> impl Iterator<Item = &Standing> {
+        self.standings.iter().filter(|standing| standing.rank.is_some())
+    }
+
+    /// Returns the frameworks that may have the first rank; none if each of several may have it.
+    pub fn best(&self) -> Vec<&Standing> {
+        let first = |standing: &&Standing| standing.rank.is_some_and(|rank| rank.low == 1);
+        let best: Vec<&Standing> = self.ranked().filter(first).collect();
+        if best.len() > 1 && best.len() == self.ranked().count() { Vec::new() } else { best }
+    }
+
+    /// Returns the ranked framework with the highest throughput.
+    pub fn fastest(&self) -> Option<&Standing> {
+        self.ranked().max_by(|one, other| one.throughput.total_cmp(&other.throughput))
     }
 
     /// Sorts the rows by a column: descending where higher is better, ascending otherwise (times, failures, CPU,
@@ -145,8 +155,8 @@ impl League {
         Err(Error::UnknownColumn { column: column.to_owned(), columns })
     }
 
-    /// Returns remarks on the table as sentences: what the figures are, what a shared rank means or why ranks are
-    /// uncertain, and which frameworks are not ranked.
+    /// Returns remarks on the table as sentences: what the figures are, what an interval of ranks means or why ranks are
+    /// uncertain, and which frameworks are not ranked. [`Self::note_on_hold`] is another one.
     pub fn notes(&self) -> Vec<String> {
         let failing = self.standings.iter().filter(|standing| standing.fails());
         let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
@@ -178,35 +188,28 @@ impl League {
         notes
     }
 
-    /// Returns remarks on shared ranks, and on what can't be known of ranks.
+    /// Returns what can be said of ranks.
     fn notes_on_ranks(&self) -> Vec<String> {
-        let ranked: Vec<&Standing> =
-            self.standings.iter().filter(|standing| standing.rank.is_some()).collect();
-        let single = ranked.iter().filter(|standing| standing.repeats == 1).count();
+        let count = self.ranked().count();
+        let single = self.ranked().filter(|standing| standing.repeats == 1).count();
         let mut notes = Vec::new();
-        if ranked.len() < 2 {
+        if count < 2 {
             return notes;
         }
-        if single == ranked.len() {
+        if single == count {
             notes.push(
-                "Each framework ran once: ranks are by value, and any difference may be chance.".to_owned(),
-            );
-            return notes;
-        }
-        let shared = |one: &&Standing| ranked.iter().filter(|other| other.rank == one.rank).count() > 1;
-        if ranked.iter().any(shared) {
-            notes.push(
-                "Frameworks whose repeats overlap share a rank: equal ones get different ranks in at most 5 % of \
-                 leagues."
+                "Each framework ran once: how much its runs vary is unknown, and so is its rank. The order is that of \
+                 the throughputs."
                     .to_owned(),
             );
+            return notes;
         }
-        for one in ranked.iter().filter(|one| !one.faster_than.is_empty()) {
-            notes.push(format!(
-                "{} is faster than {}, although they share a rank: others between them differ from neither.",
-                one.framework,
-                one.faster_than.join(", ")
-            ));
+        if self.ranked().any(|standing| standing.rank.is_some_and(|rank| rank.low < rank.high)) {
+            notes.push(
+                "A rank is an interval where repeats leave it open: in at least 95 % of leagues, each true rank is \
+                 within its own."
+                    .to_owned(),
+            );
         }
         if single > 0 {
             notes.push(
@@ -216,16 +219,24 @@ impl League {
         notes
     }
 
+    /// Returns the remark that the holds of the runs alone give other ranks; `None` if they do not.
+    pub fn note_on_hold(&self) -> Option<String> {
+        note(&self.hold)
+    }
+
     /// Returns the league as a table with the columns [`League::COLUMNS`], and a column for each goal.
     ///
-    /// Text formats show `repeats` and the range of the throughput only if a framework has several repeats, and
+    /// Text formats show both ends of a rank in one column, `repeats` and the range of the throughput only if a framework has several repeats, and
     /// `partial` only if a run is partial.
     pub fn table(&self) -> Table {
         let several = self.standings.iter().any(|row| row.repeats > 1);
         let finest = self.standings.iter().map(|row| row.resolution).min().unwrap_or_default();
         let table = Table::of(&self.standings)
             .counted_in(finest)
-            .column("rank", |row| row.rank)
+            .column("rank_low", |row| row.rank)
+            .title("rank")
+            .column("rank_high", |row| Some(row.rank?.high))
+            .people_see(false)
             .column("framework", |row| Some(row.framework.clone()))
             .major()
             .column("repeats", |row| Some(row.repeats))

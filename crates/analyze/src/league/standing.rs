@@ -6,6 +6,7 @@ use perfpipe_ingest::run::Resolution;
 
 use super::repeats::{by_framework, failures_percent};
 use crate::stats::median::median;
+use crate::table::Interval;
 use crate::timeline::Timeline;
 use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
 use crate::timeline::summary::{FAILING, Summary};
@@ -17,16 +18,12 @@ use crate::timeline::summary::{FAILING, Summary};
 pub struct Standing {
     /// The system under test.
     pub framework: String,
-    /// The rank, from 1; `None` if more than 1 % of the framework's requests failed.
+    /// The ranks that the framework may have, from 1; `None` if more than 1 % of its requests failed.
     ///
-    /// A rank begins where each framework above is faster than each one from there on, by Student's t of the means of
-    /// log throughput. All others share the rank above them; ranks are numbered by place: 1, 1, 3. Equal frameworks get
-    /// different ranks in at most 5 % of leagues. More repeats separate smaller differences. If no framework has two
-    /// repeats, the spread is unknown, and only equal values share a rank.
-    pub rank: Option<u64>,
-    /// Frameworks of the same rank that this one is faster than, beyond chance. They share a rank because frameworks
-    /// between them differ from neither.
-    pub faster_than: Vec<String>,
+    /// Those faster beyond chance are above it, those slower beyond chance below. In at least 95 % of leagues, all true
+    /// ranks are within their intervals. More repeats narrow them. If no framework has two repeats, the spread is
+    /// unknown, and each may have any rank.
+    pub rank: Option<Interval>,
     /// The number of runs.
     pub repeats: u64,
     /// Successes per second, silent seconds included.
@@ -103,7 +100,6 @@ impl Standing {
         Self {
             framework: framework.to_owned(),
             rank: None,
-            faster_than: Vec::new(),
             repeats: repeats.len() as u64,
             throughput: median(throughputs()).unwrap_or(0.0),
             throughput_min: throughputs().reduce(f64::min).unwrap_or(0.0),

@@ -241,6 +241,7 @@ impl Column {
         };
         match value {
             Value::Absent => ABSENT.into(),
+            Value::Interval(interval) => interval.to_string(),
             Value::U64(value) => {
                 self.look.of(i128::from(*value)).unwrap_or_else(|| number(value.to_string()))
             }

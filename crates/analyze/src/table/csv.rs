@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::column::Column;
 use super::rows::Rows;
-use super::value::Value;
+use super::value::{Interval, Value};
 
 /// Comma-separated values as in RFC 4180, but with LF line ends.
 pub(super) struct Csv;
@@ -24,7 +24,7 @@ impl Rows for Csv {
             // Writing to a Vec can't fail.
             let _ = match value {
                 Value::Absent => Ok(()),
-                Value::U64(number) => write!(out, "{number}"),
+                Value::U64(number) | Value::Interval(Interval { low: number, .. }) => write!(out, "{number}"),
                 Value::I64(number) => write!(out, "{number}"),
                 Value::F64(number) => write!(out, "{number}"),
                 Value::Bool(yes) => write!(out, "{yes}"),

@@ -3,7 +3,7 @@
 use polars::prelude::{Column as Series, DataFrame, NamedFrom, Series as Typed};
 
 use super::Table;
-use super::value::{Nested, Values};
+use super::value::{Nested, Values, lower};
 use crate::error::{Error, Result};
 
 impl Table {
@@ -29,6 +29,7 @@ fn series(name: &str, values: &Values) -> Series {
     let name = name.into();
     match values {
         Values::U64(values) => Typed::new(name, values),
+        Values::Interval(values) => Typed::new(name, &lower(values)),
         Values::I64(values) => Typed::new(name, values),
         Values::F64(values) => Typed::new(name, values),
         Values::Text(values) => Typed::new(name, values),

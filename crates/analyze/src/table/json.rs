@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::column::Column;
 use super::rows::Rows;
-use super::value::Value;
+use super::value::{Interval, Value};
 
 /// An array of objects, one per line.
 pub(super) struct Json {
@@ -51,7 +51,7 @@ impl Rows for Json {
 fn write_value(value: &Value<'_>, out: &mut Vec<u8>) {
     // Writing to a Vec can't fail.
     let _ = match value {
-        Value::U64(number) => write!(out, "{number}"),
+        Value::U64(number) | Value::Interval(Interval { low: number, .. }) => write!(out, "{number}"),
         Value::I64(number) => write!(out, "{number}"),
         Value::F64(number) if number.is_finite() => write!(out, "{number}"),
         // JSON has no infinity and no "not a number".

@@ -24,7 +24,7 @@ use perfpipe_ingest::run::Resolution;
 pub use self::column::{Column, Tone};
 pub use self::pieces::TableWriter;
 pub use self::text::Terminal;
-pub use self::value::{Datum, Kind, Nested, Value};
+pub use self::value::{Datum, Interval, Kind, Nested, Value};
 pub use self::writer::{Format, RowWriter};
 
 use self::value::Values;

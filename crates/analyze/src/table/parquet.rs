@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use perfpipe_ingest::run::Resolution;
 
 use super::Table;
-use super::value::{Nested, Values};
+use super::value::{Nested, Values, lower};
 use crate::error::{Error, Result};
 
 /// The key of the unit of a file's times, in µs, in its metadata.
@@ -61,6 +61,7 @@ pub(super) fn record_batch(table: &Table) -> Result<RecordBatch> {
 fn array(values: &Values) -> ArrayRef {
     match values {
         Values::U64(values) => Arc::new(UInt64Array::from(values.clone())),
+        Values::Interval(values) => Arc::new(UInt64Array::from(lower(values))),
         Values::I64(values) => Arc::new(Int64Array::from(values.clone())),
         Values::F64(values) => Arc::new(Float64Array::from(values.clone())),
         Values::Text(values) => Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>()),

@@ -208,7 +208,7 @@ mod tests {
 #[cfg(test)]
 mod joined_tests {
     use super::*;
-    use crate::table::{Nested, Value};
+    use crate::table::{Interval, Nested, Value};
 
     #[test]
     fn columns_of_all_tables_are_joined_and_absent_values_stay_absent() {
@@ -228,7 +228,11 @@ mod joined_tests {
     fn values_with_parts_are_joined_with_absent_ones() {
         let parts = Table::of(&[1_u64]).column("parts", |n| Nested::of(&[*n])).done();
         let without = Table::of(&[2_u64]).column("n", |n| Some(*n)).done();
+        let ranks = Table::of(&[3_u64]).column("n", |low| Some(Interval { low: *low, high: 4 })).done();
         for (tables, expected) in [
+            ([ranks.clone(), without.clone()], "[{\"n\":3},{\"n\":2}]"),
+            ([without.clone(), ranks.clone()], "[{\"n\":2},{\"n\":3}]"),
+            ([ranks.clone(), ranks.clone()], "[{\"n\":3},{\"n\":3}]"),
             ([parts.clone(), without.clone()], "[{\"parts\":[1],\"n\":null},{\"parts\":null,\"n\":2}]"),
             ([without.clone(), parts.clone()], "[{\"n\":2,\"parts\":null},{\"n\":null,\"parts\":[1]}]"),
             ([parts.clone(), parts.clone()], "[{\"parts\":[1]},{\"parts\":[1]}]"),

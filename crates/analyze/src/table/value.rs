@@ -1,6 +1,7 @@
 //! The values of tables: single ones in rows, and typed vectors in columns.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ pub enum Value<'a> {
     Absent,
     /// An unsigned integer.
     U64(u64),
+    /// An interval of unsigned integers.
+    Interval(Interval),
     /// A signed integer.
     I64(i64),
     /// A floating-point number.
@@ -38,6 +41,48 @@ pub enum Value<'a> {
     Bool(bool),
     /// A list or a map, as in [`Nested`].
     Nested(&'a Nested),
+}
+
+/// An interval of integers: people read both ends, programs the lower one.
+///
+/// ```
+/// use perfpipe_analyze::table::{Format, Interval, Table};
+///
+/// let table = Table::of(&[Interval { low: 1, high: 4 }]).column("rank_low", |rank| Some(*rank)).done();
+/// let text = |format| {
+///     let mut text = Vec::new();
+///     table.write(format, &mut text)?;
+///     Ok::<_, perfpipe_analyze::Error>(String::from_utf8_lossy(&text).into_owned())
+/// };
+/// assert_eq!(text(Format::Csv)?, "rank_low\n1\n");
+/// assert_eq!(text(Format::Markdown)?, "| rank low |\n| ---: |\n| 1–4 |\n");
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Interval {
+    /// The lower end.
+    pub low: u64,
+    /// The upper end, which belongs to the interval.
+    pub high: u64,
+}
+
+/// Returns numbers as intervals.
+fn alone(numbers: &[Option<u64>]) -> Vec<Option<Interval>> {
+    numbers.iter().map(|number| number.map(|number| Interval { low: number, high: number })).collect()
+}
+
+/// Returns the lower ends, which programs read.
+#[cfg(any(feature = "frames", feature = "parquet"))]
+pub(super) fn lower(intervals: &[Option<Interval>]) -> Vec<Option<u64>> {
+    intervals.iter().map(|interval| interval.map(|interval| interval.low)).collect()
+}
+
+impl fmt::Display for Interval {
+    /// Formats both ends, or the only number: `1–4`, `7`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { low, high } = self;
+        if low == high { write!(f, "{low}") } else { write!(f, "{low}–{high}") }
+    }
 }
 
 /// A value with parts, as a list or a map: nested in JSON, and a text in all other formats.
@@ -109,7 +154,7 @@ impl Value<'_> {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Absent => None,
-            Self::U64(_) => Some(Kind::U64),
+            Self::U64(_) | Self::Interval(_) => Some(Kind::U64),
             Self::I64(_) => Some(Kind::I64),
             Self::F64(_) => Some(Kind::F64),
             Self::Text(_) | Self::Nested(_) => Some(Kind::Text),
@@ -121,6 +166,7 @@ impl Value<'_> {
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::U64(one), Self::U64(other)) => one.cmp(other),
+            (Self::Interval(one), Self::Interval(other)) => one.cmp(other),
             (Self::I64(one), Self::I64(other)) => one.cmp(other),
             (Self::F64(one), Self::F64(other)) => one.total_cmp(other),
             (Self::Text(one), Self::Text(other)) => one.cmp(other),
@@ -171,6 +217,7 @@ mod sealed {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     U64(Vec<Option<u64>>),
+    Interval(Vec<Option<Interval>>),
     I64(Vec<Option<i64>>),
     F64(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
@@ -210,6 +257,7 @@ impl Values {
     pub(super) fn append(&mut self, other: Self) {
         match (self, other) {
             (Self::U64(own), Self::U64(other)) => own.extend(other),
+            (Self::Interval(own), Self::Interval(other)) => own.extend(other),
             (Self::I64(own), Self::I64(other)) => own.extend(other),
             (Self::F64(own), Self::F64(other)) => own.extend(other),
             (Self::Text(own), Self::Text(other)) => own.extend(other),
@@ -221,13 +269,19 @@ impl Values {
                 let absent = vec![None; own.len()];
                 *own = Self::Nested(absent.into_iter().chain(other).collect());
             }
+            // A number is an interval of its own.
+            (Self::Interval(own), Self::U64(other)) => own.extend(alone(&other)),
+            (own @ Self::U64(_), Self::Interval(other)) => {
+                let numbers = if let Self::U64(numbers) = &*own { alone(numbers) } else { Vec::new() };
+                *own = Self::Interval(numbers.into_iter().chain(other).collect());
+            }
             _ => {}
         }
     }
 
     fn kind(&self) -> Kind {
         match self {
-            Self::U64(_) => Kind::U64,
+            Self::U64(_) | Self::Interval(_) => Kind::U64,
             Self::I64(_) => Kind::I64,
             Self::F64(_) => Kind::F64,
             Self::Text(_) => Kind::Text,
@@ -239,6 +293,7 @@ impl Values {
     fn len(&self) -> usize {
         match self {
             Self::U64(values) => values.len(),
+            Self::Interval(values) => values.len(),
             Self::I64(values) => values.len(),
             Self::F64(values) => values.len(),
             Self::Text(values) => values.len(),
@@ -251,6 +306,7 @@ impl Values {
     pub(super) fn get(&self, row: usize) -> Value<'_> {
         match self {
             Self::U64(values) => values.get(row).copied().flatten().into(),
+            Self::Interval(values) => values.get(row).copied().flatten().into(),
             Self::I64(values) => values.get(row).copied().flatten().into(),
             Self::F64(values) => values.get(row).copied().flatten().into(),
             Self::Text(values) => values.get(row).and_then(Option::as_deref).into(),
@@ -291,6 +347,22 @@ datum!(i64, I64, value);
 datum!(f64, F64, value);
 datum!(bool, Bool, value);
 datum!(String, Text);
+
+impl sealed::Sealed for Interval {}
+
+impl From<Interval> for Value<'_> {
+    fn from(interval: Interval) -> Self {
+        Self::Interval(interval)
+    }
+}
+
+impl Datum for Interval {
+    const KIND: Kind = Kind::U64;
+
+    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
+        Values::Interval(values.collect())
+    }
+}
 
 impl sealed::Sealed for Nested {}
 

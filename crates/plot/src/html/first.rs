@@ -106,13 +106,20 @@ fn of_one(summary: &Summary) -> Vec<Fact> {
     facts
 }
 
-/// Names the frameworks of the first rank, with their throughput.
+/// Names the frameworks that may have the first rank, or the fastest one if each may, with their throughput.
 fn best(report: &Report<'_>) -> Option<Fact> {
-    let first = report.league.standings.iter().filter(|standing| standing.rank == Some(1));
-    let names: Vec<String> =
-        first.map(|one| format!("{} {}/s", one_line(&one.framework), measured(one.throughput))).collect();
-    (!names.is_empty())
-        .then(|| Fact::new(if names.len() > 1 { "Best (tie)" } else { "Best" }, names.join(", ")))
+    let league = report.league;
+    let best = league.best();
+    let (name, named) = match best.len() {
+        0 => ("Highest throughput", league.fastest().into_iter().collect()),
+        1 => ("Best", best),
+        _ => ("May be best", best),
+    };
+    let named: Vec<String> = named
+        .iter()
+        .map(|one| format!("{} {}/s", one_line(&one.framework), measured(one.throughput)))
+        .collect();
+    (!named.is_empty()).then(|| Fact::new(name, named.join(", ")))
 }
 
 /// Tells when the runs were started: the first and the last, if there are several.
@@ -297,6 +304,6 @@ pub(super) fn league(report: &Report<'_>, runs: &[Grouped<'_>]) -> String {
     let table =
         Look { beneath: &RANGE, content: &content, ..Look::default() }.table("league", &league.table());
     let note = |note: &String| format!("<p>{}</p>\n", escaped(&one_line(note)));
-    let notes: String = league.notes().iter().map(note).collect();
+    let notes: String = league.notes().iter().chain(&league.note_on_hold()).map(note).collect();
     format!("<section id=\"league\">\n<h2>League</h2>\n{table}{notes}</section>\n")
 }

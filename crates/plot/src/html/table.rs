@@ -1,6 +1,6 @@
 //! Tables as HTML.
 
-use perfpipe_analyze::table::{Column, Table, TableBuilder, Value};
+use perfpipe_analyze::table::{Column, Interval, Table, TableBuilder, Value};
 
 use crate::output::svg::escaped;
 
@@ -148,7 +148,9 @@ fn class(column: &Column) -> &'static str {
 fn exact(value: &Value<'_>) -> String {
     match value {
         Value::Absent => " data-value=\"\"".to_owned(),
-        Value::U64(number) => format!(" data-value=\"{number}\""),
+        Value::U64(number) | Value::Interval(Interval { low: number, .. }) => {
+            format!(" data-value=\"{number}\"")
+        }
         Value::I64(number) => format!(" data-value=\"{number}\""),
         Value::F64(number) => format!(" data-value=\"{number}\""),
         _ => String::new(),

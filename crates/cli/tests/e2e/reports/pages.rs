@@ -87,8 +87,8 @@ fn league_comes_in_every_format() {
     let csv = league("csv");
     assert_eq!(
         header(&csv),
-        "rank,framework,repeats,throughput,throughput_min,throughput_max,p50,p95,p99,failures_percent,cpu_mean,\
-         cpu_coverage,requests_per_cpu_second,load_max,partial"
+        "rank_low,rank_high,framework,repeats,throughput,throughput_min,throughput_max,p50,p95,p99,\
+         failures_percent,cpu_mean,cpu_coverage,requests_per_cpu_second,load_max,partial"
     );
     let rows = rows(&csv);
     assert_eq!((rows.len(), rows[0]["framework"].as_str()), (3, "nio"));
@@ -96,13 +96,54 @@ fn league_comes_in_every_format() {
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json[0]["framework"], "nio");
     assert!(text.contains(&format!("\"throughput\":{},", rows[0]["throughput"])), "{text}");
-    assert_eq!((json[0]["rank"].as_i64(), &json[1]["rank"]), (Some(1), &serde_json::Value::Null));
+    assert_eq!((json[0]["rank_high"].as_i64(), &json[1]["rank_low"]), (Some(1), &serde_json::Value::Null));
     let md = league("md");
     assert!(md.starts_with("| rank | framework | throughput"), "{md}");
     // What is told of runs for programs' sake is not shown to people, and what they should know is told beneath.
     assert!(!md.contains("repeats") && !md.contains("partial"), "{md}");
     assert!(md.contains("\nNot ranked, with \\> 1 % failures: spring, go.\n"), "{md}");
     assert!(md.trim_end().lines().last().is_some_and(|line| line.contains("--cpu-scale")), "{md}");
+}
+
+/// A minute whose load climbs for 36 s and is held for 24 s, at a rate of requests in either part.
+fn climbing(ramp: u64, hold: u64) -> String {
+    let mut log = "timeStamp,elapsed,label,responseCode,success,allThreads\n".to_owned();
+    for second in 0..60u64 {
+        let (rate, threads) = if second < 36 { (ramp, 1 + second / 2) } else { (hold, 36) };
+        for at in 0..rate {
+            let time = 1_700_000_000_000 + second * 1000 + at * 1000 / rate;
+            log.push_str(&format!("{time},7,Get,200,true,{threads}\n"));
+        }
+    }
+    log
+}
+
+#[test]
+fn league_names_the_ranks_of_the_holds_where_they_are_others() {
+    let store = Store::embedded();
+    for (framework, ramp, hold) in [("early", 50, 50), ("late", 30, 62)] {
+        for repeat in 0..3 {
+            let path = store.file("log.csv", climbing(ramp + repeat, hold + repeat));
+            let key = ["--framework", framework, "--test", "2048", "--append-repeat", "--quiet"];
+            store.run(&[&["ingest", &path], &key[..]].concat()).said();
+        }
+    }
+    let league = |flags: &[&str]| report_into(&store, "charts", flags).0.text();
+    let first = |text: &str| rows(text)[0]["framework"].clone();
+    let note =
+        "The holds alone rank otherwise: late 1 (63.0/s), early 2 (51.0/s). Rank by them with --phase hold.";
+    let whole = league(&[]);
+    assert!(whole.lines().any(|line| line == note), "{whole}");
+    assert_eq!(first(&league(&["--table", "csv"])), "early");
+    // Who follows it gets these ranks, and no further note.
+    let held = league(&["--phase", "hold"]);
+    assert!(!held.contains("holds alone") && held.contains("   1  late "), "{held}");
+    assert_eq!(first(&league(&["--phase", "hold", "--table", "csv"])), "late");
+    // Of a part of the runs, nothing is said of the whole.
+    assert!(!league(&["--from", "10"]).contains("holds alone"));
+    assert!(league(&["--format", "html"]).contains(note));
+    let page = std::fs::read_to_string(store.folder.path().join("charts/report_2048.html")).unwrap();
+    assert!(page.contains("The holds alone rank otherwise: late 1 (63.0/s), early 2 (51.0/s).</p>"));
 }
 
 #[test]

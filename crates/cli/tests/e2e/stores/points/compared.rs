@@ -94,13 +94,21 @@ fn league_at_a_level_ranks_those_that_do_not_fail() {
     let sweep = |more: &[&str]| store.run(&[&["sweep", "--test", "/hello"], more].concat());
     let league = |at: &str| {
         let rows = rows(&sweep(&["--at", at, "--format", "csv"]).text());
-        rows.into_iter().map(|row| (row["rank"].clone(), row["framework"].clone())).collect::<Vec<_>>()
+        rows.into_iter()
+            .map(|row| (format!("{}–{}", row["rank_low"], row["rank_high"]), row["framework"].clone()))
+            .collect::<Vec<_>>()
     };
-    assert_eq!(league("32"), [("1".into(), "alpha".into()), ("2".into(), "beta".into())]);
+    assert_eq!(league("32"), [("1–1".into(), "alpha".into()), ("2–2".into(), "beta".into())]);
     // From c = 64 on, beta sheds nearly all requests.
-    assert_eq!(league("c64"), [("1".into(), "alpha".to_owned()), (String::new(), "beta".into())]);
+    assert_eq!(league("c64"), [("1–1".into(), "alpha".to_owned()), ("–".into(), "beta".into())]);
     assert_told(&sweep(&["--at", "64"]).err, &["not ranked", "beta"]);
     assert_told(&sweep(&["--at", "65"]).complaint(1), &["at concurrency 65", "1, 2, 4, 8, 16, 32, 64, 128"]);
+    // Of one repeat each, nothing is known of ranks.
+    let once = output("wrk/sweep/alpha_c32_r1.txt");
+    let other = output("wrk/sweep/beta_c32_r1.txt");
+    let named = ["--name", "{framework}_c{concurrency}_r{repeat}.txt", "--test", "/hello", "--at", "32"];
+    let single = store.run(&[&["sweep", &once, &other], &named[..]].concat());
+    assert_told(&single.text(), &["1–2  alpha", "1–2  beta"]);
     let html = sweep(&["--at", "32", "--format", "html"]).text();
     assert_told(&html, &["alpha", "/hello at concurrency 32"]);
 }
