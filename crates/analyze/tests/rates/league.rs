@@ -254,7 +254,7 @@ fn table(first: u64) -> bool {
 
 /// Fixed seeds, and a fresh set that nobody tuned anything by.
 #[test]
-#[ignore = "minutes: .ci/long rates"]
+#[ignore = "minutes: .ci/long truth"]
 fn whole_trial_of_ranks() {
     let fixed = table(10);
     let fresh = table(fastrand::u64(..) >> 16);
