@@ -102,8 +102,8 @@ pub mod points {
 
 pub use check::{Baseline, Outlook, Rule, Verdict, check, verdict_table};
 pub use compare::{
-    Change, Drift, LevelChange, Measure, Measured, Noise, Outcome, Part, SeriesKey, Side, Trend, Trends,
-    Version, change_table, compare, compare_sides, trend_table,
+    Change, Direction, Drift, LevelChange, Measure, Measured, Noise, Outcome, Part, Power, SeriesKey, Side,
+    Trend, Trends, Version, change_table, compare, compare_sides, trend_table,
 };
 pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};

@@ -1,6 +1,7 @@
 //! A difference between two sides, its outcome, and the table of changes.
 
 use super::measure::{Growth, Measure, Part};
+use super::repeats::Power;
 use crate::table::{Table, Tone};
 
 /// One figure, compared between two sides.
@@ -19,15 +20,20 @@ pub struct Change {
     pub b: Option<f64>,
     /// The 99 % confidence interval of the difference b − a; `None` if it can't be computed.
     pub interval: Option<(f64, f64)>,
+    /// The 99 % confidence interval of the change in percent of the baseline's value; `None` if it can't be computed, or
+    /// the baseline may be 0.
+    pub percent_interval: Option<(f64, f64)>,
     /// The p-value, 0 to 1: the probability of so large a difference by chance alone. `None` if it can't be computed.
     pub p: Option<f64>,
-    /// The p-value adjusted for all figures compared at once (Holm). A value below 0.01 is a change. If nothing
-    /// changed, any change at all is reported in at most one of a hundred comparisons.
+    /// The p-value adjusted for all figures that decide (Holm). A value below 0.01 is a change. If nothing changed, any
+    /// change at all is reported in at most one of a hundred comparisons. `None` for exploratory figures.
     pub p_adjusted: Option<f64>,
     /// The noise that the difference was compared with.
     pub noise: Noise,
     /// The classification of the difference.
     pub outcome: Outcome,
+    /// What the repeats could have shown of this figure; `None` if it does not decide, or the noise is that of the seconds.
+    pub power: Option<Power>,
 }
 
 /// The source of the noise that a difference is compared with.
@@ -56,42 +62,77 @@ impl Noise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Within noise: the interval of the difference contains zero.
-    Noise,
-    /// Beyond noise, for the better.
-    Better,
-    /// Beyond noise, for the worse.
-    Worse,
-    /// Beyond noise: more of a figure that is neither good nor bad by itself.
-    More,
-    /// Beyond noise: less of a figure that is neither good nor bad by itself.
-    Less,
-    /// Can't be decided: the runs are too short for the memory of their noise, or a run does not have the figure, and
-    /// then there is no interval; or the interval does not contain zero, but that may be chance among so many figures;
-    /// or the figure of the hold, a part of the run, has changed.
+    /// A change is shown.
+    Shown(Direction),
+    /// These runs differ, by the noise of their seconds. Whether other runs would, single starts do not show.
+    TheseRuns(Direction),
+    /// No change is shown. That does not mean that there is none.
+    NotShown,
+    /// Other figures decide.
+    Exploratory,
+    /// Can't be judged: the runs are too short for the memory of their noise, or a run does not have the figure.
     Unknown,
 }
+
+/// The direction of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Direction {
+    /// For the better.
+    Better,
+    /// For the worse.
+    Worse,
+    /// More of a figure that is neither good nor bad by itself.
+    More,
+    /// Less of a figure that is neither good nor bad by itself.
+    Less,
+}
+
+/// The colours of outcomes on a terminal.
+pub(super) const TONES: &[(&str, Tone)] = &[
+    ("better", Tone::Good),
+    ("worse", Tone::Bad),
+    ("better (these runs)", Tone::Doubt),
+    ("worse (these runs)", Tone::Doubt),
+    ("unknown", Tone::Doubt),
+];
 
 impl Outcome {
     /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Noise => "noise",
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::More => "more",
-            Self::Less => "less",
+            Self::Shown(direction) => direction.name(),
+            Self::TheseRuns(Direction::Better) => "better (these runs)",
+            Self::TheseRuns(Direction::Worse) => "worse (these runs)",
+            Self::TheseRuns(Direction::More) => "more (these runs)",
+            Self::TheseRuns(Direction::Less) => "less (these runs)",
+            Self::NotShown => "not shown",
+            Self::Exploratory => "exploratory",
             Self::Unknown => "unknown",
         }
     }
 
-    /// Classifies a difference that is not beyond noise, by its own interval.
-    pub(super) fn not_shown((low, high): (f64, f64)) -> Self {
-        if low <= 0.0 && high >= 0.0 { Self::Noise } else { Self::Unknown }
+    /// Returns the direction of a change that is shown, of these runs at least.
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            Self::Shown(direction) | Self::TheseRuns(direction) => Some(direction),
+            _ => None,
+        }
+    }
+}
+
+impl Direction {
+    /// Returns the name used in output: `better`, `worse`, `more` or `less`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::More => "more",
+            Self::Less => "less",
+        }
     }
 
-    /// Classifies a difference that is beyond noise.
-    pub(super) fn beyond_noise(growth: Growth, grows: bool) -> Self {
+    pub(super) fn of(growth: Growth, grows: bool) -> Self {
         match (growth, grows) {
             (Growth::Good, true) | (Growth::Bad, false) => Self::Better,
             (Growth::Good, false) | (Growth::Bad, true) => Self::Worse,
@@ -109,8 +150,9 @@ impl Change {
     }
 }
 
-/// Builds a table of changes: `run`, `part`, `measure`, `unit`, `a`, `b`, `change_percent`, `difference_low`,
-/// `difference_high`, `outcome`, `p`, `p_adjusted` and `noise`.
+/// Builds a table of changes: `run`, `part`, `measure`, `unit`, `a`, `b`, `change_percent` and its interval
+/// (`change_percent_low`, `change_percent_high`), `difference_low`, `difference_high`, `outcome`, `p`, `p_adjusted` and
+/// `noise`. For people, the interval of the difference is left out.
 pub fn change_table(changes: &[Change]) -> Table {
     Table::of(changes)
         .column("run", |row| Some(row.run.clone()))
@@ -129,24 +171,28 @@ pub fn change_table(changes: &[Change]) -> Table {
         .title("change")
         .unit("%", 1)
         .major()
-        .column("difference_low", |row| row.interval.map(|(low, _)| low))
+        .column("change_percent_low", |row| row.percent_interval.map(|(low, _)| low))
         .title("99 % from")
-        .unit("", 2)
+        .unit("%", 1)
         .minor()
-        .column("difference_high", |row| row.interval.map(|(_, high)| high))
+        .column("change_percent_high", |row| row.percent_interval.map(|(_, high)| high))
         .title("to")
-        .unit("", 2)
+        .unit("%", 1)
         .minor()
+        .column("difference_low", |row| row.interval.map(|(low, _)| low))
+        .people_see(false)
+        .column("difference_high", |row| row.interval.map(|(_, high)| high))
+        .people_see(false)
         .column("outcome", |row| Some(row.outcome.name().to_owned()))
         .title("b is")
         .major()
-        .tones(&[("better", Tone::Good), ("worse", Tone::Bad), ("unknown", Tone::Doubt)])
+        .tones(TONES)
         .column("p", |row| row.p)
-        .unit("", 4)
+        .probability()
         .minor()
         .column("p_adjusted", |row| row.p_adjusted)
         .title("p of all")
-        .unit("", 4)
+        .probability()
         .minor()
         .column("noise", |row| Some(row.noise.name().to_owned()))
         .title("noise from")

@@ -15,6 +15,8 @@ const ROUNDING: f64 = 1e-9;
 pub(super) struct Difference {
     /// The 99 % confidence interval.
     pub(super) interval: (f64, f64),
+    /// The 99 % confidence interval of the change in percent; `None` if the baseline may be 0.
+    pub(super) percent: Option<(f64, f64)>,
     /// The p-value: the probability of so large a difference by chance alone.
     pub(super) p: f64,
 }
@@ -72,12 +74,35 @@ impl Side for OfMean {
 
 /// Estimates the difference b − a; `None` if either figure has too few data for finite limits.
 pub(super) fn difference(a: &dyn Side, b: &dyn Side) -> Option<Difference> {
-    let degrees = degrees(a, b);
-    let interval = interval(a, b, student::distance(MISSED, degrees));
+    difference_with(a, b, degrees_of_both(a, b))
+}
+
+/// Estimates the difference b − a, given the degrees of freedom of both noises together.
+pub(super) fn difference_with(a: &dyn Side, b: &dyn Side, degrees: f64) -> Option<Difference> {
+    let deviations = student::distance(MISSED, degrees);
+    let interval = interval(a, b, deviations);
     if !interval.0.is_finite() || !interval.1.is_finite() {
         return None;
     }
-    Some(Difference { interval, p: likelihood(a, b, degrees) })
+    let percent = ratio(a, b, deviations).map(|(low, high)| ((low - 1.0) * 100.0, (high - 1.0) * 100.0));
+    Some(Difference { interval, percent, p: likelihood(a, b, degrees) })
+}
+
+/// Combines the limits of both figures into an interval of their ratio b ÷ a: the ratios r at which the interval of
+/// b − r·a contains zero (Fieller, "Some problems in interval estimation", 1954; with asymmetrical limits Donner and Zou,
+/// "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012). It contains 1 just
+/// where the interval of the difference contains zero. `None` if the limits of `a` reach zero.
+fn ratio(a: &dyn Side, b: &dyn Side, deviations: f64) -> Option<(f64, f64)> {
+    let (of_a, of_b) = (a.limits(deviations), b.limits(deviations));
+    let (a, b) = (a.value(), b.value());
+    if of_a.0 <= 0.0 || b < 0.0 {
+        return None;
+    }
+    let squares = |end_of_a: f64, end_of_b: f64| ((end_of_a - a).powi(2), (end_of_b - b).powi(2));
+    let root = |(of_a, of_b): (f64, f64)| (a * a * of_b + b * b * of_a - of_a * of_b).max(0.0).sqrt();
+    let (down, up) = (squares(of_a.1, of_b.0), squares(of_a.0, of_b.1));
+    let low = ((b * b - down.1) / (a * b + root(down))).max(0.0);
+    Some((low, (a * b + root(up)) / (a * a - up.0)))
 }
 
 /// Combines the limits of both figures into an interval of their difference (Zou and Donner, "Construction of
@@ -92,7 +117,7 @@ fn interval(a: &dyn Side, b: &dyn Side, deviations: f64) -> (f64, f64) {
 }
 
 /// Returns the degrees of freedom of both noises together (Welch 1947, Satterthwaite 1946).
-fn degrees(a: &dyn Side, b: &dyn Side) -> f64 {
+pub(super) fn degrees_of_both(a: &dyn Side, b: &dyn Side) -> f64 {
     let square = |side: &dyn Side| {
         let (low, high) = side.limits(2.0);
         ((high - low) / 4.0).powi(2)
@@ -136,6 +161,25 @@ mod tests {
     }
 
     #[test]
+    fn change_in_percent_has_the_limits_of_fieller() {
+        let side = |mean, error, degrees| OfMean { mean, error, degrees };
+        let (a, b) = (side(100.0, 2.0, 8.0), side(90.0, 3.0, 8.0));
+        let found = difference_with(&a, &b, 8.0).unwrap();
+        let (low, high) = found.percent.unwrap();
+        let t = student::distance(0.01, 8.0);
+        for percent in [low, high] {
+            let ratio = 1.0 + percent / 100.0;
+            let distance = (90.0 - ratio * 100.0).abs() / 3.0_f64.hypot(ratio * 2.0);
+            assert!((distance / t - 1.0).abs() < 1e-9, "{percent}");
+        }
+        assert!(low < -10.0 && high > -10.0, "{low} {high}");
+        // Nothing is said of a change from what may be zero, and nothing falls by more than all.
+        assert_eq!(difference_with(&side(5.0, 2.0, 8.0), &b, 8.0).unwrap().percent, None);
+        let fallen = difference_with(&side(100.0, 1.0, 8.0), &side(1.0, 1.0, 8.0), 8.0).unwrap();
+        assert_eq!(fallen.percent.unwrap().0, -100.0);
+    }
+
+    #[test]
     fn values_without_scatter_differ_surely_or_not_at_all() {
         let side = |mean| OfMean { mean, error: 0.0, degrees: 9.0 };
         assert_eq!(difference(&side(10.0), &side(10.0)).unwrap().p, 1.0);
@@ -149,6 +193,9 @@ mod tests {
             let b = OfMean { mean: f64::from(at) / 50.0, error: 1.0, degrees: 12.0 };
             let found = difference(&OfMean { mean: 0.0, error: 1.0, degrees: 12.0 }, &b).unwrap();
             assert_eq!(found.interval.0 > 0.0, found.p < MISSED, "{found:?}");
+            let b = OfMean { mean: 50.0 + b.mean, ..b };
+            let found = difference(&OfMean { mean: 50.0, error: 1.0, degrees: 12.0 }, &b).unwrap();
+            assert_eq!(found.percent.unwrap().0 > 0.0, found.p < MISSED, "{found:?}");
         }
     }
 }

@@ -8,6 +8,7 @@ mod measure;
 mod measured;
 mod memory;
 pub(crate) mod points;
+mod repeats;
 mod scatter;
 mod sides;
 mod trend;
@@ -18,19 +19,20 @@ use perfpipe_ingest::StoredRun;
 use crate::error::Result;
 use crate::view::View;
 
-pub use self::change::{Change, Noise, Outcome, change_table};
+pub use self::change::{Change, Direction, Noise, Outcome, change_table};
 pub use self::measure::{Measure, Part, SeriesKey};
 pub use self::measured::Measured;
+pub use self::repeats::Power;
 pub use self::sides::{Side, compare_sides};
 pub use self::trend::{Drift, LevelChange, Trend, Trends, Version, trend_table};
 
-/// Compares two stored runs, each with its own view, as [`compare_sides`] does.
+/// Compares two stored runs, each with its own view, as [`compare_sides`] does where all figures decide.
 ///
 /// # Errors
 /// The same errors as [`crate::Timeline::new`], for either run.
 ///
 /// ```
-/// use perfpipe_analyze::{Measure, Outcome, View, compare};
+/// use perfpipe_analyze::{Direction, Measure, Outcome, View, compare};
 /// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
 /// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 ///
@@ -42,13 +44,13 @@ pub use self::trend::{Drift, LevelChange, Trend, Trends, Version, trend_table};
 /// };
 /// let view = View::default();
 /// let changes = compare((&run(1000), &view), (&run(1100), &view))?;
-/// assert_eq!((&changes[0].measure, changes[0].outcome), (&Measure::Throughput, Outcome::Better));
-/// assert_eq!(compare((&run(1000), &view), (&run(1000), &view))?[0].outcome, Outcome::Noise);
+/// assert_eq!((&changes[0].measure, changes[0].outcome), (&Measure::Throughput, Outcome::TheseRuns(Direction::Better)));
+/// assert_eq!(compare((&run(1000), &view), (&run(1000), &view))?[0].outcome, Outcome::NotShown);
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
 pub fn compare(a: (&StoredRun, &View), b: (&StoredRun, &View)) -> Result<Vec<Change>> {
     let side = |(run, view): (&StoredRun, &View)| Measured::new(run, view).map(|run| Side::of(vec![run]));
-    Ok(compare_sides(&side(a)?, &[side(b)?]))
+    Ok(compare_sides(&side(a)?, &[side(b)?], &[]))
 }
 
 #[cfg(test)]
@@ -83,22 +85,19 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_noise_and_a_tenth_is_not() {
+    fn chance_is_not_shown_and_a_tenth_is() {
         let mut chance = fastrand::Rng::with_seed(7);
         let mut told = 0;
         for _ in 0..20 {
             let calm = run(&mut chance, 120, 100, 40);
             let found = outcomes(&calm, &run(&mut chance, 120, 100, 40));
-            told += found
-                .iter()
-                .filter(|(_, outcome)| matches!(outcome, Outcome::Better | Outcome::Worse))
-                .count();
+            told += found.iter().filter(|(_, outcome)| outcome.direction().is_some()).count();
             let found = outcomes(&calm, &run(&mut chance, 120, 90, 44));
             for (measure, outcome) in found {
                 match measure {
-                    Measure::FailuresPercent => assert_eq!(outcome, Outcome::Noise),
+                    Measure::FailuresPercent => assert_eq!(outcome, Outcome::NotShown),
                     Measure::CpuMean => assert_eq!(outcome, Outcome::Unknown),
-                    _ => assert_eq!(outcome, Outcome::Worse, "{measure}"),
+                    _ => assert_eq!(outcome, Outcome::TheseRuns(Direction::Worse), "{measure}"),
                 }
             }
         }

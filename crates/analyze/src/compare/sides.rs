@@ -1,12 +1,13 @@
 //! The comparison of a baseline with other sides: runs, or repeats of a run.
 
-use super::change::{Change, Noise, Outcome};
+use super::change::{Change, Direction, Noise, Outcome};
 use super::difference::{Difference, MISSED, OfMean, OfSeconds, Side as Known, difference};
 use super::family;
 use super::figure::{Figure, Noise as FigureNoise};
 use super::measure::{Measure, Part};
 use super::measured::{Figures, Measured};
 use super::memory::ENDLESS;
+use super::repeats::{OfRepeats, Repeats};
 use crate::view::View;
 
 /// The least degrees of freedom of the repeats, for their scatter to be used as noise.
@@ -50,12 +51,13 @@ impl<'a> Pair<'a> {
     /// Computes the difference for a view, not judged yet. `server` is the memory seen in the server's figures.
     fn compared(self, run: &str, view: &View, server: f64) -> Compared {
         let Self { measure, a, b, memory, .. } = self;
-        let (known, is_sure, noise) = match memory {
-            None => (a.by_repeats(&b), true, a.of_repeats(&b)),
-            Some(memory) => {
-                let (known, is_sure) = a.by_seconds(&b, memory, server).unzip();
-                (known, is_sure.unwrap_or(false), Noise::Seconds)
-            }
+        let repeats = memory.is_none().then(|| a.by_repeats(&b)).flatten();
+        let seconds = memory.and_then(|memory| a.by_seconds(&b, memory, server));
+        let known = repeats.map(|repeats| repeats.difference).or(seconds.map(|(known, _)| known));
+        let noise = match (memory, repeats) {
+            (Some(_), _) => Noise::Seconds,
+            (None, Some(repeats)) if repeats.by_least => Noise::SecondsOfRepeats,
+            (None, _) => Noise::Repeats,
         };
         let change = Change {
             run: run.to_owned(),
@@ -64,12 +66,15 @@ impl<'a> Pair<'a> {
             a: a.mean,
             b: b.mean,
             interval: known.map(|known| known.interval),
+            percent_interval: known.and_then(|known| known.percent),
             p: known.map(|known| known.p),
             p_adjusted: None,
             noise,
             outcome: Outcome::Unknown,
+            power: None,
         };
-        Compared { change, is_sure }
+        let is_sure = seconds.is_none_or(|(_, is_sure)| is_sure);
+        Compared { change, is_of_whole: self.part == Part::Run, is_sure, repeats }
     }
 
     /// Returns true if the runs wander. Only throughput over the whole run is tested: it has the least memory of its
@@ -83,8 +88,22 @@ impl<'a> Pair<'a> {
 /// A change, with what is needed to judge it.
 struct Compared {
     change: Change,
+    /// True of all that the view has, and not of the hold in it.
+    is_of_whole: bool,
     /// True if the noise is known well enough to rule out a difference beyond it.
     is_sure: bool,
+    /// The scatter of the repeats, if that is the noise.
+    repeats: Option<OfRepeats>,
+}
+
+impl Compared {
+    /// Returns the place of the figure among those that decide; `None` if it is exploratory.
+    fn place(&self, decide: &[Measure]) -> Option<usize> {
+        if decide.is_empty() {
+            return Some(0);
+        }
+        decide.iter().position(|measure| self.is_of_whole && *measure == self.change.measure)
+    }
 }
 
 impl Side {
@@ -97,6 +116,11 @@ impl Side {
             [first, ..] => first.info().key.clone().with_repeat(1).to_string(),
         };
         Self { name, runs }
+    }
+
+    /// Returns the figures of the side's runs, by their names in the summary: of series, those of any run.
+    pub fn measures(&self) -> Vec<&Measure> {
+        measures(self, &[], Part::Run)
     }
 
     /// Returns true if all runs have this part.
@@ -117,15 +141,21 @@ impl Side {
 /// Compares other sides with a baseline, each by itself.
 ///
 /// The figures are throughput, failures, CPU, mean elapsed, the baseline's percentiles, and the mean and the greatest
-/// value of each of the server's other series, for the hold if all runs have one, and for the whole run. They are those
+/// value of each of the server's other series, for the whole run, and for the hold if all runs have one. They are those
 /// of each run's [`Timeline`](crate::Timeline). A series that not all runs have in the same unit has no value on the side
 /// where it lacks, and an unknown outcome.
 ///
+/// # Figures that decide
+/// `decide` names the figures that decide, of all seconds that the views have; they come first, in this order. All others
+/// are exploratory: they have an interval and a p-value, and no outcome. Without any, all figures decide together. The fewer
+/// decide, the smaller are the differences that can be shown.
+///
 /// # Noise
 /// With at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
-/// repeats (Welch's t test; a single run is taken to scatter as the other side's runs do). It contains the differences
-/// between starts of a server. Repeats are taken to scatter at least as much as the seconds within them; where that is
-/// most of the noise, [`Change::noise`] is [`Noise::SecondsOfRepeats`].
+/// repeats: Student's t test with a pooled variance for equal numbers, for unequal ones that or Welch's, whichever is
+/// wider; a single run is taken to scatter as the other side's runs do. It contains the differences between starts of a
+/// server. Repeats are taken to scatter at least as much as the seconds within them; where they do not,
+/// [`Change::noise`] is [`Noise::SecondsOfRepeats`].
 ///
 /// Otherwise the noise is the scatter of the seconds within the runs, each phase by itself. Its memory, that is, how
 /// long a second affects those after it, is estimated from the runs (Politis and White 2004). The variance of a mean is
@@ -134,22 +164,27 @@ impl Side {
 /// exceed them (Woodruff 1952), failures have limits of counts.
 ///
 /// # Outcome
-/// A difference is a change if chance makes one as large, in any of the figures compared at once, in less than one of a
-/// hundred comparisons (Holm 1979). The outcome is unknown if a run has fewer than 24 seconds, or fewer than seven
-/// blocks by any figure that depends on the server, unless the difference is beyond noise even if all seconds of a run
-/// varied as one. It is unknown, too, if the difference is beyond its own 99 % interval but not beyond chance among all
-/// figures, and for a whole run whose hold has changed: neither is within noise.
-pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
-    let mut all: Vec<Compared> = others.iter().flat_map(|other| against(baseline, other)).collect();
-    judge(&mut all);
+/// A difference is a change if chance makes one as large, in any of the figures that decide, in less than one of a
+/// hundred comparisons (Holm 1979): one of these runs only ([`Outcome::TheseRuns`]), where the noise is that of the seconds
+/// of single starts. The outcome is unknown if a run has fewer than 24 seconds, or fewer than seven blocks by any figure that
+/// depends on the server, unless the difference is beyond noise even if all seconds of a run varied as one.
+pub fn compare_sides(baseline: &Side, others: &[Side], decide: &[Measure]) -> Vec<Change> {
+    let against = |other| {
+        let mut all: Vec<Compared> = against(baseline, other).collect();
+        all.sort_by_key(|compared| compared.place(decide).unwrap_or(usize::MAX));
+        all
+    };
+    let mut all: Vec<Compared> = others.iter().flat_map(against).collect();
+    judge(&mut all, decide);
     all.into_iter().map(|compared| compared.change).collect()
 }
 
 /// Computes the differences of one side, not judged yet.
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
-    let measures =
-        |(part, _): &'a Figures| measures(baseline, other, *part).into_iter().map(|measure| (*part, measure));
+    let measures = |(part, _): &'a Figures| {
+        measures(baseline, &other.runs, *part).into_iter().map(|measure| (*part, measure))
+    };
     let pairs: Vec<Pair<'_>> = parts
         .iter()
         .flat_map(measures)
@@ -170,9 +205,9 @@ fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Comp
 }
 
 /// Returns the figures of a part: those of the baseline's first run, and the series of all other runs.
-fn measures<'a>(baseline: &'a Side, other: &'a Side, part: Part) -> Vec<&'a Measure> {
+fn measures<'a>(baseline: &'a Side, others: &'a [Measured], part: Part) -> Vec<&'a Measure> {
     let mut all: Vec<&Measure> = Vec::new();
-    for (at, run) in baseline.runs.iter().chain(&other.runs).enumerate() {
+    for (at, run) in baseline.runs.iter().chain(others).enumerate() {
         for measure in run.measures(part).filter(|measure| at == 0 || measure.series().is_some()) {
             if !all.contains(&measure) {
                 all.push(measure);
@@ -192,39 +227,33 @@ fn memory_of_server(pairs: &[Pair<'_>]) -> f64 {
     of_server.filter_map(|pair| pair.memory).fold(0.0, f64::max)
 }
 
-/// Sets the outcome of each difference, adjusted for all of them.
-fn judge(all: &mut [Compared]) {
+/// Sets the outcome of each difference, adjusted for all that decide.
+fn judge(all: &mut [Compared], decide: &[Measure]) {
     // A figure that is 0 on both sides can't be a false alarm, so it does not count.
     let could_be = |change: &Change| change.p.is_some() && !(change.a == Some(0.0) && change.b == Some(0.0));
-    let members = || all.iter().filter(|compared| could_be(&compared.change));
-    let likelihoods: Vec<f64> = members().filter_map(|compared| compared.change.p).collect();
-    let mut adjusted = family::adjusted(&likelihoods).into_iter();
-    for Compared { change, is_sure } in &mut *all {
-        change.p_adjusted = if could_be(change) { adjusted.next() } else { change.p };
-        let changed = Outcome::beyond_noise(change.measure.growth(), change.b > change.a);
-        match (change.p_adjusted, change.interval) {
-            (Some(p), _) if p < MISSED => change.outcome = changed,
-            (Some(_), Some(interval)) if *is_sure => change.outcome = Outcome::not_shown(interval),
-            _ => (change.interval, change.p, change.p_adjusted) = (None, None, None),
-        }
-    }
-    doubt_runs_whose_holds_changed(all);
-}
-
-/// Makes the outcome of a whole run unknown where it is within noise, but its hold, a part of it, has changed: the noise of
-/// its ramp hides the change.
-fn doubt_runs_whose_holds_changed(all: &mut [Compared]) {
-    let is_changed = |change: &Change| !matches!(change.outcome, Outcome::Noise | Outcome::Unknown);
-    let holds: Vec<(String, Measure)> = all
-        .iter()
-        .map(|compared| &compared.change)
-        .filter(|change| change.part == Part::Hold && is_changed(change))
-        .map(|change| (change.run.clone(), change.measure.clone()))
-        .collect();
-    for Compared { change, .. } in all.iter_mut().filter(|compared| compared.change.part == Part::Run) {
-        let of_hold = |(run, measure): &(String, Measure)| *run == change.run && *measure == change.measure;
-        if change.outcome == Outcome::Noise && holds.iter().any(of_hold) {
-            change.outcome = Outcome::Unknown;
+    let decides = |compared: &Compared| compared.place(decide).is_some();
+    let members = all.iter().filter(|compared| decides(compared) && could_be(&compared.change));
+    let likelihoods: Vec<f64> = members.filter_map(|compared| compared.change.p).collect();
+    let mut family = family::adjusted(&likelihoods).into_iter();
+    let first = MISSED / likelihoods.len().max(1) as f64;
+    for compared in &mut *all {
+        let decides = decides(compared);
+        let Compared { change, is_sure, repeats, .. } = compared;
+        let member = if decides && could_be(change) { family.next() } else { None };
+        change.p_adjusted = member.map(|member| member.adjusted).or(change.p.filter(|_| decides));
+        change.power = member.zip(*repeats).and_then(|(member, repeats)| repeats.power(member.level, first));
+        let direction = Direction::of(change.measure.growth(), change.b > change.a);
+        let is_beyond = change.p_adjusted.or(change.p).is_some_and(|p| p < MISSED);
+        let shown = if change.noise == Noise::Seconds { Outcome::TheseRuns } else { Outcome::Shown };
+        change.outcome = match change.p {
+            Some(_) if !decides && (is_beyond || *is_sure) => Outcome::Exploratory,
+            Some(_) if is_beyond => shown(direction),
+            Some(_) if *is_sure => Outcome::NotShown,
+            _ => Outcome::Unknown,
+        };
+        if change.outcome == Outcome::Unknown {
+            (change.interval, change.percent_interval) = (None, None);
+            (change.p, change.p_adjusted) = (None, None);
         }
     }
 }
@@ -262,50 +291,16 @@ impl Values<'_> {
     }
 
     /// Computes the difference with the scatter of the repeats as noise.
-    fn by_repeats(&self, other: &Self) -> Option<Difference> {
-        let (a, b) = (self.mean?, other.mean?);
-        let (of_a, of_b) = (self.between(), other.between());
-        let side = |values: &Self, mean, own: Option<f64>, others: Option<f64>| {
-            let variance = own.or(others)?;
-            let repeats = values.figures.len() as f64;
-            Some(OfMean { mean, error: (variance / repeats).sqrt(), degrees: repeats - 1.0 })
-        };
-        let (mut one, mut two) = (side(self, a, of_a, of_b)?, side(other, b, of_b, of_a)?);
-        // A single run takes over the other side's noise, and with it its degrees of freedom.
-        let most = one.degrees.max(two.degrees);
-        if of_a.is_none() || of_b.is_none() {
-            let together = OfMean { mean: 0.0, error: one.error.hypot(two.error), degrees: most };
-            (one, two) = (OfMean { mean: a, ..together }, OfMean { mean: b, error: 0.0, degrees: most });
-        }
-        difference(&one, &two)
+    fn by_repeats(&self, other: &Self) -> Option<OfRepeats> {
+        self.repeats()?.compared(other.repeats()?)
     }
 
-    /// Returns the noise that decides between repeats of both sides: that of the seconds within them, where that is
-    /// the larger part of the variance.
-    fn of_repeats(&self, other: &Self) -> Noise {
-        let (mut all, mut seconds) = (0.0, 0.0);
-        for side in [self, other] {
-            let Some((between, within)) = side.variances() else { continue };
-            let error = between.max(within) / side.figures.len() as f64;
-            all += error;
-            seconds += if within > between { error } else { 0.0 };
-        }
-        if seconds > all / 2.0 { Noise::SecondsOfRepeats } else { Noise::Repeats }
-    }
-
-    /// Returns the variance of the repeats, at least that of the seconds within them; `None` for a single run.
-    fn between(&self) -> Option<f64> {
-        self.variances().map(|(between, within)| between.max(within))
-    }
-
-    /// Returns the variance of the repeats, and that of the seconds within them; `None` for a single run.
-    fn variances(&self) -> Option<(f64, f64)> {
-        let mean = self.mean.filter(|_| self.figures.len() > 1)?;
-        let squares = self.figures.iter().filter_map(|figure| Some((figure.value? - mean).powi(2)));
-        let between = squares.sum::<f64>() / (self.figures.len() - 1) as f64;
+    /// Returns the values of the repeats, each of which scatters at least as its seconds do.
+    fn repeats(&self) -> Option<Repeats> {
+        let values: Option<Vec<f64>> = self.figures.iter().map(|figure| figure.value).collect();
         let memory = Figure::memory(&self.figures);
         let errors = self.figures.iter().map(|figure| figure.error(figure.noise(memory)));
-        let within: f64 = errors.filter(|error| error.is_finite()).map(|error| error * error).sum();
-        Some((between, within / self.figures.len() as f64))
+        let squares: f64 = errors.filter(|error| error.is_finite()).map(|error| error * error).sum();
+        Repeats::of(&values?, squares / self.figures.len().max(1) as f64)
     }
 }

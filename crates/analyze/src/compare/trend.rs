@@ -1,6 +1,6 @@
 //! Figures over versions, and where they change their level.
 
-use super::change::Outcome;
+use super::change::Direction;
 use super::figure::Figure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
@@ -72,7 +72,7 @@ pub struct LevelChange {
     /// The probability of so large a difference anywhere in the series, if its level did not change.
     pub p: f64,
     /// Whether the change is for the better.
-    pub outcome: Outcome,
+    pub outcome: Direction,
 }
 
 impl LevelChange {
@@ -93,7 +93,7 @@ pub struct Drift {
     /// The figure at the last version, on that line.
     pub after: f64,
     /// Whether the change is for the better.
-    pub outcome: Outcome,
+    pub outcome: Direction,
 }
 
 impl Drift {
@@ -108,7 +108,7 @@ fn percent(before: f64, after: f64) -> Option<f64> {
 }
 
 /// Writes a change as people read it, such as "+5.1 % (worse)".
-fn amount(measure: &Measure, (before, after): (f64, f64), outcome: Outcome) -> String {
+fn amount(measure: &Measure, (before, after): (f64, f64), outcome: Direction) -> String {
     let amount = match percent(before, after) {
         Some(percent) => format!("{percent:+.1} %"),
         None => format!("{:+.2} {}", after - before, measure.unit()),
@@ -174,12 +174,12 @@ fn of(versions: &[Version], measure: Measure, (level, least): (f64, f64), search
     let course = search.find(&groups, least_variance(&known), level, least);
     let change = |point: &change_points::ChangePoint| {
         let (before, after) = point.means;
-        let outcome = Outcome::beyond_noise(measure.growth(), after > before);
+        let outcome = Direction::of(measure.growth(), after > before);
         Some(LevelChange { version: known.get(point.at)?.0, before, after, p: point.p, outcome })
     };
     let drift = |drift: &change_points::Drift| {
         let (before, after) = drift.ends;
-        let outcome = Outcome::beyond_noise(measure.growth(), after > before);
+        let outcome = Direction::of(measure.growth(), after > before);
         let versions = (known.get(drift.span.0)?.0, known.get(drift.span.1)?.0);
         Some(Drift { versions, before, after, outcome })
     };

@@ -43,13 +43,15 @@ enum Look {
     Size,
     /// A share, 0 to 1, in percent.
     Share,
+    /// A p-value.
+    Probability,
 }
 
 impl Look {
     /// Returns the text of a number that is not shown in digits alone.
     fn of(self, number: i128) -> Option<String> {
         match self {
-            Self::Plain | Self::Identifier | Self::Share => None,
+            Self::Plain | Self::Identifier | Self::Share | Self::Probability => None,
             Self::Instant => instant(i64::try_from(number).ok()?),
             Self::Duration => u64::try_from(number).ok().map(duration),
             Self::Size => u64::try_from(number).ok().map(size),
@@ -148,6 +150,18 @@ impl Column {
     #[must_use]
     pub fn share(self) -> Self {
         Self { look: Look::Share, ..self.unit("%") }
+    }
+
+    /// Marks the numbers as p-values, of which people see four decimals: `< 0.0001` instead of zeros.
+    ///
+    /// ```
+    /// use perfpipe_analyze::table::{Column, Kind, Value};
+    /// let column = Column::new("p", Kind::F64).probability();
+    /// assert_eq!([0.04321, 2e-9].map(|p| column.shown(&Value::F64(p))), ["0.0432", "< 0.0001"]);
+    /// ```
+    #[must_use]
+    pub fn probability(self) -> Self {
+        Self { look: Look::Probability, ..self.decimals(4) }
     }
 
     /// Hides the column in text formats, while programs still get it.
@@ -252,6 +266,7 @@ impl Column {
             Value::F64(value) if self.look == Look::Share => {
                 number(without_zero_sign(format!("{:.1}", value * 100.0)))
             }
+            Value::F64(p) if self.look == Look::Probability && *p < 0.0001 => "< 0.0001".into(),
             Value::F64(value) => number(match self.decimals {
                 Some(decimals) => without_zero_sign(format!("{value:.*}", usize::from(decimals))),
                 None => value.to_string(),

@@ -234,6 +234,12 @@ impl<R> TableBuilder<'_, R> {
         self.change_last(Column::share)
     }
 
+    /// Marks the numbers of the last column as p-values, of which people see no zeros.
+    #[must_use]
+    pub fn probability(self) -> Self {
+        self.change_last(Column::probability)
+    }
+
     /// Lets the last column be left out first where a terminal is too narrow for all.
     #[must_use]
     pub fn minor(self) -> Self {

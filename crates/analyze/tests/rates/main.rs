@@ -15,5 +15,6 @@ mod diagnose;
 mod dice;
 mod league;
 mod load;
+mod repeats;
 mod share;
 mod system;

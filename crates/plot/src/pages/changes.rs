@@ -1,6 +1,6 @@
 //! The page of the changes from one side of a comparison to another: each figure's change with its interval.
 
-use perfpipe_analyze::{Change, Measure, Noise, Outcome, Part};
+use perfpipe_analyze::{Change, Direction, Measure, Noise, Outcome, Part};
 
 use super::sheet::Sheet;
 use crate::charts::shared::Scaled;
@@ -27,7 +27,7 @@ const GAP: f64 = 4.0;
 const WIDTHS: (f64, f64) = (1.6, 0.8);
 /// The radius of the dot at a change, in points.
 const DOT: f64 = 2.6;
-/// The colours of changes for the worse, for the better, and of what is no change.
+/// The colours of changes for the worse, for the better, and of what is not shown to change.
 const COLORS: (Color, Color, Color) = (Color(0xc0, 0x39, 0x2b), Color(0x1b, 0x7a, 0x4b), FRAME);
 /// The largest change that the axis reaches to, in percent; what is beyond it ends there.
 const FARTHEST: f64 = 200.0;
@@ -56,30 +56,28 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
 
 /// Says how many figures changed.
 fn told(changes: &[&Change]) -> String {
-    let count = |outcome: Outcome| changes.iter().filter(|change| change.outcome == outcome).count();
-    let others = count(Outcome::More) + count(Outcome::Less);
-    let parts = [
-        (count(Outcome::Worse), "worse"),
-        (count(Outcome::Better), "better"),
-        (others, "more or less"),
-        (count(Outcome::Noise), "within noise"),
-        (count(Outcome::Unknown), "unknown"),
-    ];
-    let told: Vec<String> =
-        parts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    let mut parts: Vec<(&str, usize)> = Vec::new();
+    for change in changes {
+        let name = change.outcome.name();
+        match parts.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => parts.push((name, 1)),
+        }
+    }
+    let told: Vec<String> = parts.iter().map(|(name, count)| format!("{count} {name}")).collect();
     format!("Of {} figures: {}", changes.len(), told.join(", "))
 }
 
 fn facts(changes: &[&Change]) -> Vec<String> {
-    let mut facts = vec!["Bars: 99 % confidence intervals of the difference".to_owned()];
+    let mut facts = vec!["Bars: 99 % confidence intervals of the change".to_owned()];
     let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
     let noise = match (is_by(Noise::Repeats), is_by(Noise::SecondsOfRepeats)) {
         (true, false) => "noise: the scatter of the repeats",
         (_, true) => "noise: the scatter of the repeats, or of the seconds within them where that is greater",
-        _ => "noise: the scatter of the seconds within the runs; starts of a server differ by more",
+        _ => "noise: the scatter of the seconds within these runs; starts of a server differ by more",
     };
     facts.push(noise.to_owned());
-    facts.push("1 % mistakes over all figures (Holm 1979)".to_owned());
+    facts.push("1 % mistakes over all figures that decide (Holm 1979)".to_owned());
     facts
 }
 
@@ -94,24 +92,18 @@ fn alt((a, b): (&str, &str), changes: &[&Change]) -> String {
 fn reach(changes: &[&Change]) -> f64 {
     let others = changes.iter().filter(|change| change.measure != Measure::FailuresPercent);
     let ends = others.flat_map(|change| {
-        let (low, high) = interval(change).unzip();
+        let (low, high) = change.percent_interval.unzip();
         [change.percent(), low, high]
     });
     let finite = ends.flatten().map(f64::abs).filter(|end| end.is_finite());
     finite.fold(1.0, f64::max).min(FARTHEST)
 }
 
-/// Returns the interval of a change in percent of the baseline's value.
-fn interval(change: &Change) -> Option<(f64, f64)> {
-    let (a, (low, high)) = (change.a.filter(|a| *a != 0.0)?, change.interval?);
-    Some((low / a * 100.0, high / a * 100.0))
-}
-
 fn color(change: &Change) -> Color {
     match change.outcome {
-        Outcome::Worse => COLORS.0,
-        Outcome::Better => COLORS.1,
-        Outcome::More | Outcome::Less => INK,
+        Outcome::Shown(Direction::Worse) => COLORS.0,
+        Outcome::Shown(Direction::Better) => COLORS.1,
+        outcome if outcome.direction().is_some() => INK,
         _ => COLORS.2,
     }
 }
@@ -193,8 +185,8 @@ impl Plot {
         let color = color(change);
         let name = self.fonts.fitted(&name(change), SIZES.1, COLUMNS.0 - GAP);
         drawing.text(Text::new(&name, (left - COLUMNS.0, y), SIZES.1, Anchor::Start, INK));
-        if let Some((low, high)) = interval(change) {
-            let (low, high) = (self.x(low.min(high)), self.x(low.max(high)));
+        if let Some((low, high)) = change.percent_interval {
+            let (low, high) = (self.x(low), self.x(high));
             drawing.line(vec![(low, y), (high, y)], WIDTHS.0, color);
             let inside = self.chart.left + 1.0..self.chart.right - 1.0;
             for end in [low, high].into_iter().filter(|end| inside.contains(end)) {

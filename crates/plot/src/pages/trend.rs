@@ -1,7 +1,7 @@
 //! The page of a framework's figures over versions, with the changes of level.
 
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{LevelChange, Measure, Outcome, Trend, Trends};
+use perfpipe_analyze::{Direction, LevelChange, Measure, Trend, Trends};
 
 use super::chosen::chosen;
 use super::sheet::{self, Sheet};
@@ -193,10 +193,10 @@ impl<'a> Figures<'a> {
 }
 
 /// Returns the colour of a change.
-fn color(outcome: Outcome) -> Color {
+fn color(outcome: Direction) -> Color {
     match outcome {
-        Outcome::Worse => CHANGES.0,
-        Outcome::Better => CHANGES.1,
+        Direction::Worse => CHANGES.0,
+        Direction::Better => CHANGES.1,
         _ => CHANGES.2,
     }
 }

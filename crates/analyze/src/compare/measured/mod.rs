@@ -20,7 +20,7 @@ use crate::timeline::summary::Summary;
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// The figures of a run and the scatter of its seconds, for its hold and for the whole run.
+/// The figures of a run and the scatter of its seconds, for the whole run and for its hold.
 ///
 /// The figures are those of its [`Timeline`]; the scatter is that of whole seconds.
 ///
@@ -29,7 +29,7 @@ use crate::view::phases::Span;
 pub struct Measured {
     info: RunInfo,
     view: View,
-    /// The figures of its hold if there is one and other seconds too, and of the whole run.
+    /// The figures of the whole run, and of its hold if there is one and other seconds too.
     pub(super) parts: Vec<Figures>,
 }
 
@@ -50,9 +50,8 @@ impl Measured {
         let hold = timeline.hold.as_ref().zip(selection.part(timeline.phases.hold));
         let all = (Part::Run, &timeline.summary, selection.whole());
         let mut parts = Vec::new();
-        for (part, summary, span) in
-            hold.map(|(hold, span)| (Part::Hold, hold, span)).into_iter().chain([all])
-        {
+        let hold = hold.map(|(hold, span)| (Part::Hold, hold, span));
+        for (part, summary, span) in std::iter::once(all).chain(hold) {
             let Some(scattering) = span.shared(scattering) else { continue };
             let of = Whole { summary, span, scattering };
             parts.push((part, figures(&selection, &timeline, of, &percentiles)?));

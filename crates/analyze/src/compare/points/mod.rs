@@ -4,10 +4,11 @@ mod table;
 
 use perfpipe_ingest::points::{Figures, LatencySource, Point};
 
-use super::change::Outcome;
-use super::difference::{MISSED, OfMean, difference};
+use super::change::{Direction, Outcome};
+use super::difference::MISSED;
 use super::family;
 use super::measure::Growth;
+use super::repeats::{Power, Repeats};
 use crate::sweep::points::Spread;
 
 pub use self::table::point_change_table;
@@ -84,6 +85,11 @@ impl PointMeasure {
         Self::Little,
     ];
 
+    /// Returns the figures that can decide a comparison, since chance can be judged of them.
+    pub fn judged() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|measure| measure.is_rate() || measure.is_latency())
+    }
+
     /// Returns its name, as the columns of exports are called.
     pub fn name(self) -> &'static str {
         match self {
@@ -113,6 +119,10 @@ impl PointMeasure {
         }
     }
 
+    fn is_rate(self) -> bool {
+        matches!(self, Self::Throughput | Self::Answers)
+    }
+
     fn is_latency(self) -> bool {
         matches!(self, Self::Mean | Self::P50 | Self::P90 | Self::P99)
     }
@@ -128,8 +138,7 @@ impl PointMeasure {
     /// True if chance is judged: of rates, and of latencies that no tool has rounded. c/X says no more than the answers.
     fn is_judged(self, a: &PointSide, b: &PointSide) -> bool {
         let exact = Some(LatencySource::Exact);
-        matches!(self, Self::Throughput | Self::Answers)
-            || (self.is_latency() && a.source() == exact && b.source() == exact)
+        self.is_rate() || (self.is_latency() && a.source() == exact && b.source() == exact)
     }
 }
 
@@ -150,10 +159,16 @@ pub struct PointChange {
     /// The 99 % confidence interval of the difference of the means; `None` with fewer than three repeats of a side, and
     /// for figures that are not judged.
     pub interval: Option<(f64, f64)>,
-    /// The probability of so large a difference by chance alone, adjusted for all that are judged (Holm).
+    /// The 99 % confidence interval of the change of the means in percent.
+    pub percent_interval: Option<(f64, f64)>,
+    /// The probability of so large a difference by chance alone.
+    pub p: Option<f64>,
+    /// The same, adjusted for all that decide (Holm).
     pub p_adjusted: Option<f64>,
     /// What became of the figure; unknown with fewer than three repeats of a side, `None` if it is not judged.
     pub outcome: Option<Outcome>,
+    /// What the repeats could have shown of a figure that decides.
+    pub power: Option<Power>,
 }
 
 impl PointChange {
@@ -167,7 +182,7 @@ impl PointChange {
 /// Compares the points of other sides with those of a baseline.
 ///
 /// Points have no samples, so that only the scatter of repeats tells what chance does: with three of each side, as for
-/// repeats of runs (Welch's t test at 1 %).
+/// repeats of runs. `decide` names the figures that decide, of those that can be judged; without any, all decide.
 ///
 /// ```
 /// use perfpipe_analyze::points::{PointMeasure, PointSide, compare_points};
@@ -178,42 +193,59 @@ impl PointChange {
 ///     (figures.duration, figures.successes) = (Some(2.0), Some(successes));
 ///     PointSide::new(framework, vec![Point::new(PointKey::new("wrk", framework, "/hello"), figures)])
 /// };
-/// let changes = compare_points(&side("go", 3000), &[side("nio", 4500)]);
+/// let changes = compare_points(&side("go", 3000), &[side("nio", 4500)], &[]);
 /// assert_eq!((changes[0].measure, changes[0].percent()), (PointMeasure::Throughput, Some(50.0)));
 /// assert_eq!(changes[0].interval, None);
 /// ```
-pub fn compare_points(baseline: &PointSide, others: &[PointSide]) -> Vec<PointChange> {
-    let mut changes = Vec::new();
-    let mut likelihoods = Vec::new();
-    for other in others {
-        for measure in PointMeasure::ALL {
-            let (a, b) = (baseline.values(measure), other.values(measure));
-            let is_judged = measure.is_judged(baseline, other) && !a.is_empty() && !b.is_empty();
-            let found = of_repeats(&a).zip(of_repeats(&b)).filter(|_| is_judged);
-            let found = found.and_then(|(a, b)| difference(&a, &b));
-            likelihoods.extend(found.map(|found| found.p));
-            changes.push(PointChange {
-                name: other.name.clone(),
-                measure,
-                a: Spread::of(a),
-                b: Spread::of(b),
-                sources: [baseline, other].map(|side| side.source().filter(|_| measure.is_latency())),
-                interval: found.map(|found| found.interval),
-                p_adjusted: None,
-                outcome: is_judged.then_some(Outcome::Unknown),
-            });
-        }
+pub fn compare_points(
+    baseline: &PointSide,
+    others: &[PointSide],
+    decide: &[PointMeasure],
+) -> Vec<PointChange> {
+    let decides = |measure: PointMeasure| decide.is_empty() || decide.contains(&measure);
+    let mut order = PointMeasure::ALL;
+    order.sort_by_key(|own| decide.iter().position(|measure| measure == own).unwrap_or(usize::MAX));
+    let mut found = Vec::new();
+    for (other, measure) in others.iter().flat_map(|other| order.iter().map(move |measure| (other, *measure)))
+    {
+        let (a, b) = (baseline.values(measure), other.values(measure));
+        let is_judged = measure.is_judged(baseline, other) && !a.is_empty() && !b.is_empty();
+        let of_repeats = of_repeats(&a).zip(of_repeats(&b)).filter(|_| is_judged);
+        let of_repeats = of_repeats.and_then(|(a, b)| a.compared(b));
+        let known = of_repeats.map(|found| found.difference);
+        let change = PointChange {
+            name: other.name.clone(),
+            measure,
+            a: Spread::of(a),
+            b: Spread::of(b),
+            sources: [baseline, other].map(|side| side.source().filter(|_| measure.is_latency())),
+            interval: known.map(|known| known.interval),
+            percent_interval: known.and_then(|known| known.percent),
+            p: known.map(|known| known.p),
+            p_adjusted: None,
+            outcome: is_judged.then_some(Outcome::Unknown),
+            power: None,
+        };
+        found.push((change, of_repeats));
     }
-    changes.retain(|change| change.a.is_some() || change.b.is_some());
-    let mut adjusted = family::adjusted(&likelihoods).into_iter();
-    for change in changes.iter_mut().filter(|change| change.interval.is_some()) {
-        change.p_adjusted = adjusted.next();
-        change.outcome = change.p_adjusted.map(|p| match p < MISSED {
-            true => Outcome::beyond_noise(change.measure.growth(), is_more(change.interval)),
-            false => change.interval.map_or(Outcome::Unknown, Outcome::not_shown),
+    found.retain(|(change, _)| change.a.is_some() || change.b.is_some());
+    let deciding = found.iter().filter(|(change, _)| decides(change.measure));
+    let likelihoods: Vec<f64> = deciding.filter_map(|(change, _)| change.p).collect();
+    let mut family = family::adjusted(&likelihoods).into_iter();
+    let first = MISSED / likelihoods.len().max(1) as f64;
+    for (change, of_repeats) in &mut found {
+        let Some(of_repeats) = of_repeats else { continue };
+        let member = if decides(change.measure) { family.next() } else { None };
+        change.p_adjusted = member.map(|member| member.adjusted);
+        change.power = member.and_then(|member| of_repeats.power(member.level, first));
+        let direction = Direction::of(change.measure.growth(), is_more(change.interval));
+        change.outcome = Some(match change.p_adjusted {
+            None => Outcome::Exploratory,
+            Some(p) if p < MISSED => Outcome::Shown(direction),
+            Some(_) => Outcome::NotShown,
         });
     }
-    changes
+    found.into_iter().map(|(change, _)| change).collect()
 }
 
 /// True if the middle of an interval is above 0.
@@ -221,16 +253,9 @@ fn is_more(interval: Option<(f64, f64)>) -> bool {
     interval.is_some_and(|(low, high)| low + high > 0.0)
 }
 
-/// The mean of repeats with its error, if there are enough of them.
-fn of_repeats(values: &[f64]) -> Option<OfMean> {
-    if values.len() < ENOUGH {
-        return None;
-    }
-    let repeats = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / repeats;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let error = (squares / (repeats - 1.0) / repeats).sqrt();
-    Some(OfMean { mean, error, degrees: repeats - 1.0 })
+/// The repeats of a side, if there are enough of them.
+fn of_repeats(values: &[f64]) -> Option<Repeats> {
+    Repeats::of(values, 0.0).filter(|_| values.len() >= ENOUGH)
 }
 
 #[cfg(test)]
@@ -257,13 +282,18 @@ mod tests {
     #[test]
     fn medians_are_compared_and_three_repeats_give_an_interval_of_the_means() {
         let (a, b) = (side("a", &[100, 110, 90]), side("b", &[200, 220, 240]));
-        let changes = compare_points(&a, &[b]);
+        let changes = compare_points(&a, &[b], &[]);
         let throughput = found(&changes, PointMeasure::Throughput);
         assert_eq!((throughput.a.unwrap().least, throughput.b.unwrap().greatest), (90.0, 240.0));
-        assert_eq!((throughput.percent(), throughput.outcome), (Some(120.0), Some(Outcome::Better)));
-        // Of 100 ± 5.77 and 220 ± 11.55: Welch's degrees of freedom are 2.94, Student's distance 5.94.
+        assert_eq!(
+            (throughput.percent(), throughput.outcome),
+            (Some(120.0), Some(Outcome::Shown(Direction::Better)))
+        );
+        // Of 100 ± 5.77 and 220 ± 11.55: an error of 12.91, Student's distance at 4 degrees of freedom 4.604.
         let (low, high) = throughput.interval.unwrap();
-        assert!((low + high - 240.0).abs() < 1e-6 && (high - 120.0 - 76.6).abs() < 1.0, "{low} {high}");
+        assert!((low + high - 240.0).abs() < 1e-6 && (high - 120.0 - 59.4).abs() < 0.1, "{low} {high}");
+        let (low, high) = throughput.percent_interval.unwrap();
+        assert!(low > 50.0 && low < 120.0 && high > 120.0, "{low} {high}");
         assert!(found(&changes, PointMeasure::Mean).outcome.is_some());
         let failures = found(&changes, PointMeasure::Failures);
         assert_eq!((failures.interval, failures.outcome, failures.a.unwrap().greatest), (None, None, 3.0));
@@ -272,16 +302,19 @@ mod tests {
     #[test]
     fn what_differs_far_beyond_its_scatter_is_a_change() {
         let (a, b) = (side("a", &[1000, 1001, 1002, 999]), side("b", &[2000, 2001, 2002, 1999]));
-        let changes = compare_points(&a, &[b]);
-        assert_eq!(found(&changes, PointMeasure::Throughput).outcome, Some(Outcome::Better));
-        assert_eq!(found(&changes, PointMeasure::Mean).outcome, Some(Outcome::Worse));
+        let changes = compare_points(&a, &[b], &[]);
+        assert_eq!(
+            found(&changes, PointMeasure::Throughput).outcome,
+            Some(Outcome::Shown(Direction::Better))
+        );
+        assert_eq!(found(&changes, PointMeasure::Mean).outcome, Some(Outcome::Shown(Direction::Worse)));
     }
 
     #[test]
     fn two_repeats_and_aborted_ones_decide_nothing() {
         let mut b = side("b", &[2000, 2001, 2002]);
         b.points[1].figures.aborted = Some("gave up".into());
-        let changes = compare_points(&side("a", &[1000, 1001, 1002]), &[b]);
+        let changes = compare_points(&side("a", &[1000, 1001, 1002]), &[b], &[]);
         let throughput = found(&changes, PointMeasure::Throughput);
         assert_eq!((throughput.interval, throughput.outcome), (None, Some(Outcome::Unknown)));
         assert_eq!(throughput.b.unwrap().median, 2001.0);

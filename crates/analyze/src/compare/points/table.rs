@@ -3,8 +3,9 @@
 use perfpipe_ingest::points::LatencySource;
 
 use super::{PointChange, PointMeasure};
+use crate::compare::change::TONES;
 use crate::sweep::points::Spread;
-use crate::table::{Table, Tone};
+use crate::table::Table;
 
 /// Makes the table of compared points: medians of the repeats with the least and the greatest.
 pub fn point_change_table(changes: &[PointChange]) -> Table {
@@ -46,21 +47,26 @@ pub fn point_change_table(changes: &[PointChange]) -> Table {
         .title("change")
         .unit("%", 1)
         .major()
-        .column("difference_low", |row| row.interval.map(|(low, _)| low))
+        .column("change_percent_low", |row| row.percent_interval.map(|(low, _)| low))
         .title("99 % from")
-        .unit("", 2)
-        .people_see(changes.iter().any(|row| row.interval.is_some()))
-        .column("difference_high", |row| row.interval.map(|(_, high)| high))
+        .unit("%", 1)
+        .people_see(changes.iter().any(|row| row.percent_interval.is_some()))
+        .column("change_percent_high", |row| row.percent_interval.map(|(_, high)| high))
         .title("to")
-        .unit("", 2)
-        .people_see(changes.iter().any(|row| row.interval.is_some()))
+        .unit("%", 1)
+        .people_see(changes.iter().any(|row| row.percent_interval.is_some()))
+        .column("difference_low", |row| row.interval.map(|(low, _)| low))
+        .people_see(false)
+        .column("difference_high", |row| row.interval.map(|(_, high)| high))
+        .people_see(false)
         .column("outcome", |row| row.outcome.map(|outcome| outcome.name().to_owned()))
         .title("b is")
-        .tones(&[("better", Tone::Good), ("worse", Tone::Bad), ("unknown", Tone::Doubt)])
+        .tones(TONES)
         .major()
+        .column("p", |row| row.p)
+        .people_see(false)
         .column("p_adjusted", |row| row.p_adjusted)
         .title("p of all")
-        .unit("", 4)
         .people_see(false)
         .column("a_latency_source", a_is)
         .title("a's latency is")

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use anyhow::Result;
 use clap::Args;
 
 use crate::args::{
     BaselineStoreArgs, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, TestArgs, ViewArgs,
 };
+use crate::error::CliError;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("Draw a page of each B over A into this folder")))]
@@ -14,6 +16,7 @@ use crate::args::{
     perfpipe compare go_2048 spring_2048\n  \
     perfpipe compare go_2048 spring_2048 nio_2048\n  \
     perfpipe compare go_2048#1 go_2048#2\n  \
+    perfpipe compare go_2048 spring_2048 --decide throughput,p95\n  \
     perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
     perfpipe compare --test 2048 --framework go --tag commit=3f2a9c1 --tag commit=77b01de\n  \
     perfpipe compare go_2048 spring_2048 --format html -o compared.html\n  \
@@ -36,6 +39,9 @@ pub(crate) struct CompareArgs {
     pub(crate) b: Vec<String>,
     #[command(flatten)]
     pub(crate) of: TestArgs,
+    /// Figures that decide, as in throughput,p95: the others are exploratory [default: all decide together]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) decide: Vec<String>,
     #[command(flatten)]
     pub(crate) baseline_store: BaselineStoreArgs,
     #[command(flatten)]
@@ -50,6 +56,29 @@ impl CompareArgs {
     /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         self.drawn.options()
+    }
+
+    /// Returns the figures that decide, of those that can, each with its name; none if all decide.
+    ///
+    /// # Errors
+    /// If there is no figure of a name.
+    pub(super) fn deciding<M: Clone>(&self, figures: &[(String, M)]) -> Result<Vec<M>> {
+        let mut deciding = Vec::new();
+        for name in &self.decide {
+            // Tables for people have this name.
+            let known = if name == "failures" { "failures_percent" } else { name };
+            let before = deciding.len();
+            deciding.extend(figures.iter().filter(|(own, _)| own == known).map(|(_, figure)| figure.clone()));
+            if deciding.len() == before {
+                let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+                let remedy = format!(
+                    "Choose among {}. Of runs, --percentiles computes other percentiles.",
+                    names.join(", ")
+                );
+                return Err(CliError::usage(format!("--decide: no figure {name} to compare"), remedy).into());
+            }
+        }
+        Ok(deciding)
     }
 
     /// Returns true if the comparison is written as a report.

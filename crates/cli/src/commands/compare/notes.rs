@@ -1,9 +1,13 @@
 //! What is said beside the changes of runs: how the noise is known, and what is not compared.
 
-use perfpipe_analyze::{Change, Noise, Outcome, RunDuration, Side};
+use perfpipe_analyze::format::decimals;
+use perfpipe_analyze::{Change, Measure, Noise, Outcome, Power, RunDuration, Side};
 
-/// Says what the noise of the differences is, what would make more of them decidable, and which series can't be compared.
-pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<String> {
+use super::args::CompareArgs;
+
+/// Says what the noise of the differences is, what the repeats could have shown, what would make more of the differences
+/// decidable, and which series can't be compared.
+pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &CompareArgs) -> Vec<String> {
     let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1);
     let mut told: Vec<String> = repeated
         .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
@@ -12,7 +16,7 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<
     let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
     if is_by(Noise::Seconds) {
         told.push(
-            "the noise is taken from the seconds within each run. How much starts of a server differ shows \
+            "these runs: the noise is taken from the seconds within each run. How much starts of a server differ shows \
              only in repeats (`ingest --append-repeat`): two of each run, or three of one"
                 .to_owned(),
         );
@@ -22,7 +26,22 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<
             "by seconds: the repeats scatter less than the seconds within them, which decide".to_owned(),
         );
     }
+    // Where all figures decide, throughput says enough, and that of the whole run comes first.
+    let names_all = !args.decide.is_empty();
+    let first =
+        |run: &str| changes.iter().find(|change| change.run == run && change.measure == Measure::Throughput);
+    let is_first = |change: &Change| first(&change.run).is_some_and(|first| std::ptr::eq(first, change));
+    let powers = changes.iter().filter(|change| names_all || is_first(change));
+    told.extend(
+        powers.filter_map(|change| Some(could_show(&change.run, &change.measure.column(), change.power?))),
+    );
     told.extend(undecided(changes));
+    if changes.iter().any(is_beyond_its_own) {
+        let chance = "not shown, with an interval that does not contain zero: among so many figures that may be chance \
+                      (p of all is 0.01 or more)";
+        let fewer = if names_all { "" } else { ". `--decide throughput` lets one figure decide" };
+        told.push(format!("{chance}{fewer}"));
+    }
     told.extend(apart(baseline, changes));
     told
 }
@@ -58,20 +77,25 @@ fn undecided(changes: &[Change]) -> impl Iterator<Item = String> {
         "unknown of a series: its mean needs 12 readings, and seven times the duration of its slow changes; its \
          greatest value needs repeats",
     );
-    let unknown = |is_beyond: bool| {
-        changes
-            .iter()
-            .filter(|change| change.outcome == Outcome::Unknown)
-            .any(|change| change.interval.is_some_and(|(low, high)| (low > 0.0 || high < 0.0) == is_beyond))
+    run.into_iter().chain(series)
+}
+
+/// True of a figure of which no change is shown, although its own interval does not contain zero.
+fn is_beyond_its_own(change: &Change) -> bool {
+    change.outcome == Outcome::NotShown && change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+}
+
+/// Says what so many repeats of a figure could have shown.
+pub(super) fn could_show(run: &str, measure: &str, power: Power) -> String {
+    let repeats = match power.repeats_for_five_percent {
+        Some(repeats) => format!("{} repeats", decimals(f64::from(repeats), 0)),
+        None => "more than 1,000 repeats".to_owned(),
     };
-    let chance = needs(
-        unknown(true),
-        "unknown, with an interval that does not contain zero: among so many figures that may be chance (p of all \
-         is 0.01 or more)",
-    );
-    let ramp =
-        needs(unknown(false), "unknown of a whole run whose hold has changed: its ramp hides the change");
-    run.into_iter().chain(series).chain(chance).chain(ramp)
+    format!(
+        "{run}: changes of {measure} below {} % could not have been shown. At this scatter, {repeats} of each show 5 % in \
+         four of five comparisons",
+        decimals(power.least_percent, 1)
+    )
 }
 
 /// Names the series that not all runs of both sides have in one unit.

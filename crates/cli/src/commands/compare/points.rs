@@ -3,9 +3,10 @@
 use anyhow::Result;
 use perfpipe_analyze::Outcome;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::points::{PointChange, PointSide, compare_points, point_change_table};
+use perfpipe_analyze::points::{PointChange, PointMeasure, PointSide, compare_points, point_change_table};
 
 use super::args::CompareArgs;
+use super::notes::could_show;
 use crate::args::{ReportFormat, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -31,12 +32,18 @@ pub(super) async fn run(
     let side = |name: &PointName| Ok(PointSide::new(name.to_string(), name.among(&all, test)?));
     let a = side(a)?;
     let others = others.iter().map(side).collect::<Result<Vec<PointSide>>>()?;
-    let changes = compare_points(&a, &others);
+    let figures: Vec<(String, PointMeasure)> =
+        PointMeasure::judged().map(|measure| (measure.name().to_owned(), measure)).collect();
+    let changes = compare_points(&a, &others, &args.deciding(&figures)?);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&point_change_table(&changes), format, &mut output)?;
     output.finish()?;
     std::iter::once(&a).chain(&others).for_each(tell_aborted);
     tell(&a, &others, &changes);
+    let powers =
+        changes.iter().filter(|row| !args.decide.is_empty() || row.measure == PointMeasure::Throughput);
+    let powers = powers.filter_map(|row| Some(could_show(&row.name, row.measure.name(), row.power?)));
+    powers.for_each(|sentence| note(&sentence));
     left_out.end()
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
-use perfpipe_analyze::{Change, Measured, Side, Timeline, change_table, compare_sides};
+use perfpipe_analyze::{Change, Measure, Measured, Side, Timeline, change_table, compare_sides};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{Figures, Page};
@@ -51,6 +51,9 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     };
     args.drawn.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
+    let figures: Vec<(String, Measure)> =
+        baseline.side.measures().into_iter().map(|measure| (measure.column(), measure.clone())).collect();
+    let decide = args.deciding(&figures)?;
     let mut others = Vec::with_capacity(chosen.len());
     let keys = store.keys().await?;
     let mut drawn_of = BTreeSet::new();
@@ -79,7 +82,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         others.push(Read { drawn, ..read });
     }
     let sides: Vec<Side> = others.iter().map(|other| other.side.clone()).collect();
-    let changes = compare_sides(&baseline.side, &sides);
+    let changes = compare_sides(&baseline.side, &sides, &decide);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = change_table(&changes);
     match args.output.format() {
@@ -89,7 +92,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         }
     }
     output.finish()?;
-    notes(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
+    notes(&baseline.side, &sides, &changes, args).iter().for_each(|sentence| note(sentence));
     drawn_of.iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
@@ -215,7 +218,7 @@ fn html(args: &CompareArgs, a: &Read, others: &[Read], changes: &[Change], table
     let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
     let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);
     let sides: Vec<Side> = others.iter().map(|b| b.side.clone()).collect();
-    report.notes = notes(&a.side, &sides, changes);
+    report.notes = notes(&a.side, &sides, changes, args);
     for b in others {
         report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
         report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));

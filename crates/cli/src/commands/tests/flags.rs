@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 98] = [
+const LINES: [(&str, IsRead); 99] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -200,6 +200,10 @@ const LINES: [(&str, IsRead); 98] = [
     (
         "compare a_t b_t c_t",
         |c| matches!(c, Command::Compare(a) if a.a.as_deref() == Some("a_t") && a.b == ["b_t", "c_t"]),
+    ),
+    (
+        "compare a b --decide throughput,p95",
+        |c| matches!(c, Command::Compare(a) if a.decide == ["throughput", "p95"]),
     ),
     (
         "compare --test t --framework a --framework b --repeat 1",

@@ -33,19 +33,20 @@ fn same_run_has_not_changed_and_a_slower_one_has() {
         let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
         let a = name(&key);
         let same = compare(&store, &[&a, &a]);
-        assert!(same.iter().all(|row| row["outcome"] == "noise"), "{same:?}");
+        assert!(same.iter().all(|row| row["outcome"] == "not shown"), "{same:?}");
 
         let log = store.file("slower.csv", &slower);
         store.run(&["ingest", &log, "--framework", "slower", "--test", "2048"]).said();
         let changed = compare(&store, &[&a, "slower_2048"]);
         for part in ["run", "hold"] {
-            assert_eq!(row(&changed, part, "throughput")["outcome"], "noise", "{changed:?}");
+            assert_eq!(row(&changed, part, "throughput")["outcome"], "not shown", "{changed:?}");
             assert_eq!(row(&changed, part, "cpu_mean")["outcome"], "unknown", "there is no CPU export");
         }
         let mean = row(&changed, "hold", "elapsed_mean");
-        assert_eq!(mean["outcome"], "worse", "{mean}");
+        assert_eq!(mean["outcome"], "worse (these runs)", "{mean}");
         assert!((mean["b"].as_f64().unwrap() - mean["a"].as_f64().unwrap() - 10.0).abs() < 1e-6, "{mean}");
-        assert_eq!(row(&compare(&store, &["slower_2048", &a]), "hold", "elapsed_mean")["outcome"], "better");
+        let back = compare(&store, &["slower_2048", &a]);
+        assert_eq!(row(&back, "hold", "elapsed_mean")["outcome"], "better (these runs)");
         for (part, flags) in [("run", &[][..]), ("hold", &["--phase", "hold"])] {
             let summary = summary(&store, &key, flags);
             for measure in ["throughput", "elapsed_mean", "p50", "p95"] {
@@ -142,10 +143,14 @@ fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
         assert!(done.err.contains("old_t: 3 repeats") && !done.err.contains("one_t: "), "{}", done.err);
         let slower = of("new_t");
         assert_eq!(row(&slower, "run", "elapsed_mean")["outcome"], "worse", "{slower:?}");
-        assert_eq!(row(&slower, "run", "throughput")["outcome"], "noise", "{slower:?}");
-        assert_eq!(row(&of("one_t"), "run", "elapsed_mean")["outcome"], "noise");
+        assert_eq!(row(&slower, "run", "throughput")["outcome"], "not shown", "{slower:?}");
+        assert_eq!(row(&of("one_t"), "run", "elapsed_mean")["outcome"], "not shown");
         let adjusted = |row: &Value| row["p_adjusted"].as_f64() >= row["p"].as_f64();
         assert!(rows.iter().all(adjusted), "{rows:?}");
+        let could =
+            ["new_t: changes of throughput below ", "could not have been shown", "repeats of each show 5 %"];
+        assert_told(&done.err, &could);
+        decided(&store);
         // One that is named by its number is that one alone.
         let two = compare(&store, &["old_t#2", "new_t#3"]);
         assert!(two.iter().all(|row| row["noise"] == "seconds" && row["run"] == "new_t#3"), "{two:?}");
@@ -154,16 +159,59 @@ fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
     }
 }
 
+/// Figures that are named decide, and come first; the others are exploratory.
+fn decided(store: &Store) {
+    let done = store.run(&["compare", "old_t", "new_t", "--decide", "p95,throughput", "--format", "json"]);
+    let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| text(row, "measure")).take(3).collect();
+    assert_eq!(names, ["p95", "throughput", "failures_percent"]);
+    assert_eq!((text(&rows[0], "outcome"), text(&rows[1], "outcome")), ("worse", "not shown"));
+    // Two decide.
+    let p = |name: &str| rows[0][name].as_f64().unwrap();
+    assert!((p("p_adjusted") - 2.0 * p("p")).abs() < 1e-12, "{}", rows[0]);
+    for row in &rows[2..] {
+        assert!(row["outcome"] == "exploratory" || row["outcome"] == "unknown", "{row}");
+        assert!(
+            row["p_adjusted"].is_null() && (row["p"].is_number() || row["measure"] == "cpu_mean"),
+            "{row}"
+        );
+    }
+    assert_told(&done.err, &["changes of p95 below ", "changes of throughput below "]);
+    let unknown = store.run(&["compare", "old_t", "new_t", "--decide", "p96"]).complaint(2);
+    assert_told(&unknown, &["no figure p96", "throughput, failures_percent", "--percentiles"]);
+    let failures = compare(store, &["old_t", "new_t", "--decide", "failures"]);
+    assert_eq!(text(&failures[0], "measure"), "failures_percent");
+}
+
+#[test]
+fn change_in_percent_has_its_interval_beside_it() {
+    let store = Store::embedded();
+    let mut state = 7;
+    ingest(&store, "old", &scattered(&mut state, 60, 40, 20), &[]);
+    ingest(&store, "new", &scattered(&mut state, 60, 40, 30), &[]);
+    let rows = compare(&store, &["old_t", "new_t"]);
+    let mean = row(&rows, "run", "elapsed_mean");
+    let of = |name: &str| mean[name].as_f64().unwrap();
+    let (low, high) = (of("change_percent_low"), of("change_percent_high"));
+    assert!(low < of("change_percent") && of("change_percent") < high && low > 0.0, "{mean}");
+    // Each second has its own part in it, so it is near that of the difference in percent of the baseline.
+    let near = |percent: f64, difference: f64| (percent - difference / of("a") * 100.0).abs() < 2.0;
+    assert!(near(low, of("difference_low")) && near(high, of("difference_high")), "{mean}");
+    let shown = store.run(&["compare", "old_t", "new_t"]).text();
+    assert_told(&shown, &["99 % from (%)", "< 0.0001", "worse (these runs)"]);
+    assert!(!shown.contains("0.0000"), "{shown}");
+}
+
 #[test]
 fn rows_of_chosen_seconds_are_named_for_them() {
     let store = Store::embedded();
     let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
     let a = name(&key);
     for (flags, parts) in [
-        (&[][..], &["hold", "run"][..]),
+        (&[][..], &["run", "hold"][..]),
         (&["--phase", "hold"], &["hold"]),
         (&["--phase", "tail"], &["tail"]),
-        (&["--from", "2"], &["hold", "window"]),
+        (&["--from", "2"], &["window", "hold"]),
         (&["--from", "2", "--to", "5"], &["window"]),
     ] {
         let rows = compare(&store, &[&[&*a, &*a], flags].concat());
@@ -202,24 +250,32 @@ fn table_of_changes_does_not_contradict_itself() {
     let done = store.run(&["compare", "go_mix", "node_mix", "--format", "json"]);
     let said = done.err.clone();
     let rows = done.json().as_array().unwrap().clone();
-    assert_eq!(rows[0]["part"], "hold", "the hold is the first: {rows:?}");
+    let league = store.run(&["report", "--test", "mix", "--table", "json"]).json();
+    assert_eq!((text(&rows[0], "part"), text(&rows[0], "measure")), ("run", "throughput"), "{rows:?}");
+    // The first row is that of the league: the mean of the repeats.
+    let of_league = |framework: &str| -> f64 {
+        let of = league.as_array().unwrap().iter().find(|row| row["framework"] == framework);
+        of.unwrap()["throughput"].as_f64().unwrap()
+    };
+    for (column, framework) in [("a", "go"), ("b", "node")] {
+        let shown = rows[0][column].as_f64().unwrap();
+        assert!((shown / of_league(framework) - 1.0).abs() < 1e-3, "{shown} {league}");
+    }
     let throughput = row(&rows, "hold", "throughput");
     assert_eq!(throughput["outcome"], "worse", "{rows:?}");
     // The repeats scatter by a thousandth, and the ramp by all it climbs.
     let of_run = row(&rows, "run", "throughput");
     assert_eq!(of_run["noise"], "seconds", "{of_run}");
-    assert!(of_run["outcome"] == "worse" || of_run["outcome"] == "unknown", "{of_run}");
     assert!(said.contains("by seconds: the repeats scatter less than the seconds within them"), "{said}");
     for row in &rows {
-        let ends = [&row["difference_low"], &row["difference_high"]].map(Value::as_f64);
-        if row["outcome"] == "noise"
-            && let [Some(low), Some(high)] = ends
+        let ends = |low: &str, high: &str| [&row[low], &row[high]].map(Value::as_f64);
+        for ends in
+            [ends("difference_low", "difference_high"), ends("change_percent_low", "change_percent_high")]
         {
-            assert!(low <= 0.0 && high >= 0.0, "the interval excludes zero, and yet is noise: {row}");
-            let of_hold =
-                rows.iter().find(|other| other["part"] == "hold" && other["measure"] == row["measure"]);
-            let outcome = of_hold.map(|hold| hold["outcome"].clone());
-            assert!(outcome.is_none_or(|outcome| outcome == "noise" || outcome == "unknown"), "{row}");
+            let [Some(low), Some(high)] = ends else { continue };
+            let excludes_zero = low > 0.0 || high < 0.0;
+            assert_eq!(excludes_zero, row["p"].as_f64().unwrap() < 0.01, "{row}");
+            assert!(excludes_zero || row["outcome"] == "not shown", "{row}");
         }
     }
 }

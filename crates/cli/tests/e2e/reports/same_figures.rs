@@ -88,6 +88,36 @@ fn tables_and_pages_have_one_throughput_and_one_duration_of_a_run() {
     }
 }
 
+#[test]
+fn comparison_and_trend_have_the_figures_of_the_summary_of_every_fixture() {
+    for fixture in Fixture::all() {
+        let (store, name) = (Store::embedded(), fixture.name().to_owned());
+        let key = fixture.ingest_into(&store);
+        let run = format!("{}_{}", key.framework, key.test);
+        let rows = json(&store, &["compare", &run, &run, "--format", "json"]);
+        let trend = json(&store, &["trend", "--test", &key.test, "--by", "run", "--format", "json"]);
+        let mut compared = 0;
+        for (part, flags) in [("run", &[][..]), ("hold", &["--phase", "hold"])] {
+            let of_part: Vec<&Value> = rows.iter().filter(|row| row["part"] == part).collect();
+            if of_part.is_empty() {
+                continue;
+            }
+            let summary = store.summary(&key, flags);
+            for row in of_part {
+                let measure = text(row, "measure");
+                let known = match measure {
+                    "failures_percent" => summary["failure_share"].as_f64().map(|share| share * 100.0),
+                    _ => summary[measure].as_f64(),
+                };
+                assert_eq!((row["a"].as_f64(), row["b"].as_f64()), (known, known), "{name} {part} {measure}");
+                assert!(part == "hold" || trend[0][measure].as_f64() == known, "{name} {measure}: {trend:?}");
+                compared += usize::from(known.is_some());
+            }
+        }
+        assert!(compared >= 6, "{name}: {compared}");
+    }
+}
+
 /// A comparison has the figures of the summary and the league.
 fn compared(store: &Store, summary: &Value, league: &Value) {
     let changes = json(store, &["compare", "go_t", "go_t", "--format", "json"]);

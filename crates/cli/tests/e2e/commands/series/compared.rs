@@ -66,7 +66,7 @@ fn series_of_both_are_compared_and_those_of_one_are_named() {
         ingest(&store, "nio", &of_b, &[]);
         let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).json();
         let mean = row(&rows, "series memory", "bytes");
-        assert_eq!((text(mean, "outcome"), text(mean, "noise")), ("more", "seconds"), "{mean}");
+        assert_eq!((text(mean, "outcome"), text(mean, "noise")), ("more (these runs)", "seconds"), "{mean}");
         let percent = mean["change_percent"].as_f64().unwrap();
         assert!((percent - 30.0).abs() < 0.1, "{mean}");
         let low = mean["difference_low"].as_f64().unwrap();

@@ -25,7 +25,7 @@ fn points_of_two_frameworks_are_compared_at_a_level() {
     let store = filled();
     let compare = |more: &[&str]| store.run(&[&["compare", "--test", "/hello"], more].concat());
     let done = compare(&["alpha@c32", "beta@c32", "--format", "json"]);
-    let rows = done.json().as_array().unwrap().clone();
+    let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
     // The medians of three repeats, as another program reckoned them.
     let answers = row(&rows, "answers_per_second");
     assert!(near(&answers["a"], 1648.40) && near(&answers["b"], 1009.08), "{answers}");
@@ -43,6 +43,17 @@ fn points_of_two_frameworks_are_compared_at_a_level() {
         assert!(of["outcome"].is_null(), "a printed latency is not judged: {of}");
     }
     assert_eq!(row(&rows, "failures")["b"], 0.0);
+    // A figure that decides comes first, and the other rates are exploratory.
+    let decided = compare(&["alpha@c32", "beta@c32", "--decide", "answers_per_second", "--format", "json"]);
+    let decided = decided.json().as_array().unwrap().clone();
+    let outcomes = [&decided[0], row(&decided, "throughput")].map(|row| text(row, "outcome").to_owned());
+    assert_eq!(
+        (text(&decided[0], "measure"), outcomes),
+        ("answers_per_second", ["less".into(), "exploratory".into()])
+    );
+    assert_told(&done.err, &["beta@c32: changes of throughput below ", "repeats of each show 5 %"]);
+    let unknown = compare(&["alpha@c32", "beta@c32", "--decide", "p95"]).complaint(2);
+    assert_told(&unknown, &["no figure p95", "p90_ms"]);
     // One repeat alone is named by its number, as one of a run is.
     let alone = compare(&["alpha@c32#1", "alpha@c32:wrk#3", "--format", "json"]).json();
     let answers = row(alone.as_array().unwrap(), "answers_per_second");
