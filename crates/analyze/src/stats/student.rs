@@ -55,6 +55,9 @@ pub(crate) fn distance(share: f64, degrees: f64) -> f64 {
     for _ in 0..150 {
         // Bisects by the geometric mean for large values, since heavy tails reach far.
         let middle = if low > 1.0 { f64::sqrt(low * high) } else { f64::midpoint(low, f64::min(high, 4.0)) };
+        if middle <= low || middle >= high {
+            break;
+        }
         if beyond(middle, degrees) > share { low = middle } else { high = middle }
     }
     low

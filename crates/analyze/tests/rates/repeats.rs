@@ -10,7 +10,7 @@ use crate::dice::Dice;
 use crate::share::Share;
 
 /// The length of a run, in seconds.
-const LASTING: u32 = 60;
+const LASTING: u32 = 30;
 /// The standard deviation of a second's throughput, as a share of it.
 const OF_SECONDS: f64 = 0.01;
 /// The change that is planted.
@@ -49,10 +49,10 @@ impl Rates {
 /// A run of a closed loop: what throughput loses, response times gain.
 fn run(dice: &mut Dice, rate: f64) -> StoredRun {
     let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+    // The twenty quantiles of an exponential distribution whose mean is 10 clients' share of a second.
+    let quantile = |at: u64| -10e6 / rate * (1.0 - (at as f64 + 0.5) / 20.0).ln();
     let cells = (0..LASTING).map(|second| {
         let rate = rate * (1.0 + OF_SECONDS * dice.normal());
-        // The twenty quantiles of an exponential distribution whose mean is 10 clients' share of a second.
-        let quantile = |at: u64| -10e6 / rate * (1.0 - (at as f64 + 0.5) / 20.0).ln();
         let count = |at: u64| (rate.round() as u64 + at) / 20;
         let elapsed = (0..20).map(|at| (quantile(at) as i32, count(at))).collect();
         (key(second), Cell { elapsed, ..Cell::default() })
@@ -72,24 +72,31 @@ fn side(dice: &mut Dice, rate: f64, (repeats, deviation): (usize, f64)) -> Side 
     Side::of((0..repeats).map(|_| one()).collect())
 }
 
-/// Compares so many pairs of sides, of which the second has this share of the first one's throughput.
-fn rates(design: Design, times: f64, first: u64, pairs: u64) -> Rates {
+/// What came of sides that are equal, and of sides of which the second is slower.
+type SameAndSlower = [Rates; 2];
+
+/// Compares so many sides with equal and with slower ones.
+fn rates(design: Design, first: u64, pairs: u64) -> SameAndSlower {
     let is_shown = |change: &Change| matches!(change.outcome, Outcome::Shown(_));
     let contains = |interval: Option<(f64, f64)>, truth: f64| {
         Share::of(interval.is_some_and(|(low, high)| low <= truth && truth <= high))
     };
     let pair = |at: u64| {
         let mut dice = Dice::new(first.wrapping_add(at));
-        let (a, b) = (side(&mut dice, 1000.0, design.a), side(&mut dice, 1000.0 * times, design.b));
-        let throughput = &compare_sides(&a, std::slice::from_ref(&b), &[Measure::Throughput])[0];
-        Rates {
-            called: Share::of(is_shown(throughput)),
-            any: Share::of(compare_sides(&a, &[b], &[]).iter().any(is_shown)),
-            covers: contains(throughput.interval, 1000.0 * (times - 1.0)),
-            percent_covers: contains(throughput.percent_interval, 100.0 * (times - 1.0)),
-        }
+        let a = side(&mut dice, 1000.0, design.a);
+        [1.0, SLOWER].map(|times| {
+            let b = side(&mut dice, 1000.0 * times, design.b);
+            let throughput = &compare_sides(&a, std::slice::from_ref(&b), &[Measure::Throughput])[0];
+            Rates {
+                called: Share::of(is_shown(throughput)),
+                any: Share::of(compare_sides(&a, &[b], &[]).iter().any(is_shown)),
+                covers: contains(throughput.interval, 1000.0 * (times - 1.0)),
+                percent_covers: contains(throughput.percent_interval, 100.0 * (times - 1.0)),
+            }
+        })
     };
-    (0..pairs).into_par_iter().map(pair).reduce(Rates::default, Rates::merged)
+    let merge = |[a, b]: SameAndSlower, [c, d]: SameAndSlower| [a.merged(c), b.merged(d)];
+    (0..pairs).into_par_iter().map(pair).reduce(Default::default, merge)
 }
 
 /// A share and what chance adds to it in so many comparisons, three standard deviations.
@@ -102,21 +109,23 @@ const WILD: f64 = 0.03;
 
 /// Prints the table, and says whether all is as it must be.
 fn table(first: u64, pairs: u64) -> bool {
-    println!("\nseeds from {first} on, {pairs} comparisons of each\n");
+    println!("\nseeds from {first} on\n");
     println!(
-        "| repeats | sd | nothing changed: called | any of all | 5 % slower: called | any of all | 99 % covers | in percent |"
+        "| repeats | sd | comparisons | nothing changed: called | any of all | 5 % slower: called | any of all | 99 % covers | in percent |"
     );
-    println!("|---|---|--:|--:|--:|--:|--:|--:|");
-    let equal = [(2, 2), (3, 3), (4, 4), (5, 5), (3, 1), (4, 3), (5, 3), (10, 3), (10, 2)];
+    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
+    let equal = [(3, 3), (4, 4), (2, 2), (5, 5), (3, 1), (4, 3), (5, 3), (10, 2)];
     let unequal = [(3, 3), (5, 5), (3, 5), (5, 3), (10, 2)];
     let designs = equal.map(|repeats| (repeats, CALM)).into_iter();
     let mut holds = true;
     for ((a, b), deviation) in designs.chain(unequal.map(|repeats| (repeats, WILD))) {
         let design = Design { a: (a, CALM), b: (b, deviation) };
-        let (same, slower) = (rates(design, 1.0, first, pairs), rates(design, SLOWER, !first, pairs));
+        // Of those that nothing is promised of, a fifth says enough.
+        let pairs = if deviation == CALM && (a, b) != (10, 2) { pairs } else { pairs / 5 };
+        let [same, slower] = rates(design, first, pairs);
         let percent = |share: Share| format!("{:.2} %", share.ratio() * 100.0);
         println!(
-            "| {a} and {b} | {}, {} % | {} | {} | {} | {} | {} | {} |",
+            "| {a} and {b} | {} and {} % | {pairs} | {} | {} | {} | {} | {} | {} |",
             CALM * 100.0,
             deviation * 100.0,
             percent(same.called),
@@ -144,9 +153,9 @@ fn table(first: u64, pairs: u64) -> bool {
 fn repeats_that_differ_by_chance_have_not_changed_and_a_twentieth_is_shown() {
     for (repeats, least) in [(3, 0.8), (4, 0.97)] {
         let design = Design { a: (repeats, CALM), b: (repeats, CALM) };
-        let (same, slower) = (rates(design, 1.0, 1, 500), rates(design, SLOWER, 1001, 500));
+        let [same, slower] = rates(design, 1, 100);
         for wrong in [same.called.ratio(), same.any.ratio(), 1.0 - slower.percent_covers.ratio()] {
-            assert!(wrong <= at_most(0.01, 500), "{repeats}: {wrong}");
+            assert!(wrong <= at_most(0.01, 100), "{repeats}: {wrong}");
         }
         assert!(slower.called.ratio() >= least, "{repeats}: {}", slower.called);
     }
@@ -156,7 +165,8 @@ fn repeats_that_differ_by_chance_have_not_changed_and_a_twentieth_is_shown() {
 #[test]
 #[ignore = "minutes: .ci/long rates"]
 fn rates_between_repeats() {
-    let fixed = table(1000, 10_000);
-    let fresh = std::env::var_os("PERFPIPE_FIXED_ONLY").is_some() || table(fastrand::u64(..) >> 16, 10_000);
+    let pairs = std::env::var("PERFPIPE_PAIRS").map_or(10_000, |text| text.parse().unwrap());
+    let fixed = table(1000, pairs);
+    let fresh = std::env::var_os("PERFPIPE_FIXED_ONLY").is_some() || table(fastrand::u64(..) >> 16, pairs);
     assert!(fixed && fresh, "see the tables above");
 }
