@@ -20,7 +20,7 @@ const ROWS: (f64, f64) = (17.0, 26.0);
 /// The height of margins, title and foot, in points.
 const AROUND: f64 = 160.0;
 /// The widths of the columns beside the chart, in points: names to the left, figures to the right.
-const COLUMNS: (f64, f64) = (84.0, 178.0);
+const COLUMNS: (f64, f64) = (84.0, 200.0);
 /// The gap between a name and the chart, in points.
 const GAP: f64 = 4.0;
 /// The widths of lines, in points: intervals, and the line of no change.
