@@ -163,7 +163,7 @@ fn repeats_that_differ_by_chance_have_not_changed_and_a_twentieth_is_shown() {
 
 /// Fixed seeds, and a fresh set that nobody tuned anything by.
 #[test]
-#[ignore = "minutes: .ci/long rates"]
+#[ignore = "minutes: .ci/long truth"]
 fn rates_between_repeats() {
     let pairs = std::env::var("PERFPIPE_PAIRS").map_or(10_000, |text| text.parse().unwrap());
     let fixed = table(1000, pairs);
