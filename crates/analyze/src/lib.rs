@@ -23,7 +23,7 @@
 //! # Memory
 //!
 //! A timeline takes about 180 bytes for each second, whatever the number of requests. While it is computed, histograms
-//! take up to 512 KiB for every 4,096 seconds, and 17 MiB at most. [`breakdown::SecondTables`] gives the seconds of a
+//! take up to 512 KiB for every 4,096 seconds, and 17 MiB at most; twice that if requests failed. [`breakdown::SecondTables`] gives the seconds of a
 //! long run in pieces.
 //!
 //! # Threads and blocking
@@ -115,6 +115,8 @@ pub use sweep::knee::Knee;
 pub use timeline::cpu_cost::cpu_scale_in_doubt;
 pub use timeline::duration::RunDuration;
 pub use timeline::summary::Summary;
+pub use timeline::unseen::long_failures::LongFailures;
+pub use timeline::unseen::outstanding::Outstanding;
 pub use timeline::{Second, SeriesBySecond, Timeline};
 pub use view::View;
 pub use view::goal::Goal;

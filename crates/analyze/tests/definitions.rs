@@ -102,7 +102,7 @@ fn check_summary(unit: Resolution, raw: &Raw, view: &View, found: &Timeline) -> 
     prop_assert!(same(Some(summary.cpu_coverage), Some(cpu.len() as f64 / seconds.len() as f64)));
     prop_assert!(same(summary.load_max, largest(&loads)));
     let bytes: i64 = averaged.iter().map(|sample| sample.bytes).sum();
-    prop_assert_eq!((summary.bytes, summary.sent_bytes), (bytes, 2 * bytes));
+    prop_assert_eq!((summary.bytes, summary.sent_bytes), (Some(bytes), Some(2 * bytes)));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, CellKey, Spread};
-use perfpipe_ingest::run::Resolution;
+use perfpipe_ingest::run::{Measures, Resolution};
 
 use crate::error::Result;
 use crate::stats::histogram::{Histogram, mean};
@@ -44,11 +44,11 @@ pub struct LabelStats {
     pub p99: Option<f64>,
     /// The mean latency.
     pub latency_mean: Option<f64>,
-    /// The mean time to connect; `None` if no request of any label has one above 0, as where the log records none.
+    /// The mean time to connect; `None` if the log records none.
     pub connect_mean: Option<f64>,
-    /// The sum of the bytes received; `None` if no request of any label has some.
+    /// The sum of the bytes received; `None` if the log records none.
     pub bytes: Option<i64>,
-    /// The sum of the bytes sent; `None` if no request of any label has some.
+    /// The sum of the bytes sent; `None` if the log records none.
     pub sent_bytes: Option<i64>,
 }
 
@@ -104,10 +104,11 @@ pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
     let mut total = Gathered::in_unit(run);
     gathered.values().for_each(|label| total.merge(label));
     let named = |index: u32| run.cells.labels.get(index as usize).cloned().unwrap_or_default();
+    let measures = run.measures()?;
     let mut labels: Vec<LabelStats> =
-        gathered.iter().map(|(index, label)| label.stats(named(*index), &total.sums)).collect();
+        gathered.iter().map(|(index, label)| label.stats(named(*index), measures)).collect();
     labels.sort_by(|a, b| a.label.cmp(&b.label));
-    Ok(AllLabels { labels, total: total.stats(String::new(), &total.sums) })
+    Ok(AllLabels { labels, total: total.stats(String::new(), measures) })
 }
 
 impl Gathered {
@@ -133,8 +134,8 @@ impl Gathered {
         self.sums.add(latency, [*connect, *bytes, *sent_bytes]);
     }
 
-    /// Returns the figures; sums that are 0 for `all` labels are absent.
-    fn stats(&self, label: String, all: &Sums) -> LabelStats {
+    /// Returns the figures of those measures that the log has.
+    fn stats(&self, label: String, measures: Measures) -> LabelStats {
         let percentiles = self.elapsed.percentiles(&[50.0, 90.0, 95.0, 99.0]);
         let percentile = |at: usize| percentiles.get(at).copied().flatten();
         let Sums { latency, connect, bytes, sent_bytes } = &self.sums;
@@ -153,9 +154,9 @@ impl Gathered {
             p95: percentile(2),
             p99: percentile(3),
             latency_mean: mean(latency.sum, latency.n).map(ms),
-            connect_mean: mean(*connect, self.elapsed.samples()).filter(|_| all.connect != 0).map(ms),
-            bytes: (all.bytes != 0).then_some(*bytes),
-            sent_bytes: (all.sent_bytes != 0).then_some(*sent_bytes),
+            connect_mean: mean(*connect, self.elapsed.samples()).filter(|_| measures.connect).map(ms),
+            bytes: measures.bytes.then_some(*bytes),
+            sent_bytes: measures.sent_bytes.then_some(*sent_bytes),
         }
     }
 }

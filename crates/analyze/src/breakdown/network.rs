@@ -43,11 +43,11 @@ pub struct NetworkOverTime {
     pub elapsed_mean: Vec<Option<f64>>,
     /// The mean latency.
     pub latency_mean: Vec<Option<f64>>,
-    /// The mean time to connect; empty if no request of any label has one above 0, as where the log records none.
+    /// The mean time to connect; empty if the log records none.
     pub connect_mean: Vec<Option<f64>>,
-    /// The sum of the bytes received; empty if no request of any label has some.
+    /// The sum of the bytes received; empty if the log records none.
     pub bytes: Vec<i64>,
-    /// The sum of the bytes sent; empty if no request of any label has some.
+    /// The sum of the bytes sent; empty if the log records none.
     pub sent_bytes: Vec<i64>,
 }
 

@@ -201,6 +201,11 @@ impl Measure {
         }
     }
 
+    /// Returns true if it is a time of the requests.
+    pub(crate) fn is_time(self) -> bool {
+        self.unit() == Unit::Milliseconds
+    }
+
     /// Returns true if the measure exists for single seconds.
     pub(crate) fn is_of_seconds(self) -> bool {
         let never = matches!(self, Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond);

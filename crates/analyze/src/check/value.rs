@@ -1,9 +1,16 @@
-//! The value of a rule's measure in a run, in a second, or of a series of the server.
+//! The value of a rule's measure in a run, in a second, or of a series of the server, and what it leaves out.
 
+use crate::stats::events::few_beyond;
+use crate::stats::percentile::column_name;
+use crate::timeline::unseen::long_failures::LongFailures;
 use crate::timeline::{Second, SeriesBySecond, Timeline};
 
 use super::measure::Measure;
-use super::rule::Rule;
+use super::rule::{Operator, Rule};
+use super::verdict::Verdict;
+
+/// Failures matter to a mean if they would raise it by at least this share.
+const OF_MEAN: f64 = 0.1;
 
 impl Rule {
     /// Returns the series that the rule is about, if it is about one, and what the rule's numbers are to be multiplied by.
@@ -32,6 +39,53 @@ impl Rule {
             None => self.measure.of_second(timeline, second),
             Some((series, _)) => series.at(second.second),
         }
+    }
+
+    /// Returns the failures that the value leaves out, if they matter to it and the rule has an upper limit.
+    fn left_out(&self, timeline: &Timeline) -> Option<LongFailures> {
+        let summary = &timeline.summary;
+        let found = match self.measure {
+            Measure::Percentile(percent) => summary.long_failures(percent),
+            Measure::ElapsedMax => summary.long_failures(100.0),
+            Measure::ElapsedMean => {
+                let mean = summary.elapsed_mean.unwrap_or_default();
+                summary.long_failures(100.0).filter(|found| found.share() * found.mean >= OF_MEAN * mean)
+            }
+            _ => None,
+        };
+        found.filter(|_| self.is_most()).copied()
+    }
+
+    /// Completes a verdict with remarks on its value: which requests it leaves out, though the rule might not hold with
+    /// them, and whether there are too few for it.
+    pub(super) fn remarked(&self, timeline: &Timeline, verdict: Verdict) -> Verdict {
+        let long_failures = self.left_out(timeline).filter(|_| verdict.holds);
+        let outstanding =
+            timeline.outstanding.filter(|_| verdict.holds && self.is_most() && self.measure.is_time());
+        let notes = long_failures.map(|found| format!("{}, not counted here", found.describe()));
+        let notes = notes.into_iter().chain(outstanding.map(|found| found.describe()));
+        let notes = verdict.note.into_iter().chain(notes).chain(self.few(timeline));
+        Verdict { note: notes.reduce(|one, other| format!("{one}; {other}")), long_failures, ..verdict }
+    }
+
+    /// Returns true if the rule has an upper limit.
+    fn is_most(&self) -> bool {
+        matches!(self.operator, Operator::Less | Operator::LessOrEqual)
+    }
+
+    /// Says that there are too few requests for the rule's percentile.
+    fn few(&self, timeline: &Timeline) -> Option<String> {
+        let Measure::Percentile(percent) = self.measure else { return None };
+        let (requests, whose) = match self.lasting {
+            Some(_) => (timeline.averaged() / timeline.seconds.len().max(1) as u64, " a second"),
+            None => (timeline.averaged(), ""),
+        };
+        let (beyond, name) = (few_beyond(percent, requests)?, column_name(percent));
+        let extreme = if percent < 50.0 { "minimum" } else { "maximum" };
+        Some(match beyond {
+            ..1.0 => format!("of {requests} requests{whose}, {name} is about the {extreme}"),
+            _ => format!("of {requests} requests{whose}, only {beyond:.0} are beyond {name}"),
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::Unit;
 use crate::table::{Table, Tone};
 use crate::timeline::Timeline;
+use crate::timeline::unseen::long_failures::LongFailures;
 use crate::view::View;
 use crate::view::phases::Span;
 
@@ -37,8 +38,10 @@ pub struct Verdict {
     pub unit: Unit,
     /// For a rule about single seconds: the longest row of seconds that break it, or that leave it undecided.
     pub span: Option<Span>,
-    /// A remark, as on a missing figure.
+    /// A remark, as on a missing figure, or on requests that the figure leaves out.
     pub note: Option<String>,
+    /// The failures that took longer than the figure and are not in it, if they matter to it.
+    pub long_failures: Option<LongFailures>,
     /// True if the rule does not hold because there is no figure to judge by, or because seconds without a value leave it
     /// open.
     pub open: bool,
@@ -62,6 +65,7 @@ impl Verdict {
             unit: rule.measure.unit(),
             span: None,
             note: None,
+            long_failures: None,
             open: true,
         }
     }
@@ -169,7 +173,7 @@ fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>) -> Verdi
         Err(lack) => return Verdict { note: Some(lack.into()), ..open },
     };
     let verdict = Verdict { limit: Some(bound.limit()), ..open };
-    match rule.lasting {
+    let verdict = match rule.lasting {
         Some(lasting) => judge_seconds(rule, timeline, bound, lasting, verdict),
         None => match rule.of_run(timeline) {
             Some(value) => Verdict {
@@ -181,7 +185,8 @@ fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>) -> Verdi
             },
             None => Verdict { note: Some("the run has no such figure".into()), ..verdict },
         },
-    }
+    };
+    if verdict.value.is_some() { rule.remarked(timeline, verdict) } else { verdict }
 }
 
 /// Judges a rule about single seconds.

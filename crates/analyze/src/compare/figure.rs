@@ -6,6 +6,7 @@ use perfpipe_ingest::run::Resolution;
 
 use super::memory::{self, ENOUGH};
 use super::scatter::Scatter;
+use crate::stats::events::{count_limits, tail};
 use crate::stats::histogram::Histogram;
 
 /// Fewer events than this show nothing about the memory of the noise.
@@ -158,25 +159,6 @@ fn blocks_of(scatter: &Scatter, memory: f64) -> f64 {
     scatter.values as f64 / memory::length(memory, scatter.values)
 }
 
-/// Returns the smaller of a share and its complement.
-fn tail(share: f64) -> f64 {
-    share.min(1.0 - share)
-}
-
-/// Returns the limits of the mean of a count, given one observed count whose variance is `dispersion` times its mean.
-///
-/// Exact limits of a Poisson count by Wilson and Hilferty ("The distribution of chi-square", 1931), which are right for
-/// small and large counts.
-fn count_limits(count: f64, dispersion: f64, deviations: f64) -> (f64, f64) {
-    let cube = |count: f64, deviations: f64| {
-        let root = 1.0 - 1.0 / (9.0 * count) + deviations / (3.0 * count.sqrt());
-        count * root.max(0.0).powi(3)
-    };
-    let seen = count / dispersion;
-    let low = if seen > 0.0 { cube(seen, -deviations) } else { 0.0 };
-    (dispersion * low.min(seen), dispersion * cube(seen + 1.0, deviations).max(seen))
-}
-
 /// Returns the limits of a share, in percent.
 fn share_limits(count: u64, of: u64, variance: f64, deviations: f64) -> (f64, f64) {
     let rest = of.saturating_sub(count);
@@ -247,19 +229,6 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn limits_of_counts_are_the_exact_ones() {
-        // 99 %, from the tables of Garwood ("Fiducial limits for the Poisson distribution", 1936).
-        for (count, low, high) in
-            [(0.0, 0.0, 5.30), (1.0, 0.00501, 7.43), (5.0, 1.08, 14.15), (20.0, 10.35, 34.67)]
-        {
-            let found = count_limits(count, 1.0, 2.5758);
-            assert!((found.0 - low).abs() < 0.05 && (found.1 - high).abs() < 0.1, "{count}: {found:?}");
-        }
-        let (low, high) = count_limits(400.0, 4.0, 2.0);
-        assert!((low - 322.0).abs() < 3.0 && (high - 486.0).abs() < 4.0, "{low} {high}");
-    }
 
     #[test]
     fn shares_are_bounded_alike_from_either_side() {

@@ -13,6 +13,7 @@ mod rules;
 mod seconds;
 mod senders;
 mod series;
+mod unseen;
 mod waits;
 
 use perfpipe_ingest::StoredRun;
@@ -66,6 +67,7 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     findings.extend(cpu::lacking(&facts));
     findings.extend(facts.clocks.findings.iter().cloned());
     findings.extend(over_time(&facts)?);
+    findings.extend(unseen::find(&facts)?);
     findings.sort_by_key(|finding| (finding.span.first, finding.kind));
     Ok(findings)
 }

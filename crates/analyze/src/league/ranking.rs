@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::table::{Table, Value};
 use crate::timeline::Timeline;
 use crate::timeline::summary::FAILING;
+use crate::timeline::unseen::few_remark;
+use crate::timeline::unseen::long_failures::LongFailures;
 use crate::view::goal::Goal;
 
 /// Columns in which higher is better; ordered by them, the table is descending.
@@ -156,7 +158,8 @@ impl League {
     }
 
     /// Returns remarks on the table as sentences: what the figures are, what an interval of ranks means or why ranks are
-    /// uncertain, and which frameworks are not ranked. [`Self::note_on_hold`] is another one.
+    /// uncertain, which requests the times leave out or are too few for, and which frameworks are not ranked.
+    /// [`Self::note_on_hold`] is another one.
     pub fn notes(&self) -> Vec<String> {
         let failing = self.standings.iter().filter(|standing| standing.fails());
         let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
@@ -172,6 +175,15 @@ impl League {
             let (name, (wait, repeat)) = (&standing.framework, standing.long_wait?);
             let whose = if standing.repeats > 1 { format!("{name}, repeat {repeat}") } else { name.clone() };
             Some(format!("{whose}: its throughput includes the wait for its last answer, {wait:.1} s."))
+        }));
+        notes.extend(self.standings.iter().flat_map(|standing| {
+            let outstanding = standing.outstanding.map(|(found, repeat)| match standing.repeats {
+                1 => found.remark(),
+                _ => format!("repeat {repeat}: {}", found.remark()),
+            });
+            let remarks = standing.long_failures.iter().map(LongFailures::remark).chain(outstanding);
+            let remarks = remarks.chain(few_remark(standing.requests_min));
+            remarks.map(|remark| format!("{}: {remark}.", standing.framework))
         }));
         let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
         let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();

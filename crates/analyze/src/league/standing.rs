@@ -10,6 +10,8 @@ use crate::table::Interval;
 use crate::timeline::Timeline;
 use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
 use crate::timeline::summary::{FAILING, Summary};
+use crate::timeline::unseen::long_failures::LongFailures;
+use crate::timeline::unseen::outstanding::Outstanding;
 
 /// A framework's row in a league. Each measure except the failures is the median over the repeats that have it; the
 /// median of an even number of values is the mean of the middle two. Times are in ms.
@@ -60,6 +62,13 @@ pub struct Standing {
     /// The longest wait of a repeat for its last answer, in seconds, and the number of that repeat, if it made the run
     /// longer by more than 5 s: a request that hangs lowers the throughput.
     pub long_wait: Option<(f64, u32)>,
+    /// The failures of all repeats that took longer than the 99th percentile of their successes, if they matter to it.
+    pub long_failures: Option<LongFailures>,
+    /// The smallest number of requests that the percentiles of a repeat are of.
+    pub requests_min: u64,
+    /// The requests that were outstanding when the log of a repeat ends, if it was cut at full load: the greatest share, and
+    /// the number of that repeat.
+    pub outstanding: Option<(Outstanding, u32)>,
     /// True if a repeat was made from damaged files that could be read only in part.
     pub partial: bool,
 }
@@ -124,6 +133,15 @@ impl Standing {
                 .iter()
                 .filter_map(|repeat| Some((repeat.duration.long_wait()?, repeat.info.key.repeat)))
                 .reduce(|longest, other| if other.0 > longest.0 { other } else { longest }),
+            long_failures: summaries()
+                .filter_map(|summary| summary.long_failures(99.0).copied())
+                .reduce(LongFailures::merged)
+                .map(|found| LongFailures { requests: summaries().map(Summary::requests).sum(), ..found }),
+            requests_min: repeats.iter().map(|repeat| repeat.averaged()).min().unwrap_or_default(),
+            outstanding: repeats
+                .iter()
+                .filter_map(|repeat| Some((repeat.outstanding?, repeat.info.key.repeat)))
+                .reduce(|most, other| if other.0.share > most.0.share { other } else { most }),
             partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
         }
     }

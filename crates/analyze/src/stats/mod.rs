@@ -3,6 +3,7 @@
 pub(crate) mod change_points;
 pub(crate) mod curve;
 pub(crate) mod distribution;
+pub(crate) mod events;
 pub(crate) mod histogram;
 pub(crate) mod maybe;
 pub(crate) mod median;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_ingest::run::{Measures, Resolution};
 use perfpipe_ingest::{RunInfo, StoredRun};
 
 use super::knee::{self, Growth, Knee, Point};
@@ -87,11 +87,12 @@ impl Sweep {
         }
         let (bin, keys) = keys(&loads);
         let mut reader = SecondReader::new(&selection, &curve, &percentiles);
+        let (unit, measures) = (run.info.resolution, run.measures()?);
         let mut gathered: BTreeMap<i64, Gathered> = BTreeMap::new();
         for second in selection.packed_seconds_of(selection.whole()) {
             let (second, cells) = second?;
             let Some((key, load)) = at(&keys, second).zip(at(&loads, second)) else { continue };
-            let step = gathered.entry(key).or_insert_with(|| Gathered::in_unit(run.info.resolution));
+            let step = gathered.entry(key).or_insert_with(|| Gathered::new(unit, measures));
             let row = reader.read(second, &cells, step.tally.totals_mut())?;
             step.tally.add_second(&row);
             step.loads.push(load);
@@ -160,9 +161,9 @@ impl Sweep {
 }
 
 impl Gathered {
-    /// Creates empty data of a run whose times are in this unit.
-    fn in_unit(unit: Resolution) -> Self {
-        Self { loads: Vec::new(), successes: Vec::new(), tally: Tally::in_unit(unit) }
+    /// Creates empty data of a run whose times are in this unit, and whose log has these measures.
+    fn new(unit: Resolution, measures: Measures) -> Self {
+        Self { loads: Vec::new(), successes: Vec::new(), tally: Tally::new(unit, measures) }
     }
 
     fn row(&self, percentiles: &[f64]) -> LoadStep {

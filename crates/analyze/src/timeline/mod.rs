@@ -12,6 +12,7 @@ pub(crate) mod stretch;
 pub(crate) mod summary;
 pub(crate) mod tables;
 pub(crate) mod totals;
+pub(crate) mod unseen;
 
 use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -23,6 +24,7 @@ use self::second::SecondReader;
 use self::selection::Selection;
 use self::summary::{Summary, Tally};
 use self::totals::Totals;
+use self::unseen::outstanding::Outstanding;
 use crate::error::Result;
 use crate::stats::percentile;
 use crate::view::View;
@@ -53,6 +55,8 @@ pub struct Timeline {
     pub phases: Phases,
     /// The summary of those selected seconds that are in the run's hold; `None` if none or all of them are.
     pub hold: Option<Summary>,
+    /// The requests that were outstanding when the log ends, if it was cut at full load and the view reaches to its end.
+    pub outstanding: Option<Outstanding>,
 }
 
 impl Timeline {
@@ -88,10 +92,23 @@ impl Timeline {
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let Figures { rows, percentiles, duration, summary, phases, hold, window, injectors } =
             Figures::new(run, view, Some)?;
+        let reaches_end = window.last.saturating_add(1) == run.info.seconds;
+        let outstanding = if reaches_end { Outstanding::of(run)? } else { None };
         let series = SeriesBySecond::of_run(run, view, window);
         let view = View { injectors, ..view.clone() };
         let info = run.info.clone();
-        Ok(Self { info, view, percentiles, duration, seconds: rows, series, summary, phases, hold })
+        Ok(Self {
+            info,
+            view,
+            percentiles,
+            duration,
+            seconds: rows,
+            series,
+            summary,
+            phases,
+            hold,
+            outstanding,
+        })
     }
 
     /// Computes the summary alone, as [`Timeline::new`] does, without the rows of the seconds in memory.
@@ -154,8 +171,8 @@ impl<T: Send> Figures<T> {
         let phases = Phases::of_loads(&curve.heard());
         let duration = RunDuration::of(&run.info, view);
         let hold = selection.part(phases.hold);
-        let unit = run.info.resolution;
-        let (mut all, mut held) = (Tally::in_unit(unit), Tally::in_unit(unit));
+        let (unit, measures) = (run.info.resolution, run.measures()?);
+        let (mut all, mut held) = (Tally::new(unit, measures), Tally::new(unit, measures));
         let spans = selection.stretches(hold, STRETCH);
         let (mut rows, seconds) = (Vec::new(), spans.iter().map(|span| span.seconds() as usize).sum());
         // In groups that just keep all threads busy, so that the seconds are not in memory twice.

@@ -1,9 +1,10 @@
 //! The summary of a run: figures over all selected seconds.
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_ingest::run::{Measures, Resolution};
 
 use super::second::Second;
 use super::totals::Totals;
+use super::unseen::long_failures::LongFailures;
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::view::View;
@@ -53,15 +54,18 @@ pub struct Summary {
     pub cpu_coverage: f64,
     /// The largest load of a second, in threads.
     pub load_max: Option<f64>,
-    /// The sum of the bytes received, over the same samples as the mean.
-    pub bytes: i64,
-    /// The sum of the bytes sent, over the same samples as the mean.
-    pub sent_bytes: i64,
+    /// The sum of the bytes received, over the same samples as the mean; `None` if the log records none.
+    pub bytes: Option<i64>,
+    /// The sum of the bytes sent, over the same samples as the mean; `None` if the log records none.
+    pub sent_bytes: Option<i64>,
     /// The figure of each of [`crate::View::goals`], in their order; `None` if there was no request.
     pub goals: Vec<Option<f64>>,
     /// Percentiles corrected by [`crate::View::corrected`]: the requested ones and 50, 95 and 99, each as (percent,
     /// value), in ascending order; empty without a correction.
     pub corrected: Vec<(f64, Option<f64>)>,
+    /// The failures that took longer than a percentile shows, for each percentile that they matter to: those of the view,
+    /// the 99th and the 100th, which is the maximum. Empty if averages include failures.
+    pub long_failures: Vec<LongFailures>,
 }
 
 impl Summary {
@@ -75,18 +79,23 @@ impl Summary {
         (self.requests() > 0).then(|| self.failures as f64 / self.requests() as f64)
     }
 
-    /// Returns the bytes received per second of the duration; `None` if the duration is 0.
+    /// Returns the failures that took longer than a percentile shows, if they matter to it.
+    pub fn long_failures(&self, percent: f64) -> Option<&LongFailures> {
+        self.long_failures.iter().find(|found| found.percent == percent)
+    }
+
+    /// Returns the bytes received per second of the duration; `None` if the duration is 0, or without bytes.
     pub fn bytes_per_second(&self) -> Option<f64> {
         self.per_second(self.bytes)
     }
 
-    /// Returns the bytes sent per second of the duration; `None` if the duration is 0.
+    /// Returns the bytes sent per second of the duration; `None` if the duration is 0, or without bytes.
     pub fn sent_bytes_per_second(&self) -> Option<f64> {
         self.per_second(self.sent_bytes)
     }
 
-    fn per_second(&self, amount: i64) -> Option<f64> {
-        (self.duration > 0.0).then(|| amount as f64 / self.duration)
+    fn per_second(&self, amount: Option<i64>) -> Option<f64> {
+        amount.filter(|_| self.duration > 0.0).map(|amount| amount as f64 / self.duration)
     }
 }
 
@@ -94,6 +103,7 @@ impl Summary {
 #[derive(Default)]
 pub(crate) struct Tally {
     totals: Totals,
+    measures: Measures,
     seconds: u32,
     successes: u64,
     failures: u64,
@@ -105,9 +115,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Creates empty data of a run whose times are in this unit.
-    pub(crate) fn in_unit(unit: Resolution) -> Self {
-        Self { totals: Totals::in_unit(unit), ..Self::default() }
+    /// Creates empty data of a run whose times are in this unit, and whose log has these measures.
+    pub(crate) fn new(unit: Resolution, measures: Measures) -> Self {
+        Self { totals: Totals::in_unit(unit), measures, ..Self::default() }
     }
 
     /// The totals of cells that averages and percentiles are taken over.
@@ -137,10 +147,18 @@ impl Tally {
     /// Returns the summary; `percentiles` are in percent, `duration` is in seconds.
     pub(crate) fn summary(&self, percentiles: &[f64], duration: f64) -> Summary {
         let over = |seconds: f64| (seconds > 0.0).then(|| self.successes as f64 / seconds);
-        let Totals { elapsed, latency, .. } = &self.totals;
+        let Totals { elapsed, failed, latency, .. } = &self.totals;
         let mut asked = elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
         let always = asked.split_off(percentiles.len());
         let always = |at: usize| always.get(at).copied().flatten();
+        let requests = self.successes.saturating_add(self.failures);
+        let known = percentiles.iter().copied().zip(asked.iter().copied());
+        let known = known.chain([(99.0, always(2)), (100.0, elapsed.max())]);
+        let mut long_failures: Vec<LongFailures> = known
+            .filter_map(|(percent, value)| LongFailures::beyond(percent, value?, failed, requests))
+            .collect();
+        long_failures.sort_by(|a, b| a.percent.total_cmp(&b.percent));
+        long_failures.dedup_by_key(|found| found.percent);
         Summary {
             seconds: self.seconds,
             successes: self.successes,
@@ -160,10 +178,11 @@ impl Tally {
             cpu_max: self.cpu_max,
             cpu_coverage: f64::from(self.cpu_seconds) / f64::from(self.seconds.max(1)),
             load_max: self.load_max,
-            bytes: self.totals.bytes,
-            sent_bytes: self.totals.sent_bytes,
+            bytes: self.measures.bytes.then_some(self.totals.bytes),
+            sent_bytes: self.measures.sent_bytes.then_some(self.totals.sent_bytes),
             goals: Vec::new(),
             corrected: Vec::new(),
+            long_failures,
         }
     }
 

@@ -10,6 +10,8 @@ use crate::view::goal::Kept;
 #[derive(Default)]
 pub(crate) struct Totals {
     pub(crate) elapsed: Histogram,
+    /// The elapsed times of failures, unless they are in `elapsed`.
+    pub(crate) failed: Histogram,
     pub(super) latency: Spread,
     pub(super) bytes: i64,
     pub(super) sent_bytes: i64,
@@ -19,7 +21,7 @@ pub(crate) struct Totals {
 impl Totals {
     /// Creates empty totals of a run whose times are in this unit.
     pub(crate) fn in_unit(unit: Resolution) -> Self {
-        Self { elapsed: Histogram::in_unit(unit), ..Self::default() }
+        Self { elapsed: Histogram::in_unit(unit), failed: Histogram::in_unit(unit), ..Self::default() }
     }
 
     /// Adds all of a cell except its elapsed times.
@@ -32,6 +34,7 @@ impl Totals {
     /// Adds other totals.
     pub(super) fn merge(&mut self, other: &Self) {
         self.elapsed.merge(&other.elapsed);
+        self.failed.merge(&other.failed);
         self.latency.merge(&other.latency);
         self.kept.merge(&other.kept);
         self.bytes = self.bytes.saturating_add(other.bytes);

@@ -96,6 +96,7 @@ impl Raw {
         };
         let mut info = RunInfo::new(RunKey::new("spring", "2048"), self.t0_ms, self.t0_ms + last);
         (info.last_end_ms, info.transactions_end_ms) = (end(false), end(true));
+        info.options.measures = "bytes connect sent-bytes".parse().ok();
         let mut run = StoredRun::new(info, cells);
         run.cpu = TimeSeries::new(self.cpu.clone());
         run.labels = label_counts;

@@ -407,6 +407,9 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
     if let Some(note) = league.note_on_hold().filter(|_| format.is_for_people()) {
         writeln!(output, "\n{}", format.prose(&format!("{note} Rank by them with --phase hold.")))?;
     }
+    if format.is_for_people() && league.standings.iter().any(|standing| standing.long_failures.is_some()) {
+        writeln!(output, "\n{}", format.prose("Count failed requests, too, with --include-failures."))?;
+    }
     if format.is_for_people() && league.standings.iter().any(|standing| standing.cpu_scale_in_doubt) {
         let told = "State the scale with --cpu-scale, of `perfpipe ingest` or of `perfpipe attach-cpu`.";
         writeln!(output, "\n{}", format.prose(told))?;

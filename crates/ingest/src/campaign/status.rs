@@ -163,7 +163,7 @@ impl Candidate<'_> {
             now.tags.clone_from(&stored.options.tags);
         }
         // What the log shows is no option.
-        now.intervals = stored.options.intervals;
+        (now.intervals, now.measures) = (stored.options.intervals, stored.options.measures);
         stored.options != now
     }
 

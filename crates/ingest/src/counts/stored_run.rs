@@ -1,8 +1,10 @@
 //! A run that was read back from a store.
 
 use super::table::CellTable;
-use super::{ErrorCount, LabelCount};
+use super::{Cell, ErrorCount, LabelCount};
+use crate::error::Result;
 use crate::run::info::RunInfo;
+use crate::run::options::measures::Measures;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
@@ -35,6 +37,27 @@ impl StoredRun {
             errors: Vec::new(),
             labels: Vec::new(),
         }
+    }
+
+    /// Returns which measures the run's logs have. Where an earlier version did not store that, they are those that are not
+    /// 0 throughout.
+    ///
+    /// # Errors
+    /// If the counts can't be read.
+    pub fn measures(&self) -> Result<Measures> {
+        if let Some(measures) = self.info.options.measures {
+            return Ok(measures);
+        }
+        let mut measures = Measures::default();
+        for cell in self.cells.sums_between(0, u32::MAX) {
+            let (_, Cell { connect, bytes, sent_bytes, .. }) = cell?;
+            let [connect, bytes, sent_bytes] = [connect, bytes, sent_bytes].map(|sum| sum != 0);
+            measures = measures.merged(Measures { connect, bytes, sent_bytes });
+            if measures.is_complete() {
+                break;
+            }
+        }
+        Ok(measures)
     }
 
     /// Returns true if a label of the run has no cells of its own but shares those of [`crate::counts::OTHER`].

@@ -537,7 +537,8 @@ impl Prepared {
         last_ms: i64,
     ) -> RunInfo {
         let totals = &collected.totals;
-        let mut noted = RunOptions { intervals: collected.intervals, ..options.noted.clone() };
+        let (intervals, measures) = (collected.intervals, Some(collected.measures));
+        let mut noted = RunOptions { intervals, measures, ..options.noted.clone() };
         noted.note_scale(self.cpu_scale);
         RunInfo {
             key,

@@ -18,6 +18,7 @@ pub use self::info::{LARGEST_CPU_OFFSET, SourceFile, SourceKind};
 pub use self::key::{LAST_REPEAT, Repeat, is_numbered};
 pub use self::note::{Note, NoteKind};
 pub use self::options::intervals::Intervals;
+pub use self::options::measures::Measures;
 pub use self::options::part::PartNumber;
 pub use self::options::{RunOptions, is_tag_key, tag_fault};
 pub use self::ports::Frameworks;

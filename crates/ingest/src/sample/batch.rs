@@ -111,6 +111,11 @@ impl<T: Copy + Default> Nullable<T> {
         }
     }
 
+    /// Returns true if a row holds a value.
+    pub(crate) fn has_any(&self) -> bool {
+        self.valid().map_or(!self.values.is_empty(), any)
+    }
+
     /// Empties the column, keeping its memory.
     pub fn clear(&mut self) {
         self.values.clear();

@@ -63,7 +63,8 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
         facts.push("Load is not in the log".to_owned());
     }
     facts.push(percentiles(&run.timeline.percentiles));
-    facts.extend(info.caveats().iter().map(|caveat| capitalised(caveat)));
+    let remarks = info.caveats().into_iter().chain(run.timeline.remarks());
+    facts.extend(remarks.map(|remark| capitalised(&remark)));
     facts.extend(sources(run.timeline));
     facts.extend(damage(&run.timeline.info));
     facts

@@ -62,7 +62,7 @@ fn figures(hold: &Summary, span: Span, in_flight: Option<u32>, percents: &[f64])
     figures.successes = Some(hold.successes);
     figures.failures = Some(Bounds::exactly(hold.failures));
     figures.answers_per_second = Some(hold.requests() as f64 / hold.duration).filter(|rate| rate.is_finite());
-    figures.bytes_per_second = hold.bytes_per_second().filter(|bytes| *bytes > 0.0);
+    figures.bytes_per_second = hold.bytes_per_second();
     figures.latencies = Latencies::exact(hold.elapsed_mean, hold.elapsed_max, pairs.collect());
     figures.notes.push(format!("the hold of a stored run, seconds {} to {}", span.first, span.last));
     figures

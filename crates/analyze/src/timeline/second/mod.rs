@@ -74,7 +74,7 @@ pub(crate) struct SecondReader<'a> {
     merger: Merger,
     /// The counts of cells that are merged.
     lists: Vec<Vec<(i32, u64)>>,
-    /// The counts of a cell whose goals are looked at.
+    /// The counts of a cell that is looked at by itself.
     times: Vec<(i32, u64)>,
 }
 
@@ -137,6 +137,10 @@ impl<'a> SecondReader<'a> {
             if self.selection.is_averaged(key) {
                 averaged.add(cell);
                 totals.add_sums(cell.sums());
+            } else {
+                self.times.clear();
+                cell.each_count(&mut self.times)?;
+                totals.failed.add_counts(&self.times);
             }
         }
         row.goals = kept.values(goals).into_iter().flatten().collect();

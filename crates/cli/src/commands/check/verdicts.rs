@@ -28,7 +28,12 @@ impl Verdicts {
     ) -> Result<()> {
         let before = self.all.len();
         self.judge(rules, run, view, baseline)?;
-        self.all.iter_mut().skip(before).for_each(|verdict| name.clone_into(&mut verdict.run));
+        for verdict in self.all.iter_mut().skip(before) {
+            name.clone_into(&mut verdict.run);
+            if let (Some(_), Some(note)) = (verdict.long_failures, &mut verdict.note) {
+                note.push_str("; --include-failures counts them");
+            }
+        }
         Ok(())
     }
 

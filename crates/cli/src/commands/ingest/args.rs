@@ -72,7 +72,8 @@ pub(crate) struct IngestArgs {
     /// task of a Slurm array, auto/16: that of the pod of an indexed job of Kubernetes
     #[arg(long, value_name = "K/N", help_heading = "Parts, clusters and speed", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "out", "max_rejects", "strict", "distribute", "columnar"])]
     pub(crate) part: Option<Part>,
-    /// Name of the injector that wrote the logs of this part
+    /// Name of the injector that wrote the logs of this part, best that of its log file; without it, the parts are pieces of
+    /// one log
     #[arg(long, value_name = "NAME", help_heading = "Parts, clusters and speed", requires = "part")]
     pub(crate) injector: Option<String>,
     /// Draw the run's page into this folder

@@ -86,6 +86,59 @@ fn merged_as_the_whole(parts: &Store) {
     parts.run(&["drop", "nio_2048"]).said();
 }
 
+/// Logs of three machines whose threads name their hosts; two have the same address in their own networks.
+fn named_by_threads(store: &Store) -> Vec<String> {
+    let log = |(at, host): (usize, &str)| {
+        let record = |n: usize| {
+            let (time, elapsed) = (1_795_203_824_500 + 700 * n + 11 * at, 20 + n % 7);
+            format!("{time},{elapsed},Get,200,OK,{host}-TG 1-{},true,100,10,4,4,9,0,1\n", 1 + n % 4)
+        };
+        let header = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,sentBytes,grpThreads,\
+                      allThreads,Latency,IdleTime,Connect\n";
+        let records: String = (0..60).map(record).collect();
+        store.file(&format!("p{at}.csv"), [header, &records].concat())
+    };
+    ["10.0.0.1", "10.0.0.2", "10.0.0.1"].into_iter().enumerate().map(log).collect()
+}
+
+#[test]
+fn parts_whose_threads_name_their_injectors_are_the_run_of_all_logs() {
+    each().iter().for_each(|parts| {
+        let whole = Store::embedded();
+        let logs = named_by_threads(&whole);
+        let files: Vec<&str> = logs.iter().map(String::as_str).collect();
+        whole.run(&[&["ingest"], &files[..], &RUN, &["--origin", ORIGIN]].concat()).said();
+        for (log, number) in logs.iter().zip(["1/3", "2/3", "3/3"]) {
+            let injector = log.rsplit('/').next().unwrap();
+            parts.run(&part(log, number, &["--injector", injector])).said();
+        }
+        merge(parts, "3").said();
+        let found = exports(parts, &RUN, true);
+        assert_eq!(found, exports(&whole, &RUN, true));
+        assert!(found.iter().any(|export| export.contains("p0.csv/10.0.0.1")));
+    });
+}
+
+/// Without the names of injectors, parts are pieces of one log, here of one that itself names three of them.
+#[test]
+fn split_log_whose_threads_name_their_injectors_is_the_log() {
+    let (whole, parts) = (Store::embedded(), Store::embedded());
+    let log = std::fs::read_to_string(&named_by_threads(&whole)[0]).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    let hosts = |(n, line): (usize, &&str)| line.replace("10.0.0.1", &format!("10.0.0.{}", 1 + n % 3)) + "\n";
+    let records: Vec<String> = lines[1..].iter().enumerate().map(hosts).collect();
+    let piece =
+        |name: &str, records: &[String]| whole.file(name, [lines[0], "\n", &records.concat()].concat());
+    let all = piece("all.csv", &records);
+    whole.run(&[&["ingest", &all], &RUN[..], &["--origin", ORIGIN]].concat()).said();
+    for (number, half) in ["1/2", "2/2"].iter().zip(records.chunks(30)) {
+        let file = piece(&format!("half-{}.csv", &number[..1]), half);
+        parts.run(&part(&file, number, &[])).said();
+    }
+    merge(&parts, "2").said();
+    assert_eq!(exports(&parts, &RUN, true), exports(&whole, &RUN, true));
+}
+
 #[test]
 fn split_log_is_the_log() {
     let (whole, parts) = (Store::embedded(), Store::embedded());

@@ -80,4 +80,45 @@ fn what_the_log_does_not_record_is_absent() {
     for column in ["latency_mean", "connect_mean", "bytes", "sent_bytes"] {
         assert_eq!(labels[0][column], "", "{column}");
     }
+    let summary = rows(&store.export(&Key::new("go", "short"), "summary", "csv", &[]));
+    for column in ["latency_mean", "bytes", "sent_bytes", "bytes_per_second", "sent_bytes_per_second"] {
+        assert_eq!(summary[0][column], "", "{column}");
+    }
+}
+
+/// Zero is never absent, whatever is selected.
+#[test]
+fn what_the_log_records_as_zero_is_zero() {
+    let header = "timeStamp,elapsed,label,success,bytes,sentBytes,Latency,Connect";
+    let log = format!("{header}\n1795203738615,10,Get,true,0,0,0,0\n1795203738700,40,Put,true,0,0,0,\n");
+    for store in Store::each() {
+        let file = store.file("zeros.csv", &log);
+        store.run(&["ingest", &file, "--framework", "go", "--test", "zeros"]).said();
+        let key = Key::new("go", "zeros");
+        for flags in [&[][..], &["--label", "Get"], &["--from", "0", "--to", "0"], &["--include-failures"]] {
+            let labels = rows(&store.export(&key, "labels", "csv", flags));
+            for column in ["latency_mean", "connect_mean", "bytes", "sent_bytes"] {
+                assert!(labels.iter().all(|row| row[column] == "0"), "{column} {flags:?}");
+            }
+            let summary = rows(&store.export(&key, "summary", "csv", flags));
+            for column in ["latency_mean", "bytes", "sent_bytes", "bytes_per_second", "sent_bytes_per_second"]
+            {
+                assert_eq!(summary[0][column], "0", "{column} {flags:?}");
+            }
+        }
+        let seconds = rows(&store.export(&key, "seconds", "csv", &[]));
+        assert_eq!(seconds[0]["latency_mean"], "0");
+    }
+}
+
+/// One label has no time to connect above 0, and the others have.
+#[test]
+fn label_has_the_same_figures_alone() {
+    let store = Store::embedded();
+    let key = Fixture::named("Results-mix-8181.noheader.csv").ingest_into(&store);
+    let all = rows(&store.export(&key, "labels", "csv", &[]));
+    for row in &all {
+        assert!(!row["connect_mean"].is_empty());
+        assert_eq!(rows(&store.export(&key, "labels", "csv", &["--label", &row["label"]]))[0], *row);
+    }
 }

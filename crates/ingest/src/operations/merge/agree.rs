@@ -67,7 +67,7 @@ const ALIKE: &str =
 /// All that must be the same of each part, by name.
 fn facts(part: &Part) -> BTreeMap<String, String> {
     let info = &part.info;
-    let options = RunOptions { intervals: None, ..info.options.clone() };
+    let options = RunOptions { intervals: None, measures: None, ..info.options.clone() };
     let mut facts = BTreeMap::from(options);
     let readings = info.sources.iter().filter(|source| source.kind != SourceKind::Log);
     facts.extend(readings.map(|source| (format!("{} export", source.kind), content(source))));

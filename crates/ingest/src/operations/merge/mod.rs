@@ -21,6 +21,7 @@ use crate::run::key::RunKey;
 use crate::run::note::{Note, NoteKind};
 use crate::run::options::RunOptions;
 use crate::run::options::intervals::Intervals;
+use crate::run::options::measures::Measures;
 use crate::run::options::part::PartNumber;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
@@ -349,6 +350,7 @@ fn info(first: &RunInfo, parts: &[Part], totals: &Totals, rejects: u64) -> RunIn
     let infos = || parts.iter().map(|part| &part.info);
     let last_ms = infos().map(|info| info.last_ms).max().unwrap_or(first.last_ms);
     let intervals = infos().filter_map(|info| info.options.intervals).reduce(Intervals::merged);
+    let measures = infos().filter_map(|info| info.options.measures).reduce(Measures::merged);
     let damage: Vec<Damage> = infos().flat_map(|info| &info.damage).cloned().collect();
     let is_log = |source: &&SourceFile| source.kind == SourceKind::Log;
     let logs = infos().flat_map(|info| info.sources.iter().filter(is_log));
@@ -364,7 +366,7 @@ fn info(first: &RunInfo, parts: &[Part], totals: &Totals, rejects: u64) -> RunIn
         transactions: totals.transactions,
         rejects,
         sources: logs.chain(others).cloned().collect(),
-        options: RunOptions { intervals, ..first.options.clone() },
+        options: RunOptions { intervals, measures, ..first.options.clone() },
         ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         damage,
         ..first.clone()

@@ -17,6 +17,7 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::options::RunOptions;
 use crate::run::options::cpu_scale::CpuScale;
+use crate::run::options::measures::Measures;
 use crate::sample::ends::Ends;
 use crate::sample::resolution::Resolution;
 use crate::series::cpu::{CpuJoin, TimeSeries};
@@ -52,6 +53,7 @@ struct Counts {
     logs: Vec<Heard>,
     latest_ms: Option<i64>,
     ends: Ends,
+    measures: Measures,
     resolution: Resolution,
     rejects: u64,
     changed: BTreeSet<u32>,
@@ -74,6 +76,7 @@ impl Live {
                 logs: (0..logs).map(|_| Heard::default()).collect(),
                 latest_ms: None,
                 ends: Ends::default(),
+                measures: Measures::default(),
                 resolution: Resolution::default(),
                 rejects: 0,
                 changed: BTreeSet::new(),
@@ -143,6 +146,7 @@ impl Live {
         counts.resolution = parsed.batch.resolution;
         counts.latest_ms = counts.latest_ms.max(parsed.latest_ms);
         counts.ends.merge(parsed.ends);
+        counts.measures = counts.measures.merged(Measures::of(&parsed.batch));
         counts.changed.extend(tally.cells().map(|(key, _)| key.second));
         counts.totals.add(tally)
     }
@@ -212,6 +216,7 @@ impl Live {
         let cells = CellTable::from_ascending(totals.labels(), totals.injectors(), cells)?;
         let mut run = StoredRun::new(counts.info(self.key.clone(), clock.origin, last), cells);
         run.info.options.clone_from(&self.noted);
+        run.info.options.measures = Some(counts.measures);
         let cpu = self.cpu();
         let from = clock.origin.div_euclid(1000) + i64::from(first) - cpu.join.offset;
         run.cpu = cpu.series.since(from - i64::from(cpu.join.lookback));
@@ -229,6 +234,7 @@ impl Counts {
         (self.pass, self.clock, self.totals) = (pass, clock, Totals::new(memory, None));
         self.logs.iter_mut().for_each(Heard::forget);
         (self.latest_ms, self.ends, self.rejects) = (None, Ends::default(), 0);
+        self.measures = Measures::default();
         self.changed.clear();
     }
 

@@ -57,6 +57,7 @@ impl Collected {
         self.latest_ms = self.latest_ms.max(later.latest_ms);
         self.ends.merge(later.ends);
         self.intervals = self.intervals.into_iter().chain(later.intervals).reduce(Intervals::merged);
+        self.measures = self.measures.merged(later.measures);
         self.cut += later.cut;
         self.endpoints.merge(&later.endpoints);
         self.totals.absorb(later.totals)

@@ -16,6 +16,7 @@ use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::options::intervals::Intervals;
+use crate::run::options::measures::Measures;
 use crate::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason, USUALLY_ALLOWED};
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::sample::ends::Ends;
@@ -60,6 +61,7 @@ pub(crate) struct BlockCounts {
     form: Form,
     pub(crate) samples: u64,
     intervals: Option<Intervals>,
+    measures: Measures,
     /// The number of samples with a shortened text.
     cut: u64,
     pub(crate) tally: Tally,
@@ -88,6 +90,7 @@ impl BlockCounts {
             form: parsed.form,
             samples: parsed.samples(),
             intervals: parsed.intervals(),
+            measures: Measures::of(&parsed.batch),
             cut: parsed.cut_samples(),
             tally: Tally::default(),
         }
@@ -143,6 +146,8 @@ pub(crate) struct Collected {
     pub(crate) ends: Ends,
     /// How the run was counted, if a log has no requests.
     pub(crate) intervals: Option<Intervals>,
+    /// The measures of all records.
+    pub(crate) measures: Measures,
     /// The unit of the times of all logs; `None` before the first.
     pub(super) resolution: Option<Resolution>,
     /// The number of rejects up to the block that told the unit.
@@ -176,6 +181,7 @@ impl Collected {
             latest_ms: None,
             ends: Ends::default(),
             intervals: None,
+            measures: Measures::default(),
             resolution: None,
             rejects_before: 0,
             cut: 0,
@@ -244,6 +250,7 @@ impl Collected {
         self.latest_ms = self.latest_ms.max(block.latest_ms);
         self.ends.merge(block.ends);
         self.intervals = self.intervals.into_iter().chain(block.intervals).reduce(Intervals::merged);
+        self.measures = self.measures.merged(block.measures);
         self.cut += block.cut;
         self.endpoints.merge(&block.endpoints);
         self.add_bytes(at, block.tally.bytes())?;

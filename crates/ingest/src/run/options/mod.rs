@@ -2,6 +2,7 @@
 
 pub(crate) mod cpu_scale;
 pub(crate) mod intervals;
+pub(crate) mod measures;
 pub(crate) mod part;
 pub(crate) mod time_unit;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::cpu_scale::CpuScale;
 use self::intervals::Intervals;
+use self::measures::Measures;
 use self::time_unit::TimeUnit;
 
 /// The options of an ingest that are recorded with its run, for its readers. They are stored as texts by name, as
@@ -56,6 +58,8 @@ pub struct RunOptions {
     pub cores: Option<u32>,
     /// How the run was counted, if it was made from histograms of intervals.
     pub intervals: Option<Intervals>,
+    /// The measures that the logs have; `None` of a run that an earlier version stored.
+    pub measures: Option<Measures>,
     /// What the user says of the run, by key: its commit, branch, version. Stored under the names `tag:KEY`.
     pub tags: BTreeMap<String, String>,
     /// Options that only another version of perfpipe knows, by name.
@@ -76,6 +80,7 @@ const CPU_ITEM: &str = "cpu-item";
 const CPU_SCALE: &str = "cpu-scale";
 const CORES: &str = "cores";
 const INTERVALS: &str = "intervals";
+const MEASURES: &str = "measures";
 /// What the name of a stored tag begins with.
 const TAG: &str = "tag:";
 
@@ -165,6 +170,7 @@ impl From<BTreeMap<String, String>> for RunOptions {
             cpu_scale: scale,
             cores,
             intervals: take(&mut stored, INTERVALS),
+            measures: take(&mut stored, MEASURES),
             tags,
             other: stored,
         }
@@ -189,6 +195,7 @@ impl From<RunOptions> for BTreeMap<String, String> {
             (CPU_SCALE, options.cpu_scale.map(|scale| scale.name().to_owned())),
             (CORES, cores.map(|cores| cores.to_string())),
             (INTERVALS, options.intervals.map(|intervals| intervals.to_string())),
+            (MEASURES, options.measures.map(|measures| measures.to_string())),
         ];
         let mut stored = options.other;
         stored.extend(options.tags.into_iter().map(|(key, text)| (format!("{TAG}{key}"), text)));
