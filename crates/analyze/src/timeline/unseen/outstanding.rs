@@ -68,9 +68,10 @@ impl Outstanding {
             }
         }
         let requests = (busy / f64::from(half.seconds())).min(threads);
-        let share = requests / info.requests().max(1) as f64;
+        let share = requests / info.requests() as f64;
         let is_long = f64::from(level.seconds()) >= 1.0 + LENGTHS * busy / samples as f64;
-        Ok((is_long && requests >= FEWEST && share >= SHARE).then_some(Self { requests, share }))
+        Ok((is_long && requests >= FEWEST && share >= SHARE && share.is_finite())
+            .then_some(Self { requests, share }))
     }
 
     /// Describes them as a clause: `the log ends at full load: about 10 requests were outstanding, 1.7 % of all`.
