@@ -62,9 +62,9 @@ impl Rule {
         let long_failures = self.left_out(timeline).filter(|_| verdict.holds);
         let outstanding =
             timeline.outstanding.filter(|_| verdict.holds && self.is_most() && self.measure.is_time());
-        let notes = long_failures.map(|found| format!("{}, not counted here", found.describe()));
-        let notes = notes.into_iter().chain(outstanding.map(|found| found.describe()));
-        let notes = verdict.note.into_iter().chain(notes).chain(self.few(timeline));
+        let notes = verdict.note.into_iter().chain(outstanding.map(|found| found.describe()));
+        let left_out = long_failures.map(|found| format!("{}, not counted here", found.describe()));
+        let notes = notes.chain(self.few(timeline)).chain(left_out);
         Verdict { note: notes.reduce(|one, other| format!("{one}; {other}")), long_failures, ..verdict }
     }
 
