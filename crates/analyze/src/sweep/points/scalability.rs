@@ -7,6 +7,8 @@ use crate::stats::student;
 const LEAST: (usize, usize) = (3, 2);
 /// The most steps of the fit, and the change of its parameters at which it ends, as a share of them.
 const STEPS: (usize, f64) = (50, 1e-12);
+/// The deviation from which a curve does not describe the values.
+const UNLIKE: f64 = 0.15;
 /// The share of intervals that do not cover.
 const OUTSIDE: f64 = 0.05;
 
@@ -36,6 +38,8 @@ pub struct Scalability {
     pub peak: Option<Fitted>,
     /// The standard deviation of the values around the law, as a share of them.
     pub deviation: f64,
+    /// That around a straight line through a throughput of 0.
+    pub deviation_from_line: f64,
 }
 
 impl Scalability {
@@ -83,7 +87,8 @@ impl Scalability {
                 let covariance = normal.inverse.map(|row| row.map(|one| one * variance));
                 let reach = student::distance(OUTSIDE, degrees);
                 let scaled = Self::of(law, covariance, reach, [of_contention, of_coherency]);
-                return Some(Self { deviation: variance.sqrt(), ..scaled });
+                let deviation_from_line = deviation_from_line(&values);
+                return Some(Self { deviation: variance.sqrt(), deviation_from_line, ..scaled });
             }
         }
         None
@@ -112,12 +117,18 @@ impl Scalability {
             let times = (reach * variance.max(0.0).sqrt()).exp();
             Fitted { value: load, low: load / times, high: load * times }
         });
-        Self { single, contention, coherency, peak, deviation: 0.0 }
+        Self { single, contention, coherency, peak, deviation: 0.0, deviation_from_line: 0.0 }
     }
 
-    /// Returns true if throughput is not seen to fall short of growing with the load.
+    /// Returns true if throughput grows with the load: neither contention nor coherency is above 0 beyond chance, and a
+    /// straight line describes it.
     pub fn is_straight(&self) -> bool {
-        self.contention.low <= 0.0 && self.coherency.low <= 0.0
+        self.contention.low <= 0.0 && self.coherency.low <= 0.0 && self.deviation_from_line < UNLIKE
+    }
+
+    /// Returns true if the law describes the throughput: no other curve is so far from it.
+    pub fn fits(&self) -> bool {
+        self.deviation < UNLIKE
     }
 
     /// Returns the throughput at a load.
@@ -125,6 +136,14 @@ impl Scalability {
         let waits = self.contention.value * (load - 1.0) + self.coherency.value * load * (load - 1.0);
         self.single.value * load / (1.0 + waits)
     }
+}
+
+/// Returns the standard deviation of throughputs around a straight line through 0, as a share of them.
+fn deviation_from_line(values: &[(f64, f64)]) -> f64 {
+    let logarithms = || values.iter().map(|(load, throughput)| (throughput / load).ln());
+    let mean = logarithms().sum::<f64>() / values.len() as f64;
+    let squares: f64 = logarithms().map(|one| (one - mean).powi(2)).sum();
+    (squares / (values.len() as f64 - 1.0)).sqrt()
 }
 
 fn added(one: [f64; 3], other: [f64; 3]) -> [f64; 3] {
@@ -209,6 +228,13 @@ mod tests {
         let exact: Vec<(f64, f64)> = LOADS.iter().map(|load| (*load, 100.0 * load)).collect();
         let fit = Scalability::fit(&exact).unwrap();
         assert!(fit.deviation < 1e-9 && fit.contention.value.abs() < 1e-9, "{fit:?}");
+    }
+
+    #[test]
+    fn sweep_that_begins_beyond_its_knee_is_no_line() {
+        let flat: Vec<(f64, f64)> =
+            (1..10).map(|at| (50.0 * f64::from(at), 420.0 - 10.0 * f64::from(at % 3))).collect();
+        assert!(Scalability::fit(&flat).is_none_or(|fit| !fit.is_straight()));
     }
 
     #[test]

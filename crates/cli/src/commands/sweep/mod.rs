@@ -21,9 +21,6 @@ use crate::output::pages::Pages;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, page_folder};
 
-/// The deviation of the points from the Universal Scalability Law from which it does not describe them.
-const UNLIKE: f64 = 0.15;
-
 /// Prints the levels of a test, and draws them; of files, of each of their tests.
 pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format() == ReportFormat::Html)?;
@@ -101,7 +98,7 @@ fn scalability(law: &Scalability, load: &str) -> String {
     if law.is_straight() {
         return format!("the data do not bend: throughput grows with the {load}");
     }
-    if law.deviation > UNLIKE {
+    if !law.fits() {
         let off = format!("{:.0} %", 100.0 * law.deviation);
         return format!("throughput is {off} off the Universal Scalability Law, which does not describe it");
     }
