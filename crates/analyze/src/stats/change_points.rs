@@ -402,9 +402,11 @@ fn memory(levels: &[f64]) -> f64 {
     if levels.len() < MANY {
         return 1.0;
     }
+    // Around their mean, as what changes little by little is no noise.
     let scatter = |lag: usize| {
         let pairs = levels.iter().zip(levels.iter().skip(lag));
-        pairs.map(|(one, next)| (next - one).powi(2)).sum::<f64>() / (levels.len() - lag) as f64
+        let differences: Vec<f64> = pairs.map(|(one, next)| next - one).collect();
+        squares(&differences) / differences.len() as f64
     };
     let unsure = UNSURE / (levels.len() as f64).sqrt();
     // What comes back each week does not add to a mean.
@@ -662,6 +664,16 @@ mod tests {
         };
         let named = (0..200).filter(named).count();
         assert!(named >= 180, "{named} of 200");
+    }
+
+    #[test]
+    fn a_drift_without_noise_is_a_drift() {
+        for versions in [16, 24, 30, 100] {
+            let groups: Vec<Vec<f64>> =
+                (0..versions).map(|version| vec![70.0 + f64::from(version)]).collect();
+            let course = Search::default().find(&groups, 0.0, STRICT, 0.0);
+            assert!(course.changes.is_empty() && course.drifts.len() == 1, "{versions}: {course:?}");
+        }
     }
 
     #[test]
