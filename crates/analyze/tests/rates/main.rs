@@ -1,6 +1,6 @@
 //! How often answers are wrong: runs of simulated systems whose truth is known, and what is said of them.
 //!
-//! The short trials run with all other tests. The whole ones print the tables of `docs/statistics.md`:
+//! The short trials run with all other tests. The whole ones print the tables of `docs/rates.md`:
 //! `.ci/long truth`.
 #![allow(
     clippy::unwrap_used,
