@@ -89,7 +89,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         }
     }
     output.finish()?;
-    trends.iter().for_each(|trends| note_drifts(trends));
+    trends.iter().for_each(note_drifts);
     let is_level = |figure: &Trend| figure.changes.is_empty() && figure.drifts.is_empty();
     if trends.iter().all(|trends| trends.figures.iter().all(is_level)) {
         let most = trends.iter().map(|trends| trends.versions.len()).max().unwrap_or_default();

@@ -8,6 +8,9 @@ use super::level::{Level, Spread, SweepBy};
 use super::scalability::{Fitted, Scalability};
 use crate::table::Table;
 
+/// A parameter of the law.
+type Parameter = fn(&Scalability) -> Option<Fitted>;
+
 /// Makes the table of levels.
 pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
     let (level, other) = match by {
@@ -89,7 +92,7 @@ pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
         .major()
         .column("aborted", |level| Some(level.aborted))
         .people_see(any(&|level| level.aborted > 0));
-    let laws: [(&str, fn(&Scalability) -> Option<Fitted>); 3] = [
+    let laws: [(&str, Parameter); 3] = [
         ("contention", |law| Some(law.contention)),
         ("coherency", |law| Some(law.coherency)),
         ("peak", |law| law.peak),
