@@ -62,12 +62,14 @@ fn figures(trends: &Trends) -> Vec<Vec<String>> {
     let runs: usize = trends.versions.iter().map(|version| version.runs.len()).sum();
     let changed = (0..trends.versions.len()).filter(|at| !trends.changes(*at).is_empty()).count();
     let versions = vec![counted(trends.versions.len() as u64, "version"), counted(runs as u64, "run")];
+    let drifts = trends.figures.iter().filter(|figure| !figure.drifts.is_empty()).count();
     let changes = match changed {
-        0 if !trends.drifts().is_empty() => "no level changes".to_owned(),
+        0 if drifts > 0 => "no level changes".to_owned(),
         0 => "no figure changes its level by more than chance".to_owned(),
         changed => format!("levels change with {}", counted(changed as u64, "version")),
     };
-    vec![versions.into_iter().chain([changes]).chain(trends.drifts()).collect()]
+    let drift = (drifts > 0).then(|| format!("little by little: {}", counted(drifts as u64, "figure")));
+    vec![versions.into_iter().chain([changes]).chain(drift).collect()]
 }
 
 fn facts(trends: &Trends) -> Vec<String> {

@@ -11,6 +11,9 @@ const SHARE: f64 = 0.1;
 /// as these, and leaving them out changes little.
 const OFTEN: f64 = 10.0;
 
+/// Failures are long if their mean is this many times the percentile.
+const LONGER: f64 = 1.25;
+
 /// Requests that failed after longer than a percentile of the successes, and are so many that they matter to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -39,7 +42,9 @@ impl LongFailures {
         let sum: f64 = long.iter().map(|(time, count)| time * *count as f64).sum();
         let of_requests = count as f64 >= SHARE * beyond * requests as f64;
         let of_failures = count as f64 >= OFTEN * beyond * failed.samples() as f64;
-        let ((least, _), (most, _)) = long.first().zip(long.last()).filter(|_| of_requests && of_failures)?;
+        let of_time = sum >= LONGER * value * count as f64;
+        let matters = of_requests && of_failures && of_time;
+        let ((least, _), (most, _)) = long.first().zip(long.last()).filter(|_| matters)?;
         Some(Self { percent, count, requests, least: *least, most: *most, mean: sum / count as f64 })
     }
 
@@ -116,5 +121,6 @@ mod tests {
         assert_eq!(beyond(99.0, 90.0, &[(50, 990), (95, 10)], 2_000), None);
         assert_eq!(beyond(99.0, 90.0, &[(2, 1_000)], 2_000), None);
         assert_eq!(beyond(99.0, 90.0, &[], 2_000), None);
+        assert_eq!(beyond(99.0, 12.0, &[(13, 1)], 2), None);
     }
 }

@@ -180,7 +180,7 @@ const LINES: [(&str, IsRead); 99] = [
         |c| matches!(c, Command::Trend(a) if a.by == "tag:commit".parse().unwrap() && a.of.tag.len() == 1 && a.drawn.out.is_some()),
     ),
     (
-        "trend --test t --by day --format md -o x",
+        "trend --test t --by day --min-change 2% --format md -o x",
         |c| matches!(c, Command::Trend(a) if a.by == By::Day && a.drawn.out.is_none()),
     ),
     (
