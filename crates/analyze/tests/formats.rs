@@ -273,10 +273,10 @@ fn league_is_ranked_by_throughput_then_by_name() {
         "rank  framework  throughput (1/s)  p50 (ms)  p95 (ms)  p99 (ms)  failures (%)  mean CPU (%)  \
          per CPU-second  load max  partial\n\
          ----  ---------  ----------------  --------  --------  --------  ------------  ------------  \
-         --------------  --------  -------\n   \
-            1  a                       2.7      11.5      12.8      13.0          0.00           7.2            \
-         36.7       4.0  no\n   \
-            1  b                       2.7      11.5      12.8      13.0          0.00           7.2            \
+         --------------  --------  -------\n \
+            1–2  a                       2.7      11.5      12.8      13.0          0.00           7.2            \
+         36.7       4.0  no\n \
+            1–2  b                       2.7      11.5      12.8      13.0          0.00           7.2            \
          36.7       4.0  no\n   \
             -  slow                    1.3      10.5      10.9      11.0         33.33           7.2            \
          18.4       4.0  yes\n"
@@ -296,7 +296,7 @@ fn labels_errors_and_readings_have_tables() {
         written(&labels, Format::Csv),
         "label,successes,failures,elapsed_mean,p50,p95,p99,elapsed_min,elapsed_max,elapsed_sd,p90,latency_mean,\
          connect_mean,bytes,sent_bytes\n\
-         Get,4,1,11.5,11.5,12.85,12.969999999999999,10,13,1.118033988749895,12.7,5.5,,40,80\n"
+         Get,4,1,11.5,11.5,12.85,12.969999999999999,10,13,1.118033988749895,12.7,5.5,0,40,80\n"
     );
     let errors = "second,label,response_code,message,transaction,count\n";
     let one = format!("{errors}1,Get,500,\"a,b\nc\",false,1\n");
