@@ -177,7 +177,7 @@ fn of(versions: &[Version], measure: Measure, (level, least): (f64, f64), search
         let outcome = Direction::of(measure.growth(), after > before);
         Some(LevelChange { version: known.get(point.at)?.0, before, after, p: point.p, outcome })
     };
-    let drift = |drift: &change_points::Drift| {
+    let drift = |drift: &change_points::Slope| {
         let (before, after) = drift.ends;
         let outcome = Direction::of(measure.growth(), after > before);
         let versions = (known.get(drift.span.0)?.0, known.get(drift.span.1)?.0);
@@ -185,7 +185,7 @@ fn of(versions: &[Version], measure: Measure, (level, least): (f64, f64), search
     };
     let spread = change_points::spread(&groups);
     let changes = course.changes.iter().filter_map(change).collect();
-    let drifts = course.drifts.iter().filter_map(drift).collect();
+    let drifts = course.slopes.iter().filter_map(drift).collect();
     let absent = (vec![None; versions.len()], vec![None; versions.len()]);
     let mut trend = Trend { measure, values: absent.0, intervals: absent.1, changes, drifts };
     for ((at, _), values) in known.iter().zip(&groups) {

@@ -1,6 +1,5 @@
 //! What belongs to a [`League`](crate::League): its rows, the order of runs in it, and the choice among repeats.
 
-mod differences;
 mod hold;
 pub(crate) mod points;
 pub(crate) mod ranking;

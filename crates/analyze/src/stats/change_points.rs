@@ -69,7 +69,7 @@ pub(crate) struct Course {
     /// The changes of level, in order.
     pub(crate) changes: Vec<ChangePoint>,
     /// The gradual changes, in order.
-    pub(crate) drifts: Vec<Drift>,
+    pub(crate) slopes: Vec<Slope>,
 }
 
 /// A change of level.
@@ -85,7 +85,7 @@ pub(crate) struct ChangePoint {
 
 /// A gradual change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Drift {
+pub(crate) struct Slope {
     /// The places of its first and its last group.
     pub(crate) span: (usize, usize),
     /// The levels of a straight line at both.
@@ -351,7 +351,7 @@ impl Units {
             let (stairs, after) = rest.split_at(same);
             let to = after.first().map_or(self.levels.len(), |point| point.at);
             match self.drift((from, to), stairs) {
-                Some(drift) => course.drifts.push(drift),
+                Some(drift) => course.slopes.push(drift),
                 None => course.changes.extend(stairs),
             }
             from = stairs.last().map_or(to, |point| point.at);
@@ -361,7 +361,7 @@ impl Units {
     }
 
     /// Returns the straight line through a part, if it explains that part better than the changes in it.
-    fn drift(&self, (from, to): (usize, usize), changes: &[ChangePoint]) -> Option<Drift> {
+    fn drift(&self, (from, to): (usize, usize), changes: &[ChangePoint]) -> Option<Slope> {
         let edges = edges(from, changes, to);
         let steps: f64 = parts(&edges)
             .map(|(from, to)| {
@@ -381,7 +381,7 @@ impl Units {
         // Each step has a level and a place.
         let spared = PARAMETER * (2 * changes.len() - 1) as f64;
         (self.squares((from, to), line) < steps + spared * variance)
-            .then(|| Drift { span: (from, to - 1), ends: (line(from), line(to - 1)) })
+            .then(|| Slope { span: (from, to - 1), ends: (line(from), line(to - 1)) })
     }
 }
 
@@ -659,7 +659,7 @@ mod tests {
         let named = |seed: &u64| {
             let levels: Vec<f64> = (0..30).map(|version| 100.0 + f64::from(version) / 2.9).collect();
             let course = search.find(&series(&mut Rng::with_seed(*seed), &levels, 1, 0.01), 0.0, STRICT, 0.0);
-            let ends = course.drifts.first().map_or(0.0, |drift| drift.ends.1 - drift.ends.0);
+            let ends = course.slopes.first().map_or(0.0, |drift| drift.ends.1 - drift.ends.0);
             course.changes.is_empty() && (8.0..12.0).contains(&ends)
         };
         let named = (0..200).filter(named).count();
@@ -672,7 +672,7 @@ mod tests {
             let groups: Vec<Vec<f64>> =
                 (0..versions).map(|version| vec![70.0 + f64::from(version)]).collect();
             let course = Search::default().find(&groups, 0.0, STRICT, 0.0);
-            assert!(course.changes.is_empty() && course.drifts.len() == 1, "{versions}: {course:?}");
+            assert!(course.changes.is_empty() && course.slopes.len() == 1, "{versions}: {course:?}");
         }
     }
 
@@ -709,7 +709,7 @@ mod tests {
                 |group: &str| group.split(',').map(|value| value.parse().expect("a number")).collect();
             let course = search.find(&line.split(';').map(values).collect::<Vec<_>>(), 0.0, 0.01, 0.0);
             let changes = course.changes.iter().map(|point| point.at.to_string());
-            let drifts = course.drifts.iter().map(|drift| format!("drift {}", drift.span.0));
+            let drifts = course.slopes.iter().map(|drift| format!("drift {}", drift.span.0));
             changes.chain(drifts).collect::<Vec<_>>().join(",") + "\n"
         });
         std::fs::write(format!("{path}.marks"), marks.collect::<String>()).expect("a writable file");
