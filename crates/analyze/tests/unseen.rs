@@ -3,7 +3,7 @@
 
 mod support;
 
-use perfpipe_analyze::{League, Rule, Timeline, Verdict, View, check, diagnose};
+use perfpipe_analyze::{League, Measured, Rule, Side, Timeline, Verdict, View, check, diagnose};
 use perfpipe_ingest::StoredRun;
 use support::{Raw, Sample};
 
@@ -143,6 +143,17 @@ fn time_outs_are_said_beneath_the_league_and_by_the_diagnosis() {
         let league = League::new(&timelines[..repeats]).unwrap();
         assert!(league.notes().iter().any(|note| note == said), "{:?}", league.notes());
     }
+}
+
+#[test]
+fn time_outs_are_said_beside_a_comparison() {
+    let measured = |time_out: i32| Measured::new(&with_failures(time_out), &View::default()).unwrap();
+    let side = Side::of(vec![measured(30_000), measured(40)]);
+    assert_eq!(
+        side.remarks(),
+        ["spring: 0.5 % of the requests failed after 30.0 s, which are not in these times"]
+    );
+    assert_eq!(Side::of(vec![measured(40)]).remarks(), [""; 0]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::measure::{Measure, Part};
 use super::measured::{Figures, Measured};
 use super::memory::ENDLESS;
 use super::repeats::{OfRepeats, Repeats};
+use crate::timeline::unseen::long_failures::LongFailures;
 use crate::view::View;
 
 /// The least degrees of freedom of the repeats, for their scatter to be used as noise.
@@ -121,6 +122,17 @@ impl Side {
     /// Returns the figures of the side's runs, by their names in the summary: of series, those of any run.
     pub fn measures(&self) -> Vec<&Measure> {
         measures(self, &[], Part::Run)
+    }
+
+    /// Returns which requests the times of the side's runs leave out, as sentences without their full stops.
+    pub fn remarks(&self) -> Vec<String> {
+        let long = LongFailures::of_repeats(self.runs.iter().map(|run| run.long_failures));
+        let long = long.map(|found| format!("{}: {}", self.name, found.remark()));
+        let outstanding = self
+            .runs
+            .iter()
+            .filter_map(|run| run.outstanding.map(|found| format!("{}: {}", run.info().key, found.remark())));
+        long.into_iter().chain(outstanding).collect()
     }
 
     /// Returns true if all runs have this part.

@@ -133,10 +133,9 @@ impl Standing {
                 .iter()
                 .filter_map(|repeat| Some((repeat.duration.long_wait()?, repeat.info.key.repeat)))
                 .reduce(|longest, other| if other.0 > longest.0 { other } else { longest }),
-            long_failures: summaries()
-                .filter_map(|summary| summary.long_failures(99.0).copied())
-                .reduce(LongFailures::merged)
-                .map(|found| LongFailures { requests: summaries().map(Summary::requests).sum(), ..found }),
+            long_failures: LongFailures::of_repeats(
+                summaries().map(|summary| (summary.long_failures(99.0).copied(), summary.requests())),
+            ),
             requests_min: repeats.iter().map(|repeat| repeat.averaged()).min().unwrap_or_default(),
             outstanding: repeats
                 .iter()

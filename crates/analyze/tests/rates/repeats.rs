@@ -7,7 +7,7 @@ use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::dice::Dice;
-use crate::share::Share;
+use crate::share::{CHANCE, Share, at_most};
 
 /// The length of a run, in seconds.
 const LASTING: u32 = 30;
@@ -99,9 +99,9 @@ fn rates(design: Design, first: u64, pairs: u64) -> SameAndSlower {
     (0..pairs).into_par_iter().map(pair).reduce(Default::default, merge)
 }
 
-/// A share and what chance adds to it in so many comparisons, three standard deviations.
-fn at_most(share: f64, pairs: u64) -> f64 {
-    share + 3.0 * (share * (1.0 - share) / pairs as f64).sqrt()
+/// The largest share of so many comparisons that may be wrong.
+fn wrong_at_most(pairs: u64) -> f64 {
+    at_most(0.01, pairs, CHANCE) / pairs as f64
 }
 
 const CALM: f64 = 0.01;
@@ -138,7 +138,7 @@ fn table(first: u64, pairs: u64) -> bool {
         if deviation == CALM {
             let missed = [slower.covers, slower.percent_covers].map(|covers| 1.0 - covers.ratio());
             let wrong = [same.called.ratio(), same.any.ratio(), missed[0], missed[1]];
-            holds &= wrong.iter().all(|share| *share <= at_most(0.01, pairs));
+            holds &= wrong.iter().all(|share| *share <= wrong_at_most(pairs));
         }
         holds &= match (a, b) {
             (3, 3) if deviation == CALM => slower.called.ratio() >= 0.8,
@@ -155,7 +155,7 @@ fn repeats_that_differ_by_chance_have_not_changed_and_a_twentieth_is_shown() {
         let design = Design { a: (repeats, CALM), b: (repeats, CALM) };
         let [same, slower] = rates(design, 1, 100);
         for wrong in [same.called.ratio(), same.any.ratio(), 1.0 - slower.percent_covers.ratio()] {
-            assert!(wrong <= at_most(0.01, 100), "{repeats}: {wrong}");
+            assert!(wrong <= wrong_at_most(100), "{repeats}: {wrong}");
         }
         assert!(slower.called.ratio() >= least, "{repeats}: {}", slower.called);
     }

@@ -42,6 +42,20 @@ impl Share {
     }
 }
 
+/// The deviations by which a share of fresh seeds may miss its promise. Fixed ones may not.
+pub(crate) const CHANCE: f64 = 3.0;
+
+/// Returns the largest number of so many that a promised share allows, with what chance may add in so many deviations.
+pub(crate) fn at_most(share: f64, all: u64, deviations: f64) -> f64 {
+    let all = all as f64;
+    share * all + deviations * (share * (1.0 - share) * all).sqrt()
+}
+
+/// Returns the least number of so many that a promised share allows, likewise.
+pub(crate) fn at_least(share: f64, all: u64, deviations: f64) -> f64 {
+    all as f64 - at_most(1.0 - share, all, deviations)
+}
+
 impl fmt::Display for Share {
     /// As in `0.93 % (≤ 1.24)`: the share, and the upper end of its interval.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -407,8 +407,11 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
     if let Some(note) = league.note_on_hold().filter(|_| format.is_for_people()) {
         writeln!(output, "\n{}", format.prose(&format!("{note} Rank by them with --phase hold.")))?;
     }
-    if format.is_for_people() && league.standings.iter().any(|standing| standing.long_failures.is_some()) {
-        writeln!(output, "\n{}", format.prose("Count failed requests, too, with --include-failures."))?;
+    let long = league.standings.iter().filter(|standing| standing.long_failures.is_some());
+    let long: Vec<&str> = long.map(|standing| standing.framework.as_str()).collect();
+    if format.is_for_people() && !long.is_empty() {
+        let told = format!("Count the failures of {}, too, with --include-failures.", long.join(", "));
+        writeln!(output, "\n{}", format.prose(&told))?;
     }
     if format.is_for_people() && league.standings.iter().any(|standing| standing.cpu_scale_in_doubt) {
         let told = "State the scale with --cpu-scale, of `perfpipe ingest` or of `perfpipe attach-cpu`.";

@@ -27,9 +27,6 @@ pub use self::log::{InjectorsBy, LogInspection, TimeForm};
 pub use self::rejects::RejectKind;
 use self::sampler::Sampler;
 
-/// The block size in bytes. It is small, since the last block of a log that is not read to its end is dropped.
-const BLOCK: usize = 64 << 10;
-
 /// The minimum number of bytes to read of each log.
 const LEAST: u64 = 256 << 10;
 
@@ -84,8 +81,10 @@ fn look(prepared: Prepared, options: &IngestOptions) -> Result<Inspection> {
     let parser = prepared.parser(options, true)?;
     let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner).len().max(1) as u64;
     let limit = (options.sizes.look_ahead as u64 / logs).max(LEAST);
-    let plan =
-        ReadPlan { limit: Some(limit), block_size: BLOCK, ..prepared.plan(options, prepared.t0(options)) };
+    // An ingest judges a log by its first block, so it is the same here. But the last block of a log that is not read to
+    // its end is dropped, and that must be the lesser part.
+    let block_size = options.sizes.block_size.min(limit as usize / 4);
+    let plan = ReadPlan { limit: Some(limit), block_size, ..prepared.plan(options, prepared.t0(options)) };
     let mut sampler = Sampler::new(parser.clone(), options, &prepared, limit);
     let read = plan.run(parser, Arc::clone(&sampler.packed), &mut sampler);
     let broken = sampler.refusal.take().or(read.err());

@@ -17,6 +17,8 @@ use crate::stats::percentile::{self, fraction};
 use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
 use crate::timeline::summary::Summary;
+use crate::timeline::unseen::long_failures::LongFailures;
+use crate::timeline::unseen::outstanding::Outstanding;
 use crate::view::View;
 use crate::view::phases::Span;
 
@@ -29,6 +31,10 @@ use crate::view::phases::Span;
 pub struct Measured {
     info: RunInfo,
     view: View,
+    /// The requests that failed after long, if they matter to the times, and the number of all requests.
+    pub(super) long_failures: (Option<LongFailures>, u64),
+    /// What was outstanding when the log ended.
+    pub(super) outstanding: Option<Outstanding>,
     /// The figures of the whole run, and of its hold if there is one and other seconds too.
     pub(super) parts: Vec<Figures>,
 }
@@ -56,7 +62,9 @@ impl Measured {
             let of = Whole { summary, span, scattering };
             parts.push((part, figures(&selection, &timeline, of, &percentiles)?));
         }
-        Ok(Self { info: run.info.clone(), view: view.clone(), parts })
+        let long_failures = (timeline.summary.long_failures(99.0).copied(), timeline.summary.requests());
+        let outstanding = timeline.outstanding;
+        Ok(Self { info: run.info.clone(), view: view.clone(), long_failures, outstanding, parts })
     }
 
     /// Returns the metadata of the run.

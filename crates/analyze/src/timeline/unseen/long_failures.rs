@@ -48,14 +48,24 @@ impl LongFailures {
         Some(Self { percent, count, requests, least: *least, most: *most, mean: sum / count as f64 })
     }
 
-    /// Adds those of another repeat.
-    #[must_use]
-    pub(crate) fn merged(self, other: Self) -> Self {
+    /// Returns those of several repeats, each with its requests, as a share of the requests of all.
+    pub(crate) fn of_repeats(repeats: impl IntoIterator<Item = (Option<Self>, u64)>) -> Option<Self> {
+        let add = |(sum, all): (Option<Self>, u64), (found, requests): (Option<Self>, u64)| {
+            let sum = match (sum, found) {
+                (Some(one), Some(other)) => Some(one.merged(other)),
+                (one, other) => one.or(other),
+            };
+            (sum, all + requests)
+        };
+        let (sum, requests) = repeats.into_iter().fold((None, 0), add);
+        Some(Self { requests, ..sum? })
+    }
+
+    fn merged(self, other: Self) -> Self {
         let count = self.count + other.count;
         let sum = |one: Self| one.mean * one.count as f64;
         Self {
             count,
-            requests: self.requests + other.requests,
             least: self.least.min(other.least),
             most: self.most.max(other.most),
             mean: (sum(self) + sum(other)) / count as f64,

@@ -13,6 +13,7 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &
         .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
         .collect();
     told.extend(std::iter::once(baseline).chain(sides).flat_map(waits));
+    told.extend(std::iter::once(baseline).chain(sides).flat_map(Side::remarks));
     let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
     if is_by(Noise::Seconds) {
         told.push(
