@@ -5,9 +5,9 @@
 //! lasting step and a change that was taken back are found. The p-value is that of the largest such difference in
 //! simulated level series with as many groups. The parts are then searched in turn. In the end, each change point must
 //! still separate its two neighbours. A change of the latest groups is looked for by itself, since it has few places
-//! where it can be: it is found from two groups on, at any length of the series. The same is done for the first groups, at
-//! a stricter level. A long series is searched in windows, as a change is seen by the groups around it; so one more group
-//! costs the same at any length.
+//! where it can be: it is found from two groups on, at any length of the series. The same is done for the first groups
+//! where groups have several values, at a stricter level. A long series is searched in windows, as a change is seen by
+//! the groups around it; so one more group costs the same at any length.
 //!
 //! The groups are the values: what the values of one group have in common, such as the day, is noise of groups. Noise that
 //! a group shares with those before it counts as much as it adds to the variance of a mean. A group far from all others is
@@ -130,7 +130,12 @@ impl Search {
         let units = Units::of(groups, floor);
         let whole = units.levels.len();
         let starts = (0..whole.saturating_sub(WINDOW / 2).max(1)).step_by(WINDOW / 2);
-        let (of_first, of_latest) = if whole < FEW { (0.0, 1.0) } else { (OF_FIRST, OF_LATEST) };
+        // The first values of a history are odd more often than others, unless each is a median.
+        let is_repeated = groups.iter().all(|values| values.len() > 1);
+        let (of_first, of_latest) = match whole {
+            0..FEW => (0.0, 1.0),
+            _ => (if is_repeated { OF_FIRST } else { 0.0 }, OF_LATEST),
+        };
         let level_of_window = level * (1.0 - of_first - of_latest) / starts.len() as f64;
         let mut edges = vec![0, whole];
         for from in starts {
@@ -152,7 +157,9 @@ impl Search {
             changes.push(latest);
         }
         let to = changes.first().map_or(whole, |point| point.at);
-        if let Some(first) = short((0, to), of_first, Place::First) {
+        if of_first > 0.0
+            && let Some(first) = short((0, to), of_first, Place::First)
+        {
             if let Some(second) = changes.first_mut() {
                 second.means.0 = first.means.1;
             }
