@@ -172,8 +172,8 @@ fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Cloc
                 content.first_ms.get_or_insert(time);
                 samples.push((time, row));
             }
-            None if layout.is_other_header(&found.raw) => content.other_header = true,
             None if layout.is_header(&found.raw) || layout.is_same_header(&found.raw) => {}
+            None if layout.is_other_header(&found.raw) => content.other_header = true,
             None if is_separator_line(&found.raw) => {}
             None => content.rejects.push((found.line, found.start as u64, found.raw.clone())),
         }
