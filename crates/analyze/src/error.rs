@@ -8,7 +8,7 @@ use crate::view::phases::{Phase, Phases};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoPhaseReason {
-    /// Its log tells of no load.
+    /// Its log reports no load.
     NoLoad,
     /// Its load is held from the first second on, so that it has no ramp.
     HeldFromFirst,
@@ -63,7 +63,7 @@ pub enum Error {
         /// The run's last second.
         last: u32,
     },
-    /// A run whose counts go on behind its last second.
+    /// A run whose counts go on after its last second.
     #[error(
         "the run {run} has counts of second {second}, and its own row says that it has {seconds} seconds"
     )]
@@ -254,9 +254,9 @@ impl Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The likeness, 0 to 1, from which a name was probably meant.
-const ALIKE: f64 = 0.6;
+const LIKENESS: f64 = 0.6;
 
 /// Returns true if a name was probably meant by another text, such as one with a letter too many.
 pub fn is_alike(name: &str, text: &str) -> bool {
-    strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &text.to_lowercase()) >= ALIKE
+    strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &text.to_lowercase()) >= LIKENESS
 }

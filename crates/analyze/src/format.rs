@@ -131,8 +131,8 @@ pub(crate) fn percent(share: f64) -> String {
 /// damage.file = "run.zip".into();
 /// damage.problem = "the zip's directory is missing".into();
 /// (damage.bytes, damage.records) = (1318, 12);
-/// let told = perfpipe_analyze::format::damage_sentence(&damage);
-/// assert_eq!(told, "run.zip: the zip's directory is missing; 12 records could be read (1,318 bytes)");
+/// let sentence = perfpipe_analyze::format::damage_sentence(&damage);
+/// assert_eq!(sentence, "run.zip: the zip's directory is missing; 12 records could be read (1,318 bytes)");
 /// ```
 pub fn damage_sentence(damage: &Damage) -> String {
     format!("{damage}; {}", damage_read(damage))
@@ -180,9 +180,9 @@ pub fn duration(seconds: u64) -> String {
         (seconds / 60 % 60, "min"),
         (seconds % 60, "s"),
     ];
-    let told: Vec<String> =
+    let words: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
-    if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
+    if words.is_empty() { "0 s".to_owned() } else { words.join(" ") }
 }
 
 /// Formats how long a run lasted, in seconds: with a decimal below a minute, else in whole seconds.

@@ -13,7 +13,7 @@
 //!
 //! - [`Timeline`] has a row for every second and a [`Summary`]; [`League`] ranks the timelines of one test.
 //! - [`Sweep`] shows a run by load and finds its [`Knee`].
-//! - [`diagnose()`] finds what stands out, [`check()`] judges by rules, [`compare()`] tells changes from noise.
+//! - [`diagnose()`] finds what stands out, [`check()`] judges by rules, [`compare()`] distinguishes changes from noise.
 //! - [`breakdown`] has labels, failures, response times and phases; [`interchange`] the formats of other tools.
 //! - Each result has a [`table::Table`], which is written as text, Markdown, CSV, JSON or Parquet.
 //!

@@ -13,7 +13,7 @@
 //!
 //! # Memory
 //!
-//! The command itself keeps next to nothing, and what the libraries need does not grow with a log. The allocator is told
+//! The command itself keeps next to nothing, and what the libraries need does not grow with a log. The allocator is set
 //! to give back what is not used.
 //!
 //! # Threads and blocking
@@ -73,7 +73,7 @@ fn refuse(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let safe: Vec<String> = text.lines().map(one_line).collect();
     if text.lines().ne(safe.iter().map(String::as_str)) {
-        output::tell(&safe.join("\n"));
+        output::print_message(&safe.join("\n"));
         std::process::exit(error.exit_code());
     }
     error.exit()

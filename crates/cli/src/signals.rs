@@ -5,7 +5,7 @@ use std::time::Duration;
 use perfpipe_ingest::Progress;
 use perfpipe_ingest::store::Stage;
 
-use crate::output::tell;
+use crate::output::print_message;
 
 /// The error of a command that was stopped by a signal.
 #[derive(Debug, thiserror::Error)]
@@ -61,23 +61,27 @@ fn outcome(stage: Stage, done: bool) -> &'static str {
 }
 
 /// A signal, with its name and its usual exit code.
-pub(crate) struct Heard {
+pub(crate) struct CaughtSignal {
     name: &'static str,
     code: u8,
 }
 
 /// Waits for a signal that stops the command. If the command ends of itself at the first one, `ending` says what it then
 /// does, and the next signal stops it. While the server is committing, the first signal still waits for the
-/// answer, since only that tells whether the run is stored; a second signal does not wait.
-pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress, ending: Option<&str>) -> Heard {
+/// answer, since only that says whether the run is stored; a second signal does not wait.
+pub(crate) async fn signalled(
+    signals: &mut Signals,
+    progress: &Progress,
+    ending: Option<&str>,
+) -> CaughtSignal {
     if let Some(ending) = ending {
         let heard = signals.next().await;
-        tell(&format!("{}: {ending}; interrupt again to store nothing", heard.name));
+        print_message(&format!("{}: {ending}; interrupt again to store nothing", heard.name));
         progress.stop();
     }
     let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
-        tell(&format!(
+        print_message(&format!(
             "{}: the run is being committed; waiting for the server's answer; interrupt again to stop waiting",
             heard.name
         ));
@@ -90,7 +94,7 @@ pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress, ending
     heard
 }
 
-impl Heard {
+impl CaughtSignal {
     /// Returns the error for a command that was stopped; `done` is true if all its work was finished.
     pub(crate) fn ended(self, progress: &Progress, done: bool) -> Interrupted {
         let Self { name, code } = self;
@@ -124,10 +128,10 @@ impl Signals {
     }
 
     /// Waits for the next signal.
-    pub(crate) async fn next(&mut self) -> Heard {
+    pub(crate) async fn next(&mut self) -> CaughtSignal {
         tokio::select! {
-            Some(()) = self.int.recv() => Heard { name: "SIGINT", code: 130 },
-            Some(()) = self.term.recv() => Heard { name: "SIGTERM", code: 143 },
+            Some(()) = self.int.recv() => CaughtSignal { name: "SIGINT", code: 130 },
+            Some(()) = self.term.recv() => CaughtSignal { name: "SIGTERM", code: 143 },
             else => std::future::pending().await,
         }
     }
@@ -143,9 +147,9 @@ impl Signals {
         Ok(Self)
     }
 
-    pub(crate) async fn next(&mut self) -> Heard {
+    pub(crate) async fn next(&mut self) -> CaughtSignal {
         let _ = tokio::signal::ctrl_c().await;
-        Heard { name: "Ctrl-C", code: 130 }
+        CaughtSignal { name: "Ctrl-C", code: 130 }
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
-use crate::output::{tell, unfinished};
+use crate::output::{print_message, unfinished};
 use crate::signals::Signals;
 
 /// Time that a stopped command has to clean up before a message is printed.
@@ -79,7 +79,7 @@ async fn result(ended: &mut JoinHandle<Option<Result<()>>>) -> Option<Result<()>
 async fn wait(patience: Duration) {
     tokio::time::sleep(SILENCE.min(patience)).await;
     if patience > SILENCE {
-        tell("undoing what was begun; interrupt again to stop at once");
+        print_message("undoing what was begun; interrupt again to stop at once");
         tokio::time::sleep(patience - SILENCE).await;
     }
 }

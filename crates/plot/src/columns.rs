@@ -12,13 +12,13 @@ const WIDTHS: [u32; 16] = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800
 
 /// The mean, minimum and maximum of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Spread {
+pub(crate) struct ColumnSpread {
     pub(crate) mean: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
 }
 
-impl Spread {
+impl ColumnSpread {
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (mut count, mut sum, mut min, mut max) = (0u32, 0.0, f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
@@ -29,7 +29,7 @@ impl Spread {
     }
 }
 
-impl Spread {
+impl ColumnSpread {
     /// Returns the spread of the same values in a larger unit.
     pub(crate) fn divided_by(self, factor: f64) -> Self {
         Self { mean: self.mean / factor, min: self.min / factor, max: self.max / factor }
@@ -44,42 +44,43 @@ impl Spread {
 
 /// A column of the charts.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Column {
+pub(crate) struct TimeColumn {
     /// The start, in seconds from t0.
     pub(crate) start: f64,
     /// The end, in seconds from t0.
     pub(crate) end: f64,
     /// Of whole seconds: a second that is cut short has fewer requests, which would be drawn as a plunge. `None` if the
     /// column has no whole second.
-    pub(crate) successes: Option<Spread>,
-    pub(crate) failures: Spread,
-    pub(crate) load: Option<Spread>,
-    pub(crate) cpu: Option<Spread>,
+    pub(crate) successes: Option<ColumnSpread>,
+    pub(crate) failures: ColumnSpread,
+    pub(crate) load: Option<ColumnSpread>,
+    pub(crate) cpu: Option<ColumnSpread>,
     /// The server's other series, in the order of the timeline.
-    pub(crate) series: Vec<Option<Spread>>,
+    pub(crate) series: Vec<Option<ColumnSpread>>,
     /// Elapsed times, in the order of the timeline's percentiles.
-    pub(crate) percentiles: Vec<Option<Spread>>,
+    pub(crate) percentiles: Vec<Option<ColumnSpread>>,
     /// The mean of the measure that the column is coloured by.
     pub(crate) measure: Option<f64>,
 }
 
-impl Column {
+impl TimeColumn {
     fn new(start: u32, end: u32, rows: &[Second], timeline: &Timeline, by: ColorBy) -> Option<Self> {
         let cut = cut(timeline);
         let whole = rows.iter().filter(|second| cut != Some(second.second));
-        let of = |value: fn(&Second) -> Option<f64>| Spread::of(rows.iter().filter_map(value));
-        let percentile = |at: usize| Spread::of(rows.iter().filter_map(|s| s.percentile(at)));
-        let series = |series: &SeriesBySecond| Spread::of(rows.iter().filter_map(|s| series.at(s.second)));
+        let of = |value: fn(&Second) -> Option<f64>| ColumnSpread::of(rows.iter().filter_map(value));
+        let percentile = |at: usize| ColumnSpread::of(rows.iter().filter_map(|s| s.percentile(at)));
+        let series =
+            |series: &SeriesBySecond| ColumnSpread::of(rows.iter().filter_map(|s| series.at(s.second)));
         Some(Self {
             start: f64::from(start),
             end: f64::from(end),
-            successes: Spread::of(whole.map(|second| second.successes as f64)),
+            successes: ColumnSpread::of(whole.map(|second| second.successes as f64)),
             failures: of(|s| Some(s.failures as f64))?,
             load: of(|s| s.load.get()),
             cpu: of(|s| s.cpu.get()),
             series: timeline.series.iter().map(series).collect(),
             percentiles: (0..timeline.percentiles.len()).map(percentile).collect(),
-            measure: Spread::of(rows.iter().filter_map(|s| measure(s, by))).map(|spread| spread.mean),
+            measure: ColumnSpread::of(rows.iter().filter_map(|s| measure(s, by))).map(|spread| spread.mean),
         })
     }
 
@@ -100,16 +101,16 @@ pub(crate) fn measure(second: &Second, by: ColorBy) -> Option<f64> {
 
 /// The columns of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Columns {
+pub(crate) struct RunColumns {
     /// The width of a column, in seconds.
     pub(crate) width: u32,
     /// The first second, and the end of the last, in seconds from t0.
     pub(crate) span: (f64, f64),
     /// The columns in ascending order; those without any second are left out.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<TimeColumn>,
 }
 
-impl Columns {
+impl RunColumns {
     /// Gathers a run's seconds into columns of `width` seconds.
     pub(crate) fn new(timeline: &Timeline, width: u32, by: ColorBy) -> Self {
         Self::since(span(timeline).0, timeline, width, by)
@@ -121,7 +122,7 @@ impl Columns {
         let column = |rows: &[Second]| {
             let start = origin + (rows.first()?.second.saturating_sub(origin)) / width * width;
             let stop = start.saturating_add(width).min(end);
-            Column::new(start, stop, rows, timeline, by)
+            TimeColumn::new(start, stop, rows, timeline, by)
         };
         let same = |a: &Second, b: &Second| {
             a.second.saturating_sub(origin) / width == b.second.saturating_sub(origin) / width
@@ -173,8 +174,8 @@ mod tests {
 
     #[test]
     fn spread_knows_its_extremes() {
-        let spread = Spread::of([1.0, f64::NAN, 5.0].into_iter()).unwrap();
+        let spread = ColumnSpread::of([1.0, f64::NAN, 5.0].into_iter()).unwrap();
         assert_eq!((spread.mean, spread.min, spread.max), (3.0, 1.0, 5.0));
-        assert_eq!(Spread::of(std::iter::once(f64::INFINITY)), None);
+        assert_eq!(ColumnSpread::of(std::iter::once(f64::INFINITY)), None);
     }
 }

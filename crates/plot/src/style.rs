@@ -172,18 +172,18 @@ pub enum Times {
     #[default]
     Elapsed,
     /// The time of day, as clocks showed it during the test, in [`Style::time_zone`].
-    Clock,
+    RunClock,
 }
 
 impl Times {
     /// Both kinds of times.
-    pub const ALL: &[Self] = &[Self::Elapsed, Self::Clock];
+    pub const ALL: &[Self] = &[Self::Elapsed, Self::RunClock];
 
     /// Returns the name of the times: `elapsed` or `clock`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Elapsed => "elapsed",
-            Self::Clock => "clock",
+            Self::RunClock => "clock",
         }
     }
 }

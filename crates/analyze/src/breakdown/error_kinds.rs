@@ -15,7 +15,7 @@ use crate::view::View;
 pub struct ErrorKind {
     /// The response code; empty where the log has none.
     pub response_code: String,
-    /// The message; empty where the log has none, `(other)` for those beyond the number of messages kept apart.
+    /// The message; empty where the log has none, `(other)` for those beyond the number of messages kept separately.
     pub message: String,
     /// The labels of these failures with their number, the most frequent first.
     pub labels: Vec<(String, u64)>,

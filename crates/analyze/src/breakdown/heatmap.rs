@@ -23,7 +23,7 @@ const COUNTS_A_SECOND: usize = 8;
 
 /// Counts of elapsed times by time and by size, over the samples that averages are taken over.
 ///
-/// A run of up to half an hour has a column for each second, and each time is counted apart, unless that would be too many
+/// A run of up to half an hour has a column for each second, and each time is counted separately, unless that would be too many
 /// counts. Otherwise times are counted in buckets numbered from 0: one per unit (1 ms for a log of JMeter) up to 255, then
 /// 128 per octave, so that a percentile of the merged counts is at most 0.4 % off.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Heatmap {
     pub unit: Resolution,
     /// The number of seconds in a column.
     pub width: u32,
-    /// True if each time is counted apart. The counts of a column are then by times in the unit, otherwise by bucket.
+    /// True if each time is counted separately. The counts of a column are then by times in the unit, otherwise by bucket.
     pub exact: bool,
     /// One column for each `width` selected seconds, in ascending order, silent ones included.
     pub columns: Vec<HeatColumn>,

@@ -63,16 +63,16 @@ pub(crate) struct AllLabels {
 
 /// Counts of one label, while its cells are read.
 #[derive(Default)]
-struct Gathered {
+struct LabelCounts {
     successes: u64,
     failures: u64,
     elapsed: Histogram,
-    sums: Sums,
+    sums: RequestSums,
 }
 
 /// Sums over the requests that averages are taken over.
 #[derive(Default)]
-struct Sums {
+struct RequestSums {
     latency: Spread,
     connect: i64,
     bytes: i64,
@@ -92,16 +92,16 @@ pub fn label_stats(run: &StoredRun, view: &View) -> Result<Vec<LabelStats>> {
 /// Computes the figures of each label that a view selects, and of all together.
 pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
     let selection = Selection::new(run, view)?;
-    let mut gathered: BTreeMap<u32, Gathered> = BTreeMap::new();
+    let mut gathered: BTreeMap<u32, LabelCounts> = BTreeMap::new();
     for cell in selection.cells_that(|key| selection.is_counted(key)) {
         let (key, cell) = cell?;
-        gathered.entry(key.label).or_insert_with(|| Gathered::in_unit(run)).add(
+        gathered.entry(key.label).or_insert_with(|| LabelCounts::in_unit(run)).add(
             &key,
             &cell,
             selection.is_averaged(&key),
         );
     }
-    let mut total = Gathered::in_unit(run);
+    let mut total = LabelCounts::in_unit(run);
     gathered.values().for_each(|label| total.merge(label));
     let named = |index: u32| run.cells.labels.get(index as usize).cloned().unwrap_or_default();
     let measures = run.measures()?;
@@ -111,7 +111,7 @@ pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
     Ok(AllLabels { labels, total: total.stats(String::new(), measures) })
 }
 
-impl Gathered {
+impl LabelCounts {
     /// Creates empty counts in the unit of a run.
     fn in_unit(run: &StoredRun) -> Self {
         Self { elapsed: Histogram::in_unit(run.info.resolution), ..Self::default() }
@@ -130,7 +130,7 @@ impl Gathered {
         self.successes = self.successes.saturating_add(other.successes);
         self.failures = self.failures.saturating_add(other.failures);
         self.elapsed.merge(&other.elapsed);
-        let Sums { latency, connect, bytes, sent_bytes } = &other.sums;
+        let RequestSums { latency, connect, bytes, sent_bytes } = &other.sums;
         self.sums.add(latency, [*connect, *bytes, *sent_bytes]);
     }
 
@@ -138,7 +138,7 @@ impl Gathered {
     fn stats(&self, label: String, measures: Measures) -> LabelStats {
         let percentiles = self.elapsed.percentiles(&[50.0, 90.0, 95.0, 99.0]);
         let percentile = |at: usize| percentiles.get(at).copied().flatten();
-        let Sums { latency, connect, bytes, sent_bytes } = &self.sums;
+        let RequestSums { latency, connect, bytes, sent_bytes } = &self.sums;
         let ms = |units| self.elapsed.unit().ms(units);
         LabelStats {
             label,
@@ -161,7 +161,7 @@ impl Gathered {
     }
 }
 
-impl Sums {
+impl RequestSums {
     fn add(&mut self, latency: &Spread, [connect, bytes, sent_bytes]: [i64; 3]) {
         self.latency.merge(latency);
         self.connect = self.connect.saturating_add(connect);

@@ -1,4 +1,4 @@
-//! A run broken down: by second, label, kind of failure, response time, phase, and by what only its samples tell.
+//! A run broken down: by second, label, kind of failure, response time, phase, and by fields that only its samples have.
 //!
 //! A function that ends in `_table` returns a [`Table`](crate::table::Table), ready to be written. [`Details`] has all
 //! that a report shows of a run beside its seconds.

@@ -52,7 +52,7 @@ pub struct NetworkOverTime {
 }
 
 impl Network {
-    /// Computes waits and bytes by time; `total` has the figures of all labels, `labels` names those shown apart.
+    /// Computes waits and bytes by time; `total` has the figures of all labels, `labels` names those shown separately.
     pub(crate) fn new<'a>(
         run: &StoredRun,
         view: &View,
@@ -67,9 +67,10 @@ impl Network {
         let (first, last) = selection.window;
         let seconds = last - first + 1;
         let unit = run.info.resolution;
-        let mut all = Columns::new(seconds, COLUMNS, unit);
+        let mut all = NetworkColumns::new(seconds, COLUMNS, unit);
         let most = LABEL_COLUMNS.min(OF_ALL_LABELS / labels.len().max(1) as u32);
-        let mut each: Vec<Columns> = labels.iter().map(|_| Columns::new(seconds, most, unit)).collect();
+        let mut each: Vec<NetworkColumns> =
+            labels.iter().map(|_| NetworkColumns::new(seconds, most, unit)).collect();
         for cell in selection.averaged_cells() {
             let (key, cell) = cell?;
             all.add(key.second - first, &cell);
@@ -87,15 +88,15 @@ impl Network {
 }
 
 /// Sums by column, while cells are read.
-struct Columns {
+struct NetworkColumns {
     unit: Resolution,
     width: u32,
     number: u32,
-    sums: BTreeMap<u32, Sums>,
+    sums: BTreeMap<u32, NetworkSums>,
 }
 
 #[derive(Default)]
-struct Sums {
+struct NetworkSums {
     samples: u64,
     elapsed: i128,
     latency: Spread,
@@ -104,7 +105,7 @@ struct Sums {
     sent_bytes: i64,
 }
 
-impl Columns {
+impl NetworkColumns {
     fn new(seconds: u32, most: u32, unit: Resolution) -> Self {
         let width = seconds.div_ceil(most.max(1));
         Self { unit, width, number: seconds.div_ceil(width), sums: BTreeMap::new() }
@@ -123,8 +124,9 @@ impl Columns {
 
     fn over_time(&self, label: &str, total: &LabelStats) -> NetworkOverTime {
         let ms = |units| self.unit.ms(units);
-        let means = |mean: fn(&Sums) -> Option<f64>| self.values(move |sums| sums.and_then(mean).map(ms));
-        let bytes = |of: fn(&Sums) -> i64| self.values(move |sums| sums.map_or(0, of));
+        let means =
+            |mean: fn(&NetworkSums) -> Option<f64>| self.values(move |sums| sums.and_then(mean).map(ms));
+        let bytes = |of: fn(&NetworkSums) -> i64| self.values(move |sums| sums.map_or(0, of));
         let connect = total.connect_mean.map(|_| means(|sums| mean(sums.connect, sums.samples)));
         NetworkOverTime {
             label: label.to_owned(),
@@ -138,7 +140,7 @@ impl Columns {
     }
 
     /// Returns a value for each column.
-    fn values<T>(&self, of: impl Fn(Option<&Sums>) -> T) -> Vec<T> {
+    fn values<T>(&self, of: impl Fn(Option<&NetworkSums>) -> T) -> Vec<T> {
         (0..self.number).map(|column| of(self.sums.get(&column))).collect()
     }
 }

@@ -104,7 +104,7 @@ fn of_labels(
         most.iter().position(|label| label.label == *name)
     };
     let places: Vec<Option<usize>> = (0..).map(place).take(selection.run.cells.labels.len()).collect();
-    let mut column = Column { unit: selection.run.info.resolution, ..Column::default() };
+    let mut column = OpenColumn { unit: selection.run.info.resolution, ..OpenColumn::default() };
     for cell in selection.cells_that(|key| selection.is_counted(key)) {
         let (key, cell) = cell?;
         let at = ((key.second - selection.window.0) / width) as usize;
@@ -123,13 +123,13 @@ fn of_labels(
 
 /// A column that is being read, with the elapsed times of each label.
 #[derive(Default)]
-struct Column {
+struct OpenColumn {
     unit: Resolution,
     at: usize,
     elapsed: BTreeMap<usize, Vec<Vec<(i32, u64)>>>,
 }
 
-impl Column {
+impl OpenColumn {
     fn add(&mut self, place: usize, label: &mut LabelOverTime, key: &CellKey, cell: Cell, averaged: bool) {
         let counts = if key.success { &mut label.successes } else { &mut label.failures };
         if let Some(count) = counts.get_mut(self.at) {

@@ -11,14 +11,14 @@ use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
 /// A row of the table: a phase, or the whole run.
-struct Part {
+struct PhaseRow {
     name: &'static str,
     span: Span,
     percentiles: Vec<f64>,
     summary: Summary,
 }
 
-impl Part {
+impl PhaseRow {
     fn new(name: &'static str, run: &StoredRun, view: View) -> Result<Self> {
         let Figures { window: span, percentiles, summary, .. } = Figures::<()>::new(run, &view, |_| None)?;
         Ok(Self { name, span, percentiles, summary })
@@ -38,13 +38,13 @@ impl Part {
 /// # Errors
 /// The same errors as [`Timeline::new`](crate::Timeline::new).
 pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
-    let whole = Part::new("all", run, view.clone())?;
+    let whole = PhaseRow::new("all", run, view.clone())?;
     let shown = whole.span;
     let mut parts = vec![whole];
     for (phase, span) in Phases::of_run(run, view)?.all() {
         if let Some(Span { first, last }) = span.shared(shown) {
             let view = View { from: Some(first), to: Some(last), phase: None, ..view.clone() };
-            parts.push(Part::new(phase.name(), run, view)?);
+            parts.push(PhaseRow::new(phase.name(), run, view)?);
         }
     }
     let percents: Vec<f64> = parts.iter().take(1).flat_map(|part| part.percentiles()).map(|p| p.0).collect();
@@ -64,7 +64,7 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
         .title("mean")
         .unit("ms", 1);
     let table = percents.iter().enumerate().fold(table, |table, (at, percent)| {
-        let value = |part: &Part| part.percentiles().get(at)?.1;
+        let value = |part: &PhaseRow| part.percentiles().get(at)?.1;
         table.column(column_name(*percent), value).unit("ms", 1)
     });
     Ok(table

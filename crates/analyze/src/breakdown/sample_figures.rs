@@ -12,7 +12,7 @@ use crate::stats::percentile::{checked, column_name};
 use crate::table::Table;
 use crate::view::View;
 
-/// The number of response codes counted apart; all further ones share [`OTHER`].
+/// The number of response codes counted separately; all further ones share [`OTHER`].
 const CODE_LIMIT: usize = 1_000;
 
 /// Figures gathered from the samples of a run, batch by batch.

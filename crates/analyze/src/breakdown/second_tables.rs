@@ -10,7 +10,7 @@ use crate::timeline::cells::{AT_A_TIME, STRETCH};
 use crate::timeline::load::LoadCurve;
 use crate::timeline::second::second_table;
 use crate::timeline::selection::Selection;
-use crate::timeline::{Second, Stretch};
+use crate::timeline::{ReadSpan, Second};
 use crate::view::View;
 use crate::view::phases::Span;
 
@@ -70,8 +70,8 @@ impl<'a> SecondTables<'a> {
         if spans.is_empty() {
             return Ok(None);
         }
-        let read = |span: &Span| Stretch::read(&self.selection, &self.load, *span, &self.percentiles);
-        let stretches: Vec<Stretch> = spans.par_iter().map(read).collect::<Result<_>>()?;
+        let read = |span: &Span| ReadSpan::read(&self.selection, &self.load, *span, &self.percentiles);
+        let stretches: Vec<ReadSpan> = spans.par_iter().map(read).collect::<Result<_>>()?;
         let seconds: Vec<Second> = stretches.into_iter().rev().flat_map(|stretch| stretch.seconds).collect();
         Ok(Some(second_table(
             &seconds,

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::stats::median::median;
 use crate::view::View;
 
-use super::figures::Figures;
+use super::figures::RuleTimelines;
 use super::rule::Rule;
 
 /// The figures of the runs that others are compared with.
@@ -34,7 +34,7 @@ impl Baseline {
     /// The same errors as [`crate::check`].
     pub fn add(&mut self, run: &StoredRun, view: &View) -> Result<()> {
         let rules: Vec<Rule> = self.known.iter().map(|(rule, _)| rule.clone()).collect();
-        let figures = Figures::new(&rules, run, view)?;
+        let figures = RuleTimelines::new(&rules, run, view)?;
         self.runs += 1;
         for (rule, values) in &mut self.known {
             values.extend(figures.of(rule).and_then(|timeline| rule.of_run(timeline)));

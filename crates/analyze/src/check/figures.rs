@@ -12,14 +12,14 @@ use super::measure::Measure;
 use super::rule::Rule;
 
 /// The timelines of a run, one for each label and phase named by a rule.
-pub(super) struct Figures {
-    made: Vec<(Part, Timeline)>,
+pub(super) struct RuleTimelines {
+    made: Vec<(LabelPhase, Timeline)>,
 }
 
 /// The label and the phase that a rule names.
-type Part = (Option<String>, Option<Phase>);
+type LabelPhase = (Option<String>, Option<Phase>);
 
-impl Figures {
+impl RuleTimelines {
     /// Computes the timelines, with the percentiles and the goals of all rules.
     pub(super) fn new(rules: &[Rule], run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = rules.iter().filter_map(|rule| match rule.measure {
@@ -35,7 +35,7 @@ impl Figures {
             }
         }
         let view = View { percentiles: percentiles.collect(), goals, ..view.clone() };
-        let mut made: Vec<(Part, Timeline)> = Vec::new();
+        let mut made: Vec<(LabelPhase, Timeline)> = Vec::new();
         for part in rules.iter().map(part) {
             if made.iter().all(|(known, _)| *known != part) {
                 let mut view = view.clone();
@@ -47,13 +47,13 @@ impl Figures {
         Ok(Self { made })
     }
 
-    /// Returns the timeline for the label and phase of a rule; each rule passed to [`Figures::new`] has one.
+    /// Returns the timeline for the label and phase of a rule; each rule passed to [`RuleTimelines::new`] has one.
     pub(super) fn of(&self, rule: &Rule) -> Option<&Timeline> {
         let part = part(rule);
         self.made.iter().find(|(known, _)| *known == part).map(|(_, timeline)| timeline)
     }
 }
 
-fn part(rule: &Rule) -> Part {
+fn part(rule: &Rule) -> LabelPhase {
     (rule.label.clone(), rule.phase)
 }

@@ -159,7 +159,7 @@ impl Measure {
         matches!(self, Self::Answers | Self::Timeouts)
     }
 
-    /// Returns true if load tools tell the measure in their summaries.
+    /// Returns true if load tools report the measure in their summaries.
     pub(crate) fn is_of_points(self) -> bool {
         let never = matches!(
             self,
@@ -183,7 +183,7 @@ impl Measure {
         matches!(self, Self::Failures | Self::FailuresPercent | Self::Timeouts)
     }
 
-    /// Returns what a load tool told.
+    /// Returns what a load tool reported.
     pub(crate) fn of_point(self, figures: &Figures) -> Option<f64> {
         match self {
             Self::Throughput => figures.throughput(),

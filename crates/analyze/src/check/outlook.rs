@@ -10,12 +10,12 @@ pub enum Outlook {
     ForGood,
     /// It may keep the rule yet.
     MayMend,
-    /// It keeps the rule only by going on: only its end tells.
+    /// It keeps the rule only by going on: only its end decides.
     AtEnd,
 }
 
 /// Which way a figure of a run can go while the run goes on.
-enum Trend {
+enum FigureTrend {
     Up,
     Down,
     Any,
@@ -40,24 +40,24 @@ impl Rule {
     /// ```
     pub fn outlook(&self) -> Outlook {
         let passes = match self.operator {
-            Operator::Less | Operator::LessOrEqual => Trend::Up,
-            Operator::Greater | Operator::GreaterOrEqual => Trend::Down,
-            Operator::Equal | Operator::Unequal => Trend::Any,
+            Operator::Less | Operator::LessOrEqual => FigureTrend::Up,
+            Operator::Greater | Operator::GreaterOrEqual => FigureTrend::Down,
+            Operator::Equal | Operator::Unequal => FigureTrend::Any,
         };
         if self.lasting.is_some() {
             return if self.phase.is_some() { Outlook::MayMend } else { Outlook::ForGood };
         }
         match (trend(self.measure), passes) {
-            (Trend::Any, _) => Outlook::MayMend,
+            (FigureTrend::Any, _) => Outlook::MayMend,
             (_, _) if self.phase.is_some() => Outlook::MayMend,
-            (Trend::Up, Trend::Up) | (Trend::Down, Trend::Down) => Outlook::ForGood,
+            (FigureTrend::Up, FigureTrend::Up) | (FigureTrend::Down, FigureTrend::Down) => Outlook::ForGood,
             _ => Outlook::AtEnd,
         }
     }
 }
 
 /// Which way a measure of a whole run can go.
-fn trend(measure: Measure) -> Trend {
+fn trend(measure: Measure) -> FigureTrend {
     match measure {
         Measure::Requests
         | Measure::Successes
@@ -66,8 +66,8 @@ fn trend(measure: Measure) -> Trend {
         | Measure::ElapsedMax
         | Measure::CpuMax
         | Measure::LoadMax
-        | Measure::ServerMax => Trend::Up,
-        Measure::ElapsedMin => Trend::Down,
-        _ => Trend::Any,
+        | Measure::ServerMax => FigureTrend::Up,
+        Measure::ElapsedMin => FigureTrend::Down,
+        _ => FigureTrend::Any,
     }
 }

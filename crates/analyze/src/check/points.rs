@@ -13,7 +13,7 @@ use super::verdict::Verdict;
 
 /// Checks points against the rules that name a level (`throughput > 1500 at 32`); other rules are passed over.
 ///
-/// Each framework, tool and number of workers is judged for itself, tests apart: by the median of the repeats at the
+/// Each framework, tool and number of workers of each test is judged for itself: by the median of the repeats at the
 /// level; for failures and time-outs, by the greatest. A rule does not hold where the level is missing, a repeat of it
 /// was aborted, or a repeat lacks the figure. The verdicts are sorted by test, framework, tool and workers.
 ///
@@ -64,15 +64,17 @@ fn judge(rule: &Rule, level: u32, sweep: &PointKey, points: &[&Point]) -> Verdic
     }
 }
 
-/// Returns the reason why the points of a level can't keep a rule, of which so many have the figure.
-fn lack(there: &[&Point], told: usize, sweep: &[&Point]) -> Option<String> {
+/// Returns the reason why the points of a level can't keep a rule, of which `reported` have the figure.
+fn lack(there: &[&Point], reported: usize, sweep: &[&Point]) -> Option<String> {
     let of_all = |few: usize| format!("{few} of {}", counted(there.len() as u64, "repeat"));
     let aborted: Vec<&String> = there.iter().filter_map(|point| point.figures.aborted.as_ref()).collect();
     match aborted.first() {
         _ if there.is_empty() => Some(missing(sweep)),
         Some(reason) => Some(format!("{} aborted: {reason}", of_all(aborted.len()))),
-        None if told == 0 => Some("the tool does not report this figure".into()),
-        None if told < there.len() => Some(format!("{} without such a figure", of_all(there.len() - told))),
+        None if reported == 0 => Some("the tool does not report this figure".into()),
+        None if reported < there.len() => {
+            Some(format!("{} without such a figure", of_all(there.len() - reported)))
+        }
         None => None,
     }
 }

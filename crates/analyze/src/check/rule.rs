@@ -34,7 +34,7 @@ use super::server::OfServer;
 ///   evidence. If such seconds could make a row long enough, the rule can't be judged and fails, with a note.
 /// - CONCURRENCY: connections of a load tool. The rule is then about the points of a sweep at that level
 ///   ([`crate::points::check_points`]), and its measure is one of theirs: `throughput`, `answers`, `requests`,
-///   `successes`, `failures`, `timeouts`, `mean`, `max`, `bytes_per_second`, or a percentile that the tool tells.
+///   `successes`, `failures`, `timeouts`, `mean`, `max`, `bytes_per_second`, or a percentile that the tool reports.
 ///
 /// ```
 /// use perfpipe_analyze::Rule;

@@ -12,7 +12,7 @@ use crate::view::phases::Span;
 
 use super::baseline::Baseline;
 use super::bound::Bound;
-use super::figures::Figures;
+use super::figures::RuleTimelines;
 use super::lasting::{self, Judged, Lasting};
 use super::rule::{Limit, Operator, Rule};
 use super::server::OfServer;
@@ -73,11 +73,11 @@ impl Verdict {
     /// Returns the number of decimals, at least two, with which a value and a limit that differ print differently.
     pub fn decimals(&self) -> u8 {
         let shown = |number: f64, decimals: u8| format!("{number:.*}", usize::from(decimals));
-        let apart = |one: f64, other: f64| {
+        let distinct = |one: f64, other: f64| {
             DECIMALS.into_iter().find(|decimals| shown(one, *decimals) != shown(other, *decimals))
         };
         let differ = self.value.zip(self.limit).filter(|(value, limit)| value != limit);
-        differ.and_then(|(value, limit)| apart(value, limit)).unwrap_or(*DECIMALS.start())
+        differ.and_then(|(value, limit)| distinct(value, limit)).unwrap_or(*DECIMALS.start())
     }
 }
 
@@ -115,7 +115,7 @@ pub fn check(
     if let (None, Some(rule)) = (baseline, compared) {
         return Err(Error::NoBaseline { rule: rule.to_string() });
     }
-    let figures = Figures::new(rules, run, view)?;
+    let figures = RuleTimelines::new(rules, run, view)?;
     Ok(rules.iter().filter_map(|rule| Some(judge(rule, figures.of(rule)?, baseline))).collect())
 }
 
@@ -375,7 +375,7 @@ mod tests {
             (verdict.holds, verdict.span.map(|span| (span.first, span.last)), verdict.note)
         };
         let rule = "mean < 15 for 30s";
-        // One bad value, others 5 or 30 s apart.
+        // One bad value, others at a distance of 5 or 30 s.
         assert_eq!(judged(rule, &every(5, |at| at != 60)), (true, Some((60, 60)), None));
         let note =
             "can't be judged: 58 of the 59 seconds 31 to 89 have no value, and the others break the rule";

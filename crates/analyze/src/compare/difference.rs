@@ -1,6 +1,6 @@
 //! The difference of two figures: its confidence interval and its p-value.
 
-use super::figure::{Figure, Noise};
+use super::figure::{PartFigure, SumNoise};
 use crate::stats::student;
 
 /// The share of intervals that miss the true difference, and of false alarms.
@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// An estimated difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Difference {
+pub(super) struct EstimatedDifference {
     /// The 99 % confidence interval.
     pub(super) interval: (f64, f64),
     /// The 99 % confidence interval of the change in percent; `None` if the baseline may be 0.
@@ -22,7 +22,7 @@ pub(super) struct Difference {
 }
 
 /// One side of a difference: a value, and its limits at a number of standard deviations.
-pub(super) trait Side {
+pub(super) trait DifferenceSide {
     fn value(&self) -> f64;
     fn limits(&self, deviations: f64) -> (f64, f64);
     /// The degrees of freedom of the noise estimate.
@@ -31,11 +31,11 @@ pub(super) trait Side {
 
 /// A figure of one run, with the noise of its seconds.
 pub(super) struct OfSeconds<'a> {
-    pub(super) figure: &'a Figure,
-    pub(super) noise: Noise,
+    pub(super) figure: &'a PartFigure,
+    pub(super) noise: SumNoise,
 }
 
-impl Side for OfSeconds<'_> {
+impl DifferenceSide for OfSeconds<'_> {
     fn value(&self) -> f64 {
         self.figure.value.unwrap_or(f64::NAN)
     }
@@ -57,7 +57,7 @@ pub(super) struct OfMean {
     pub(super) degrees: f64,
 }
 
-impl Side for OfMean {
+impl DifferenceSide for OfMean {
     fn value(&self) -> f64 {
         self.mean
     }
@@ -73,26 +73,30 @@ impl Side for OfMean {
 }
 
 /// Estimates the difference b − a; `None` if either figure has too few data for finite limits.
-pub(super) fn difference(a: &dyn Side, b: &dyn Side) -> Option<Difference> {
+pub(super) fn difference(a: &dyn DifferenceSide, b: &dyn DifferenceSide) -> Option<EstimatedDifference> {
     difference_with(a, b, degrees_of_both(a, b))
 }
 
 /// Estimates the difference b − a, given the degrees of freedom of both noises together.
-pub(super) fn difference_with(a: &dyn Side, b: &dyn Side, degrees: f64) -> Option<Difference> {
+pub(super) fn difference_with(
+    a: &dyn DifferenceSide,
+    b: &dyn DifferenceSide,
+    degrees: f64,
+) -> Option<EstimatedDifference> {
     let deviations = student::distance(MISSED, degrees);
     let interval = interval(a, b, deviations);
     if !interval.0.is_finite() || !interval.1.is_finite() {
         return None;
     }
     let percent = ratio(a, b, deviations).map(|(low, high)| ((low - 1.0) * 100.0, (high - 1.0) * 100.0));
-    Some(Difference { interval, percent, p: likelihood(a, b, degrees) })
+    Some(EstimatedDifference { interval, percent, p: likelihood(a, b, degrees) })
 }
 
 /// Combines the limits of both figures into an interval of their ratio b ÷ a: the ratios r at which the interval of
 /// b − r·a contains zero (Fieller, "Some problems in interval estimation", 1954; with asymmetrical limits Donner and Zou,
 /// "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012). It contains 1 just
 /// where the interval of the difference contains zero. `None` if the limits of `a` reach zero.
-fn ratio(a: &dyn Side, b: &dyn Side, deviations: f64) -> Option<(f64, f64)> {
+fn ratio(a: &dyn DifferenceSide, b: &dyn DifferenceSide, deviations: f64) -> Option<(f64, f64)> {
     let (of_a, of_b) = (a.limits(deviations), b.limits(deviations));
     let (a, b) = (a.value(), b.value());
     if of_a.0 <= 0.0 || b < 0.0 {
@@ -108,7 +112,7 @@ fn ratio(a: &dyn Side, b: &dyn Side, deviations: f64) -> Option<(f64, f64)> {
 /// Combines the limits of both figures into an interval of their difference (Zou and Donner, "Construction of
 /// confidence limits about effect measures", 2008). It is exact for symmetrical limits, and right for asymmetrical
 /// ones.
-fn interval(a: &dyn Side, b: &dyn Side, deviations: f64) -> (f64, f64) {
+fn interval(a: &dyn DifferenceSide, b: &dyn DifferenceSide, deviations: f64) -> (f64, f64) {
     let (of_a, of_b) = (a.limits(deviations), b.limits(deviations));
     let difference = b.value() - a.value();
     let down = f64::hypot(b.value() - of_b.0, of_a.1 - a.value());
@@ -117,18 +121,18 @@ fn interval(a: &dyn Side, b: &dyn Side, deviations: f64) -> (f64, f64) {
 }
 
 /// Returns the degrees of freedom of both noises together (Welch 1947, Satterthwaite 1946).
-pub(super) fn degrees_of_both(a: &dyn Side, b: &dyn Side) -> f64 {
-    let square = |side: &dyn Side| {
+pub(super) fn degrees_of_both(a: &dyn DifferenceSide, b: &dyn DifferenceSide) -> f64 {
+    let square = |side: &dyn DifferenceSide| {
         let (low, high) = side.limits(2.0);
         ((high - low) / 4.0).powi(2)
     };
     let (of_a, of_b) = (square(a), square(b));
-    let together = (of_a + of_b).powi(2) / (of_a * of_a / a.degrees() + of_b * of_b / b.degrees());
+    let degrees = (of_a + of_b).powi(2) / (of_a * of_a / a.degrees() + of_b * of_b / b.degrees());
     if together.is_finite() { together } else { a.degrees().min(b.degrees()) }
 }
 
 /// Computes the p-value: the level at which the interval just reaches zero.
-fn likelihood(a: &dyn Side, b: &dyn Side, degrees: f64) -> f64 {
+fn likelihood(a: &dyn DifferenceSide, b: &dyn DifferenceSide, degrees: f64) -> f64 {
     let size = a.value().abs().max(b.value().abs());
     if (b.value() - a.value()).abs() <= ROUNDING * size {
         return 1.0;

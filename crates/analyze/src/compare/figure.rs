@@ -22,9 +22,9 @@ const SLOWEST: usize = 7;
 
 /// A figure over some seconds of a run.
 #[derive(Debug, Clone)]
-pub(super) struct Figure {
+pub(super) struct PartFigure {
     pub(super) value: Option<f64>,
-    pub(super) kind: Kind,
+    pub(super) kind: FigureKind,
     /// The scatter of each phase that is long enough to have one.
     pub(super) scatters: Vec<Scatter>,
     /// The number of values of all phases. Phases that are too short for a scatter are taken to be as noisy as the
@@ -34,20 +34,20 @@ pub(super) struct Figure {
 
 /// The definition of a figure. Counts are totals over its seconds.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum FigureKind {
     /// A sum divided by a number of seconds or requests.
     Mean { of: f64 },
-    /// The greatest value. How much it scatters, the seconds of a run do not tell.
+    /// The greatest value. The seconds of a run do not show how much it scatters.
     Greatest,
     /// A share in percent: `count` of `of`, as failures among requests.
     Share { count: u64, of: u64 },
     /// The value that a share of all samples, 0 to 1, does not exceed.
-    Percentile { share: f64, distribution: Arc<Distribution>, tied: f64 },
+    Percentile { share: f64, distribution: Arc<SampleRanks>, tied: f64 },
 }
 
 /// Values in ascending order, each with the number of samples up to and including it.
 #[derive(Debug, Default)]
-pub(super) struct Distribution {
+pub(super) struct SampleRanks {
     /// The unit of the values.
     unit: Resolution,
     up_to: Vec<(i32, u64)>,
@@ -55,12 +55,12 @@ pub(super) struct Distribution {
 
 /// The noise of a figure's sum: its variance, and the degrees of freedom of that estimate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Noise {
+pub(super) struct SumNoise {
     pub(super) variance: f64,
     pub(super) degrees: f64,
 }
 
-impl Figure {
+impl PartFigure {
     /// Returns how much of the noise of these figures is slow (see [`memory::of`]).
     pub(super) fn memory(figures: &[&Self]) -> f64 {
         let level = |figure: &&Self| -> Vec<Scatter> {
@@ -92,7 +92,7 @@ impl Figure {
     }
 
     /// Estimates the noise for a given memory (see [`memory::of`]).
-    pub(super) fn noise(&self, memory: f64) -> Noise {
+    pub(super) fn noise(&self, memory: f64) -> SumNoise {
         let (mut variance, mut squares, mut known) = (0.0, 0.0, 0);
         for scatter in &self.scatters {
             let (of_phase, degrees) = noise_of(scatter, memory);
@@ -101,14 +101,15 @@ impl Figure {
             known += scatter.values;
         }
         let degrees = if squares > 0.0 { variance * variance / squares } else { self.cosines() };
-        Noise { variance: variance * self.values as f64 / known.max(1) as f64, degrees }
+        SumNoise { variance: variance * self.values as f64 / known.max(1) as f64, degrees }
     }
 
     /// Returns the standard error for a noise. For a percentile it is at least that of rounding to whole units, since
     /// percentiles of several runs may be equal and yet be noisy.
-    pub(super) fn error(&self, noise: Noise) -> f64 {
+    pub(super) fn error(&self, noise: SumNoise) -> f64 {
         let (low, high) = self.limits(noise, 3.0);
-        let least = if matches!(self.kind, Kind::Percentile { .. }) { (1.0_f64 / 12.0).sqrt() } else { 0.0 };
+        let least =
+            if matches!(self.kind, FigureKind::Percentile { .. }) { (1.0_f64 / 12.0).sqrt() } else { 0.0 };
         ((high - low) / 6.0).max(least)
     }
 
@@ -119,23 +120,25 @@ impl Figure {
     /// Returns the number of events the figure depends on; infinite where single events don't matter.
     fn events(&self) -> f64 {
         match &self.kind {
-            Kind::Mean { .. } | Kind::Greatest => f64::INFINITY,
-            Kind::Share { count, of } => (*count).min(of.saturating_sub(*count)) as f64,
-            Kind::Percentile { share, distribution, .. } => tail(*share) * distribution.samples() as f64,
+            FigureKind::Mean { .. } | FigureKind::Greatest => f64::INFINITY,
+            FigureKind::Share { count, of } => (*count).min(of.saturating_sub(*count)) as f64,
+            FigureKind::Percentile { share, distribution, .. } => {
+                tail(*share) * distribution.samples() as f64
+            }
         }
     }
 
     /// Returns the limits of the figure at a number of standard deviations; infinite where the figure has too few data.
-    pub(super) fn limits(&self, noise: Noise, deviations: f64) -> (f64, f64) {
+    pub(super) fn limits(&self, noise: SumNoise, deviations: f64) -> (f64, f64) {
         let Some(value) = self.value else { return (f64::NEG_INFINITY, f64::INFINITY) };
         match &self.kind {
-            Kind::Mean { of } => {
+            FigureKind::Mean { of } => {
                 let error = deviations * noise.variance.sqrt() / of;
                 (value - error, value + error)
             }
-            Kind::Greatest => (f64::NEG_INFINITY, f64::INFINITY),
-            Kind::Share { count, of } => share_limits(*count, *of, noise.variance, deviations),
-            Kind::Percentile { share, distribution, tied } => {
+            FigureKind::Greatest => (f64::NEG_INFINITY, f64::INFINITY),
+            FigureKind::Share { count, of } => share_limits(*count, *of, noise.variance, deviations),
+            FigureKind::Percentile { share, distribution, tied } => {
                 distribution.limits(*share, noise.variance + tied, deviations)
             }
         }
@@ -174,7 +177,7 @@ fn share_limits(count: u64, of: u64, variance: f64, deviations: f64) -> (f64, f6
     (low / of as f64 * 100.0, (high / of as f64 * 100.0).min(100.0))
 }
 
-impl Distribution {
+impl SampleRanks {
     pub(super) fn of(elapsed: &Histogram) -> Self {
         let mut all = 0u64;
         let up_to = |(value, samples)| {
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn percentile_lies_between_values_that_were_seen() {
-        let distribution = Distribution::of(&(1..=1000).collect());
+        let distribution = SampleRanks::of(&(1..=1000).collect());
         let (low, high) = distribution.limits(0.5, 250.0, 2.0);
         assert!((low - 468.0).abs() < 3.0 && (high - 533.0).abs() < 3.0, "{low} {high}");
         // The largest values of a small sample have no upper limit.

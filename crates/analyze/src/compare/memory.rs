@@ -7,7 +7,7 @@ use super::scatter::Scatter;
 const SEEN: f64 = 1.75;
 /// The number of consecutive lags without significant correlation that end the memory (Politis and White's K).
 const NOTHING: usize = 5;
-/// The least number of blocks; with fewer, slow changes can't be told from a difference.
+/// The least number of blocks; with fewer, slow changes can't be distinguished from a difference.
 pub(super) const ENOUGH: f64 = 7.0;
 /// Correlations are taken to fade more slowly than estimated, by this many standard errors.
 const SLOWER: f64 = 0.5;
@@ -39,13 +39,13 @@ pub(super) fn wanders(scatters: &[&Scatter]) -> bool {
 /// from lag to lag (ARMA(1,1)), for memory that is longer than what can be seen of it.
 pub(super) fn of(scatters: &[&Scatter]) -> f64 {
     let values: usize = scatters.iter().map(|scatter| scatter.values).sum();
-    let together = correlations(scatters, values);
+    let joint = correlations(scatters, values);
     let seen = SEEN * ((values.max(2) as f64).log10() / values.max(1) as f64).sqrt();
     let (mut slow, mut sum) = (0.0, 1.0);
     // The bias depends on the memory, and the memory on the bias.
     for _ in 0..3 {
         let lost = (f64::max(sum, 1.0) * scatters.len() as f64 / values.max(1) as f64).min(LOST);
-        let mended: Vec<f64> = together.iter().map(|r| r + lost * (1.0 - r)).collect();
+        let mended: Vec<f64> = joint.iter().map(|r| r + lost * (1.0 - r)).collect();
         let (a, b) = (flat_top(&mended, seen), fading(&mended, seen, values));
         let sums = if a.0 >= b.0 { a } else { b };
         (slow, sum) = (sums.0, f64::max(a.1, b.1));

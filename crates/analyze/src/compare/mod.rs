@@ -87,11 +87,11 @@ mod tests {
     #[test]
     fn chance_is_not_shown_and_a_tenth_is() {
         let mut chance = fastrand::Rng::with_seed(7);
-        let mut told = 0;
+        let mut shown = 0;
         for _ in 0..20 {
             let calm = run(&mut chance, 120, 100, 40);
             let found = outcomes(&calm, &run(&mut chance, 120, 100, 40));
-            told += found.iter().filter(|(_, outcome)| outcome.direction().is_some()).count();
+            shown += found.iter().filter(|(_, outcome)| outcome.direction().is_some()).count();
             let found = outcomes(&calm, &run(&mut chance, 120, 90, 44));
             for (measure, outcome) in found {
                 match measure {
@@ -102,7 +102,7 @@ mod tests {
             }
         }
         // Of 120 comparisons without a difference, 99 % intervals should miss about one.
-        assert!(told <= 6, "{told} of 120");
+        assert!(shown <= 6, "{shown} of 120");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Two sides compared by the scatter of their repeats, and what so many repeats can show.
 
-use super::difference::{Difference, MISSED, OfMean, degrees_of_both, difference_with};
+use super::difference::{EstimatedDifference, MISSED, OfMean, degrees_of_both, difference_with};
 use crate::stats::student;
 
 /// The power that a number of repeats is planned for, as the distance that a standard normal value stays below so often:
@@ -25,7 +25,7 @@ pub(super) struct Repeats {
 /// What the comparison of repeats found, and the noise that it rests on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfRepeats {
-    pub(super) difference: Difference,
+    pub(super) difference: EstimatedDifference,
     /// True if the repeats scatter less than the least they should.
     pub(super) by_least: bool,
     /// The baseline's mean.

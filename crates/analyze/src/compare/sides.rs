@@ -1,11 +1,11 @@
 //! The comparison of a baseline with other sides: runs, or repeats of a run.
 
 use super::change::{Change, Direction, Noise, Outcome};
-use super::difference::{Difference, MISSED, OfMean, OfSeconds, Side as Known, difference};
+use super::difference::{EstimatedDifference, MISSED, OfMean, OfSeconds, Side as Known, difference};
 use super::family;
-use super::figure::{Figure, Noise as FigureNoise};
+use super::figure::{Noise as FigureNoise, PartFigure};
 use super::measure::{Measure, Part};
-use super::measured::{Figures, Measured};
+use super::measured::{Measured, PartFigures};
 use super::memory::ENDLESS;
 use super::repeats::{OfRepeats, Repeats};
 use crate::timeline::unseen::long_failures::LongFailures;
@@ -26,26 +26,26 @@ pub struct Side {
 
 /// One figure of all runs of a side; none if a run does not have it.
 #[derive(Default)]
-struct Values<'a> {
-    figures: Vec<&'a Figure>,
+struct SideValues<'a> {
+    figures: Vec<&'a PartFigure>,
     /// The mean of the runs' values.
     mean: Option<f64>,
 }
 
 /// One figure of both sides.
-struct Pair<'a> {
+struct FigurePair<'a> {
     part: Part,
     measure: Measure,
-    a: Values<'a>,
-    b: Values<'a>,
+    a: SideValues<'a>,
+    b: SideValues<'a>,
     /// How much of the figure's noise is slow; `None` if the noise is that of the repeats.
     memory: Option<f64>,
 }
 
-impl<'a> Pair<'a> {
-    fn new(part: Part, measure: Measure, a: Values<'a>, b: Values<'a>) -> Self {
+impl<'a> FigurePair<'a> {
+    fn new(part: Part, measure: Measure, a: SideValues<'a>, b: SideValues<'a>) -> Self {
         let by_repeats = a.figures.len() + b.figures.len() >= ENOUGH + 2;
-        let memory = (!by_repeats).then(|| Figure::memory(&a.with(&b)));
+        let memory = (!by_repeats).then(|| PartFigure::memory(&a.with(&b)));
         Self { part, measure, a, b, memory }
     }
 
@@ -81,8 +81,8 @@ impl<'a> Pair<'a> {
     /// Returns true if the runs wander. Only throughput over the whole run is tested: it has the least memory of its
     /// own.
     fn wanders(&self) -> bool {
-        let is_told = self.part == Part::Run && self.measure == Measure::Throughput;
-        is_told && self.memory.is_some() && Figure::wanders(&self.a.with(&self.b))
+        let is_tested = self.part == Part::Run && self.measure == Measure::Throughput;
+        is_tested && self.memory.is_some() && PartFigure::wanders(&self.a.with(&self.b))
     }
 }
 
@@ -141,12 +141,13 @@ impl Side {
     }
 
     /// Returns one figure of the side, if all its runs have it.
-    fn values(&self, part: Part, measure: &Measure) -> Option<Values<'_>> {
-        let figures: Option<Vec<&Figure>> = self.runs.iter().map(|run| run.figure(part, measure)).collect();
+    fn values(&self, part: Part, measure: &Measure) -> Option<SideValues<'_>> {
+        let figures: Option<Vec<&PartFigure>> =
+            self.runs.iter().map(|run| run.figure(part, measure)).collect();
         let figures = figures.filter(|figures| !figures.is_empty())?;
         let sum: Option<f64> = figures.iter().map(|figure| figure.value).sum();
         let mean = sum.map(|sum| sum / figures.len() as f64);
-        Some(Values { figures, mean })
+        Some(SideValues { figures, mean })
     }
 }
 
@@ -194,21 +195,21 @@ pub fn compare_sides(baseline: &Side, others: &[Side], decide: &[Measure]) -> Ve
 /// Computes the differences of one side, not judged yet.
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
-    let measures = |(part, _): &'a Figures| {
+    let measures = |(part, _): &'a PartFigures| {
         measures(baseline, &other.runs, *part).into_iter().map(|measure| (*part, measure))
     };
-    let pairs: Vec<Pair<'_>> = parts
+    let pairs: Vec<FigurePair<'_>> = parts
         .iter()
         .flat_map(measures)
         .filter_map(|(part, measure)| {
             let (a, b) = (baseline.values(part, measure), other.values(part, measure));
-            // A series that only one side has is told all the same.
+            // A series that only one side has is reported all the same.
             let (a, b) = if measure.series().is_some() && other.has(part) {
                 (a.unwrap_or_default(), b.unwrap_or_default())
             } else {
                 (a?, b?)
             };
-            Some(Pair::new(part, measure.clone(), a, b))
+            Some(FigurePair::new(part, measure.clone(), a, b))
         })
         .collect();
     let server = memory_of_server(&pairs);
@@ -231,8 +232,8 @@ fn measures<'a>(baseline: &'a Side, others: &'a [Measured], part: Part) -> Vec<&
 
 /// Returns the longest memory among the figures of the server: slow noise in one of them is slow noise of the server,
 /// and may be in all others.
-fn memory_of_server(pairs: &[Pair<'_>]) -> f64 {
-    if pairs.iter().any(Pair::wanders) {
+fn memory_of_server(pairs: &[FigurePair<'_>]) -> f64 {
+    if pairs.iter().any(FigurePair::wanders) {
         return ENDLESS;
     }
     let of_server = pairs.iter().filter(|pair| pair.measure.is_of_server());
@@ -270,15 +271,15 @@ fn judge(all: &mut [Compared], decide: &[Measure]) {
     }
 }
 
-impl Values<'_> {
+impl SideValues<'_> {
     /// Returns the figures of both sides.
-    fn with(&self, other: &Self) -> Vec<&Figure> {
+    fn with(&self, other: &Self) -> Vec<&PartFigure> {
         self.figures.iter().chain(&other.figures).copied().collect()
     }
 
     /// Computes the difference with the scatter of the seconds as noise. The second value is true if that noise is
     /// known well enough to rule out a difference beyond it.
-    fn by_seconds(&self, other: &Self, own: f64, server: f64) -> Option<(Difference, bool)> {
+    fn by_seconds(&self, other: &Self, own: f64, server: f64) -> Option<(EstimatedDifference, bool)> {
         let all = self.with(other);
         if self.mean.is_none() || other.mean.is_none() || all.iter().any(|figure| figure.scatters.is_empty())
         {
@@ -294,7 +295,7 @@ impl Values<'_> {
         if let [figure] = self.figures.as_slice() {
             return Box::new(OfSeconds { figure, noise: figure.noise(memory) });
         }
-        let noises: Vec<(&Figure, FigureNoise)> =
+        let noises: Vec<(&PartFigure, FigureNoise)> =
             self.figures.iter().map(|figure| (*figure, figure.noise(memory))).collect();
         let squares: f64 = noises.iter().map(|(figure, noise)| figure.error(*noise).powi(2)).sum();
         let degrees = noises.iter().map(|(_, noise)| noise.degrees).fold(f64::INFINITY, f64::min);
@@ -310,7 +311,7 @@ impl Values<'_> {
     /// Returns the values of the repeats, each of which scatters at least as its seconds do.
     fn repeats(&self) -> Option<Repeats> {
         let values: Option<Vec<f64>> = self.figures.iter().map(|figure| figure.value).collect();
-        let memory = Figure::memory(&self.figures);
+        let memory = PartFigure::memory(&self.figures);
         let errors = self.figures.iter().map(|figure| figure.error(figure.noise(memory)));
         let squares: f64 = errors.filter(|error| error.is_finite()).map(|error| error * error).sum();
         Repeats::of(&values?, squares / self.figures.len().max(1) as f64)

@@ -145,11 +145,11 @@ impl Trends {
 
     /// Returns what changes with a version, as in "throughput -5.1 % (worse), p95 +8.0 % (worse)"; empty if nothing does.
     pub fn changes(&self, version: usize) -> String {
-        let told = |trend: &Trend| {
+        let described = |trend: &Trend| {
             let change = trend.changes.iter().find(|change| change.version == version)?;
             Some(amount(&trend.measure, (change.before, change.after), change.outcome))
         };
-        self.figures.iter().filter_map(told).collect::<Vec<_>>().join(", ")
+        self.figures.iter().filter_map(described).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns a sentence for each drift, as in "p95 +9.8 % (worse) little by little from 1.1 to 1.30".

@@ -17,7 +17,7 @@ const AT_A_TIME: usize = 64;
 
 /// Counts of some seconds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unit {
+pub(super) struct CountedUnit {
     pub(super) seconds: u32,
     pub(super) successes: u64,
     pub(super) failures: u64,
@@ -30,12 +30,12 @@ pub(super) struct Unit {
     /// For each mark, the number of samples below it and of those equal to it.
     pub(super) marks: Vec<(u64, u64)>,
     /// The server's other series, in the order of the timeline.
-    pub(super) series: Vec<Readings>,
+    pub(super) series: Vec<UnitReadings>,
 }
 
 /// The values of one of the server's series.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Readings {
+pub(super) struct UnitReadings {
     pub(super) sum: f64,
     /// The number of seconds that have a value.
     pub(super) seconds: u32,
@@ -44,14 +44,14 @@ pub(super) struct Readings {
 
 /// The units of one phase.
 pub(super) struct Stratum {
-    pub(super) units: Vec<Unit>,
+    pub(super) units: Vec<CountedUnit>,
     pub(super) is_level: bool,
 }
 
 /// The units of a span, phase by phase.
-pub(super) struct Units {
+pub(super) struct SpanUnits {
     pub(super) strata: Vec<Stratum>,
-    pub(super) sum: Unit,
+    pub(super) sum: CountedUnit,
 }
 
 /// Returns the seconds whose scatter is the noise: all of the view, without the run's last one if it is cut or not known to be whole.
@@ -72,7 +72,7 @@ pub(super) fn histogram(selection: &Selection<'_>, span: Span) -> Result<Histogr
     Ok(all)
 }
 
-impl Units {
+impl SpanUnits {
     /// Reads the units of a span.
     pub(super) fn read(
         selection: &Selection<'_>,
@@ -81,12 +81,13 @@ impl Units {
         marks: &[i32],
     ) -> Result<Self> {
         let length = span.seconds().div_ceil(MOST);
-        let mut units = Self { strata: Vec::new(), sum: Unit::new(marks, timeline) };
+        let mut units = Self { strata: Vec::new(), sum: CountedUnit::new(marks, timeline) };
         for (phase, is_level) in phases(timeline, span) {
             let starts: Vec<u32> = (phase.first..=phase.last).step_by(length as usize).collect();
             let read = |starts: &[u32]| stretch(selection, timeline, phase, starts, length, marks);
-            let parts: Vec<Vec<Unit>> = starts.par_chunks(AT_A_TIME).map(read).collect::<Result<_>>()?;
-            let of_phase: Vec<Unit> = parts.into_iter().flatten().collect();
+            let parts: Vec<Vec<CountedUnit>> =
+                starts.par_chunks(AT_A_TIME).map(read).collect::<Result<_>>()?;
+            let of_phase: Vec<CountedUnit> = parts.into_iter().flatten().collect();
             of_phase.iter().for_each(|unit| units.sum.add(unit));
             units.strata.push(Stratum { units: of_phase, is_level });
         }
@@ -109,11 +110,11 @@ fn stretch(
     starts: &[u32],
     length: u32,
     marks: &[i32],
-) -> Result<Vec<Unit>> {
+) -> Result<Vec<CountedUnit>> {
     let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
         return Ok(Vec::new());
     };
-    let mut units = vec![Unit::new(marks, timeline); starts.len()];
+    let mut units = vec![CountedUnit::new(marks, timeline); starts.len()];
     let last = last.saturating_add(length - 1).min(phase.last);
     let begin = timeline.seconds.first().map_or(0, |second| second.second);
     for second in selection.seconds_of(Span { first, last }) {
@@ -123,16 +124,16 @@ fn stretch(
             unit.add_row(row);
         }
         for (series, readings) in timeline.series.iter().zip(&mut unit.series) {
-            series.at(second).into_iter().for_each(|value| readings.add(Readings::one(value)));
+            series.at(second).into_iter().for_each(|value| readings.add(UnitReadings::one(value)));
         }
         selection.averaged(&cells).for_each(|cell| unit.add_elapsed(&cell.elapsed, marks));
     }
     Ok(units)
 }
 
-impl Unit {
+impl CountedUnit {
     fn new(marks: &[i32], timeline: &Timeline) -> Self {
-        let series = vec![Readings::default(); timeline.series.len()];
+        let series = vec![UnitReadings::default(); timeline.series.len()];
         Self { marks: vec![(0, 0); marks.len()], series, ..Self::default() }
     }
 
@@ -175,7 +176,7 @@ impl Unit {
     }
 }
 
-impl Readings {
+impl UnitReadings {
     pub(super) fn one(value: f64) -> Self {
         Self { sum: value, seconds: 1, greatest: Some(value) }
     }

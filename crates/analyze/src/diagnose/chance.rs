@@ -91,8 +91,8 @@ mod tests {
     fn equal_rates_are_no_surprise_and_others_are() {
         assert!(contrast((10.0, 100.0), (20.0, 200.0)).abs() < 1e-9);
         assert_eq!(contrast((0.0, 0.0), (0.0, 0.0)), 0.0);
-        let apart = contrast((0.0, 100.0), (30.0, 100.0));
-        assert!((apart - 30.0 * 2f64.ln()).abs() < 1e-9, "{apart}");
+        let distinct = contrast((0.0, 100.0), (30.0, 100.0));
+        assert!((distinct - 30.0 * 2f64.ln()).abs() < 1e-9, "{distinct}");
     }
 
     #[test]

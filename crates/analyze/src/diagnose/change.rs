@@ -5,9 +5,9 @@
 //! if without it, even the noise that then fits best makes the series less likely by far. So a step between two levels is
 //! found, and a slow wander is noise. The limits of these gains come from simulated systems, see `tests/rates/changes.rs`.
 
-use super::noise::Noise;
+use super::noise::SeriesNoise;
 use crate::stats::median::upper_median;
-use crate::stats::stretch::{Stretch, Sums};
+use crate::stats::stretch::{LoadStretch, Sums};
 
 /// The least number of values in which a change is looked for.
 pub(super) const LEAST: usize = 15;
@@ -38,7 +38,7 @@ const EXPLAINS: f64 = 4.0;
 
 /// A part of a series, in which it is level, or rises or falls along a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part {
+pub(super) struct SeriesPart {
     /// The index of the first value.
     pub(super) from: usize,
     /// The index after the last value.
@@ -47,7 +47,7 @@ pub(super) struct Part {
     pub(super) ends: (f64, f64),
 }
 
-impl Part {
+impl SeriesPart {
     /// Returns true if the part is level.
     pub(super) fn is_level(&self) -> bool {
         self.ends.0 == self.ends.1
@@ -73,7 +73,7 @@ pub(super) struct Matters<'a> {
 }
 
 /// Finds the parts of a series, in order, with the changes between them that noise does not explain as well.
-pub(super) fn parts(series: &[f64], matters: &Matters<'_>) -> Vec<Part> {
+pub(super) fn parts(series: &[f64], matters: &Matters<'_>) -> Vec<SeriesPart> {
     if series.len() < LEAST {
         return level_parts(series, &[]);
     }
@@ -88,7 +88,7 @@ pub(super) fn parts(series: &[f64], matters: &Matters<'_>) -> Vec<Part> {
             return vec![line];
         }
     }
-    let of_part = |part: Part| {
+    let of_part = |part: SeriesPart| {
         let values = series.get(part.from..part.to).unwrap_or_default();
         line(values, part.from, matters).filter(|_| steps.len() > 1).unwrap_or(part)
     };
@@ -106,18 +106,18 @@ pub(super) fn mean(values: &[f64]) -> f64 {
 }
 
 /// Returns the levels between edges.
-fn level_parts(series: &[f64], edges: &[usize]) -> Vec<Part> {
+fn level_parts(series: &[f64], edges: &[usize]) -> Vec<SeriesPart> {
     let bounds: Vec<usize> = std::iter::once(0).chain(edges.iter().copied()).chain([series.len()]).collect();
     let part = |(from, to): (&usize, &usize)| {
         let level = mean(series.get(*from..*to).unwrap_or_default());
-        Part { from: *from, to: *to, ends: (level, level) }
+        SeriesPart { from: *from, to: *to, ends: (level, level) }
     };
     bounds.iter().zip(bounds.iter().skip(1)).map(part).collect()
 }
 
 /// Returns the sum of squared distances from the parts.
-fn squares(series: &[f64], parts: &[Part]) -> f64 {
-    let of = |part: &Part| {
+fn squares(series: &[f64], parts: &[SeriesPart]) -> f64 {
+    let of = |part: &SeriesPart| {
         let values = (part.from..part.to).zip(series.get(part.from..part.to).unwrap_or_default());
         values.map(|(at, value)| (value - part.at(at)).powi(2)).sum::<f64>()
     };
@@ -127,14 +127,14 @@ fn squares(series: &[f64], parts: &[Part]) -> f64 {
 /// Returns the edges between levels that noise does not explain as well, and whose levels differ enough.
 fn judged(series: &[f64], matters: &Matters<'_>) -> Vec<usize> {
     let mut edges = candidates(series);
-    let mut with = Noise::around(series, &columns(series, &edges));
+    let mut with = SeriesNoise::around(series, &columns(series, &edges));
     while !edges.is_empty() {
         let levels = level_parts(series, &edges);
         let without = |place: usize| {
             let mut fewer = edges.clone();
             fewer.remove(place);
             improve(series, &mut fewer);
-            let noise = Noise::around(series, &columns(series, &fewer));
+            let noise = SeriesNoise::around(series, &columns(series, &fewer));
             (noise, fewer)
         };
         let small = levels.iter().zip(levels.iter().skip(1)).position(|(one, next)| {
@@ -164,9 +164,9 @@ fn judged(series: &[f64], matters: &Matters<'_>) -> Vec<usize> {
 
 /// Returns the least gain of an edge between levels. In a queue that fills and empties by chance, times scatter more while
 /// they are long; they do not where a server is slow for a while.
-fn least_gain(series: &[f64], levels: &[Part], noise: &Noise, swells: bool) -> f64 {
+fn least_gain(series: &[f64], levels: &[SeriesPart], noise: &SeriesNoise, swells: bool) -> f64 {
     let all = squares(series, levels);
-    let is_unequal = |part: &Part| {
+    let is_unequal = |part: &SeriesPart| {
         let (inside, length) = (squares(series, &[*part]), (part.to - part.from) as f64);
         let rest = (all - inside) / (series.len() as f64 - length);
         inside / length > UNEQUAL * rest
@@ -213,7 +213,7 @@ fn candidates(series: &[f64]) -> Vec<usize> {
 }
 
 /// Returns the stretch that differs most from the rest. The first level and the last may be shorter than others.
-fn most_different(values: &[f64], side: usize) -> Option<Stretch> {
+fn most_different(values: &[f64], side: usize) -> Option<LoadStretch> {
     let length = values.len();
     let is_room = |values: usize| values == 0 || values >= SIDE.0;
     let sums = Sums::of(values.iter().map(|value| (*value, 1.0)), mean(values));
@@ -248,7 +248,7 @@ fn improve(series: &[f64], edges: &mut [usize]) {
 }
 
 /// Returns the least-squares line of some values, if its ends differ enough and chance does not explain it.
-fn line(values: &[f64], from: usize, matters: &Matters<'_>) -> Option<Part> {
+fn line(values: &[f64], from: usize, matters: &Matters<'_>) -> Option<SeriesPart> {
     if values.len() < LEAST {
         return None;
     }
@@ -259,24 +259,25 @@ fn line(values: &[f64], from: usize, matters: &Matters<'_>) -> Option<Part> {
     let level = mean(values);
     let ends = (level - slope * middle, level + slope * middle);
     let level_only = columns(values, &[]);
-    let with = Noise::around(values, &[level_only.clone(), vec![places]].concat());
+    let with = SeriesNoise::around(values, &[level_only.clone(), vec![places]].concat());
     let ratio = (matters.ratio)(ends.0, ends.1);
-    let gain = with.likelihood - Noise::around(values, &level_only).likelihood + of_size(ratio, values.len());
+    let gain =
+        with.likelihood - SeriesNoise::around(values, &level_only).likelihood + of_size(ratio, values.len());
     let (is_line, differs) =
         (gain >= if with.wanders_by(CLEARLY) { LINE.1 } else { LINE.0 }, ratio >= matters.line);
-    (is_line && differs).then_some(Part { from, to: from + values.len(), ends })
+    (is_line && differs).then_some(SeriesPart { from, to: from + values.len(), ends })
 }
 
 /// Returns true if values wander around their level.
 pub(super) fn wanders(values: &[f64]) -> bool {
-    Noise::around(values, &columns(values, &[])).wanders_by(CLEARLY)
+    SeriesNoise::around(values, &columns(values, &[])).wanders_by(CLEARLY)
 }
 
 /// Returns the standard deviation of values around a level: from the median distance or from the noise of their means,
 /// whichever is larger.
 pub(super) fn deviation(values: &[f64], level: f64) -> f64 {
     let distances: Vec<f64> = values.iter().map(|value| (value - level).abs()).collect();
-    let noise = Noise::around(values, &columns(values, &[]));
+    let noise = SeriesNoise::around(values, &columns(values, &[]));
     (1.4826 * upper_median(&distances).unwrap_or(0.0)).max(noise.of_mean(values.len()))
 }
 
@@ -323,7 +324,9 @@ mod tests {
             let [_, inside, after] = stretch.as_slice() else { panic!("{seed}: {stretch:?}") };
             assert!(near(inside.from, 80) && near(after.from, 110), "{seed}: {stretch:?}");
             let line = parts(&with_level(&noise, |at| at as f64 * 0.008), &MATTERS);
-            let [Part { ends: (first, last), .. }] = line.as_slice() else { panic!("{seed}: {line:?}") };
+            let [SeriesPart { ends: (first, last), .. }] = line.as_slice() else {
+                panic!("{seed}: {line:?}")
+            };
             assert!(first.abs() < 0.2 && (last - 1.6).abs() < 0.2, "{seed}: {line:?}");
         }
     }

@@ -17,20 +17,20 @@ const ENOUGH: f64 = 40.0;
 
 /// A second: its number, its requests, and its expected requests.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct ExpectedSecond {
     pub(super) second: u32,
     pub(super) count: f64,
     pub(super) expected: f64,
 }
 
-impl Row {
+impl ExpectedSecond {
     pub(super) fn is_few(&self) -> bool {
         self.expected > 0.0 && self.count <= FEW * self.expected
     }
 }
 
 /// Returns the seconds with their expected requests, and the dispersion of the requests (1 for Poisson counts).
-pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
+pub(super) fn rows(facts: &Facts<'_>) -> (Vec<ExpectedSecond>, f64) {
     let rows = facts.body();
     let known = |row: &Second| row.load().filter(|load| *load > 0.0 && !facts.load_follows);
     let loads: Vec<f64> = rows.iter().map(|row| known(row).unwrap_or(1.0)).collect();
@@ -42,17 +42,17 @@ pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
         (false, true) => medians(&counts, &loads),
         (false, false) => least(&counts),
     };
-    let row = |((row, load), rate): ((&Second, f64), f64)| Row {
+    let row = |((row, load), rate): ((&Second, f64), f64)| ExpectedSecond {
         second: row.second,
         count: requests(row),
         expected: rate * load,
     };
-    let rows: Vec<Row> = rows.iter().zip(loads).zip(rates).map(row).collect();
+    let rows: Vec<ExpectedSecond> = rows.iter().zip(loads).zip(rates).map(row).collect();
     let dispersion = if rare { variance_ratio(&counts).max(1.0) } else { dispersion(&usual(&rows)) };
     (rows, dispersion)
 }
 
-fn usual(rows: &[Row]) -> Vec<(f64, f64)> {
+fn usual(rows: &[ExpectedSecond]) -> Vec<(f64, f64)> {
     rows.iter().filter(|row| !row.is_few()).map(|row| (row.count, row.expected)).collect()
 }
 

@@ -62,7 +62,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns true if the log distinguishes injectors.
-    pub(super) fn tells_injectors_apart(&self) -> bool {
+    pub(super) fn distinguishes_injectors(&self) -> bool {
         load::names_injectors(self.run)
     }
 
@@ -109,7 +109,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns true if a request that is as long as some are in this run takes such a share of the time of a change, so that
-    /// those behind it waited, or that its client sent no other.
+    /// those queued after it waited, or that its client sent no other.
     pub(super) fn is_of_one_request(&self, change: Span, share: f64) -> bool {
         let length = change.seconds();
         let from = change.first.saturating_sub(length);

@@ -114,9 +114,9 @@ fn shortest<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
 
 /// The figures of a finding, each noted as a sentence names it: so no sentence has a figure that is no value.
 #[derive(Debug, Default)]
-pub(in crate::diagnose) struct Figures(Vec<Figure>);
+pub(in crate::diagnose) struct FindingFigures(Vec<Figure>);
 
-impl Figures {
+impl FindingFigures {
     /// Notes a figure. Returns it with few digits.
     pub(in crate::diagnose) fn few(&mut self, name: &'static str, value: f64, unit: &'static str) -> String {
         self.note(name, value, unit);

@@ -12,28 +12,28 @@ const SHARES: [f64; 7] = [0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
 /// The noise of a series around its columns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Noise {
+pub(super) struct SeriesNoise {
     /// The logarithm of the likelihood of the series, less a constant that depends on its length.
     pub(super) likelihood: f64,
     /// The same, if the noise is white.
     white: f64,
     variance: f64,
-    kind: Kind,
+    kind: Autoregression,
 }
 
 /// The autoregression: its share of the variance, and its correlation from value to value.
 #[derive(Debug, Clone, Copy)]
-struct Kind {
+struct Autoregression {
     share: f64,
     correlation: f64,
 }
 
-impl Noise {
+impl SeriesNoise {
     /// Fits the noise of a series around the best multiples of some columns, each as long as the series.
     pub(super) fn around(series: &[f64], columns: &[Vec<f64>]) -> Self {
-        let white = Kind { share: 0.0, correlation: 0.0 };
+        let white = Autoregression { share: 0.0, correlation: 0.0 };
         let others = TIMES.into_iter().flat_map(|time| {
-            SHARES.into_iter().map(move |share| Kind { share, correlation: (-1.0 / time).exp() })
+            SHARES.into_iter().map(move |share| Autoregression { share, correlation: (-1.0 / time).exp() })
         });
         let fits = std::iter::once(white).chain(others).map(|kind| Self::of_kind(series, columns, kind));
         let best = fits.reduce(|best, fit| {
@@ -42,7 +42,7 @@ impl Noise {
         best.unwrap_or(Self { likelihood: 0.0, white: 0.0, variance: 0.0, kind: white })
     }
 
-    fn of_kind(series: &[f64], columns: &[Vec<f64>], kind: Kind) -> Self {
+    fn of_kind(series: &[f64], columns: &[Vec<f64>], kind: Autoregression) -> Self {
         let filter = kind.filter(series.len());
         let mut left = kind.whitened(series, &filter);
         let mut others: Vec<Vec<f64>> = columns.iter().map(|column| kind.whitened(column, &filter)).collect();
@@ -70,14 +70,14 @@ impl Noise {
 
     /// Returns the standard deviation of one value that has the variance of a mean of so many, times their number.
     pub(super) fn of_mean(&self, number: usize) -> f64 {
-        let Kind { share, correlation } = self.kind;
+        let Autoregression { share, correlation } = self.kind;
         let lag = |lag: usize| (1.0 - lag as f64 / number as f64) * correlation.powf(lag as f64);
         let together: f64 = (1..number).map(lag).sum();
         (self.variance * (1.0 + 2.0 * share * together)).sqrt()
     }
 }
 
-impl Kind {
+impl Autoregression {
     /// Returns of each value the variance of its prediction from those before it, and the gain of the filter. The variance
     /// of a value is 1.
     fn filter(self, length: usize) -> Vec<(f64, f64)> {

@@ -5,7 +5,7 @@ use crate::timeline;
 use crate::view::phases::Span;
 
 /// A second of a run. Times are in ms, and 0 without a request.
-pub(super) struct Second {
+pub(super) struct RuleSecond {
     pub(super) second: u32,
     pub(super) successes: u64,
     pub(super) failures: u64,
@@ -16,9 +16,9 @@ pub(super) struct Second {
     pub(super) has_cpu: bool,
 }
 
-impl Second {
+impl RuleSecond {
     /// Takes what the rules need. The first percentile must be the median.
-    pub(super) fn of(row: timeline::Second) -> Self {
+    pub(super) fn of(row: timeline::RuleSecond) -> Self {
         Self {
             second: row.second,
             successes: row.successes,
@@ -38,11 +38,11 @@ impl Second {
 }
 
 /// Returns the first and the last second of some rows; `None` if there are none.
-pub(super) fn span(rows: &[Second]) -> Option<Span> {
+pub(super) fn span(rows: &[RuleSecond]) -> Option<Span> {
     Some(Span { first: rows.first()?.second, last: rows.last()?.second })
 }
 
 /// Returns the number of all requests of a second.
-pub(super) fn requests(row: &Second) -> f64 {
+pub(super) fn requests(row: &RuleSecond) -> f64 {
     (row.successes + row.failures) as f64
 }

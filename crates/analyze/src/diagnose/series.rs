@@ -22,7 +22,7 @@ const EQUAL: f64 = 0.02;
 
 /// Consecutive seconds of equal load, as far as the load is known.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch {
+pub(super) struct LoadStretch {
     pub(super) span: Span,
     /// True if the load is known to be level; false if it is unknown, or if it follows the requests.
     pub(super) is_level: bool,
@@ -42,10 +42,10 @@ pub(super) struct Block {
 }
 
 /// Returns the stretches of equal load: the hold and others, or the whole body if the load says nothing.
-pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
+pub(super) fn stretches(facts: &Facts<'_>) -> Vec<LoadStretch> {
     let rows = facts.body();
     if rows.iter().all(|row| row.load().is_none()) || facts.load_follows {
-        return span(rows).map(|span| Stretch { span, is_level: false }).into_iter().collect();
+        return span(rows).map(|span| LoadStretch { span, is_level: false }).into_iter().collect();
     }
     let hold = facts.hold();
     let held = |second: u32| hold.is_some_and(|hold| hold.holds(second));
@@ -60,11 +60,11 @@ pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
         }
     }
     let others = levels.into_iter().map(|(span, _)| span).filter(|span| span.seconds() >= LEVEL);
-    hold.into_iter().chain(others).map(|span| Stretch { span, is_level: true }).collect()
+    hold.into_iter().chain(others).map(|span| LoadStretch { span, is_level: true }).collect()
 }
 
 /// Divides a stretch into blocks. Seconds that other findings explain are left out.
-pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> Result<Vec<Block>> {
+pub(super) fn blocks(facts: &Facts<'_>, stretch: LoadStretch, without: &[Span]) -> Result<Vec<Block>> {
     let body = facts.body();
     let rows: Vec<(&Second, f64)> = body
         .iter()
@@ -136,7 +136,7 @@ fn logs(facts: &Facts<'_>, chunks: &[&[(&Second, f64)]]) -> Result<Vec<Option<f6
         }
         of_chunk.push(labels);
     }
-    let apart = |labels: BTreeMap<u32, (f64, f64)>| {
+    let excess = |labels: BTreeMap<u32, (f64, f64)>| {
         let (mut count, mut sum) = (0.0, 0.0);
         for (label, (own, logs)) in &labels {
             let usual = of_label.get(label).map_or(0.0, |(all, sum)| sum / all);
@@ -145,5 +145,5 @@ fn logs(facts: &Facts<'_>, chunks: &[&[(&Second, f64)]]) -> Result<Vec<Option<f6
         }
         (count > 0.0).then(|| sum / count)
     };
-    Ok(of_chunk.into_iter().map(apart).collect())
+    Ok(of_chunk.into_iter().map(excess).collect())
 }

@@ -1,7 +1,7 @@
 //! Notes on requests that the times of the run leave out: those that failed after long, and those that were outstanding.
 
 use super::facts::Facts;
-use super::finding::{Figures, Finding, FindingKind};
+use super::finding::{Finding, FindingFigures, FindingKind};
 use super::seconds::span;
 use crate::error::Result;
 use crate::timeline::Timeline;
@@ -22,7 +22,7 @@ fn long_failures(facts: &Facts<'_>, span: Span) -> Result<Option<Finding>> {
     let view = View { percentiles: Vec::new(), ..facts.view.clone() };
     let summary = Timeline::summary_of(facts.run, &view)?;
     let Some(found) = summary.long_failures(99.0) else { return Ok(None) };
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     figures.note("failures", found.count as f64, "requests");
     figures.note("share", 100.0 * found.share(), "%");
     figures.note("shortest", found.least, "ms");
@@ -43,13 +43,13 @@ fn outstanding(facts: &Facts<'_>, span: Span) -> Result<Option<Finding>> {
         return Ok(None);
     }
     let Some(found) = Outstanding::of(facts.run)? else { return Ok(None) };
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     figures.note("outstanding", found.requests, "requests");
     figures.note("share", 100.0 * found.share, "%");
     let evidence = "all threads are active up to the last request: the log was cut".to_owned();
     Ok(Some(note(Span { first: last, last }, [found.remark(), evidence], figures)))
 }
 
-fn note(span: Span, [what, evidence]: [String; 2], figures: Figures) -> Finding {
+fn note(span: Span, [what, evidence]: [String; 2], figures: FindingFigures) -> Finding {
     Finding { kind: FindingKind::Note, span, what, evidence, figures: figures.done(), injector: None }
 }

@@ -30,12 +30,12 @@ pub(super) struct Waits {
     /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: MaybeF64,
     /// If as many wait as when all threads are held up for a part of the second.
-    pub(super) many: Option<Box<Many>>,
+    pub(super) many: Option<Box<ManyWaits>>,
 }
 
 /// The successes of a second of which many wait long.
 #[derive(Debug, Default)]
-pub(super) struct Many {
+pub(super) struct ManyWaits {
     pub(super) waiting: f64,
     pub(super) successes: f64,
     /// The share of requests that wait long by chance.
@@ -53,12 +53,12 @@ pub(super) struct Many {
 }
 
 /// Returns the waits of each second of the body, and the distribution of times over the seconds in which few wait.
-pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
+pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, UsualTimes)> {
     let rows = facts.body();
     let unit = facts.run.info.resolution;
     let (mut others, mut every) = (Histogram::in_unit(unit), Histogram::in_unit(unit));
     let Some(whole) = span(rows) else {
-        return Ok((Vec::new(), Chance::new(&others, &every, facts.scatter())));
+        return Ok((Vec::new(), UsualTimes::new(&others, &every, facts.scatter())));
     };
     let medians: Vec<f64> = rows.iter().map(|row| row.median).collect();
     let usual = beside(&medians);
@@ -67,7 +67,7 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let (mut seconds, mut before) = (Vec::with_capacity(rows.len()), 0.0_f64);
     for ((second, row), usual) in selection.seconds_of(whole).zip(rows).zip(usual) {
         let (_, cells) = second?;
-        let mut waits = Many { usual, long: (LONG.0 * usual).max(LONG.1), ..Many::default() };
+        let mut waits = ManyWaits { usual, long: (LONG.0 * usual).max(LONG.1), ..ManyWaits::default() };
         waits.successes = row.successes as f64;
         selection.averaged(&cells).for_each(|cell| waits.add(&cell.elapsed, unit));
         let threads = row.load().filter(|load| *load > 0.0);
@@ -84,7 +84,7 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
         let times = if median > 0.0 { row.median / median } else { 0.0 };
         seconds.push(Waits { longest, slowest, times, threads, many: is_many.then(|| Box::new(waits)) });
     }
-    let chance = Chance::new(&others, &every, facts.scatter());
+    let chance = UsualTimes::new(&others, &every, facts.scatter());
     seconds
         .iter_mut()
         .filter_map(|waits: &mut Waits| waits.many.as_mut())
@@ -92,7 +92,7 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     Ok((seconds, chance))
 }
 
-impl Many {
+impl ManyWaits {
     fn add(&mut self, elapsed: &[(i32, u64)], unit: Resolution) {
         for (elapsed, count) in elapsed {
             let (elapsed, count) = (unit.ms((*elapsed).into()), *count as f64);
@@ -104,7 +104,7 @@ impl Many {
         }
     }
 
-    fn weigh(&mut self, chance: &Chance) {
+    fn weigh(&mut self, chance: &UsualTimes) {
         let usual = self.usual.max(chance.least);
         let rare = |elapsed: f64| chance.rare(elapsed, usual);
         let long = rare(self.long);
@@ -115,7 +115,7 @@ impl Many {
 }
 
 /// The distribution of times of requests that nothing holds up.
-pub(super) struct Chance {
+pub(super) struct UsualTimes {
     /// Times of successes in ms in ascending order, each with −ln of the share that take as long or longer.
     seen: Vec<(f64, f64)>,
     /// Times of all requests in ms in ascending order, each with −ln of the share of the total time spent in those that take
@@ -129,7 +129,7 @@ pub(super) struct Chance {
     least: f64,
 }
 
-impl Chance {
+impl UsualTimes {
     fn new(times: &Histogram, all: &Histogram, scatter: f64) -> Self {
         // One more request might have taken longer than all.
         let (number, spent) =

@@ -16,7 +16,7 @@ use crate::view::View;
 const SCHEMA: &str = "perfpipe-run/1";
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct RunDocument<'a> {
     schema: &'static str,
     framework: &'a str,
     test: &'a str,
@@ -26,15 +26,15 @@ struct Document<'a> {
     tool_version: &'a str,
     partial: bool,
     samples_stored: bool,
-    sources: Vec<Source<'a>>,
-    view: Looked<'a>,
+    sources: Vec<DocumentSource<'a>>,
+    view: DocumentView<'a>,
     summary: Option<Box<RawValue>>,
     phases: Vec<Box<RawValue>>,
     labels: Vec<Box<RawValue>>,
 }
 
 #[derive(Serialize)]
-struct Source<'a> {
+struct DocumentSource<'a> {
     file: &'a str,
     member: Option<&'a str>,
     kind: &'a str,
@@ -46,7 +46,7 @@ struct Source<'a> {
 
 /// The view of the run.
 #[derive(Serialize)]
-struct Looked<'a> {
+struct DocumentView<'a> {
     from: Option<u32>,
     to: Option<u32>,
     phase: Option<&'static str>,
@@ -83,7 +83,7 @@ struct Looked<'a> {
 /// The same errors as [`Timeline::new`].
 pub fn run_document(run: &StoredRun, view: &View) -> Result<String> {
     let timeline = Timeline::new(run, view)?;
-    let document = Document {
+    let document = RunDocument {
         schema: SCHEMA,
         framework: &run.info.key.framework,
         test: &run.info.key.test,
@@ -102,11 +102,11 @@ pub fn run_document(run: &StoredRun, view: &View) -> Result<String> {
     serde_json::to_string_pretty(&document).map(|text| text + "\n").map_err(|e| Error::convert("JSON", e))
 }
 
-fn sources(run: &StoredRun) -> Vec<Source<'_>> {
+fn sources(run: &StoredRun) -> Vec<DocumentSource<'_>> {
     run.info
         .sources
         .iter()
-        .map(|source| Source {
+        .map(|source| DocumentSource {
             file: &source.file,
             member: source.member.as_deref(),
             kind: source.kind.name(),
@@ -117,8 +117,8 @@ fn sources(run: &StoredRun) -> Vec<Source<'_>> {
         .collect()
 }
 
-fn looked<'a>(view: &'a View, timeline: &Timeline) -> Looked<'a> {
-    Looked {
+fn looked<'a>(view: &'a View, timeline: &Timeline) -> DocumentView<'a> {
+    DocumentView {
         from: view.from,
         to: view.to,
         phase: view.phase.map(crate::view::phases::Phase::name),

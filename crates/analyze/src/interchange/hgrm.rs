@@ -86,7 +86,7 @@ mod tests {
         data.map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect()).collect()
     }
 
-    /// The levels are a tenth apart up to a half, a twentieth up to three quarters, and so on.
+    /// The levels advance by a tenth up to a half, a twentieth up to three quarters, and so on.
     #[test]
     fn hgrm_has_the_form_and_the_levels_of_hdrhistogram() {
         let elapsed: Histogram = [1, 2, 2, 3, 50].into_iter().collect();

@@ -38,7 +38,7 @@ struct Statistics<'a> {
 
 /// The counts of a label.
 #[derive(Default)]
-struct Counted {
+struct LabelTotals {
     failures: u64,
     elapsed: Histogram,
     bytes: i64,
@@ -80,12 +80,12 @@ pub fn jmeter_statistics(run: &StoredRun, view: &View, times: Option<&LabelTimes
 }
 
 /// Counts all that a view selects, and each of its labels.
-fn counted(selection: &Selection<'_>) -> Result<(Counted, BTreeMap<u32, Counted>)> {
+fn counted(selection: &Selection<'_>) -> Result<(LabelTotals, BTreeMap<u32, LabelTotals>)> {
     let empty = || {
         let elapsed = Histogram::in_unit(selection.run.info.resolution);
-        Counted { elapsed, ..Counted::default() }
+        LabelTotals { elapsed, ..LabelTotals::default() }
     };
-    let (mut total, mut labels) = (empty(), BTreeMap::<u32, Counted>::new());
+    let (mut total, mut labels) = (empty(), BTreeMap::<u32, LabelTotals>::new());
     for cell in selection.cells_that(|_| true) {
         let (key, cell) = cell?;
         if selection.is_counted(&key) {
@@ -98,7 +98,7 @@ fn counted(selection: &Selection<'_>) -> Result<(Counted, BTreeMap<u32, Counted>
     Ok((total, labels))
 }
 
-impl Counted {
+impl LabelTotals {
     fn add(&mut self, key: &CellKey, cell: &Cell) {
         if !key.success {
             self.failures = self.failures.saturating_add(cell.samples());

@@ -32,7 +32,7 @@ pub(crate) fn ranks(throughputs: &[Vec<f64>]) -> Vec<Interval> {
 
 /// Two frameworks that differ, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Difference {
+struct FrameworkDifference {
     faster: usize,
     slower: usize,
 }
@@ -44,20 +44,20 @@ struct Difference {
 /// leagues, all are right. The spread is pooled over all frameworks, which makes it reliable even for few repeats. If
 /// the spreads differ (Bartlett's test at 1 %), each framework has its own, and the degrees of freedom are Welch's; a
 /// framework with a single repeat still has the pooled spread.
-fn differences(throughputs: &[Vec<f64>]) -> Vec<Difference> {
+fn differences(throughputs: &[Vec<f64>]) -> Vec<FrameworkDifference> {
     let means = means(throughputs);
     let pairs = (0..means.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
-    let mut tested: Vec<(f64, Difference)> = pairs
+    let mut tested: Vec<(f64, FrameworkDifference)> = pairs
         .filter_map(|(one, other)| {
             let chance = chance(means.get(one)?, means.get(other)?)?;
             let (faster, slower) =
                 if means.get(one)?.mean > means.get(other)?.mean { (one, other) } else { (other, one) };
-            Some((chance, Difference { faster, slower }))
+            Some((chance, FrameworkDifference { faster, slower }))
         })
         .collect();
     tested.sort_by(|one, other| one.0.total_cmp(&other.0));
     let pairs = (means.len() * means.len().saturating_sub(1) / 2) as f64;
-    let accepted = |(before, (chance, difference)): (usize, (f64, Difference))| {
+    let accepted = |(before, (chance, difference)): (usize, (f64, FrameworkDifference))| {
         (chance < LEVEL / (pairs - before as f64)).then_some(difference)
     };
     tested.into_iter().enumerate().map_while(accepted).collect()
@@ -65,7 +65,7 @@ fn differences(throughputs: &[Vec<f64>]) -> Vec<Difference> {
 
 /// The mean log throughput of a framework's repeats.
 #[derive(Debug, Clone, Copy)]
-struct Mean {
+struct LogMean {
     repeats: f64,
     mean: f64,
     /// The sum of squared distances of the repeats from the mean.
@@ -76,7 +76,7 @@ struct Mean {
     known: (f64, bool),
 }
 
-impl Mean {
+impl LogMean {
     fn of(throughputs: &[f64]) -> Self {
         // The logarithm of a run without a success is far below any other.
         let logs: Vec<f64> = throughputs.iter().map(|value| value.max(f64::MIN_POSITIVE).ln()).collect();
@@ -97,9 +97,9 @@ impl Mean {
 }
 
 /// Returns the means with their variances; none if no framework has two repeats.
-fn means(throughputs: &[Vec<f64>]) -> Vec<Mean> {
-    let mut means: Vec<Mean> = throughputs.iter().map(|repeats| Mean::of(repeats)).collect();
-    let freedom: f64 = means.iter().map(Mean::freedom).sum();
+fn means(throughputs: &[Vec<f64>]) -> Vec<LogMean> {
+    let mut means: Vec<LogMean> = throughputs.iter().map(|repeats| LogMean::of(repeats)).collect();
+    let freedom: f64 = means.iter().map(LogMean::freedom).sum();
     if freedom < 1.0 {
         return Vec::new();
     }
@@ -114,7 +114,7 @@ fn means(throughputs: &[Vec<f64>]) -> Vec<Mean> {
 }
 
 /// Returns the probability that chance alone makes two means differ as much; `None` if they are equal.
-fn chance(one: &Mean, other: &Mean) -> Option<f64> {
+fn chance(one: &LogMean, other: &LogMean) -> Option<f64> {
     let difference = (one.mean - other.mean).abs();
     let error = one.error() + other.error();
     (difference > SAME).then(|| student::beyond(difference / error.sqrt(), freedom(one, other)))
@@ -122,7 +122,7 @@ fn chance(one: &Mean, other: &Mean) -> Option<f64> {
 
 /// Returns the degrees of freedom of the difference of two means: those of the pooled variance if both have it,
 /// otherwise Welch's.
-fn freedom(one: &Mean, other: &Mean) -> f64 {
+fn freedom(one: &LogMean, other: &LogMean) -> f64 {
     let (a, b) = (one.error(), other.error());
     if (!one.known.1 && !other.known.1) || a + b <= 0.0 {
         return one.known.0.min(other.known.0);
@@ -131,14 +131,14 @@ fn freedom(one: &Mean, other: &Mean) -> f64 {
 }
 
 /// Returns true if the frameworks' spreads differ by more than chance explains (Bartlett 1937).
-fn spreads_differ(means: &[Mean], pooled: f64) -> bool {
-    let repeated: Vec<&Mean> = means.iter().filter(|one| one.freedom() > 0.0).collect();
+fn spreads_differ(means: &[LogMean], pooled: f64) -> bool {
+    let repeated: Vec<&LogMean> = means.iter().filter(|one| one.freedom() > 0.0).collect();
     let others = repeated.len() as f64 - 1.0;
     if others < 1.0 || pooled <= 0.0 {
         return false;
     }
-    let sum = |of: &dyn Fn(&Mean) -> f64| repeated.iter().map(|one| of(one)).sum::<f64>();
-    let freedom = sum(&Mean::freedom);
+    let sum = |of: &dyn Fn(&LogMean) -> f64| repeated.iter().map(|one| of(one)).sum::<f64>();
+    let freedom = sum(&LogMean::freedom);
     let statistic = sum(&|one| one.freedom() * (pooled / (one.squares / one.freedom())).ln());
     let correction = 1.0 + (sum(&|one| 1.0 / one.freedom()) - 1.0 / freedom) / (3.0 * others);
     // χ² by the normal approximation of Wilson & Hilferty (1931).

@@ -2,7 +2,7 @@
 //!
 //! Each step looks for the stretch of groups whose mean differs most from the rest (Olshen, Venkatraman, Lucito and
 //! Wigler, "Circular binary segmentation for the analysis of array-based DNA copy number data", 2004), so that both a
-//! lasting step and a change that was taken back are found. The p-value is that of the largest such difference in
+//! lasting step and a change that was reverted are found. The p-value is that of the largest such difference in
 //! simulated level series with as many groups. The parts are then searched in turn. In the end, each change point must
 //! still separate its two neighbours. A change of the latest groups is looked for by itself, since it has few places
 //! where it can be: it is found from two groups on, at any length of the series. The same is done for the first groups
@@ -97,12 +97,12 @@ pub(crate) struct Slope {
 /// A search for change points. It keeps the simulated series, which figures of as many groups share.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    nulls: BTreeMap<(usize, Place), Vec<f64>>,
+    nulls: BTreeMap<(usize, StretchPlace), Vec<f64>>,
 }
 
 /// Where a stretch may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum StretchPlace {
     Anywhere,
     First,
     Latest,
@@ -110,7 +110,7 @@ enum Place {
 
 /// The groups as they are searched: one level a group.
 #[derive(Debug)]
-struct Units {
+struct SearchedGroups {
     /// The levels, limited in their distance from those around them.
     levels: Vec<f64>,
     /// The levels as they are, of which a change point has the means.
@@ -127,7 +127,7 @@ impl Search {
     /// Returns the changes of a series, each with p below `level` and at least the share `least` of the level before.
     /// `floor` is the least variance that a value is known to have. Groups without values must have been left out.
     pub(crate) fn find(&mut self, groups: &[Vec<f64>], floor: f64, level: f64, least: f64) -> Course {
-        let units = Units::of(groups, floor);
+        let units = SearchedGroups::of(groups, floor);
         let whole = units.levels.len();
         let starts = (0..whole.saturating_sub(WINDOW / 2).max(1)).step_by(WINDOW / 2);
         // The first values of a history are odd more often than others, unless each is a median.
@@ -150,7 +150,7 @@ impl Search {
             (point.p < level && point.is_at_least(least)).then_some(point)
         };
         let from = changes.last().map_or(0, |point| point.at);
-        if let Some(latest) = short((from, whole), of_latest, Place::Latest) {
+        if let Some(latest) = short((from, whole), of_latest, StretchPlace::Latest) {
             if let Some(last) = changes.last_mut() {
                 last.means.1 = latest.means.0;
             }
@@ -158,7 +158,7 @@ impl Search {
         }
         let to = changes.first().map_or(whole, |point| point.at);
         if of_first > 0.0
-            && let Some(first) = short((0, to), of_first, Place::First)
+            && let Some(first) = short((0, to), of_first, StretchPlace::First)
         {
             if let Some(second) = changes.first_mut() {
                 second.means.0 = first.means.1;
@@ -169,23 +169,28 @@ impl Search {
     }
 
     /// Returns the change between the first or the latest groups of a part and its other ones, where they differ most.
-    fn short(&mut self, units: &Units, (from, to): (usize, usize), place: Place) -> Option<ChangePoint> {
+    fn short(
+        &mut self,
+        units: &SearchedGroups,
+        (from, to): (usize, usize),
+        place: StretchPlace,
+    ) -> Option<ChangePoint> {
         let part = match place {
-            Place::First => (from, to.min(from + WINDOW)),
+            StretchPlace::First => (from, to.min(from + WINDOW)),
             _ => (from.max(to.saturating_sub(WINDOW)), to),
         };
         let stretch = units.most_different(part, place)?;
         let p = self.p(units, part, stretch.between, place);
-        let at = if place == Place::First { stretch.to } else { stretch.from };
+        let at = if place == StretchPlace::First { stretch.to } else { stretch.from };
         Some(ChangePoint { at, means: (units.level(from, at), units.level(at, to)), p })
     }
 
     /// Divides a part where stretches differ from the rest, and adds the places to the edges.
-    fn split(&mut self, units: &Units, part: (usize, usize), level: f64, edges: &mut Vec<usize>) {
+    fn split(&mut self, units: &SearchedGroups, part: (usize, usize), level: f64, edges: &mut Vec<usize>) {
         let mut left = vec![(part, level)];
         while let Some(((from, to), limit)) = left.pop() {
-            let Some(stretch) = units.most_different((from, to), Place::Anywhere) else { continue };
-            if self.p(units, (from, to), stretch.between, Place::Anywhere) < limit {
+            let Some(stretch) = units.most_different((from, to), StretchPlace::Anywhere) else { continue };
+            if self.p(units, (from, to), stretch.between, StretchPlace::Anywhere) < limit {
                 edges.extend([stretch.from, stretch.to]);
                 let inner = [(from, stretch.from), (stretch.from, stretch.to), (stretch.to, to)];
                 left.extend(inner.map(|part| (part, level * FURTHER)));
@@ -194,7 +199,13 @@ impl Search {
     }
 
     /// Drops change points, the weakest first, until each separates its neighbours, by a change that is large enough.
-    fn prune(&mut self, units: &Units, mut edges: Vec<usize>, level: f64, least: f64) -> Vec<ChangePoint> {
+    fn prune(
+        &mut self,
+        units: &SearchedGroups,
+        mut edges: Vec<usize>,
+        level: f64,
+        least: f64,
+    ) -> Vec<ChangePoint> {
         let mut known = BTreeMap::new();
         loop {
             let neighbours = parts(&edges).zip(parts(&edges).skip(1));
@@ -208,7 +219,7 @@ impl Search {
                     }
                     let p = known.entry((from, at, to)).or_insert_with(|| {
                         let between = units.between((from, to), (at, to));
-                        self.p(units, (from, to), between, Place::Anywhere)
+                        self.p(units, (from, to), between, StretchPlace::Anywhere)
                     });
                     ChangePoint { p: *p, ..point }
                 })
@@ -225,7 +236,13 @@ impl Search {
 
     /// Returns the p-value of a sum of squares between a stretch and the rest of a part: the larger one of those for normal
     /// noise and for noise of the groups' own distribution.
-    fn p(&mut self, units: &Units, (from, to): (usize, usize), between: f64, place: Place) -> f64 {
+    fn p(
+        &mut self,
+        units: &SearchedGroups,
+        (from, to): (usize, usize),
+        between: f64,
+        place: StretchPlace,
+    ) -> f64 {
         let groups = representative(to - from);
         let null = self.nulls.entry((groups, place)).or_insert_with_key(null);
         let statistic = units.statistic((from, to), between);
@@ -250,7 +267,7 @@ impl ChangePoint {
     }
 }
 
-impl Units {
+impl SearchedGroups {
     fn of(groups: &[Vec<f64>], floor: f64) -> Self {
         let weights: Vec<f64> = groups.iter().map(|values| weight(values.len())).collect();
         let seen: Vec<f64> =
@@ -269,7 +286,7 @@ impl Units {
     }
 
     /// Returns the statistic of the stretch that differs most.
-    fn largest(&self, place: Place) -> f64 {
+    fn largest(&self, place: StretchPlace) -> f64 {
         let whole = (0, self.levels.len());
         let most = self.most_different(whole, place);
         most.map_or(0.0, |stretch| self.statistic(whole, stretch.between))
@@ -277,7 +294,7 @@ impl Units {
 
     /// Returns the p-value of a statistic among those of shuffles of a part's groups, the largest of which follow Gumbel's
     /// distribution (fitted by moments: Gumbel, "Statistics of extremes", 1958).
-    fn p_shuffled(&self, part: (usize, usize), statistic: f64, place: Place) -> f64 {
+    fn p_shuffled(&self, part: (usize, usize), statistic: f64, place: StretchPlace) -> f64 {
         let mut groups: Vec<(f64, f64)> = self.part(part).collect();
         let mut rng = Rng::with_seed(3);
         let largest: Vec<f64> = (0..SHUFFLES)
@@ -318,15 +335,16 @@ impl Units {
     }
 
     /// Returns the stretch whose mean differs most from that of the rest of a part.
-    fn most_different(&self, (from, to): (usize, usize), place: Place) -> Option<Stretch> {
+    fn most_different(&self, (from, to): (usize, usize), place: StretchPlace) -> Option<Stretch> {
         let sums = Sums::of(self.part((from, to)), self.mean(from, to));
         let groups = sums.len();
         let stretch = match place {
             // Both the stretch and the rest are levels.
-            Place::Anywhere => sums.most_different(LEAST, |from, to| groups - (to - from) >= LEAST)?,
-            Place::First | Place::Latest => {
+            StretchPlace::Anywhere => sums.most_different(LEAST, |from, to| groups - (to - from) >= LEAST)?,
+            StretchPlace::First | StretchPlace::Latest => {
                 let short = SHORT.filter(|short| short + SHORT.start() <= groups);
-                let ends = |short| if place == Place::First { (0, short) } else { (groups - short, groups) };
+                let ends =
+                    |short| if place == StretchPlace::First { (0, short) } else { (groups - short, groups) };
                 let stretches = short.map(ends).filter_map(|(from, to)| sums.stretch(from, to));
                 stretches.max_by(|a, b| a.between.total_cmp(&b.between))?
             }
@@ -420,7 +438,7 @@ fn parts(edges: &[usize]) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Returns by how much the variance of a mean of many groups is larger than that of as many independent ones, if
-/// neighbours are as similar as in a first-order autoregression: those and the ones two apart then differ by squares in the
+/// neighbours are as similar as in a first-order autoregression: those and the ones at a lag of two then differ by squares in the
 /// ratio 1 : 1 + correlation.
 fn memory(levels: &[f64]) -> f64 {
     if levels.len() < MANY {
@@ -501,10 +519,10 @@ fn representative(groups: usize) -> usize {
 }
 
 /// Returns the largest statistic of each of many simulated level series, in ascending order.
-fn null((groups, place): &(usize, Place)) -> Vec<f64> {
+fn null((groups, place): &(usize, StretchPlace)) -> Vec<f64> {
     let mut rng = Rng::with_seed(1);
     let mut null: Vec<f64> =
-        (0..DRAWS).map(|_| Units::simulated(*groups, &mut rng).largest(*place)).collect();
+        (0..DRAWS).map(|_| SearchedGroups::simulated(*groups, &mut rng).largest(*place)).collect();
     null.sort_by(f64::total_cmp);
     null
 }
@@ -550,7 +568,7 @@ mod tests {
         ("outliers", |rng| normal(rng) * if rng.u32(0..20) == 0 { 5.0 } else { 1.0 } / 1.48),
     ];
 
-    /// Groups of `repeats` values, whose noise has the deviation `sd`, at the levels that are told.
+    /// Groups of `repeats` values, whose noise has the deviation `sd`, at the given levels.
     fn noisy(rng: &mut Rng, levels: &[f64], repeats: usize, (sd, noise): (f64, Noise)) -> Vec<Vec<f64>> {
         let value = |rng: &mut Rng, level: f64| level * (1.0 + sd * noise(rng));
         levels.iter().map(|level| (0..repeats).map(|_| value(rng, *level)).collect()).collect()

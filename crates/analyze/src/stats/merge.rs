@@ -33,7 +33,7 @@ impl Merger {
         &self.merged
     }
 
-    /// Merges with a counter for each possible value: the fast way if the values are close together.
+    /// Merges with a counter for each possible value: the fast way if the values are close to each other.
     fn count(&mut self, lists: &[&[(i32, u64)]], range: RangeInclusive<i32>, width: usize) {
         self.counters.clear();
         self.counters.resize(width, 0);

@@ -106,7 +106,7 @@ impl Sweep<'_> {
         self.reached = reached;
     }
 
-    /// Adds the next values, which have so many samples together, if none of them need be looked at. Otherwise returns
+    /// Adds the next values, which have so many samples in total, if none of them need be looked at. Otherwise returns
     /// false.
     #[inline(always)]
     pub(crate) fn pass_over(&mut self, samples: u64) -> bool {

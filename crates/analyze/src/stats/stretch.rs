@@ -4,7 +4,7 @@
 
 /// A stretch of a series, and the sum of squares between it and the rest.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stretch {
+pub(crate) struct SquaresStretch {
     /// The index of the first value.
     pub(crate) from: usize,
     /// The index after the last value.
@@ -34,9 +34,9 @@ impl Sums {
     }
 
     /// Returns the sum of squares between a stretch and the rest; `None` beyond the series.
-    pub(crate) fn stretch(&self, from: usize, to: usize) -> Option<Stretch> {
+    pub(crate) fn stretch(&self, from: usize, to: usize) -> Option<SquaresStretch> {
         let (all, before, until) = (self.0.last()?.1, self.0.get(from)?, self.0.get(to)?);
-        Some(Stretch { from, to, between: between(*before, *until, all) })
+        Some(SquaresStretch { from, to, between: between(*before, *until, all) })
     }
 
     /// Returns the stretch of at least so many values that differs most from the rest, among those that are allowed by
@@ -45,9 +45,9 @@ impl Sums {
         &self,
         least: usize,
         is_allowed: impl Fn(usize, usize) -> bool,
-    ) -> Option<Stretch> {
+    ) -> Option<SquaresStretch> {
         let all = self.0.last()?.1;
-        let mut most: Option<Stretch> = None;
+        let mut most: Option<SquaresStretch> = None;
         for (from, before) in self.0.iter().enumerate() {
             for (to, until) in self.0.iter().enumerate().skip(from + least) {
                 if !is_allowed(from, to) {
@@ -55,7 +55,7 @@ impl Sums {
                 }
                 let between = between(*before, *until, all);
                 if most.is_none_or(|most| between > most.between) {
-                    most = Some(Stretch { from, to, between });
+                    most = Some(SquaresStretch { from, to, between });
                 }
             }
         }

@@ -64,7 +64,7 @@ pub struct LoadStep {
 }
 
 /// The data of a step, while seconds are read.
-struct Gathered {
+struct GatheredStep {
     loads: Vec<f64>,
     successes: Vec<f64>,
     tally: Tally,
@@ -88,11 +88,11 @@ impl Sweep {
         let (bin, keys) = keys(&loads);
         let mut reader = SecondReader::new(&selection, &curve, &percentiles);
         let (unit, measures) = (run.info.resolution, run.measures()?);
-        let mut gathered: BTreeMap<i64, Gathered> = BTreeMap::new();
+        let mut gathered: BTreeMap<i64, GatheredStep> = BTreeMap::new();
         for second in selection.packed_seconds_of(selection.whole()) {
             let (second, cells) = second?;
             let Some((key, load)) = at(&keys, second).zip(at(&loads, second)) else { continue };
-            let step = gathered.entry(key).or_insert_with(|| Gathered::new(unit, measures));
+            let step = gathered.entry(key).or_insert_with(|| GatheredStep::new(unit, measures));
             let row = reader.read(second, &cells, step.tally.totals_mut())?;
             step.tally.add_second(&row);
             step.loads.push(load);
@@ -160,7 +160,7 @@ impl Sweep {
     }
 }
 
-impl Gathered {
+impl GatheredStep {
     /// Creates empty data of a run whose times are in this unit, and whose log has these measures.
     fn new(unit: Resolution, measures: Measures) -> Self {
         Self { loads: Vec::new(), successes: Vec::new(), tally: Tally::new(unit, measures) }

@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use super::column::Column;
-use super::rows::Rows;
+use super::rows::TableFormat;
 use super::value::{Interval, Value};
 
 /// Comma-separated values as in RFC 4180, but with LF line ends.
 pub(super) struct Csv;
 
-impl Rows for Csv {
+impl TableFormat for Csv {
     fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>) {
         for (at, column) in columns.iter().enumerate() {
             separate(at, out);

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::column::Column;
-use super::rows::Rows;
+use super::rows::TableFormat;
 use super::value::{Interval, Value};
 
 /// An array of objects, one per line.
@@ -25,7 +25,7 @@ impl Json {
     }
 }
 
-impl Rows for Json {
+impl TableFormat for Json {
     fn begin(&mut self, _: &[Column], out: &mut Vec<u8>) {
         out.push(b'[');
     }

@@ -1,13 +1,13 @@
 //! Tables as Markdown.
 
 use super::column::Column;
-use super::rows::Rows;
+use super::rows::TableFormat;
 use super::value::Value;
 
 /// A table in GitHub's Markdown.
 pub(super) struct Markdown;
 
-impl Rows for Markdown {
+impl TableFormat for Markdown {
     fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>) {
         line(columns.iter().map(|column| escaped(&column.heading())), out);
         line(columns.iter().map(|column| if column.is_number() { "---:" } else { "---" }), out);

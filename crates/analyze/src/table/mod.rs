@@ -1,7 +1,7 @@
 //! Tables of named, typed columns, which hold results, and their text formats.
 //!
 //! A [`Table`] is in memory. [`TableWriter`] writes one that comes in pieces, [`RowWriter`] one that comes row by row.
-//! An absent value is not zero and not an empty text, in any format that can tell them apart.
+//! An absent value is not zero and not an empty text, in any format that can distinguish them.
 
 mod column;
 mod csv;

@@ -4,7 +4,7 @@ use super::column::Column;
 use super::value::Value;
 
 /// A text format of tables. Its methods append to a buffer.
-pub(super) trait Rows: Send {
+pub(super) trait TableFormat: Send {
     /// Writes the part before the first row.
     fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>);
     /// Writes one row, with as many values as there are columns.

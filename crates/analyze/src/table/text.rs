@@ -1,11 +1,11 @@
-//! Tables as aligned text, fitted to a terminal if it is told.
+//! Tables as aligned text, fitted to the width of a terminal if that is given.
 
 use std::iter;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::column::{Column, Tone};
-use super::rows::Rows;
+use super::rows::TableFormat;
 use super::value::Value;
 
 /// The blanks between two columns.
@@ -45,7 +45,7 @@ pub(super) struct Text {
     rows: Vec<Vec<String>>,
 }
 
-impl Rows for Text {
+impl TableFormat for Text {
     fn begin(&mut self, _: &[Column], _: &mut Vec<u8>) {}
 
     fn row(&mut self, columns: &[Column], row: &[Value<'_>], _: &mut Vec<u8>) {

@@ -6,7 +6,7 @@ use super::column::Column;
 use super::csv::Csv;
 use super::json::Json;
 use super::markdown::{Markdown, escaped};
-use super::rows::Rows;
+use super::rows::TableFormat;
 use super::text::Text;
 use super::value::Value;
 use crate::error::{Error, Result};
@@ -92,7 +92,7 @@ impl Format {
 pub struct RowWriter<W: Write> {
     format: Format,
     columns: Vec<Column>,
-    rows: Box<dyn Rows>,
+    rows: Box<dyn TableFormat>,
     written: u64,
     buffer: Vec<u8>,
     out: W,
@@ -104,7 +104,7 @@ impl<W: Write> RowWriter<W> {
     /// # Errors
     /// If `out` can't be written.
     pub fn new(format: Format, columns: Vec<Column>, out: W) -> Result<Self> {
-        let rows: Box<dyn Rows> = match format {
+        let rows: Box<dyn TableFormat> = match format {
             Format::Text => Box::new(Text::default()),
             Format::Markdown => Box::new(Markdown),
             Format::Csv => Box::new(Csv),

@@ -90,8 +90,8 @@ impl Timeline {
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
-        let Figures { rows, percentiles, duration, summary, phases, hold, window, injectors } =
-            Figures::new(run, view, Some)?;
+        let TimelineFigures { rows, percentiles, duration, summary, phases, hold, window, injectors } =
+            TimelineFigures::new(run, view, Some)?;
         let reaches_end = window.last.saturating_add(1) == run.info.seconds;
         let outstanding = if reaches_end { Outstanding::of(run)? } else { None };
         let series = SeriesBySecond::of_run(run, view, window);
@@ -113,7 +113,7 @@ impl Timeline {
 
     /// Computes the summary alone, as [`Timeline::new`] does, without the rows of the seconds in memory.
     pub(crate) fn summary_of(run: &StoredRun, view: &View) -> Result<Summary> {
-        Ok(Figures::<()>::new(run, view, |_| None)?.summary)
+        Ok(TimelineFigures::<()>::new(run, view, |_| None)?.summary)
     }
 
     /// Returns a percentile of elapsed of one of the seconds, in ms, by the percentile in percent. `None` if the view has
@@ -148,7 +148,7 @@ impl Timeline {
 }
 
 /// What is computed of a run for a view: of each second what is kept of it, and the figures of all seconds.
-pub(crate) struct Figures<T> {
+pub(crate) struct TimelineFigures<T> {
     /// What was kept of the seconds, in ascending order.
     pub(crate) rows: Vec<T>,
     pub(crate) percentiles: Vec<f64>,
@@ -161,7 +161,7 @@ pub(crate) struct Figures<T> {
     injectors: u32,
 }
 
-impl<T: Send> Figures<T> {
+impl<T: Send> TimelineFigures<T> {
     /// Computes the figures; see [`Timeline::new`]. A run may have a million seconds, so only what `keep` returns of each
     /// is in memory.
     pub(crate) fn new(run: &StoredRun, view: &View, keep: impl Fn(Second) -> Option<T>) -> Result<Self> {
@@ -178,8 +178,8 @@ impl<T: Send> Figures<T> {
         // In groups that just keep all threads busy, so that the seconds are not in memory twice.
         let at_a_time = (2 * rayon::current_num_threads()).min(AT_A_TIME);
         for spans in spans.chunks(at_a_time) {
-            let read = |span: &Span| Stretch::read(&selection, &curve, *span, &percentiles);
-            let stretches: Result<Vec<Stretch>> = spans.par_iter().map(read).collect();
+            let read = |span: &Span| ReadSpan::read(&selection, &curve, *span, &percentiles);
+            let stretches: Result<Vec<ReadSpan>> = spans.par_iter().map(read).collect();
             for stretch in stretches? {
                 stretch.add_to(&mut all);
                 if hold.is_some_and(|hold| hold.holds(stretch.span.first)) {
@@ -204,13 +204,13 @@ impl<T: Send> Figures<T> {
 }
 
 /// Consecutive seconds that one thread reads.
-pub(crate) struct Stretch {
+pub(crate) struct ReadSpan {
     span: Span,
     pub(crate) seconds: Vec<Second>,
     totals: Totals,
 }
 
-impl Stretch {
+impl ReadSpan {
     /// Reads the seconds of a span.
     pub(crate) fn read(
         selection: &Selection<'_>,

@@ -96,10 +96,10 @@ impl Phases {
 
     /// Returns the reason why the run does not have a phase.
     fn lack(&self, phase: Phase, run: &StoredRun) -> Result<NoPhaseReason> {
-        let told = |load: &perfpipe_ingest::counts::InjectorLoad| load.samples > 0;
+        let is_known = |load: &perfpipe_ingest::counts::InjectorLoad| load.samples > 0;
         let mut known = false;
         for cell in run.cells.sums() {
-            known |= cell?.1.injectors.iter().any(told);
+            known |= cell?.1.injectors.iter().any(is_known);
         }
         if !known {
             return Ok(NoPhaseReason::NoLoad);
@@ -131,11 +131,11 @@ fn filled(loads: &[Option<f64>]) -> Vec<f64> {
 impl fmt::Display for Phases {
     /// Formats the phases as in `ramp (seconds 0 to 49), hold (seconds 50 to 77)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = self
+        let phases: Vec<String> = self
             .all()
             .map(|(phase, Span { first, last })| format!("{phase} (seconds {first} to {last})"))
             .collect();
-        f.write_str(if told.is_empty() { "none" } else { "" })?;
-        f.write_str(&told.join(", "))
+        f.write_str(if phases.is_empty() { "none" } else { "" })?;
+        f.write_str(&phases.join(", "))
     }
 }

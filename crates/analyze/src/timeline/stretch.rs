@@ -15,7 +15,7 @@ const DRIFT: f64 = 0.25;
 
 /// A stretch in which the load is level, and its level.
 #[derive(Debug, Clone)]
-struct Stretch {
+struct LevelStretch {
     seconds: Range<usize>,
     level: f64,
 }
@@ -35,10 +35,10 @@ pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
 /// Finds the hold among the stretches that are level within a width, if one of them is at least half as long as a hold
 /// must be.
 fn candidate(loads: &[f64], smooth: &[f64], width: f64, least: f64) -> Option<Range<usize>> {
-    let enough = |stretch: &Stretch| stretch.seconds.len() as f64 >= (least / 2.0).max(LEAST as f64);
+    let enough = |stretch: &LevelStretch| stretch.seconds.len() as f64 >= (least / 2.0).max(LEAST as f64);
     let longest = longest_of(smooth, 0..smooth.len(), width).filter(enough)?;
     let mut rivals = Vec::new();
-    let as_long = |stretch: &Stretch| {
+    let as_long = |stretch: &LevelStretch| {
         (longest.seconds.len() as f64) < LONGER.0 * (stretch.seconds.len() + LONGER.1) as f64
     };
     gather(smooth, 0..smooth.len(), width, &as_long, &mut rivals);
@@ -53,7 +53,7 @@ fn candidate(loads: &[f64], smooth: &[f64], width: f64, least: f64) -> Option<Ra
 }
 
 /// Returns the longest level stretch within some seconds, the first of equally long ones. Silence does not count.
-fn longest_of(smooth: &[f64], within: Range<usize>, width: f64) -> Option<Stretch> {
+fn longest_of(smooth: &[f64], within: Range<usize>, width: f64) -> Option<LevelStretch> {
     let mut start = within.start;
     let mut best: Option<Range<usize>> = None;
     for part in smooth.get(within)?.split(|load| *load <= 0.0) {
@@ -65,7 +65,7 @@ fn longest_of(smooth: &[f64], within: Range<usize>, width: f64) -> Option<Stretc
     }
     let seconds = best?;
     let level = upper_median(smooth.get(seconds.clone())?)?;
-    Some(Stretch { seconds, level })
+    Some(LevelStretch { seconds, level })
 }
 
 /// Collects the level stretches within some seconds that are long enough, in the order of time.
@@ -73,8 +73,8 @@ fn gather(
     smooth: &[f64],
     within: Range<usize>,
     width: f64,
-    long: &impl Fn(&Stretch) -> bool,
-    into: &mut Vec<Stretch>,
+    long: &impl Fn(&LevelStretch) -> bool,
+    into: &mut Vec<LevelStretch>,
 ) {
     let Some(found) = longest_of(smooth, within.clone(), width).filter(|found| long(found)) else { return };
     // The stretch with its dips and spikes is taken out, so that no part of it becomes a rival.
@@ -87,14 +87,14 @@ fn gather(
 
 /// Returns true if the load climbs from one stretch to a later one without coming down between them, in steps or on a
 /// slope.
-fn climbs(smooth: &[f64], one: &Stretch, later: &Stretch, width: f64) -> bool {
+fn climbs(smooth: &[f64], one: &LevelStretch, later: &LevelStretch, width: f64) -> bool {
     let between = smooth.get(one.seconds.end..later.seconds.start).unwrap_or_default();
     later.level > one.level + width && between.iter().all(|load| *load >= one.level - width)
 }
 
 /// Extends a level stretch by the seconds at the same level before and after it, across dips and spikes that are no
 /// longer than the level seconds on either side of them.
-fn widened(smooth: &[f64], stretch: &Stretch, width: f64) -> Range<usize> {
+fn widened(smooth: &[f64], stretch: &LevelStretch, width: f64) -> Range<usize> {
     let at_level: Vec<bool> = smooth.iter().map(|load| (load - stretch.level).abs() <= width).collect();
     let Range { start, end } = stretch.seconds;
     let after: Vec<bool> = at_level.get(end..).unwrap_or_default().to_vec();

@@ -81,7 +81,7 @@ impl Span {
 ///    any other stretch in which the load is as level. So a load that climbs in steps is not held at the last of them,
 ///    nor is one that only passes through its peak.
 /// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is taken.
-/// 5. A load that is not held at its peak is held where it is level for longest, apart from silences, if that is at
+/// 5. A load that is not held at its peak is held where it is level for longest, silences excepted, if that is at
 ///    least a fifth of the run. Bands are then shares of the usual load (the median). Dips and spikes in between belong
 ///    to the hold if they are no longer than the level seconds on either side, and at most a fifth of the hold in
 ///    total. Of several stretches of similar length (as in 3) the one with the highest load is taken, since that is

@@ -25,6 +25,6 @@ pub(crate) use self::style::{ChartArgs, LinePagesArgs, PageFormat, PageFormatArg
 pub(crate) use self::terminal::{TerminalArgs, When};
 pub(crate) use self::values::choice::{Choice, choice};
 pub(crate) use self::values::duration::parse as span;
-pub(crate) use self::values::part::Part;
+pub(crate) use self::values::part::PartChoice;
 pub(crate) use self::values::tag::{Tag, tag_key};
 pub(crate) use self::view::{ScopeArgs, ViewArgs};

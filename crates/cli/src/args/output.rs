@@ -25,7 +25,7 @@ impl OutputArgs {
         self.asked.or_else(|| self.file.named(Format::ALL)).unwrap_or(Format::Text)
     }
 
-    /// Returns true if what was done is told by notes alone, as it is unless a file or another format is asked for.
+    /// Returns true if what was done is reported by notes alone, as it is unless a file or another format is asked for.
     pub(crate) fn is_notes(&self) -> bool {
         self.format() == Format::Text && self.file.output.is_none()
     }

@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::input::readings::cpu_scale;
 use crate::input::runs::{Deed, RunNames, Selection};
 use crate::input::{readings, store, view};
-use crate::output::notes::{self, Facts};
+use crate::output::notes::{self, NoteFacts};
 use crate::output::{note, warn};
 
 #[derive(Debug, Args)]
@@ -48,11 +48,11 @@ pub(crate) struct AttachArgs {
 }
 
 /// Readings that are to be attached to a run.
-struct Joined<'a> {
+struct JoinedReadings<'a> {
     key: &'a RunKey,
     export: CpuExport,
     join: CpuJoin,
-    cover: Cover,
+    cover: RunCover,
 }
 
 /// Joins the samples of runs to another CPU export: of all of them, or of none if it does not fit one.
@@ -91,7 +91,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
         };
         joined.push(fitted(args, &run, key, export, &chosen.names)?);
     }
-    for Joined { key, export, join, cover } in joined {
+    for JoinedReadings { key, export, join, cover } in joined {
         let readings = export.series.readings().len();
         let info = store.attach_cpu(key, export, join, &cpu_noted(&source)).await?;
         let (name, records) = (chosen.names.name(key), info.records());
@@ -115,16 +115,16 @@ fn fitted<'a>(
     key: &'a RunKey,
     export: CpuExport,
     names: &RunNames,
-) -> Result<Joined<'a>> {
+) -> Result<JoinedReadings<'a>> {
     let choice = choice(&args.reading.join, run);
-    export.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
-    choice.note(&export.series).iter().for_each(|said| notes::print(said, "", Facts::default()));
+    export.notes.iter().for_each(|said| notes::print(said, "", NoteFacts::default()));
+    choice.note(&export.series).iter().for_each(|said| notes::print(said, "", NoteFacts::default()));
     let join = choice.join(&export.series);
-    let cover = Cover::of(run, &export, join)?;
+    let cover = RunCover::of(run, &export, join)?;
     if !args.replace {
         cover.check(run, &export, join, &names.name(key))?;
     }
-    Ok(Joined { key, export, join, cover })
+    Ok(JoinedReadings { key, export, join, cover })
 }
 
 /// Returns the name of the run and the export. Where readings are asked for, the only name is that of the run.
@@ -183,13 +183,13 @@ async fn read(file: &Path, source: &SourceOptions) -> Result<CpuExport> {
 }
 
 /// The number of seconds of a run that have a reading, with the old and with the new readings.
-struct Cover {
+struct RunCover {
     seconds: u32,
     before: u32,
     after: u32,
 }
 
-impl Cover {
+impl RunCover {
     fn of(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<Self> {
         Ok(Self {
             seconds: run.info.seconds,

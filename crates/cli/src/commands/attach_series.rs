@@ -10,7 +10,7 @@ use crate::input::readings::series;
 use crate::input::runs::{Deed, Selection};
 use crate::input::store;
 use crate::output::note;
-use crate::output::notes::{self, Facts};
+use crate::output::notes::{self, NoteFacts};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("series", |series| series.required(true)))]
@@ -79,7 +79,7 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
     }
     for (key, exports) in fitted {
         let done = store.attach_series(key, &exports, args.replace).await?;
-        done.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
+        done.notes.iter().for_each(|said| notes::print(said, "", NoteFacts::default()));
         for (name, seconds) in &done.seconds {
             let share = f64::from(*seconds) / f64::from(done.info.seconds.max(1)) * 100.0;
             let run = chosen.names.name(key);

@@ -61,9 +61,9 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
 async fn findings(args: &DiagnoseArgs, store: &Store, key: &RunKey, name: &str) -> Result<Vec<Finding>> {
     let mut run = store.read(key).await?;
     if let Some(label) = &args.scope.label {
-        view::count_apart(store, &mut run, label).await?;
+        view::count_separately(store, &mut run, label).await?;
     }
-    let told = run.info.options.cores;
+    let stored = run.info.options.cores;
     let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     if args.cores.cores.is_some_and(|cores| cores > 1) && cpu_scale_in_doubt(&run.info, most) {
         note(
@@ -71,7 +71,7 @@ async fn findings(args: &DiagnoseArgs, store: &Store, key: &RunKey, name: &str) 
              machine; state the scale with attach-cpu --cpu-scale",
         );
     }
-    let findings = diagnose(&run, &view::scope(&args.scope, &run.info), args.cores.cores.or(told))?;
+    let findings = diagnose(&run, &view::scope(&args.scope, &run.info), args.cores.cores.or(stored))?;
     for damage in &run.info.damage {
         note(&format!("partial: {}", damage_sentence(damage)));
     }

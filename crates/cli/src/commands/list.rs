@@ -66,7 +66,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&table(&runs, &sizes, args), args.output.format(), &mut output)?;
     output.finish()?;
-    parts.iter().for_each(|parts| tell_parts(parts, &names));
+    parts.iter().for_each(|parts| note_parts(parts, &names));
     left_out.end()
 }
 
@@ -79,7 +79,7 @@ fn is_of(key: &RunKey, of: &TestArgs) -> bool {
 }
 
 /// Prints which parts of a run are not merged.
-fn tell_parts(StoredParts { key, of, numbers, .. }: &StoredParts, names: &RunNames) {
+fn note_parts(StoredParts { key, of, numbers, .. }: &StoredParts, names: &RunNames) {
     let named: Vec<String> = numbers.iter().take(NAMED).map(u32::to_string).collect();
     let more = if numbers.len() > NAMED { ", …" } else { "" };
     let name = names.name(key);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn ages_are_told_in_the_largest_unit() {
         let now = "2026-11-22T12:00:00Z".parse().unwrap();
-        for (then, told) in [
+        for (then, shown) in [
             ("2026-11-22T11:59:30Z", Some("now")),
             ("2026-11-22T11:58:30Z", Some("1 minute")),
             ("2026-11-20T12:00:00Z", Some("2 days")),
@@ -190,7 +190,7 @@ mod tests {
             ("2027-01-01T00:00:00Z", Some("now")),
             ("yesterday", None),
         ] {
-            assert_eq!(age(then, now).as_deref(), told, "{then}");
+            assert_eq!(age(then, now).as_deref(), shown, "{then}");
         }
     }
 }

@@ -6,7 +6,7 @@ use perfpipe_analyze::format::counted;
 use perfpipe_ingest::store::StoredParts;
 use perfpipe_ingest::{MergeOptions, Progress, RunKey, Store};
 
-use super::ingest::{Told, summarise};
+use super::ingest::{SummaryOutput, summarise};
 use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::runs::{self, RunNames};
@@ -43,10 +43,10 @@ pub(crate) async fn run(args: &MergeArgs, store: &StoreArgs, progress: Progress)
     check_parts(&key, of, args.parts)?;
     let options = MergeOptions::default().with_max_rejects(args.max_rejects).with_replace(args.replace);
     let options = options.with_progress(progress);
-    let told = Told::begin(&args.output)?;
+    let summary = SummaryOutput::begin(&args.output)?;
     let is_new = store.info(&key).await.ok().flatten().is_none();
     let done = store.merge(&key, args.parts, &options).await?;
-    summarise(&done, &store, told, is_new).await?;
+    summarise(&done, &store, summary, is_new).await?;
     let run = RunNames::in_store(&store, &key).await;
     note(&format!("merged {} to {run}, and removed them", counted(args.parts.into(), "part")));
     Ok(())

@@ -126,7 +126,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let keys = &chosen.keys;
     let test = runs::only_test(keys)?;
     chosen.say_repeats(&args.runs.run);
-    tell_versions(chosen.stored.iter().filter(|run| keys.contains(&run.key)));
+    note_versions(chosen.stored.iter().filter(|run| keys.contains(&run.key)));
     let out = args.out.as_deref().unwrap_or(Path::new("perfpipe-report"));
     let open = |file| Ok::<_, anyhow::Error>((file, Output::open(Some(file))?));
     let file = args.output.as_deref().map(open).transpose()?;
@@ -173,7 +173,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
 }
 
 /// Prints that other versions of perfpipe stored some runs, since a figure may have been defined otherwise then.
-fn tell_versions<'a>(runs: impl Iterator<Item = &'a RunInfo>) {
+fn note_versions<'a>(runs: impl Iterator<Item = &'a RunInfo>) {
     let others: Vec<&str> = runs
         .map(|run| run.tool_version.as_str())
         .filter(|version| *version != env!("CARGO_PKG_VERSION"))
@@ -284,7 +284,7 @@ fn rules_of(args: &ReportArgs) -> Result<Vec<Rule>> {
 async fn read(store: &Store, key: &RunKey, rules: &[Rule], args: &ReportArgs) -> Result<StoredRun> {
     let mut run = view::read(store, key, &args.view).await?;
     for label in rules.iter().filter_map(Rule::label) {
-        view::count_apart(store, &mut run, label).await?;
+        view::count_separately(store, &mut run, label).await?;
     }
     Ok(run)
 }
@@ -410,12 +410,12 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
     let long = league.standings.iter().filter(|standing| standing.long_failures.is_some());
     let long: Vec<&str> = long.map(|standing| standing.framework.as_str()).collect();
     if format.is_for_people() && !long.is_empty() {
-        let told = format!("Count the failures of {}, too, with --include-failures.", long.join(", "));
-        writeln!(output, "\n{}", format.prose(&told))?;
+        let remedy = format!("Count the failures of {}, too, with --include-failures.", long.join(", "));
+        writeln!(output, "\n{}", format.prose(&remedy))?;
     }
     if format.is_for_people() && league.standings.iter().any(|standing| standing.cpu_scale_in_doubt) {
-        let told = "State the scale with --cpu-scale, of `perfpipe ingest` or of `perfpipe attach-cpu`.";
-        writeln!(output, "\n{}", format.prose(told))?;
+        let remedy = "State the scale with --cpu-scale, of `perfpipe ingest` or of `perfpipe attach-cpu`.";
+        writeln!(output, "\n{}", format.prose(remedy))?;
     }
     Ok(())
 }

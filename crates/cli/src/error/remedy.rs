@@ -263,7 +263,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
 
 /// The remedy for an error of the statistics.
 fn of_analyze(error: &Analyze) -> Option<String> {
-    let told = match error {
+    let remedy = match error {
         Analyze::NoPhase { phases, .. } if *phases == Phases::default() => {
             "Choose the seconds yourself (--from, --to)."
         }
@@ -275,7 +275,7 @@ fn of_analyze(error: &Analyze) -> Option<String> {
         Analyze::Counts(error) => return of_ingest(error),
         _ => return error.remedy(),
     };
-    Some(told.to_owned())
+    Some(remedy.to_owned())
 }
 
 #[cfg(test)]
@@ -384,8 +384,8 @@ mod tests {
             for line in text.lines().filter(|line| {
                 !line.trim_start().starts_with("//") && line.contains('"') && !line.contains("vegeta")
             }) {
-                let told = named(line).into_iter().find(|word| flags.iter().any(|flag| flag == word));
-                assert_eq!(told, None, "{}: {line}", path.display());
+                let flag = named(line).into_iter().find(|word| flags.iter().any(|flag| flag == word));
+                assert_eq!(flag, None, "{}: {line}", path.display());
             }
         }
     }

@@ -14,11 +14,11 @@ use crate::error::CliError;
 /// The pattern that messages show.
 const EXAMPLE: &str = "{framework}_{test}_r{repeat}.csv.gz";
 
-/// Sets what the name of a run's first log tells; of folders, how their logs are named.
+/// Sets what the name of a run's first log says; of folders, how their logs are named.
 ///
 /// # Errors
 /// If the pattern can't be read, the name does not follow it, or it names what another flag does.
-pub(crate) fn take(options: &mut IngestOptions, args: &PointArgs, files: &[PathBuf]) -> Result<()> {
+pub(crate) fn apply(options: &mut IngestOptions, args: &PointArgs, files: &[PathBuf]) -> Result<()> {
     let Some(pattern) = pattern(args, EXAMPLE)? else { return Ok(()) };
     refuse_both(options, args)?;
     let Some(file) = files.iter().find(|file| !file.is_dir()) else {

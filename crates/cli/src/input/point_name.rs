@@ -11,7 +11,7 @@ use perfpipe_ingest::run::is_numbered;
 use super::points::among;
 use crate::error::CliError;
 
-/// A framework at a level; the test is given apart.
+/// A framework at a level; the test is given separately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PointName {
     /// As it was written.

@@ -104,7 +104,7 @@ fn known(points: &[Point], what: &str, wanted: &str, part: impl Fn(&PointKey) ->
     let list = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let remedy = match names.iter().find(|name| is_alike(wanted, name)) {
         _ if names.is_empty() => "Store some: perfpipe ingest results/*.log --framework go.".to_owned(),
-        Some(alike) => format!("Did you mean {alike}?"),
+        Some(similar) => format!("Did you mean {similar}?"),
         None => format!("Choose one of these: {list}."),
     };
     Err(CliError::refused(format!("there are no points of the {what} {wanted}"), remedy).into())

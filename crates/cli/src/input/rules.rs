@@ -43,7 +43,7 @@ pub(crate) async fn read(
 ) -> Result<StoredRun> {
     let mut run = read_for(store, key, rules).await?;
     if let Some(label) = &scope.label {
-        view::count_apart(store, &mut run, label).await?;
+        view::count_separately(store, &mut run, label).await?;
     }
     view::top_level(store, &mut run, scope).await?;
     Ok(run)
@@ -53,7 +53,7 @@ pub(crate) async fn read(
 pub(crate) async fn read_for(store: &Store, key: &RunKey, rules: &[Rule]) -> Result<StoredRun> {
     let mut run = store.read(key).await?;
     for label in rules.iter().filter_map(Rule::label) {
-        view::count_apart(store, &mut run, label).await?;
+        view::count_separately(store, &mut run, label).await?;
     }
     Ok(run)
 }

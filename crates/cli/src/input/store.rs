@@ -21,7 +21,7 @@ const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 /// The environment variable that names a folder.
 const STORE: &str = "PERFPIPE_STORE";
 
-/// How the environment variables begin that tell of buckets.
+/// How the environment variables begin that configure access to buckets.
 const BUCKETS: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
 /// The largest number of stores suggested in the error on a missing one.
@@ -38,15 +38,15 @@ pub(crate) const BASELINE_FLAG: &FolderFlag = &FolderFlag("--baseline-store", No
 /// Opens the selected store, which need not exist yet.
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     match chosen(args)? {
-        Chosen::Database(url) => database(&url).await,
-        Chosen::Folder(path) => folder(&path, STORE_FLAG),
+        ChosenStore::Database(url) => database(&url).await,
+        ChosenStore::Folder(path) => folder(&path, STORE_FLAG),
     }
 }
 
 /// Opens the selected store as [`open`] does, with what is said of the samples that are sent to a database.
 pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store> {
     match (chosen(args)?, sent.placement()) {
-        (Chosen::Database(url), placement) => {
+        (ChosenStore::Database(url), placement) => {
             let config = config(&url)?;
             let config = sent.connections.into_iter().fold(config, PostgresConfig::with_connections);
             let config =
@@ -60,8 +60,8 @@ pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store
             }
             Ok(store)
         }
-        (Chosen::Folder(path), None) => folder(&path, STORE_FLAG),
-        (Chosen::Folder(path), Some((_, flag))) => Err(CliError::usage(
+        (ChosenStore::Folder(path), None) => folder(&path, STORE_FLAG),
+        (ChosenStore::Folder(path), Some((_, flag))) => Err(CliError::usage(
             format!("{flag} is for a Citus cluster, and the store is at {}", path.display()),
             "Name the cluster's coordinator with --database, or leave it out.",
         )
@@ -72,14 +72,14 @@ pub(crate) async fn open_with(args: &StoreArgs, sent: &SendArgs) -> Result<Store
 /// Opens the selected store for reading; it must exist.
 pub(crate) async fn existing(args: &StoreArgs) -> Result<Store> {
     match chosen(args)? {
-        Chosen::Database(url) => database(&url).await,
-        Chosen::Folder(path) => existing_folder(&path, STORE_FLAG),
+        ChosenStore::Database(url) => database(&url).await,
+        ChosenStore::Folder(path) => existing_folder(&path, STORE_FLAG),
     }
 }
 
 /// A store that was chosen, and is not opened yet.
 #[derive(Debug, PartialEq, Eq)]
-enum Chosen {
+enum ChosenStore {
     /// The folder at this path.
     Folder(PathBuf),
     /// The database at this URL.
@@ -87,10 +87,10 @@ enum Chosen {
 }
 
 /// Returns the store that the flags name, otherwise the environment, otherwise the default folder.
-fn chosen(args: &StoreArgs) -> Result<Chosen> {
+fn chosen(args: &StoreArgs) -> Result<ChosenStore> {
     match (&args.store, &args.database) {
-        (Some(path), _) => Ok(Chosen::Folder(path.clone())),
-        (None, Some(url)) => Ok(Chosen::Database(url.clone())),
+        (Some(path), _) => Ok(ChosenStore::Folder(path.clone())),
+        (None, Some(url)) => Ok(ChosenStore::Database(url.clone())),
         (None, None) => by_environment(environment(STORE), environment(DATABASE)),
     }
 }
@@ -99,16 +99,16 @@ fn chosen(args: &StoreArgs) -> Result<Chosen> {
 ///
 /// # Errors
 /// If it names two.
-fn by_environment(folder: Option<String>, database: Option<String>) -> Result<Chosen> {
+fn by_environment(folder: Option<String>, database: Option<String>) -> Result<ChosenStore> {
     match (folder, database) {
         (Some(_), Some(_)) => Err(CliError::usage(
             format!("{STORE} and {DATABASE} are both set, and each names another store"),
             "Unset one of them, or name the store with --store or --database.",
         )
         .into()),
-        (Some(folder), None) => Ok(Chosen::Folder(folder.into())),
-        (None, Some(url)) => Ok(Chosen::Database(url)),
-        (None, None) => Ok(Chosen::Folder(FOLDER.into())),
+        (Some(folder), None) => Ok(ChosenStore::Folder(folder.into())),
+        (None, Some(url)) => Ok(ChosenStore::Database(url)),
+        (None, None) => Ok(ChosenStore::Folder(FOLDER.into())),
     }
 }
 
@@ -153,7 +153,7 @@ fn refuse_lake(path: &Path) -> Result<()> {
     Err(CliError::usage(problem, format!("Name it as file://{}.", url.display())).into())
 }
 
-/// Returns what the environment tells of buckets: keys, regions, addresses of servers.
+/// Returns what the environment says of buckets: keys, regions, addresses of servers.
 fn bucket_settings() -> Vec<(String, String)> {
     let variables = std::env::vars_os();
     let texts =
@@ -234,14 +234,14 @@ mod tests {
             store: store.map(PathBuf::from),
             database: database.map(str::to_owned),
         };
-        assert_eq!(chosen(&flags(Some("a"), None)).unwrap(), Chosen::Folder("a".into()));
-        assert_eq!(chosen(&flags(None, Some("url"))).unwrap(), Chosen::Database("url".into()));
+        assert_eq!(chosen(&flags(Some("a"), None)).unwrap(), ChosenStore::Folder("a".into()));
+        assert_eq!(chosen(&flags(None, Some("url"))).unwrap(), ChosenStore::Database("url".into()));
         let of = |folder: Option<&str>, database: Option<&str>| {
             by_environment(folder.map(str::to_owned), database.map(str::to_owned))
         };
-        assert_eq!(of(Some("b"), None).unwrap(), Chosen::Folder("b".into()));
-        assert_eq!(of(None, Some("url")).unwrap(), Chosen::Database("url".into()));
-        assert_eq!(of(None, None).unwrap(), Chosen::Folder(FOLDER.into()));
+        assert_eq!(of(Some("b"), None).unwrap(), ChosenStore::Folder("b".into()));
+        assert_eq!(of(None, Some("url")).unwrap(), ChosenStore::Database("url".into()));
+        assert_eq!(of(None, None).unwrap(), ChosenStore::Folder(FOLDER.into()));
         assert!(of(Some("b"), Some("url")).unwrap_err().to_string().contains("both set"));
     }
 

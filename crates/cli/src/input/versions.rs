@@ -101,7 +101,7 @@ mod tests {
         ];
         let (frameworks, without) =
             by_framework(runs.clone(), &"tag:commit".parse().unwrap(), &RunNames::default());
-        let told: Vec<String> = frameworks
+        let shown: Vec<String> = frameworks
             .iter()
             .flat_map(|(name, versions)| versions.iter().map(move |version| (name, version)))
             .map(|(name, version)| {
@@ -109,7 +109,7 @@ mod tests {
                 format!("{name} {} {} {repeats:?}", version.name, version.start_ms)
             })
             .collect();
-        assert_eq!(told, ["go b 100 [1, 3]", "go a 200 [2, 4]", "nio b 50 [1]"]);
+        assert_eq!(shown, ["go b 100 [1, 3]", "go a 200 [2, 4]", "nio b 50 [1]"]);
         assert_eq!(without, [RunKey::new("go", "t").with_repeat(5)]);
         let (days, without) = by_framework(runs, &By::Day, &RunNames::default());
         assert_eq!((days.len(), days[0].1.len(), without.len()), (2, 1, 0));

@@ -47,7 +47,7 @@ pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
 pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<StoredRun> {
     let mut run = store.read(key).await?;
     if let Some(label) = &args.scope.label {
-        count_apart(store, &mut run, label).await?;
+        count_separately(store, &mut run, label).await?;
     }
     top_level(store, &mut run, &args.scope).await?;
     Ok(run)
@@ -67,7 +67,7 @@ pub(crate) async fn top_level(store: &Store, run: &mut StoredRun, args: &ScopeAr
 }
 
 /// Makes sure that a label has cells of its own; counts them from the samples if it shares them.
-pub(crate) async fn count_apart(store: &Store, run: &mut StoredRun, label: &str) -> Result<()> {
+pub(crate) async fn count_separately(store: &Store, run: &mut StoredRun, label: &str) -> Result<()> {
     if run.shares_cells(label) {
         let key = &run.info.key;
         note(&format!("label {label} shares its counts with others: reading the samples of {key}"));

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-pub(crate) use self::say::{be_quiet, note, sentence, tell, warn};
+pub(crate) use self::say::{be_quiet, note, print_message, sentence, warn};
 
 use self::target::{Target, folder_of, keep_rights, refuse_foreign_link};
 use self::unfinished::{Unfinished, go_on, piped};
@@ -30,7 +30,7 @@ pub(crate) enum Output {
     /// A file, which gets its name at the end.
     File {
         writer: BufWriter<Unfinished>,
-        place: Place,
+        place: FilePath,
     },
     /// A device or a pipe.
     Through {
@@ -40,7 +40,7 @@ pub(crate) enum Output {
 }
 
 /// The path of a file as the user gave it, and with links resolved.
-pub(crate) struct Place {
+pub(crate) struct FilePath {
     asked: PathBuf,
     end: PathBuf,
 }
@@ -63,7 +63,7 @@ impl Output {
                 let file = Unfinished::new(folder_of(&end))?;
                 keep_rights(file.file(), &end)?;
                 let writer = BufWriter::with_capacity(BUFFER, file);
-                Self::File { writer, place: Place { asked: path.to_owned(), end } }
+                Self::File { writer, place: FilePath { asked: path.to_owned(), end } }
             }
         })
     }

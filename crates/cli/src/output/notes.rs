@@ -9,7 +9,7 @@ use crate::error::with_flags;
 
 /// What is known beside a note when its remedy is looked for.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct NoteFacts<'a> {
     /// The name of the run.
     pub(crate) run: Option<&'a str>,
     /// A guess at what is wrong with the clocks, if the CPU readings miss the run.
@@ -17,13 +17,13 @@ pub(crate) struct Facts<'a> {
 }
 
 /// Prints a note, or a warning with its remedy; `before` comes first.
-pub(crate) fn print(said: &Note, before: &str, facts: Facts<'_>) {
+pub(crate) fn print(said: &Note, before: &str, facts: NoteFacts<'_>) {
     let text = format!("{before}{}", with_hint(said, facts));
     if said.is_warning() { warn(&text) } else { note(&text) }
 }
 
 /// Returns a note with what can be done about it.
-pub(crate) fn with_hint(said: &Note, facts: Facts<'_>) -> String {
+pub(crate) fn with_hint(said: &Note, facts: NoteFacts<'_>) -> String {
     let text = with_flags(said.to_string());
     match hint(said.kind(), facts) {
         Some(hint) => format!("{text}; {hint}"),
@@ -31,7 +31,7 @@ pub(crate) fn with_hint(said: &Note, facts: Facts<'_>) -> String {
     }
 }
 
-fn hint(kind: NoteKind, facts: Facts<'_>) -> Option<String> {
+fn hint(kind: NoteKind, facts: NoteFacts<'_>) -> Option<String> {
     let hint = match kind {
         NoteKind::LongLookback => "--cpu-lookback sets another time",
         NoteKind::CpuApart => return Some(of_clocks(facts)),
@@ -51,7 +51,7 @@ fn hint(kind: NoteKind, facts: Facts<'_>) -> Option<String> {
 }
 
 /// Returns what to do about CPU readings of another time than the run's.
-fn of_clocks(Facts { run, clock }: Facts<'_>) -> String {
+fn of_clocks(NoteFacts { run, clock }: NoteFacts<'_>) -> String {
     match (clock, run) {
         (Some(guess), _) => format!(
             "the clocks may differ by {}: ingest it again with {}, so that {} seconds have a reading",

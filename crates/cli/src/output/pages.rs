@@ -88,12 +88,12 @@ impl Subject<'_> {
 }
 
 /// The file names of the pages of a store's runs.
-pub(crate) struct Names {
+pub(crate) struct PageNames {
     /// The number of subjects for each name in lower case, of which the hash is kept: there may be many.
     shared: HashMap<u64, usize>,
 }
 
-impl Names {
+impl PageNames {
     /// Collects the names for the runs with these keys and their tests.
     pub(crate) fn of(keys: &[RunKey]) -> Self {
         let runs: BTreeSet<&RunKey> = keys.iter().collect();
@@ -267,7 +267,7 @@ fn in_format(page: &Page, format: PageFormat, scale: f64) -> Result<Option<(&'st
 pub(crate) struct Pages<'a> {
     out: &'a Path,
     options: PageOptions<'a>,
-    names: Names,
+    names: PageNames,
     written: Vec<PathBuf>,
     /// The pages of the one document, if they are to be one.
     document: Vec<Page>,
@@ -278,7 +278,14 @@ pub(crate) struct Pages<'a> {
 impl<'a> Pages<'a> {
     /// Creates the writer; `keys` are those of all runs of the store.
     pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, keys: &[RunKey]) -> Self {
-        Self { out, options, names: Names::of(keys), written: Vec::new(), document: Vec::new(), file: None }
+        Self {
+            out,
+            options,
+            names: PageNames::of(keys),
+            written: Vec::new(),
+            document: Vec::new(),
+            file: None,
+        }
     }
 
     /// Writes the one document to a file that was named and opened, instead of into the folder.
@@ -346,12 +353,12 @@ impl<'a> Pages<'a> {
 mod tests {
     use super::*;
 
-    fn names(keys: &[(&str, &str)]) -> Names {
+    fn names(keys: &[(&str, &str)]) -> PageNames {
         let key = |(framework, test): &(&str, &str)| RunKey::new(*framework, *test);
-        Names::of(&keys.iter().map(key).collect::<Vec<_>>())
+        PageNames::of(&keys.iter().map(key).collect::<Vec<_>>())
     }
 
-    fn page_of_run(names: &Names, framework: &str, test: &str) -> String {
+    fn page_of_run(names: &PageNames, framework: &str, test: &str) -> String {
         names.page(Subject::Run(&RunKey::new(framework, test)), &[])
     }
 

@@ -22,17 +22,17 @@ pub(crate) fn is_quiet() -> bool {
 /// Prints a note to standard error, on one line, unless notes are not wanted (`--quiet`).
 pub(crate) fn note(text: &str) {
     if !is_quiet() {
-        tell(text);
+        print_message(text);
     }
 }
 
 /// Prints to standard error that something may be wrong, on one line: what, and what to do.
 pub(crate) fn warn(text: &str) {
-    tell(&format!("warning: {text}"));
+    print_message(&format!("warning: {text}"));
 }
 
 /// Prints a message to standard error, on one line, whether notes are wanted or not.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn print_message(text: &str) {
     // If standard error is closed, nobody reads the message.
     let _ = writeln!(io::stderr(), "{}", sentence(text));
 }

@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn files_are_told_on_one_line() {
-        let told = |files: &[&str]| written(&files.iter().map(PathBuf::from).collect::<Vec<_>>());
-        assert_eq!(told(&[]), None);
-        assert_eq!(told(&["charts/a.svg"]).unwrap(), "charts/a.svg");
-        assert_eq!(told(&["charts/a_1.5.svg", "charts/a_1.5.pdf"]).unwrap(), "charts/a_1.5.{svg,pdf}");
+        let listed = |files: &[&str]| written(&files.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(listed(&[]), None);
+        assert_eq!(listed(&["charts/a.svg"]).unwrap(), "charts/a.svg");
+        assert_eq!(listed(&["charts/a_1.5.svg", "charts/a_1.5.pdf"]).unwrap(), "charts/a_1.5.{svg,pdf}");
         let several = ["charts/a.svg", "charts/a.pdf", "charts/b.svg", "charts/b.pdf", "charts/r.html"];
-        assert_eq!(told(&several).unwrap(), "5 files into charts: 2 svg, 2 pdf, 1 html");
-        assert_eq!(told(&["a.1", "b.1"]).unwrap(), "2 files into .");
+        assert_eq!(listed(&several).unwrap(), "5 files into charts: 2 svg, 2 pdf, 1 html");
+        assert_eq!(listed(&["a.1", "b.1"]).unwrap(), "2 files into .");
     }
 }

@@ -5,7 +5,7 @@ use crate::layout::frame::{Frame, Rect, TimeAxis};
 use crate::layout::legend::Legend;
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
-use crate::output::part::{Figure, Part};
+use crate::output::part::{PageFigure, PagePart};
 
 /// The height of the labels of a time axis, in points.
 pub(crate) const TIME_LABELS: f64 = 15.0;
@@ -52,7 +52,7 @@ pub(crate) fn draw(
 ) -> Frame {
     let legend = chart.legend();
     let top = area.top - legend.height(area.width());
-    drawing.begin(Part::Figure(Figure::new(&legend.heading, chart.alt(), top)));
+    drawing.begin(PagePart::Figure(PageFigure::new(&legend.heading, chart.alt(), top)));
     legend.draw(drawing, area.rows(top, area.top));
     let axis = chart.axis();
     let frame = Frame { area, time, scale: axis.as_ref().map_or(Scale::Linear(1.0), |axis| axis.scale) };

@@ -5,7 +5,7 @@ use crate::layout::frame::Rect;
 use crate::layout::ticks::Steps;
 use crate::marks::stairs::OVERLAP;
 use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{Figure, Part};
+use crate::output::part::{PageFigure, PagePart};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
 use crate::style::{ColorBy, Palette};
 use crate::text::number::{count, measured};
@@ -39,7 +39,7 @@ impl ColorBar {
         let top = self.axis.scale.top();
         let top = if top.fract() == 0.0 { count(top as u64) } else { measured(top) };
         let alt = format!("Colours: {} from 0 to {top}.", self.by.noun());
-        drawing.begin(Part::Figure(Figure::new("Colours", alt, area.top)));
+        drawing.begin(PagePart::Figure(PageFigure::new("Colours", alt, area.top)));
         let bar = Rect { left: area.right + WIDTHS.0, right: area.right + WIDTHS.0 + WIDTHS.1, ..area };
         let y = |share: f64| bar.bottom - share * bar.height();
         for step in 0..STEPS {

@@ -16,9 +16,9 @@ const WIDTH: f64 = 1.3;
 const NOTHING: f64 = 40.0;
 
 /// The chart of CPU.
-pub(crate) struct Cpu<'a>(pub(crate) &'a Run<'a>);
+pub(crate) struct CpuChart<'a>(pub(crate) &'a RunData<'a>);
 
-impl Chart for Cpu<'_> {
+impl Chart for CpuChart<'_> {
     fn legend(&self) -> Legend {
         let Self(run) = self;
         let mut entries = Vec::new();
@@ -60,7 +60,7 @@ impl Chart for Cpu<'_> {
     }
 }
 
-impl Cpu<'_> {
+impl CpuChart<'_> {
     fn max(&self) -> Option<f64> {
         self.0.columns.columns.iter().filter_map(|column| Some(column.cpu?.max)).reduce(f64::max)
     }

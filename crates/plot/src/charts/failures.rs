@@ -2,11 +2,11 @@
 
 use super::chart::{Chart, Height};
 use super::run::Run;
-use crate::columns::Column;
+use crate::columns::TimeColumn;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::marks::stairs::{self, Step};
+use crate::marks::stairs::{self, StairStep};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE};
 use crate::text::number::count;
@@ -18,9 +18,9 @@ const LEAST: (f64, f64) = (1.6, 0.7);
 const GREATEST: Color = Color(0x99, 0x99, 0x99);
 
 /// The chart of failures per second.
-pub(crate) struct Failures<'a>(pub(crate) &'a Run<'a>);
+pub(crate) struct FailuresChart<'a>(pub(crate) &'a RunData<'a>);
 
-impl Chart for Failures<'_> {
+impl Chart for FailuresChart<'_> {
     fn legend(&self) -> Legend {
         let seconds = &self.0.timeline.seconds;
         let worst = seconds.iter().rev().max_by_key(|second| second.failures);
@@ -57,17 +57,17 @@ impl Chart for Failures<'_> {
     }
 }
 
-impl Failures<'_> {
+impl FailuresChart<'_> {
     /// Draws a bar for each column that has failures.
-    fn bars(&self, drawing: &mut Drawing, frame: &Frame, color: Color, value: impl Fn(&Column) -> f64) {
+    fn bars(&self, drawing: &mut Drawing, frame: &Frame, color: Color, value: impl Fn(&TimeColumn) -> f64) {
         let bottom = frame.area.bottom;
-        let step = |column: &Column| {
+        let step = |column: &TimeColumn| {
             let (left, right) = (frame.x(column.start), frame.x(column.end));
             let top = frame.y(value(column)).min(bottom - LEAST.0);
             let right = right.max((left + LEAST.1).min(frame.area.right));
-            (column.failures.max > 0.0).then_some(Step { left, right, top, bottom, color })
+            (column.failures.max > 0.0).then_some(StairStep { left, right, top, bottom, color })
         };
-        let steps: Vec<Step> = self.0.columns.columns.iter().filter_map(step).collect();
+        let steps: Vec<StairStep> = self.0.columns.columns.iter().filter_map(step).collect();
         stairs::draw(drawing, &steps);
     }
 }

@@ -17,11 +17,11 @@ const WIDTH: f64 = 1.1;
 const HEIGHT: f64 = 34.0;
 
 /// The chart of the load.
-pub(crate) struct Load<'a>(&'a Run<'a>);
+pub(crate) struct LoadChart<'a>(&'a RunData<'a>);
 
-impl<'a> Load<'a> {
+impl<'a> LoadChart<'a> {
     /// Returns the chart; `None` if the colours show the load already, or the log does not have it.
-    pub(crate) fn new(run: &'a Run<'a>) -> Option<Self> {
+    pub(crate) fn new(run: &'a RunData<'a>) -> Option<Self> {
         (run.style.color_by != ColorBy::Load && run.summary().load_max.is_some()).then_some(Self(run))
     }
 
@@ -30,7 +30,7 @@ impl<'a> Load<'a> {
     }
 }
 
-impl Chart for Load<'_> {
+impl Chart for LoadChart<'_> {
     fn legend(&self) -> Legend {
         let most = format!("at most {} threads", measured(self.most()));
         let entries = vec![Entry::new(Swatch::Line(SOFT, WIDTH), most)];
@@ -51,7 +51,11 @@ impl Chart for Load<'_> {
     }
 
     fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
-        let values = |column: &crate::columns::Column| column.load;
-        Line { values, color: |_: &_| SOFT, width: WIDTH }.draw(drawing, frame, &self.0.columns.columns);
+        let values = |column: &crate::columns::TimeColumn| column.load;
+        ColumnLine { values, color: |_: &_| SOFT, width: WIDTH }.draw(
+            drawing,
+            frame,
+            &self.0.columns.columns,
+        );
     }
 }

@@ -69,7 +69,7 @@ impl Reach {
         }
     }
 
-    /// Tells how many seconds lie beyond the axis, and how far.
+    /// Says how many seconds lie beyond the axis, and how far.
     pub(crate) fn note(&self) -> Option<String> {
         let seconds = counted(self.beyond as u64, "second");
         let note = format!("▲ {seconds} with few requests beyond the axis, up to {}", response(self.max));
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn few_requests_do_not_set_the_axis() {
         assert_eq!(reach(&[]), (20.0, None));
-        let told = "▲ 1 second with few requests beyond the axis, up to 249 ms";
-        assert_eq!(reach(&[(99, 2, 249.0)]), (20.0, Some(told.to_owned())));
-        let told = "▲ 2 seconds with few requests beyond the axis, up to 12.0 s";
-        assert_eq!(reach(&[(0, 99, 12_000.0), (99, 2, 249.0)]), (20.0, Some(told.to_owned())));
+        let note = "▲ 1 second with few requests beyond the axis, up to 249 ms";
+        assert_eq!(reach(&[(99, 2, 249.0)]), (20.0, Some(note.to_owned())));
+        let note = "▲ 2 seconds with few requests beyond the axis, up to 12.0 s";
+        assert_eq!(reach(&[(0, 99, 12_000.0), (99, 2, 249.0)]), (20.0, Some(note.to_owned())));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use perfpipe_analyze::format::counted;
 
 use super::chart::{Chart, Height};
 use super::run::Run;
-use crate::columns::{Column, Spread};
+use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::ticks::{Steps, Values};
-use crate::marks::stairs::{self, Step};
+use crate::marks::stairs::{self, StairStep};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE, INK, PAPER};
 use crate::text::number::{count, measured, percent};
@@ -24,9 +24,9 @@ const LEAST: f64 = 0.6;
 const TINTS: (f64, f64) = (0.3, 0.65);
 
 /// The chart of requests per second.
-pub(crate) struct Requests<'a>(pub(crate) &'a Run<'a>);
+pub(crate) struct RequestsChart<'a>(pub(crate) &'a RunData<'a>);
 
-impl Chart for Requests<'_> {
+impl Chart for RequestsChart<'_> {
     fn legend(&self) -> Legend {
         let Self(run) = self;
         let mut entries = Vec::new();
@@ -88,10 +88,16 @@ impl Chart for Requests<'_> {
     }
 }
 
-impl Requests<'_> {
-    fn successes(&self, drawing: &mut Drawing, frame: &Frame, tint: f64, value: impl Fn(Spread) -> f64) {
+impl RequestsChart<'_> {
+    fn successes(
+        &self,
+        drawing: &mut Drawing,
+        frame: &Frame,
+        tint: f64,
+        value: impl Fn(ColumnSpread) -> f64,
+    ) {
         let scale = &self.0.scale;
-        let value = |c: &Column| c.successes.map_or(0.0, &value);
+        let value = |c: &TimeColumn| c.successes.map_or(0.0, &value);
         self.bars(drawing, frame, |c| (0.0, value(c), scale.color(c.measure).tint(tint)));
     }
 
@@ -99,7 +105,7 @@ impl Requests<'_> {
     fn failures(&self, drawing: &mut Drawing, frame: &Frame) {
         // In binned charts, small bars among the shades would look like a line; the strip below shows every failure.
         let least = if self.0.columns.binned() { LEAST } else { 0.0 };
-        let seen = |c: &Column| frame.y(0.0) - frame.y(c.failures.mean) >= least;
+        let seen = |c: &TimeColumn| frame.y(0.0) - frame.y(c.failures.mean) >= least;
         self.bars(drawing, frame, |c| {
             let failures = if seen(c) { c.failures.mean } else { 0.0 };
             (mean(c), mean(c) + failures, FAILURE)
@@ -107,15 +113,15 @@ impl Requests<'_> {
     }
 
     /// Draws a bar for each column, from one value to another.
-    fn bars(&self, drawing: &mut Drawing, frame: &Frame, bar: impl Fn(&Column) -> (f64, f64, Color)) {
-        let step = |column: &Column| {
+    fn bars(&self, drawing: &mut Drawing, frame: &Frame, bar: impl Fn(&TimeColumn) -> (f64, f64, Color)) {
+        let step = |column: &TimeColumn| {
             let (low, high, color) = bar(column);
             let (left, right) = edges(frame, column);
             let bottom = frame.y(low);
             let top = frame.y(high).min(bottom - LEAST);
-            (high > low).then_some(Step { left, right, top, bottom, color })
+            (high > low).then_some(StairStep { left, right, top, bottom, color })
         };
-        let steps: Vec<Step> = self.0.columns.columns.iter().filter_map(step).collect();
+        let steps: Vec<StairStep> = self.0.columns.columns.iter().filter_map(step).collect();
         stairs::draw(drawing, &steps);
     }
 
@@ -132,16 +138,16 @@ impl Requests<'_> {
 }
 
 /// Returns the mean of a column's successes; 0 if none are drawn.
-fn mean(column: &Column) -> f64 {
+fn mean(column: &TimeColumn) -> f64 {
     column.successes.map_or(0.0, |spread| spread.mean)
 }
 
-fn greatest(column: &Column) -> f64 {
+fn greatest(column: &TimeColumn) -> f64 {
     column.successes.map_or(0.0, |spread| spread.max)
 }
 
 /// Returns a bar's left and right edge: those of the column, inset if the column is wide.
-fn edges(frame: &Frame, column: &Column) -> (f64, f64) {
+fn edges(frame: &Frame, column: &TimeColumn) -> (f64, f64) {
     let (left, right) = (frame.x(column.start), frame.x(column.end));
     let width = right - left;
     if width < WIDE {

@@ -5,7 +5,7 @@ use perfpipe_analyze::Second;
 use super::chart::{Chart, Height};
 use super::reach::Reach;
 use super::run::Run;
-use crate::columns::{Column, Spread};
+use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
@@ -22,8 +22,8 @@ const THICK: f64 = 1.9;
 const THIN: f64 = 0.85;
 
 /// The chart of response times.
-pub(crate) struct Response<'a> {
-    run: &'a Run<'a>,
+pub(crate) struct ResponseChart<'a> {
+    run: &'a RunData<'a>,
     /// All percentiles but the highest, as indexes in the timeline's list, in ascending order.
     thin: Vec<usize>,
     /// The highest percentile, as an index in the timeline's list.
@@ -34,9 +34,9 @@ pub(crate) struct Response<'a> {
     unit: f64,
 }
 
-impl<'a> Response<'a> {
+impl<'a> ResponseChart<'a> {
     /// Creates the chart of a run.
-    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+    pub(crate) fn new(run: &'a RunData<'a>) -> Self {
         let percentiles = &run.timeline.percentiles;
         let mut thin: Vec<usize> = (0..percentiles.len()).collect();
         thin.sort_by(|&a, &b| f64::total_cmp(&name(percentiles, a), &name(percentiles, b)));
@@ -60,10 +60,10 @@ impl<'a> Response<'a> {
         format!("p{}", trimmed(name(&self.run.timeline.percentiles, at)))
     }
 
-    fn values(&self, column: &Column, at: usize) -> Option<Spread> {
+    fn values(&self, column: &TimeColumn, at: usize) -> Option<ColumnSpread> {
         let spread = column.percentiles.get(at).copied().flatten()?;
         let unit = self.unit;
-        Some(Spread { mean: spread.mean / unit, min: spread.min / unit, max: spread.max / unit })
+        Some(ColumnSpread { mean: spread.mean / unit, min: spread.min / unit, max: spread.max / unit })
     }
 }
 
@@ -77,7 +77,7 @@ fn name(percentiles: &[f64], at: usize) -> f64 {
     percentiles.get(at).copied().unwrap_or_default()
 }
 
-impl Chart for Response<'_> {
+impl Chart for ResponseChart<'_> {
     fn legend(&self) -> Legend {
         if self.axis().is_err() {
             return Legend { heading: self.heading(), entries: Vec::new(), notes: Vec::new() };
@@ -137,12 +137,12 @@ impl Chart for Response<'_> {
             }
         }
         for (at, color) in self.thin_lines() {
-            let values = |column: &Column| self.values(column, at);
-            Line { values, color: |_: &Column| color, width: THIN }.draw(drawing, frame, columns);
+            let values = |column: &TimeColumn| self.values(column, at);
+            ColumnLine { values, color: |_: &TimeColumn| color, width: THIN }.draw(drawing, frame, columns);
         }
-        let is_beyond = |column: &&Column| {
+        let is_beyond = |column: &&TimeColumn| {
             column.percentiles.iter().flatten().any(|spread| spread.max / self.unit > frame.scale.top())
         };
-        beyond::draw(drawing, frame, columns.iter().filter(is_beyond).map(Column::middle), INK);
+        beyond::draw(drawing, frame, columns.iter().filter(is_beyond).map(TimeColumn::middle), INK);
     }
 }

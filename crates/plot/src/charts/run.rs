@@ -2,15 +2,15 @@
 
 use perfpipe_analyze::{Second, Summary, Timeline};
 
-use crate::columns::{self, Column, Columns, Spread};
+use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::Frame;
 use crate::layout::legend::Swatch;
 use crate::marks::line::Line;
-use crate::marks::stairs::{self, Step};
+use crate::marks::stairs::{self, StairStep};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, ColorScale, NEUTRAL};
 use crate::style::{Style, Times};
-use crate::text::clock::{Clock, duration, stamp};
+use crate::text::clock::{RunClock, duration, stamp};
 
 /// How much a band is mixed with white, as a share.
 const BAND: f64 = 0.6;
@@ -20,24 +20,25 @@ const EDGE: f64 = 0.4;
 const EDGE_TINT: f64 = 0.35;
 
 /// A run with the data that all its charts need.
-pub(crate) struct Run<'a> {
+pub(crate) struct RunData<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) style: &'a Style,
-    pub(crate) columns: Columns,
+    pub(crate) columns: RunColumns,
     pub(crate) scale: ColorScale,
     /// The clock of the time axis; `None` if it has the time since the start.
-    pub(crate) clock: Option<Clock>,
+    pub(crate) clock: Option<RunClock>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunData<'a> {
     pub(crate) fn new(timeline: &'a Timeline, style: &'a Style) -> Self {
         let (first, end) = columns::span(timeline);
         let by = style.color_by;
         Self {
             timeline,
             style,
-            clock: (style.times == Times::Clock).then(|| Clock::new(timeline.info.t0_ms, &style.time_zone)),
-            columns: Columns::new(timeline, columns::width(end - first), by),
+            clock: (style.times == Times::RunClock)
+                .then(|| RunClock::new(timeline.info.t0_ms, &style.time_zone)),
+            columns: RunColumns::new(timeline, columns::width(end - first), by),
             scale: ColorScale::new(
                 style.palette,
                 timeline.seconds.iter().filter_map(|second| columns::measure(second, by)),
@@ -96,13 +97,13 @@ impl<'a> Run<'a> {
         drawing: &mut Drawing,
         frame: &Frame,
         width: f64,
-        values: impl Fn(&Column) -> Option<Spread>,
+        values: impl Fn(&TimeColumn) -> Option<ColumnSpread>,
     ) {
-        let color = |column: &Column| self.scale.color(column.measure);
+        let color = |column: &TimeColumn| self.scale.color(column.measure);
         if self.columns.binned() {
             self.band(drawing, frame, &values, color);
         }
-        Line { values, color, width }.draw(drawing, frame, &self.columns.columns);
+        ColumnLine { values, color, width }.draw(drawing, frame, &self.columns.columns);
     }
 
     /// Draws the band between the columns' minima and maxima.
@@ -110,16 +111,16 @@ impl<'a> Run<'a> {
         &self,
         drawing: &mut Drawing,
         frame: &Frame,
-        values: impl Fn(&Column) -> Option<Spread>,
-        color: impl Fn(&Column) -> Color,
+        values: impl Fn(&TimeColumn) -> Option<ColumnSpread>,
+        color: impl Fn(&TimeColumn) -> Color,
     ) {
-        let step = |column: &Column| {
-            let Spread { min, max, .. } = values(column)?;
+        let step = |column: &TimeColumn| {
+            let ColumnSpread { min, max, .. } = values(column)?;
             let (left, right) = (frame.x(column.start), frame.x(column.end));
             let (top, bottom) = (frame.y(max), frame.y(min));
-            (top < bottom).then(|| Step { left, right, top, bottom, color: color(column).tint(BAND) })
+            (top < bottom).then(|| StairStep { left, right, top, bottom, color: color(column).tint(BAND) })
         };
-        let steps: Vec<Step> = self.columns.columns.iter().filter_map(step).collect();
+        let steps: Vec<StairStep> = self.columns.columns.iter().filter_map(step).collect();
         stairs::draw(drawing, &steps);
         self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.min)), &color);
         self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.max)), &color);
@@ -130,10 +131,10 @@ impl<'a> Run<'a> {
         &self,
         drawing: &mut Drawing,
         frame: &Frame,
-        values: impl Fn(&Column) -> Option<Spread>,
-        color: impl Fn(&Column) -> Color,
+        values: impl Fn(&TimeColumn) -> Option<ColumnSpread>,
+        color: impl Fn(&TimeColumn) -> Color,
     ) {
-        let color = |column: &Column| color(column).tint(EDGE_TINT);
-        Line { values, color, width: EDGE }.draw(drawing, frame, &self.columns.columns);
+        let color = |column: &TimeColumn| color(column).tint(EDGE_TINT);
+        ColumnLine { values, color, width: EDGE }.draw(drawing, frame, &self.columns.columns);
     }
 }

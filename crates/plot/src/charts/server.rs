@@ -4,8 +4,8 @@ use perfpipe_analyze::SeriesBySecond;
 
 use super::chart::{Chart, Height};
 use super::run::Run;
-use super::shared::{MOST, Scaled};
-use crate::columns::Column;
+use super::shared::{MOST, ScaledSeries};
+use crate::columns::TimeColumn;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend};
@@ -20,21 +20,21 @@ const WIDTH: f64 = 1.3;
 const NOTHING: f64 = 40.0;
 
 /// The chart of one of a run's series.
-pub(crate) struct Server<'a> {
-    run: &'a Run<'a>,
+pub(crate) struct ServerChart<'a> {
+    run: &'a RunData<'a>,
     series: &'a SeriesBySecond,
     /// Its place among the run's series.
     at: usize,
-    scaled: Scaled,
+    scaled: ScaledSeries,
 }
 
 /// Returns the charts of a run's series.
-pub(crate) fn charts<'a>(run: &'a Run<'a>) -> impl Iterator<Item = Server<'a>> {
+pub(crate) fn charts<'a>(run: &'a RunData<'a>) -> impl Iterator<Item = ServerChart<'a>> {
     let series = run.timeline.series.iter().enumerate().take(MOST);
-    series.map(|(at, series)| Server { run, series, at, scaled: Scaled::of(series) })
+    series.map(|(at, series)| ServerChart { run, series, at, scaled: ScaledSeries::of(series) })
 }
 
-impl Chart for Server<'_> {
+impl Chart for ServerChart<'_> {
     fn legend(&self) -> Legend {
         let Self { run, series, scaled, .. } = self;
         let (mut entries, mut notes) = (Vec::new(), Vec::new());
@@ -79,7 +79,7 @@ impl Chart for Server<'_> {
 
     fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
         let factor = self.scaled.factor;
-        let value = |column: &Column| {
+        let value = |column: &TimeColumn| {
             column.series.get(self.at).copied().flatten().map(|spread| spread.divided_by(factor))
         };
         self.run.scale_line_over(drawing, frame, WIDTH, value);

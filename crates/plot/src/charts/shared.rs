@@ -2,7 +2,7 @@
 
 use perfpipe_analyze::{SeriesBySecond, Timeline};
 
-use crate::columns::{Column, Spread};
+use crate::columns::{ColumnSpread, TimeColumn};
 use crate::output::drawing::Text;
 
 /// The largest number of series on a page: more would leave no height for their charts.
@@ -10,14 +10,14 @@ pub(super) const MOST: usize = 4;
 
 /// A series of several runs, by name and unit.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shared {
+pub(crate) struct SharedSeries {
     pub(crate) name: String,
     /// The unit as given at the ingest.
     given: String,
-    pub(crate) scaled: Scaled,
+    pub(crate) scaled: ScaledSeries,
 }
 
-impl Shared {
+impl SharedSeries {
     /// Returns the series that have values in any of the runs, as many as there is room for on a page, and the number of
     /// those left out. The same name with another unit is another series.
     pub(crate) fn of_runs(runs: &[&Timeline]) -> (Vec<Self>, usize) {
@@ -27,7 +27,7 @@ impl Shared {
         keys.dedup();
         let shared = |(name, unit): &(&str, &str)| {
             let same = all().filter(|series| series.name == *name && series.unit == *unit);
-            let scaled = Scaled::of_all(unit, same);
+            let scaled = ScaledSeries::of_all(unit, same);
             Self { name: (*name).to_owned(), given: (*unit).to_owned(), scaled }
         };
         (keys.iter().take(MOST).map(shared).collect(), keys.len().saturating_sub(MOST))
@@ -45,7 +45,7 @@ impl Shared {
     }
 
     /// Returns the values of a run in one of its columns.
-    pub(crate) fn values(&self, run: &Timeline, column: &Column) -> Option<Spread> {
+    pub(crate) fn values(&self, run: &Timeline, column: &TimeColumn) -> Option<ColumnSpread> {
         let (at, _) = self.find(run)?;
         Some(column.series.get(at).copied().flatten()?.divided_by(self.scaled.factor))
     }
@@ -58,7 +58,7 @@ impl Shared {
 
 /// A series in a unit in which its greatest value has few digits.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Scaled {
+pub(crate) struct ScaledSeries {
     /// What the values are to be divided by.
     pub(crate) factor: f64,
     /// The name of the unit.
@@ -67,7 +67,7 @@ pub(crate) struct Scaled {
     below: bool,
 }
 
-impl Scaled {
+impl ScaledSeries {
     /// Returns the unit for a series: bytes in KiB, MiB and so on, all others as they are.
     pub(crate) fn of(series: &SeriesBySecond) -> Self {
         Self::of_all(&series.unit, std::iter::once(series))
@@ -105,7 +105,8 @@ mod tests {
     #[test]
     fn bytes_are_told_in_a_unit_that_fits() {
         let of = |unit: &str, max: f64| {
-            let scaled = Scaled::of(&SeriesBySecond::new("x", unit, 0, vec![None, Some(max), Some(0.0)]));
+            let scaled =
+                ScaledSeries::of(&SeriesBySecond::new("x", unit, 0, vec![None, Some(max), Some(0.0)]));
             (scaled.factor, scaled.unit, scaled.below)
         };
         assert_eq!(of("bytes", 7_798_784.0), (1_048_576.0, "MiB".to_owned(), false));

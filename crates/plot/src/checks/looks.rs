@@ -45,8 +45,8 @@ fn assert_tidy(name: &str, page: &Page) {
         assert!(inside, "{name}: {text:?} leaves the page");
         for other in texts.iter().skip(at + 1) {
             let [l, t, r, b] = bounds(other);
-            let apart = right <= l || r <= left || bottom <= t || b <= top;
-            assert!(apart, "{name}: {text:?} lies over {other:?}");
+            let is_clear = right <= l || r <= left || bottom <= t || b <= top;
+            assert!(is_clear, "{name}: {text:?} lies over {other:?}");
         }
     }
 }
@@ -58,7 +58,7 @@ fn no_text_overlaps_or_leaves_the_page() {
             for color_by in [ColorBy::Load, ColorBy::Cpu, ColorBy::Throughput] {
                 let style = Style { paper, color_by, cpu_max: Some(7200.0), ..Style::default() };
                 assert_tidy(name, &Page::run(&run, &style));
-                let style = style.with_times(Times::Clock).with_log_scale(true);
+                let style = style.with_times(Times::RunClock).with_log_scale(true);
                 assert_tidy(name, &Page::run(&run, &style));
             }
         }
@@ -97,17 +97,21 @@ fn sweeps_are_tidy_and_name_their_knee() {
             let page = Page::sweep(&sweep, &Style { paper, ..Style::default() });
             assert_tidy(name, &page);
             let drawn = texts(page.drawing());
-            let told = |words: &str| drawn.iter().any(|text| text.text.contains(words));
-            let (begun_before, begun_beyond) = (told("Knee: 23"), told("Knee: at or below 30"));
+            let has_text = |words: &str| drawn.iter().any(|text| text.text.contains(words));
+            let (begun_before, begun_beyond) = (has_text("Knee: 23"), has_text("Knee: at or below 30"));
             let expected = sweep.knee.map(|knee| knee.begins_beyond);
             assert_eq!(
                 (begun_before, begun_beyond),
                 (expected == Some(false), expected == Some(true)),
                 "{name}"
             );
-            assert_eq!(told("throughput does not grow beyond the least load"), name == "falling", "{name}");
+            assert_eq!(
+                has_text("throughput does not grow beyond the least load"),
+                name == "falling",
+                "{name}"
+            );
             let few = sweep.steps.len() < 3;
-            assert_eq!(told("too few load levels to find a knee"), few, "{name}");
+            assert_eq!(has_text("too few load levels to find a knee"), few, "{name}");
         }
     }
 }

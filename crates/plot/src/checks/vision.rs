@@ -60,9 +60,9 @@ fn least_difference(colors: &[Color]) -> (f64, String) {
         for (at, one) in colors.iter().enumerate() {
             for other in &colors[at + 1..] {
                 let (a, b) = (seen(*one, eyes), seen(*other, eyes));
-                let apart = (0..3).map(|at| (a[at] - b[at]).powi(2)).sum::<f64>().sqrt();
-                if apart < least.0 {
-                    least = (apart, format!("{one:?} and {other:?} to {name} eyes"));
+                let distance = (0..3).map(|at| (a[at] - b[at]).powi(2)).sum::<f64>().sqrt();
+                if distance < least.0 {
+                    least = (distance, format!("{one:?} and {other:?} to {name} eyes"));
                 }
             }
         }
@@ -70,9 +70,9 @@ fn least_difference(colors: &[Color]) -> (f64, String) {
     least
 }
 
-fn assert_apart(colors: &[Color], least: f64) {
-    let (apart, what) = least_difference(colors);
-    assert!(apart >= least, "{what} are {apart:.1} apart, not {least}");
+fn assert_distinct(colors: &[Color], least: f64) {
+    let (distance, what) = least_difference(colors);
+    assert!(distance >= least, "{what} are {distance:.1} apart, not {least}");
 }
 
 /// The contrast of two colours (WCAG 2).
@@ -84,7 +84,7 @@ fn contrast(one: Color, other: Color) -> f64 {
 
 #[test]
 fn simulation_knows_what_is_known() {
-    // Black and white differ by 100 for all; pure red and a dark green of the same lightness look alike to protan eyes.
+    // Black and white differ by 100 for all; pure red and a dark green of the same lightness look equal to protan eyes.
     assert!((least_difference(&[Color(0, 0, 0), Color(255, 255, 255)]).0 - 100.0).abs() < 0.1);
     assert!((contrast(Color(0, 0, 0), Color(255, 255, 255)) - 21.0).abs() < 1e-3);
     let [red, olive] = [Color(0xff, 0, 0), Color(0x6c, 0x5f, 0)];
@@ -99,9 +99,9 @@ fn simulation_knows_what_is_known() {
 fn frameworks_lines_can_be_told_apart_by_anyone() {
     // The dark background is `--paper` in the HTML report.
     for (colors, ground) in [(SERIES, Color(0xff, 0xff, 0xff)), (SERIES_DARK, Color(0x16, 0x19, 0x1d))] {
-        assert_apart(&colors, 20.0);
-        assert_apart(&colors[..6], 26.0);
-        assert_apart(&colors[..4], 35.0);
+        assert_distinct(&colors, 20.0);
+        assert_distinct(&colors[..6], 26.0);
+        assert_distinct(&colors[..4], 35.0);
         for color in colors {
             assert!(contrast(color, ground) >= 3.0, "{color:?}");
         }
@@ -132,8 +132,8 @@ fn failures_can_be_told_from_successes_at_any_load_by_anyone() {
         assert!(contrast(failure[scheme], paper[scheme]) >= 4.5, "a text about failures");
         for step in 0..16 {
             let load = low[scheme].toward(high[scheme], f64::from(step) / 15.0);
-            assert_apart(&[load, failure[scheme]], 25.0);
-            assert_apart(&[load, paper[scheme]], 16.0);
+            assert_distinct(&[load, failure[scheme]], 25.0);
+            assert_distinct(&[load, paper[scheme]], 16.0);
         }
     }
 }
@@ -142,7 +142,7 @@ fn failures_can_be_told_from_successes_at_any_load_by_anyone() {
 fn percentile_lines_can_be_told_apart_by_anyone() {
     for count in [2, 3, 4] {
         let colors: Vec<Color> = (0..count).map(|at| quantile_color(at, count)).collect();
-        assert_apart(&colors, 16.0);
+        assert_distinct(&colors, 16.0);
     }
 }
 
@@ -154,7 +154,7 @@ fn sweeps_lines_can_be_told_apart_by_anyone() {
             _ => None,
         };
         let colors: Vec<Color> = chart.legend().entries.into_iter().filter_map(line).collect();
-        assert_apart(&colors, 16.0);
+        assert_distinct(&colors, 16.0);
     }
 }
 

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::css::STYLE;
 use super::data::packed::{packed, plain};
-use super::data::{Detail, Index, Series};
+use super::data::{DetailData, RunIndex, SeriesData};
 use super::report::Grouped;
 use super::scripts::{LIVE_SCRIPT, SCRIPT};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(super) const HELP: &str = "Point at a chart, or tap it, to read all charts a
                     sort its table.";
 
 /// The parts of a file.
-pub(super) struct Parts<'a> {
+pub(super) struct HtmlParts<'a> {
     pub(super) title: &'a str,
     /// The heading with what stands directly below it.
     pub(super) head: String,
@@ -36,7 +36,7 @@ pub(super) struct Parts<'a> {
     pub(super) state: Option<u64>,
 }
 
-impl Parts<'_> {
+impl HtmlParts<'_> {
     /// Returns the script, and what it may connect to.
     fn script(&self) -> (&'static str, &'static str) {
         if self.state.is_some() { (&LIVE_SCRIPT, "; connect-src 'self'") } else { (&SCRIPT, "") }
@@ -53,12 +53,12 @@ impl Parts<'_> {
 const STATE: &str = "<p id=\"state\" role=\"status\">Live, updated every second.</p>\n";
 
 /// Returns the whole file.
-pub(super) fn document(parts: &Parts<'_>, runs: &[Grouped<'_>], style: &Style) -> Result<String> {
+pub(super) fn document(parts: &HtmlParts<'_>, runs: &[Grouped<'_>], style: &Style) -> Result<String> {
     let css = format!("{}{}", colors(), *STYLE);
     let ((script, connect), (attribute, state)) = (parts.script(), parts.live());
     let (title, policy) = (escaped(parts.title), policy(script, &css) + connect);
     let version = env!("CARGO_PKG_VERSION");
-    let Parts { head, nav, main, help, .. } = parts;
+    let HtmlParts { head, nav, main, help, .. } = parts;
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"{attribute}>\n<head>\n<meta charset=\"utf-8\">\n\
         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -68,10 +68,10 @@ pub(super) fn document(parts: &Parts<'_>, runs: &[Grouped<'_>], style: &Style) -
         <main>\n{main}<details class=\"help\"><summary>How to read and use this report</summary>\n<p>{help}</p>\n</details>\n</main>\n\
         <footer>perfpipe {version}</footer>\n"
     );
-    plain(&mut html, "index", &Index::new(runs, style))?;
+    plain(&mut html, "index", &RunIndex::new(runs, style))?;
     for (at, run) in runs.iter().enumerate() {
-        packed(&mut html, &format!("series-{at}"), &Series::new(run.timeline, run.details))?;
-        packed(&mut html, &format!("detail-{at}"), &Detail::new(run.details))?;
+        packed(&mut html, &format!("series-{at}"), &SeriesData::new(run.timeline, run.details))?;
+        packed(&mut html, &format!("detail-{at}"), &DetailData::new(run.details))?;
     }
     html += &format!("<script>{script}</script>\n</body>\n</html>\n");
     Ok(html)

@@ -3,8 +3,8 @@
 use perfpipe_analyze::format::one_line;
 use perfpipe_analyze::table::Table;
 
-use super::document::{Parts, document, sheet};
-use super::table::Look;
+use super::document::{HtmlParts, document, sheet};
+use super::table::TableLook;
 use crate::error::Result;
 use crate::output::page::Page;
 use crate::output::svg::escaped;
@@ -46,14 +46,14 @@ impl<'a> Figures<'a> {
         let pages: String = self.pages.iter().map(figure).collect();
         let more: String =
             self.more.iter().map(|page| sheet(page, &escaped(page.title()), "upright")).collect();
-        let table = Look::default().table("figures", self.table);
+        let table = TableLook::default().table("figures", self.table);
         let main = format!(
             "<section id=\"pages\">\n{pages}{more}</section>\n<section id=\"table\">\n<h2>Figures</h2>\n\
             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\">\n{table}</div>\n</section>\n"
         );
         let title = one_line(&self.title);
         let head = format!("<h1>{}</h1>\n{notes}", escaped(&title));
-        let parts = Parts { title: &title, head, nav: String::new(), main, help: HELP, state: None };
+        let parts = HtmlParts { title: &title, head, nav: String::new(), main, help: HELP, state: None };
         document(&parts, &[], style)
     }
 }

@@ -6,13 +6,13 @@ use perfpipe_analyze::{Finding, Summary, Verdict};
 
 use super::document::swatch;
 use super::report::{Grouped, Report};
-use super::table::{Beneath, Look};
+use super::table::{Beneath, TableLook};
 use crate::output::svg::escaped;
 use crate::pages::{chosen, footer};
 use crate::text::clock::{minutes, stamp, utc_minute};
 use crate::text::number::{count, measured, percent, response};
 
-/// Findings of several runs are told by kind and time on the first screen; the runs have them in full.
+/// The most findings of a run on the first screen of several runs, by kind and time; the runs have them in full.
 const CHIPS: usize = 8;
 
 /// Returns the heading, with what was chosen and the most important figures below it.
@@ -33,9 +33,9 @@ pub(super) fn head(title: &str, report: &Report<'_>, runs: &[Grouped<'_>]) -> St
 
 /// Describes what was chosen of the runs, where that is not all.
 fn chosen(runs: &[Grouped<'_>]) -> Vec<String> {
-    let mut told = chosen::chosen(runs.iter().map(|run| (&run.timeline.view, &run.timeline.info)));
-    told.extend(runs.first().into_iter().flat_map(|run| footer::load(&run.timeline.view)));
-    told
+    let mut words = chosen::chosen(runs.iter().map(|run| (&run.timeline.view, &run.timeline.info)));
+    words.extend(runs.first().into_iter().flat_map(|run| footer::load(&run.timeline.view)));
+    words
 }
 
 /// A figure with its name.
@@ -55,7 +55,7 @@ impl Fact {
     }
 }
 
-/// Returns the figures of all runs together.
+/// Returns the figures of all runs combined.
 fn facts(report: &Report<'_>, runs: &[Grouped<'_>]) -> Vec<Fact> {
     let frameworks = runs.iter().filter(|run| run.median).count();
     let mut facts = vec![Fact::new("Test", one_line(report.test))];
@@ -87,7 +87,7 @@ fn facts(report: &Report<'_>, runs: &[Grouped<'_>]) -> Vec<Fact> {
     facts
 }
 
-/// Tells how many requests failed, and their share.
+/// Returns how many requests failed, and their share.
 fn failed(failures: u64, requests: u64) -> Fact {
     if failures == 0 {
         return Fact::new("Failures", "none".to_owned());
@@ -122,7 +122,7 @@ fn best(report: &Report<'_>) -> Option<Fact> {
     (!named.is_empty()).then(|| Fact::new(name, named.join(", ")))
 }
 
-/// Tells when the runs were started: the first and the last, if there are several.
+/// Says when the runs were started: the first and the last, if there are several.
 fn started(runs: &[Grouped<'_>]) -> String {
     let starts = || runs.iter().map(|run| run.timeline.info.t0_ms);
     match (starts().min(), starts().max()) {
@@ -132,7 +132,7 @@ fn started(runs: &[Grouped<'_>]) -> String {
     }
 }
 
-/// Tells how long the runs lasted.
+/// Says how long the runs lasted.
 fn lasted(runs: &[Grouped<'_>]) -> String {
     let seconds = || runs.iter().map(|run| run.timeline.duration.seconds);
     match (seconds().reduce(f64::min).map(lasting), seconds().reduce(f64::max).map(lasting)) {
@@ -210,18 +210,18 @@ fn verdict_table(verdicts: &[&Verdict]) -> String {
         .people_see(verdicts.iter().any(|row| row.note.is_some()))
         .done();
     let is_broken = |row: usize| verdicts.get(row).is_some_and(|verdict| !verdict.holds);
-    let look = Look { row: &|row| if is_broken(row) { "broken" } else { "" }, ..Look::default() };
+    let look = TableLook { row: &|row| if is_broken(row) { "broken" } else { "" }, ..TableLook::default() };
     look.table("verdicts", &table)
 }
 
 /// Returns the section of what stands out in the runs; empty if that is nothing.
 pub(super) fn findings(runs: &[Grouped<'_>]) -> String {
-    let told: Vec<(usize, &Grouped<'_>)> = runs
+    let found: Vec<(usize, &Grouped<'_>)> = runs
         .iter()
         .enumerate()
         .filter(|(_, run)| run.findings.iter().any(|finding| !finding.is_note()))
         .collect();
-    let body = match (told.as_slice(), runs.len()) {
+    let body = match (found.as_slice(), runs.len()) {
         ([], _) => return String::new(),
         ([(at, run)], 1) => in_full(*at, run),
         _ => {
@@ -237,13 +237,13 @@ pub(super) fn findings(runs: &[Grouped<'_>]) -> String {
                     chips.join(" ")
                 )
             };
-            format!("<ul class=\"findings\">\n{}</ul>\n", told.iter().map(row).collect::<String>())
+            format!("<ul class=\"findings\">\n{}</ul>\n", found.iter().map(row).collect::<String>())
         }
     };
     format!("<section id=\"findings\">\n<h2>What stands out</h2>\n{body}</section>\n")
 }
 
-/// Returns a finding as a link to its seconds, which tells the rest as a tooltip.
+/// Returns a finding as a link to its seconds, with the rest as a tooltip.
 fn chip(at: usize, finding: &Finding) -> String {
     let (kind, what) = (finding.kind.name(), escaped(&one_line(&finding.what)));
     format!(
@@ -301,8 +301,8 @@ pub(super) fn league(report: &Report<'_>, runs: &[Grouped<'_>]) -> String {
         let name = format!("{}<a href=\"#{target}\">{text}</a>", swatch(run.color));
         format!("<span{class}>{name}</span>{failing}")
     };
-    let table =
-        Look { beneath: &RANGE, content: &content, ..Look::default() }.table("league", &league.table());
+    let table = TableLook { beneath: &RANGE, content: &content, ..TableLook::default() }
+        .table("league", &league.table());
     let note = |note: &String| format!("<p>{}</p>\n", escaped(&one_line(note)));
     let notes: String = league.notes().iter().chain(&league.note_on_hold()).map(note).collect();
     format!("<section id=\"league\">\n<h2>League</h2>\n{table}{notes}</section>\n")

@@ -5,7 +5,7 @@ use perfpipe_analyze::breakdown::{Details, LabelStats};
 use perfpipe_analyze::table::Table;
 
 use super::data::averaged;
-use super::table::{Look, heading, times};
+use super::table::{TableLook, heading, times};
 
 /// Returns the two tables of the labels of a run.
 pub(super) fn tables(title: &str, timeline: &Timeline, details: &Details) -> String {
@@ -44,7 +44,8 @@ fn requests(title: &str, rows: &[LabelStats], total: bool, duration: f64) -> Str
             text
         }
     };
-    heading(title, "Labels") + &Look { total, content: &content, ..Look::default() }.table("labels", &table)
+    heading(title, "Labels")
+        + &TableLook { total, content: &content, ..TableLook::default() }.table("labels", &table)
 }
 
 /// Returns the table of the spread of times, of waits and of bytes per second. Columns that the log does not record are
@@ -93,7 +94,7 @@ fn network(title: &str, rows: &[LabelStats], total: bool, timeline: &Timeline) -
     format!(
         "<div class=\"spread\">\n{}{}<p>All of {}. Latency is the time to the first byte; 1 kB is 1000 bytes.{missing}</p>\n</div>\n",
         heading(title, "Labels: spread, latency and network"),
-        Look { total, ..Look::default() }.table("labels", &table),
+        TableLook { total, ..TableLook::default() }.table("labels", &table),
         averaged(timeline)
     )
 }

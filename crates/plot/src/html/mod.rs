@@ -14,7 +14,7 @@ mod table;
 
 use perfpipe_analyze::format::one_line;
 
-use self::document::{HELP, Parts, document};
+use self::document::{HELP, HtmlParts, document};
 use self::report::{Grouped, Report, grouped};
 use crate::error::Result;
 use crate::output::page::Page;
@@ -26,7 +26,7 @@ use crate::style::Style;
 /// the league. Below are the frameworks laid over each other, and each run with its charts, phases, figures by load,
 /// failures and labels.
 ///
-/// With scripts enabled, a cross-hair reads all charts at a second, dragging zooms in, and a bar tells the figures of the
+/// With scripts enabled, a cross-hair reads all charts at a second, dragging zooms in, and a bar shows the figures of the
 /// part that is shown: numbers of requests exactly, percentiles exactly for the whole run, its phases and runs of up to
 /// half an hour, otherwise to 1 % and marked so. Without scripts, the printed pages and the tables are shown. The file's
 /// content security policy forbids it to load anything.
@@ -43,7 +43,7 @@ pub fn html(report: &Report<'_>, style: &Style) -> Result<String> {
 ///
 /// Its scripts ask for `/events`, a stream of server-sent events of the server that it came from. At an event `state`,
 /// whose data is another number than `state`, they ask for `/`, the page by then, and draw it in the place of this one.
-/// The data of an event `ended` is the sentence by which the page tells the end of the test.
+/// The data of an event `ended` is the sentence by which the page announces the end of the test.
 ///
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
@@ -72,7 +72,7 @@ fn page(report: &Report<'_>, style: &Style, state: Option<u64>) -> Result<String
     let sections: Vec<(&str, &str)> =
         sections.iter().filter(|(_, _, there)| *there).map(|(id, name, _)| (*id, *name)).collect();
     let title = title(report, &runs);
-    let parts = Parts {
+    let parts = HtmlParts {
         title: &title,
         head: first::head(&title, report, &runs),
         nav: first::contents(&sections, &runs),

@@ -87,7 +87,7 @@ mod tests {
         listed.sort_unstable();
         assert_eq!(found, listed);
         for (path, text) in MODULES {
-            // An import that is not told as such would stay in the script.
+            // An import that is not recognised would stay in the script.
             assert_eq!(imports(path, text).len(), text.matches("\nimport ").count(), "{path}");
             for import in imports(path, text) {
                 assert!(listed.contains(&import.as_str()), "{path} imports {import}");

@@ -7,7 +7,7 @@ use perfpipe_analyze::{Finding, Phase, Span, Summary, Sweep, Timeline};
 
 use super::document::{sheet, swatch};
 use super::report::Grouped;
-use super::table::{Beneath, Look, heading, times};
+use super::table::{Beneath, TableLook, heading, times};
 use super::{first, labels};
 use crate::output::page::Page;
 use crate::output::svg::escaped;
@@ -135,7 +135,7 @@ fn phases(title: &str, phases: &[(Phase, Span, Summary)], timeline: &Timeline) -
     format!(
         "<div class=\"phases\">\n{}{}{note}</div>\n",
         heading(title, "Phases"),
-        Look::default().table("", &table)
+        TableLook::default().table("", &table)
     )
 }
 
@@ -145,14 +145,14 @@ fn by_load(at: usize, title: &str, sweep: &Sweep) -> String {
     part += &format!("<p>{}</p>\n", escaped(&sweep::figures(sweep).join("  ·  ")));
     part += &format!("<div class=\"interactive\" id=\"load-{at}\"></div>\n");
     let knee = sweep.knee.map(|knee| knee.step);
-    let look = Look {
+    let look = TableLook {
         beneath: &STEPS,
         without: &["failure_share", "knee"],
         row: &|row| if Some(row) == knee { "knee-row" } else { "" },
         content: &|column, row, text| {
             if column == "load" && Some(row) == knee { format!("<b>knee</b> {text}") } else { text }
         },
-        ..Look::default()
+        ..TableLook::default()
     };
     part + &look.table("loads", &sweep.table())
 }
@@ -197,7 +197,7 @@ fn failures(at: usize, title: &str, errors: &[ErrorKind], summary: &Summary) -> 
         .column("last", |row| Some(u64::from(row.last)))
         .unit("s", 0)
         .done();
-    part += &Look::default().table("failures", &table);
+    part += &TableLook::default().table("failures", &table);
     if errors.len() > shown.len() {
         part += &format!("<p>and {} other kinds</p>\n", errors.len() - shown.len());
     }

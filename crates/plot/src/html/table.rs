@@ -35,7 +35,7 @@ pub(super) struct Beneath {
 }
 
 /// How a table is shown.
-pub(super) struct Look<'a> {
+pub(super) struct TableLook<'a> {
     pub(super) beneath: &'a [Beneath],
     /// The names of columns that are left out.
     pub(super) without: &'a [&'a str],
@@ -47,7 +47,7 @@ pub(super) struct Look<'a> {
     pub(super) total: bool,
 }
 
-impl Default for Look<'_> {
+impl Default for TableLook<'_> {
     fn default() -> Self {
         Self { beneath: &[], without: &[], content: &|_, _, text| text, row: &|_| "", total: false }
     }
@@ -77,7 +77,7 @@ fn small(before: &str, text: &str) -> String {
     format!("<small>{before}{}</small>", escaped(text))
 }
 
-impl Look<'_> {
+impl TableLook<'_> {
     /// Returns a table whose cells contain their exact values for sorting, and the names of their columns for narrow
     /// screens.
     pub(super) fn table(&self, class: &str, table: &Table) -> String {
@@ -176,7 +176,7 @@ mod tests {
                 .unit("ms", 1)
                 .people_see(seen)
                 .done();
-            Look { beneath: &beneath, ..Look::default() }.table("x", &table)
+            TableLook { beneath: &beneath, ..TableLook::default() }.table("x", &table)
         };
         let heading = ">mean (ms)<small>least – greatest</small></th></tr>";
         let cell = " data-value=\"2\" data-column=\"mean (ms)\">2.0<small>1.0 – 3.0</small></td></tr>";
@@ -196,7 +196,7 @@ mod tests {
             .column("throughput", |row| row.1)
             .unit("ms", 1)
             .done();
-        let html = Look { without: &["other"], ..Look::default() }.table("x", &table);
+        let html = TableLook { without: &["other"], ..TableLook::default() }.table("x", &table);
         for part in [
             "<th scope=\"col\" data-best=\"ascending\">&lt;name&gt;</th>",
             "<th class=\"number\" scope=\"col\" data-best=\"descending\">throughput (ms)</th>",
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn total_stays_below_the_rows_that_are_sorted() {
         let table = Table::of(&["a", "all"]).column("label", |row| Some((*row).to_owned())).done();
-        let html = Look { total: true, ..Look::default() }.table("x", &table);
+        let html = TableLook { total: true, ..TableLook::default() }.table("x", &table);
         let (body, foot) = html.split_once("</tbody>").unwrap();
         assert!(body.contains(">a</td>") && foot.contains("<tfoot>") && foot.contains(">all</td>"), "{html}");
     }

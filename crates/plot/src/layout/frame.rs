@@ -4,7 +4,7 @@ use super::axis::{Axis, LABEL, Scale};
 use super::ticks;
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
 use crate::palette::{FRAME, GRID, PAPER, SOFT};
-use crate::text::clock::{Clock, TimeFormat};
+use crate::text::clock::{RunClock, TimeFormat};
 use crate::text::font;
 
 /// The size of a notice in place of data, in points.
@@ -51,7 +51,7 @@ pub(crate) struct TimeAxis {
 
 impl TimeAxis {
     /// Creates an axis over a span of seconds, `room` points wide: of times since the start, or of those of a clock.
-    pub(crate) fn new((start, end): (f64, f64), room: f64, clock: Option<Clock>) -> Self {
+    pub(crate) fn new((start, end): (f64, f64), room: f64, clock: Option<RunClock>) -> Self {
         let format = |step| match clock {
             Some(clock) => TimeFormat::of_clock(clock, step),
             None => TimeFormat::of(end, step),

@@ -5,7 +5,7 @@ use perfpipe_analyze::{Phase, Timeline};
 use super::axis::Scale;
 use super::frame::{Frame, Rect, TimeAxis};
 use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{Figure, Part};
+use crate::output::part::{PageFigure, PagePart};
 use crate::palette::{Color, SOFT};
 use crate::text::font;
 use crate::text::number::count;
@@ -54,7 +54,7 @@ impl PhaseBand {
     /// Draws the band at the upper edge of `column`, each phase with its name if that fits.
     pub(crate) fn draw(&self, drawing: &mut Drawing, column: Rect, time: TimeAxis) {
         if !self.0.is_empty() {
-            drawing.begin(Part::Figure(Figure::new("Phases", self.alt(), column.top)));
+            drawing.begin(PagePart::Figure(PageFigure::new("Phases", self.alt(), column.top)));
         }
         let frame =
             Frame { area: column.rows(column.top, column.top + BAND), time, scale: Scale::Linear(1.0) };

@@ -10,13 +10,13 @@ const SIZE: (f64, f64) = (3.2, 5.2);
 const GAP: f64 = 1.6;
 const EDGE: f64 = 1.0;
 /// The least distance between two arrows, in points.
-const APART: f64 = 8.0;
+const DISTANCE: f64 = 8.0;
 
-/// Draws an arrow at each of these times, which are in ascending order; of those close together only at the first.
+/// Draws an arrow at each of these times, which are in ascending order; of those close to each other only at the first.
 pub(crate) fn draw(drawing: &mut Drawing, frame: &Frame, times: impl Iterator<Item = f64>, color: Color) {
     let mut last = f64::NEG_INFINITY;
     for x in times.map(|time| frame.x(time)) {
-        if x - last >= APART {
+        if x - last >= DISTANCE {
             arrow(drawing, (x, frame.area.top + GAP), color);
             last = x;
         }

@@ -1,6 +1,6 @@
 //! Lines over time, broken at gaps, with one path for each stretch of a colour.
 
-use crate::columns::{Column, Spread};
+use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::frame::Frame;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::Color;
@@ -17,7 +17,7 @@ struct Node {
 }
 
 /// A line through the columns' means.
-pub(crate) struct Line<V, C> {
+pub(crate) struct ColumnLine<V, C> {
     /// Returns a column's values, `None` for a gap.
     pub(crate) values: V,
     /// Returns a column's colour.
@@ -26,9 +26,9 @@ pub(crate) struct Line<V, C> {
     pub(crate) width: f64,
 }
 
-impl<V: Fn(&Column) -> Option<Spread>, C: Fn(&Column) -> Color> Line<V, C> {
+impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> ColumnLine<V, C> {
     /// Draws the line into `frame`.
-    pub(crate) fn draw(&self, drawing: &mut Drawing, frame: &Frame, columns: &[Column]) {
+    pub(crate) fn draw(&self, drawing: &mut Drawing, frame: &Frame, columns: &[TimeColumn]) {
         let mut path: Vec<Point> = Vec::new();
         let mut last: Option<Color> = None;
         for node in self.nodes(frame, columns) {
@@ -46,7 +46,7 @@ impl<V: Fn(&Column) -> Option<Spread>, C: Fn(&Column) -> Color> Line<V, C> {
     }
 
     /// Marks each value with a dot if the columns are wide.
-    fn points(&self, drawing: &mut Drawing, frame: &Frame, columns: &[Column]) {
+    fn points(&self, drawing: &mut Drawing, frame: &Frame, columns: &[TimeColumn]) {
         if columns.first().is_some_and(|column| frame.x(column.end) - frame.x(column.start) >= WIDE) {
             for node in self.nodes(frame, columns) {
                 drawing.dot(node.at, dot_radius(self.width), node.color);
@@ -60,9 +60,9 @@ impl<V: Fn(&Column) -> Option<Spread>, C: Fn(&Column) -> Color> Line<V, C> {
         }
     }
 
-    fn nodes(&self, frame: &Frame, columns: &[Column]) -> Vec<Node> {
+    fn nodes(&self, frame: &Frame, columns: &[TimeColumn]) -> Vec<Node> {
         let mut end = f64::NEG_INFINITY;
-        let node = |column: &Column| {
+        let node = |column: &TimeColumn| {
             let spread = (self.values)(column)?;
             let joined = column.start <= end;
             end = column.end;

@@ -8,7 +8,7 @@ pub(crate) const OVERLAP: f64 = 1.5;
 
 /// A step: a rectangle of the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct StairStep {
     pub(crate) left: f64,
     pub(crate) right: f64,
     /// The upper edge: the smaller y.
@@ -18,7 +18,7 @@ pub(crate) struct Step {
     pub(crate) color: Color,
 }
 
-impl Step {
+impl StairStep {
     fn touches(&self, next: &Self) -> bool {
         (next.left - self.right).abs() < 1e-6 && self.top <= next.bottom && next.top <= self.bottom
     }
@@ -30,8 +30,8 @@ impl Step {
 }
 
 /// Draws steps from left to right.
-pub(crate) fn draw(drawing: &mut Drawing, steps: &[Step]) {
-    let mut runs = steps.chunk_by(Step::joins).peekable();
+pub(crate) fn draw(drawing: &mut Drawing, steps: &[StairStep]) {
+    let mut runs = steps.chunk_by(StairStep::joins).peekable();
     while let Some(run) = runs.next() {
         let next = runs.peek().and_then(|next| next.first());
         if let Some(color) = run.first().map(|step| step.color) {
@@ -41,7 +41,7 @@ pub(crate) fn draw(drawing: &mut Drawing, steps: &[Step]) {
 }
 
 /// Returns the outline of touching steps: along their upper edges and back along the lower ones.
-fn outline(run: &[Step], next: Option<&Step>) -> Vec<Point> {
+fn outline(run: &[StairStep], next: Option<&StairStep>) -> Vec<Point> {
     let mut points: Vec<Point> = run.iter().flat_map(|s| [(s.left, s.top), (s.right, s.top)]).collect();
     if let (Some(last), Some(next)) =
         (run.last(), next.filter(|next| run.last().is_some_and(|l| l.touches(next))))
@@ -61,11 +61,11 @@ mod tests {
     use crate::output::drawing::Shape;
     use crate::palette::{FRAME, INK};
 
-    fn step(left: f64, top: f64, color: Color) -> Step {
-        Step { left, right: left + 1.0, top, bottom: 10.0, color }
+    fn step(left: f64, top: f64, color: Color) -> StairStep {
+        StairStep { left, right: left + 1.0, top, bottom: 10.0, color }
     }
 
-    fn areas(steps: &[Step]) -> Vec<Vec<Point>> {
+    fn areas(steps: &[StairStep]) -> Vec<Vec<Point>> {
         let mut drawing = Drawing::new((20.0, 20.0));
         draw(&mut drawing, steps);
         let area = |shape| match shape {

@@ -1,7 +1,7 @@
 //! The grid that pages are written on, and the drawing of their shapes onto it.
 
 use super::drawing::{Anchor, Drawing, Point, Shape, Text};
-use super::part::Part;
+use super::part::PagePart;
 use crate::palette::Color;
 use crate::text::font;
 
@@ -9,27 +9,27 @@ use crate::text::font;
 pub(crate) const UNITS: f64 = 100.0;
 
 /// A place in units, from the left and from the top.
-pub(crate) type Place = (i32, i32);
+pub(crate) type GridPoint = (i32, i32);
 
 /// A page in some format. Places and lengths are in units.
 pub(crate) trait Surface {
     /// Begins a part of the page.
-    fn begin(&mut self, _part: &Part) {}
+    fn begin(&mut self, _part: &PagePart) {}
 
     /// Ends the part that was begun last.
     fn end(&mut self) {}
 
     /// Draws a line through places.
-    fn line(&mut self, places: &[Place], width: u32, color: Color);
+    fn line(&mut self, places: &[GridPoint], width: u32, color: Color);
 
     /// Fills the area within places; `alpha` is 1 for an opaque one.
-    fn area(&mut self, places: &[Place], color: Color, alpha: f64);
+    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64);
 
     /// Draws a disc.
-    fn dot(&mut self, at: Place, radius: u32, color: Color);
+    fn dot(&mut self, at: GridPoint, radius: u32, color: Color);
 
     /// Draws a text at a place, in a size.
-    fn text(&mut self, text: &Text, at: Place, size: f64);
+    fn text(&mut self, text: &Text, at: GridPoint, size: f64);
 }
 
 /// Draws all shapes of a page.
@@ -68,12 +68,12 @@ impl Grid {
     }
 
     /// Returns the nearest place to a point.
-    pub(super) fn place(&self, (x, y): &Point) -> Place {
+    pub(super) fn place(&self, (x, y): &Point) -> GridPoint {
         (self.scaled(*x).round() as i32, self.scaled(*y).round() as i32)
     }
 
     /// Returns the nearest places to points.
-    pub(super) fn places(&self, points: &[Point]) -> Vec<Place> {
+    pub(super) fn places(&self, points: &[Point]) -> Vec<GridPoint> {
         points.iter().map(|point| self.place(point)).collect()
     }
 

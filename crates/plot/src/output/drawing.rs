@@ -1,6 +1,6 @@
 //! The shapes and texts of a page, laid out in points.
 
-use super::part::Part;
+use super::part::PagePart;
 use crate::palette::Color;
 use crate::text::fonts::Fonts;
 
@@ -74,7 +74,7 @@ pub(crate) struct Drawing {
     pub(crate) size: (f64, f64),
     pub(crate) shapes: Vec<Shape>,
     /// The parts of the page, each with the index of its first shape.
-    parts: Vec<(usize, Part)>,
+    parts: Vec<(usize, PagePart)>,
     /// The fonts of the page.
     pub(crate) fonts: Fonts,
 }
@@ -91,18 +91,18 @@ impl Drawing {
     }
 
     /// Begins a part of the page.
-    pub(crate) fn begin(&mut self, part: Part) {
+    pub(crate) fn begin(&mut self, part: PagePart) {
         self.parts.push((self.shapes.len(), part));
     }
 
     /// Returns the parts of the page with their shapes, in order; those without shapes are left out.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (&Part, &[Shape])> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&PagePart, &[Shape])> {
         let first = self.parts.first().map_or(self.shapes.len(), |(start, _)| *start);
-        let untold = std::iter::once((&Part::Decoration, 0, first));
+        let unnamed = std::iter::once((&PagePart::Decoration, 0, first));
         let ends = self.parts.iter().skip(1).map(|(start, _)| *start).chain([self.shapes.len()]);
-        let told = self.parts.iter().zip(ends).map(|((start, part), end)| (part, *start, end));
+        let named = self.parts.iter().zip(ends).map(|((start, part), end)| (part, *start, end));
         let shapes = |(part, start, end)| Some((part, self.shapes.get(start..end)?));
-        untold.chain(told).filter_map(shapes).filter(|(_, shapes)| !shapes.is_empty())
+        unnamed.chain(named).filter_map(shapes).filter(|(_, shapes)| !shapes.is_empty())
     }
 
     /// Draws a line. For a single point, draws a dot as thick as the line.

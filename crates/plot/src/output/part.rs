@@ -2,7 +2,7 @@
 
 /// A part of a page, to which the shapes that follow belong.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum PagePart {
     /// The title.
     Heading,
     /// A line of text.
@@ -10,14 +10,14 @@ pub(crate) enum Part {
     /// A line at the foot of the page, to be read after all others.
     Foot,
     /// A chart or its key.
-    Figure(Figure),
+    PageFigure(PageFigure),
     /// Lines and the like that say nothing.
     Decoration,
 }
 
 /// A chart or its key, in words.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Figure {
+pub(crate) struct PageFigure {
     /// Its heading, for a list of contents.
     pub(crate) name: String,
     /// What it shows, with the figures that matter.
@@ -26,7 +26,7 @@ pub(crate) struct Figure {
     pub(crate) top: f64,
 }
 
-impl Figure {
+impl PageFigure {
     pub(crate) fn new(name: &str, alt: String, top: f64) -> Self {
         Self { name: name.to_owned(), alt, top }
     }

@@ -11,15 +11,15 @@ use krilla::tagging::Identifier;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 use krilla::{Document, SerializeSettings};
 
-use super::canvas::{self, Place, Surface, UNITS};
+use super::canvas::{self, GridPoint, Surface, UNITS};
 use super::drawing::Text;
 use super::page::Page;
-use super::part::Part;
+use super::part::PagePart;
 use super::tags::{self, LANGUAGE, Structure};
 use crate::error::{Error, Result};
 use crate::palette::Color;
 use crate::text::font;
-use crate::text::fonts::{Fonts, Stretch};
+use crate::text::fonts::{Fonts, GlyphRun};
 
 /// The program and its version, as the tool that made a document.
 const CREATOR: &str = concat!("perfpipe ", env!("CARGO_PKG_VERSION"));
@@ -74,14 +74,14 @@ fn date_time(epoch_ms: i64) -> Option<DateTime> {
 }
 
 /// Writes a page, and returns its parts.
-fn write_page(document: &mut Document, page: &Page) -> Result<Vec<(Part, Identifier)>> {
+fn write_page(document: &mut Document, page: &Page) -> Result<Vec<(PagePart, Identifier)>> {
     let (width, height) = page.size();
     let settings = PageSettings::from_wh(width as f32, height as f32)
         .ok_or_else(|| Error::Pdf(format!("a page of {width} by {height} points can't be made")))?;
     let fonts = &page.drawing().fonts;
     let (shipped, fallback) = read_fonts(fonts)?;
     let mut sheet = document.start_page_with(settings);
-    let mut sheet = Sheet { surface: sheet.surface(), fonts, shipped, fallback, parts: Vec::new() };
+    let mut sheet = PdfSheet { surface: sheet.surface(), fonts, shipped, fallback, parts: Vec::new() };
     canvas::draw(page.drawing(), &mut sheet);
     Ok(sheet.parts)
 }
@@ -95,16 +95,16 @@ fn read_fonts(fonts: &Fonts) -> Result<(Font, Vec<Option<Font>>)> {
 }
 
 /// Draws onto a page of a document.
-struct Sheet<'a, 'f> {
+struct PdfSheet<'a, 'f> {
     surface: krilla::surface::Surface<'a>,
     fonts: &'f Fonts,
     shipped: Font,
     fallback: Vec<Option<Font>>,
     /// The parts drawn so far.
-    parts: Vec<(Part, Identifier)>,
+    parts: Vec<(PagePart, Identifier)>,
 }
 
-impl Sheet<'_, '_> {
+impl PdfSheet<'_, '_> {
     fn fill_path(&mut self, path: Option<Path>, color: Color, alpha: f64) {
         if let Some(path) = path {
             self.surface.set_stroke(None);
@@ -114,7 +114,7 @@ impl Sheet<'_, '_> {
     }
 
     /// Draws glyphs of one font from a place on the baseline.
-    fn stretch(&mut self, stretch: &Stretch, text: &str, start: Point, size: f64) {
+    fn stretch(&mut self, stretch: &GlyphRun, text: &str, start: Point, size: f64) {
         let font = match stretch.font {
             None => Some(&self.shipped),
             Some(index) => self.fallback.get(index).and_then(Option::as_ref),
@@ -125,8 +125,8 @@ impl Sheet<'_, '_> {
     }
 }
 
-impl Surface for Sheet<'_, '_> {
-    fn begin(&mut self, part: &Part) {
+impl Surface for PdfSheet<'_, '_> {
+    fn begin(&mut self, part: &PagePart) {
         let content = self.surface.start_tagged(tags::mark(part));
         self.parts.push((part.clone(), content));
     }
@@ -135,7 +135,7 @@ impl Surface for Sheet<'_, '_> {
         self.surface.end_tagged();
     }
 
-    fn line(&mut self, places: &[Place], width: u32, color: Color) {
+    fn line(&mut self, places: &[GridPoint], width: u32, color: Color) {
         if let Some(path) = path(places, false) {
             self.surface.set_fill(None);
             self.surface.set_stroke(Some(stroke(width, color)));
@@ -143,15 +143,15 @@ impl Surface for Sheet<'_, '_> {
         }
     }
 
-    fn area(&mut self, places: &[Place], color: Color, alpha: f64) {
+    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64) {
         self.fill_path(path(places, true), color, alpha);
     }
 
-    fn dot(&mut self, at: Place, radius: u32, color: Color) {
+    fn dot(&mut self, at: GridPoint, radius: u32, color: Color) {
         self.fill_path(circle(at, radius), color, 1.0);
     }
 
-    fn text(&mut self, text: &Text, at: Place, size: f64) {
+    fn text(&mut self, text: &Text, at: GridPoint, size: f64) {
         let drop = canvas::drop(size) / UNITS;
         let size = size / UNITS;
         let shown = self.fonts.shown(&text.text);
@@ -168,7 +168,7 @@ impl Surface for Sheet<'_, '_> {
 }
 
 /// Returns the transform from a text's own coordinates to the page.
-fn turned(upwards: bool, place: Place) -> Transform {
+fn turned(upwards: bool, place: GridPoint) -> Transform {
     let (x, y) = points(place);
     match upwards {
         true => Transform::from_row(0.0, -1.0, 1.0, 0.0, x, y),
@@ -176,7 +176,7 @@ fn turned(upwards: bool, place: Place) -> Transform {
     }
 }
 
-fn glyphs(stretch: &Stretch) -> Vec<KrillaGlyph> {
+fn glyphs(stretch: &GlyphRun) -> Vec<KrillaGlyph> {
     let glyph = |(glyph, range): &(font::Glyph, std::ops::Range<usize>)| KrillaGlyph {
         glyph_id: GlyphId::new(glyph.id),
         text_range: range.clone(),
@@ -190,11 +190,11 @@ fn glyphs(stretch: &Stretch) -> Vec<KrillaGlyph> {
 }
 
 /// Converts units to points.
-fn points((x, y): Place) -> (f32, f32) {
+fn points((x, y): GridPoint) -> (f32, f32) {
     ((f64::from(x) / UNITS) as f32, (f64::from(y) / UNITS) as f32)
 }
 
-fn path(places: &[Place], closed: bool) -> Option<Path> {
+fn path(places: &[GridPoint], closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (at, (x, y)) in places.iter().copied().map(points).enumerate() {
         if at == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
@@ -206,7 +206,7 @@ fn path(places: &[Place], closed: bool) -> Option<Path> {
 }
 
 /// Returns a circle made of four curves.
-fn circle(center: Place, radius: u32) -> Option<Path> {
+fn circle(center: GridPoint, radius: u32) -> Option<Path> {
     /// The length of the control handles of a quarter circle, in radii.
     const HANDLE: f32 = 0.552_285;
     let (x, y) = points(center);

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 
-use super::canvas::{self, Place, Surface, UNITS};
+use super::canvas::{self, GridPoint, Surface, UNITS};
 use super::drawing::Text;
 use super::page::Page;
 use crate::error::{Error, Result};
@@ -60,24 +60,24 @@ impl Picture<'_> {
 }
 
 impl Surface for Picture<'_> {
-    fn line(&mut self, places: &[Place], width: u32, color: Color) {
+    fn line(&mut self, places: &[GridPoint], width: u32, color: Color) {
         let transform = self.to_pixels();
         if let Some(path) = path(places, false) {
             self.pixels.stroke_path(&path, &paint(color, 1.0), &stroke(width), transform, None);
         }
     }
 
-    fn area(&mut self, places: &[Place], color: Color, alpha: f64) {
+    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64) {
         self.fill_path(path(places, true), &paint(color, alpha), self.to_pixels());
     }
 
-    fn dot(&mut self, at: Place, radius: u32, color: Color) {
+    fn dot(&mut self, at: GridPoint, radius: u32, color: Color) {
         let (x, y) = place(at);
         let circle = PathBuilder::from_circle(x, y, radius as f32);
         self.fill_path(circle, &paint(color, 1.0), self.to_pixels());
     }
 
-    fn text(&mut self, text: &Text, at: Place, size: f64) {
+    fn text(&mut self, text: &Text, at: GridPoint, size: f64) {
         let lead = canvas::lead(text.anchor) * self.fonts.width(&text.text, size);
         let mut outline = Outline { path: PathBuilder::new(), x: -lead };
         for stretch in self.fonts.stretches(&self.fonts.shown(&text.text)) {
@@ -134,11 +134,11 @@ impl skrifa::outline::OutlinePen for Outline {
     }
 }
 
-fn place((x, y): Place) -> (f32, f32) {
+fn place((x, y): GridPoint) -> (f32, f32) {
     (x as f32, y as f32)
 }
 
-fn path(places: &[Place], closed: bool) -> Option<Path> {
+fn path(places: &[GridPoint], closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (at, (x, y)) in places.iter().copied().map(place).enumerate() {
         if at == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::canvas::{self, Place, Surface, UNITS};
+use super::canvas::{self, GridPoint, Surface, UNITS};
 use super::drawing::{Anchor, Drawing, Text};
 use crate::palette::Color;
 use crate::text::font;
@@ -42,8 +42,8 @@ impl Svg<'_> {
     }
 
     /// Writes a path's data, with coordinates relative to the place before.
-    fn places(&mut self, places: &[Place]) {
-        let mut last: Option<Place> = None;
+    fn places(&mut self, places: &[GridPoint]) {
+        let mut last: Option<GridPoint> = None;
         for &(x, y) in places {
             match last {
                 None => self.put(format_args!("M{} {}", number(x), number(y))),
@@ -57,14 +57,14 @@ impl Svg<'_> {
 }
 
 impl Surface for Svg<'_> {
-    fn line(&mut self, places: &[Place], width: u32, color: Color) {
+    fn line(&mut self, places: &[GridPoint], width: u32, color: Color) {
         let (color, width) = (hex(color), length(width));
         self.put(format_args!("<path fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" d=\""));
         self.places(places);
         self.put(format_args!("\"/>\n"));
     }
 
-    fn area(&mut self, places: &[Place], color: Color, alpha: f64) {
+    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64) {
         self.put(format_args!("<path fill=\"{}\"", hex(color)));
         if alpha < 1.0 {
             self.put(format_args!(" fill-opacity=\"{:.2}\"", alpha.max(0.0)));
@@ -74,12 +74,12 @@ impl Surface for Svg<'_> {
         self.put(format_args!("z\"/>\n"));
     }
 
-    fn dot(&mut self, (x, y): Place, radius: u32, color: Color) {
+    fn dot(&mut self, (x, y): GridPoint, radius: u32, color: Color) {
         let (x, y, radius) = (number(x), number(y), length(radius));
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"/>\n", hex(color)));
     }
 
-    fn text(&mut self, text: &Text, (x, y): Place, size: f64) {
+    fn text(&mut self, text: &Text, (x, y): GridPoint, size: f64) {
         let (x, y) = (number(x), number(y));
         let anchor = match text.anchor {
             Anchor::Start => "",
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn lengths_are_short() {
-        let told: Vec<String> = [0, 5, 50, 100, -1234].map(|n| number(n).to_string()).into();
-        assert_eq!(told, ["0", "0.05", "0.5", "1", "-12.34"]);
+        let written: Vec<String> = [0, 5, 50, 100, -1234].map(|n| number(n).to_string()).into();
+        assert_eq!(written, ["0", "0.05", "0.5", "1", "-12.34"]);
     }
 }

@@ -9,7 +9,7 @@ use krilla::tagging::{
     Artifact, ArtifactType, ContentTag, Identifier, SpanTag, Tag, TagGroup, TagKind, TagTree,
 };
 
-use super::part::{Figure, Part};
+use super::part::{PageFigure, PagePart};
 
 /// The language of a page's own words.
 pub(super) const LANGUAGE: &str = "en";
@@ -26,12 +26,12 @@ impl Structure {
     }
 
     /// Adds a page with its parts.
-    pub(super) fn add(&mut self, index: usize, title: &str, parts: Vec<(Part, Identifier)>) {
+    pub(super) fn add(&mut self, index: usize, title: &str, parts: Vec<(PagePart, Identifier)>) {
         let mut entry = OutlineNode::new(title.to_owned(), place(index, 0.0)).with_open(true);
         let mut section = TagGroup::new(Tag::Section);
-        let (foot, body): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(part, _)| *part == Part::Foot);
+        let (foot, body): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(part, _)| *part == PagePart::Foot);
         for (part, content) in body.into_iter().chain(foot) {
-            if let Part::Figure(Figure { name, top, .. }) = &part {
+            if let PagePart::Figure(PageFigure { name, top, .. }) = &part {
                 entry.push_child(OutlineNode::new(name.clone(), place(index, *top)));
             }
             if let Some(tag) = tag(part, title) {
@@ -55,20 +55,20 @@ fn place(page: usize, top: f64) -> XyzDestination {
 }
 
 /// Returns the tag of a part; `None` for a decoration.
-fn tag(part: Part, title: &str) -> Option<TagKind> {
+fn tag(part: PagePart, title: &str) -> Option<TagKind> {
     Some(match part {
-        Part::Heading => Tag::Hn(NonZeroU16::MIN, Some(title.to_owned())).into(),
-        Part::Paragraph | Part::Foot => Tag::P.into(),
-        Part::Figure(figure) => Tag::Figure(Some(figure.alt)).into(),
-        Part::Decoration => return None,
+        PagePart::Heading => Tag::Hn(NonZeroU16::MIN, Some(title.to_owned())).into(),
+        PagePart::Paragraph | PagePart::Foot => Tag::P.into(),
+        PagePart::Figure(figure) => Tag::PageFigure(Some(figure.alt)).into(),
+        PagePart::Decoration => return None,
     })
 }
 
 /// Returns the mark around the shapes of a part.
-pub(super) fn mark(part: &Part) -> ContentTag<'static> {
+pub(super) fn mark(part: &PagePart) -> ContentTag<'static> {
     match part {
-        Part::Heading | Part::Paragraph | Part::Foot => ContentTag::Span(SpanTag::empty()),
-        Part::Figure(_) => ContentTag::Other,
-        Part::Decoration => ContentTag::Artifact(Artifact::with_kind(ArtifactType::Layout)),
+        PagePart::Heading | PagePart::Paragraph | PagePart::Foot => ContentTag::Span(SpanTag::empty()),
+        PagePart::Figure(_) => ContentTag::Other,
+        PagePart::Decoration => ContentTag::Artifact(Artifact::with_kind(ArtifactType::Layout)),
     }
 }

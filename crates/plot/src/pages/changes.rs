@@ -1,13 +1,13 @@
 //! The page of the changes from one side of a comparison to another: each figure's change with its interval.
 
-use perfpipe_analyze::{Change, Direction, Measure, Noise, Outcome, Part};
+use perfpipe_analyze::{Change, Direction, Measure, Noise, Outcome, PagePart};
 
-use super::sheet::Sheet;
-use crate::charts::shared::Scaled;
+use super::sheet::PageTexts;
+use crate::charts::shared::ScaledSeries;
 use crate::layout::frame::Rect;
 use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{self, Figure};
+use crate::output::part::{self, PageFigure};
 use crate::palette::{Color, FRAME, GRID, INK, SOFT};
 use crate::style::Style;
 use crate::text::fonts::Fonts;
@@ -39,11 +39,11 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
     let (width, height) = style.paper.portrait();
     let size = (width, (AROUND + rows).min(height));
     let mut drawing = Drawing::new(size).with_fonts(style.fonts());
-    let subtitle = [vec![told(changes)]];
+    let subtitle = [vec![outcomes(changes)]];
     let footer = facts(changes);
-    let room = Sheet { title, chosen: &[], subtitle: &subtitle, footer: &footer }.draw(&mut drawing);
+    let room = PageTexts { title, chosen: &[], subtitle: &subtitle, footer: &footer }.draw(&mut drawing);
     let alt = alt(names, changes);
-    drawing.begin(part::Part::Figure(Figure::new("Changes", alt, room.top)));
+    drawing.begin(part::PagePart::Figure(PageFigure::new("Changes", alt, room.top)));
     let chart = Rect { left: room.left + COLUMNS.0, right: room.right - COLUMNS.1, ..room };
     let values = Values::up_to(reach(changes), 3, Steps::Any);
     let plot = Plot { chart, values, fonts: style.fonts() };
@@ -55,7 +55,7 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
 }
 
 /// Says how many figures changed.
-fn told(changes: &[&Change]) -> String {
+fn outcomes(changes: &[&Change]) -> String {
     let mut parts: Vec<(&str, usize)> = Vec::new();
     for change in changes {
         let name = change.outcome.name();
@@ -64,8 +64,8 @@ fn told(changes: &[&Change]) -> String {
             None => parts.push((name, 1)),
         }
     }
-    let told: Vec<String> = parts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    format!("Of {} figures: {}", changes.len(), told.join(", "))
+    let words: Vec<String> = parts.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    format!("Of {} figures: {}", changes.len(), words.join(", "))
 }
 
 fn facts(changes: &[&Change]) -> Vec<String> {
@@ -83,8 +83,8 @@ fn facts(changes: &[&Change]) -> Vec<String> {
 
 /// Returns the page in words.
 fn alt((a, b): (&str, &str), changes: &[&Change]) -> String {
-    let told = changes.iter().map(|change| format!("{} {}", name(change), figures(change)));
-    format!("Changes from {a} to {b}: {}.", told.collect::<Vec<_>>().join("; "))
+    let words = changes.iter().map(|change| format!("{} {}", name(change), figures(change)));
+    format!("Changes from {a} to {b}: {}.", words.collect::<Vec<_>>().join("; "))
 }
 
 /// Returns the largest change or end of an interval, in percent. A few failures more are many percent, so that they would
@@ -115,7 +115,7 @@ fn name(change: &Change) -> String {
 /// Returns both values, the change and its outcome, as in `23.1 → 25.0 ms  +8.2 %  worse`.
 fn figures(change: &Change) -> String {
     let greatest = change.a.into_iter().chain(change.b).fold(0.0, f64::max);
-    let Scaled { factor, unit, .. } = Scaled::up_to(change.measure.unit(), greatest);
+    let ScaledSeries { factor, unit, .. } = ScaledSeries::up_to(change.measure.unit(), greatest);
     let value = |value: Option<f64>| value.map_or("–".to_owned(), |value| measured(value / factor));
     let (a, b) = (value(change.a), value(change.b));
     let percent = change.percent().map(|percent| {
@@ -142,10 +142,10 @@ impl Plot {
     /// Draws the changes of a part of the run from `top` down. Returns the end.
     fn rows(&self, drawing: &mut Drawing, rows: &[&Change], top: f64, (a, b): (&str, &str)) -> f64 {
         let heading = match rows.first().map(|change| change.part) {
-            Some(Part::Hold) => "Hold",
-            Some(Part::Ramp) => "Ramp",
-            Some(Part::Tail) => "Tail",
-            Some(Part::Window) => "Chosen seconds",
+            Some(PagePart::Hold) => "Hold",
+            Some(PagePart::Ramp) => "Ramp",
+            Some(PagePart::Tail) => "Tail",
+            Some(PagePart::Window) => "Chosen seconds",
             _ => "Whole run",
         };
         let left = self.chart.left - COLUMNS.0;

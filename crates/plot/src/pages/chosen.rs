@@ -7,15 +7,15 @@ use perfpipe_ingest::series::CpuJoin;
 
 use crate::text::number::count;
 
-/// Describes what was chosen of runs, where that is not everything. What is the same for several runs is told once.
+/// Describes what was chosen of runs, where that is not everything. What is the same for several runs is named once.
 pub(crate) fn chosen<'a>(runs: impl IntoIterator<Item = (&'a View, &'a RunInfo)>) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut chosen: Vec<String> = Vec::new();
     for words in runs.into_iter().flat_map(|(view, info)| of_run(view, info)) {
-        if !told.contains(&words) {
-            told.push(words);
+        if !chosen.contains(&words) {
+            chosen.push(words);
         }
     }
-    told
+    chosen
 }
 
 fn of_run(view: &View, info: &RunInfo) -> impl Iterator<Item = String> + use<> {
@@ -75,17 +75,17 @@ mod tests {
         info
     }
 
-    fn told(view: View) -> Vec<String> {
+    fn choices(view: View) -> Vec<String> {
         chosen([(&view, &info())])
     }
 
     #[test]
     fn every_choice_is_told() {
         let plain = View::of(&info());
-        assert!(told(plain.clone()).is_empty());
-        assert_eq!(told(plain.clone().with_phase(Phase::Hold)), ["phase hold"]);
-        assert_eq!(told(plain.clone().with_window(3, None)), ["from second 3"]);
-        assert_eq!(told(plain.clone().with_window(None, 4000)), ["up to second 4,000"]);
+        assert!(choices(plain.clone()).is_empty());
+        assert_eq!(choices(plain.clone().with_phase(Phase::Hold)), ["phase hold"]);
+        assert_eq!(choices(plain.clone().with_window(3, None)), ["from second 3"]);
+        assert_eq!(choices(plain.clone().with_window(None, 4000)), ["up to second 4,000"]);
         let all = plain
             .clone()
             .with_window(3, 99)
@@ -105,7 +105,7 @@ mod tests {
             "CPU clock −1 s",
             "CPU readings up to 0 s old",
         ];
-        assert_eq!(told(all), words);
+        assert_eq!(choices(all), words);
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use perfpipe_analyze::Timeline;
 
 use super::chosen::chosen;
-use super::sheet::{self, Sheet};
+use super::sheet::{self, PageTexts};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::reach::Reach;
 use crate::charts::response::log_words;
-use crate::charts::shared::Shared;
-use crate::columns::{self, Column, Columns, Spread};
+use crate::charts::shared::SharedSeries;
+use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
@@ -29,25 +29,25 @@ const WIDTH: f64 = 1.1;
 const NOTHING: f64 = 40.0;
 
 /// One of the two runs.
-struct Side<'a> {
+struct RunSide<'a> {
     letter: char,
     timeline: &'a Timeline,
-    columns: Columns,
+    columns: RunColumns,
     color: Color,
 }
 
 /// Returns the values of a side's column.
-type Of<'a> = dyn Fn(&Side<'_>, &Column) -> Option<Spread> + 'a;
+type SideColumn<'a> = dyn Fn(&RunSide<'_>, &TimeColumn) -> Option<ColumnSpread> + 'a;
 
 /// Returns the figure of a whole run, in words.
-type Told<'a> = dyn Fn(&Timeline) -> Option<String> + 'a;
+type WholeFigure<'a> = dyn Fn(&Timeline) -> Option<String> + 'a;
 
 /// The chart of one figure of both runs over time.
-struct Both<'a> {
-    sides: &'a [Side<'a>; 2],
+struct PairChart<'a> {
+    sides: &'a [RunSide<'a>; 2],
     heading: String,
-    values: Box<Of<'a>>,
-    whole: Box<Told<'a>>,
+    values: Box<SideColumn<'a>>,
+    whole: Box<WholeFigure<'a>>,
     /// What the chart does not show.
     notes: Vec<String>,
     /// The height among the charts.
@@ -68,17 +68,17 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
         (one.0.min(other.0), one.1.max(other.1))
     };
     let width = columns::width(end - first);
-    let side = |at: usize, letter, timeline| Side {
+    let side = |at: usize, letter, timeline| RunSide {
         letter,
         timeline,
-        columns: Columns::new(timeline, width, ColorBy::Throughput),
+        columns: RunColumns::new(timeline, width, ColorBy::Throughput),
         color: series_color(at),
     };
     let sides = [side(0, 'A', a), side(1, 'B', b)];
     let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
-    let names = sides.iter().map(Side::name).collect();
+    let names = sides.iter().map(RunSide::name).collect();
     let chosen = chosen([a, b].map(|timeline| (&timeline.view, &timeline.info)));
-    let room = Sheet { title, chosen: &chosen, subtitle: &[names], footer: &facts(&sides, width) };
+    let room = PageTexts { title, chosen: &chosen, subtitle: &[names], footer: &facts(&sides, width) };
     let room = room.draw(&mut drawing);
     let charts = charts(&sides, style);
     let charts: Vec<Box<dyn Chart + '_>> =
@@ -90,7 +90,7 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
     drawing
 }
 
-impl Side<'_> {
+impl RunSide<'_> {
     fn name(&self) -> String {
         let key = &self.timeline.info.key;
         let partial = if self.timeline.info.is_partial() { footer::PARTIAL } else { "" };
@@ -99,8 +99,8 @@ impl Side<'_> {
 }
 
 /// Returns the charts: throughput, each percentile, CPU, the other series.
-fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
-    let mut charts = vec![Both {
+fn charts<'a>(sides: &'a [RunSide<'a>; 2], style: &Style) -> Vec<PairChart<'a>> {
+    let mut charts = vec![PairChart {
         sides,
         heading: "Successes per second".into(),
         values: Box::new(|_, column| column.successes),
@@ -114,7 +114,7 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
     }];
     let [a, b] = sides;
     for (at, percent) in a.timeline.percentiles.iter().enumerate() {
-        charts.push(Both {
+        charts.push(PairChart {
             sides,
             heading: format!("Response time, p{} (ms{})", trimmed(*percent), log_words(style)),
             values: Box::new(move |_, column| column.percentiles.get(at).copied().flatten()),
@@ -130,7 +130,7 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
             log_scale: style.log_scale,
         });
     }
-    charts.push(Both {
+    charts.push(PairChart {
         sides,
         heading: "CPU utilisation (%)".into(),
         values: Box::new(|_, column| column.cpu),
@@ -142,7 +142,7 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
         reach: None,
         log_scale: false,
     });
-    let (series, left_out) = Shared::of_runs(&[a.timeline, b.timeline]);
+    let (series, left_out) = SharedSeries::of_runs(&[a.timeline, b.timeline]);
     charts.extend(series.into_iter().map(|series| of_series(sides, series)));
     if let Some(last) = charts.last_mut().filter(|_| left_out > 0) {
         last.notes.push(format!("Series that are not drawn: {left_out}."));
@@ -151,13 +151,14 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
 }
 
 /// Returns the chart of a series that any of the runs has.
-fn of_series<'a>(sides: &'a [Side<'a>; 2], series: Shared) -> Both<'a> {
-    let told = series.clone();
+fn of_series<'a>(sides: &'a [RunSide<'a>; 2], series: SharedSeries) -> PairChart<'a> {
+    let shared = series.clone();
     let whole = move |timeline: &Timeline| {
-        let mean = told.mean(timeline).map(|mean| format!("mean {} {}", measured(mean), told.scaled.unit));
+        let mean =
+            shared.mean(timeline).map(|mean| format!("mean {} {}", measured(mean), shared.scaled.unit));
         Some(mean.unwrap_or_else(|| "no readings".to_owned()))
     };
-    Both {
+    PairChart {
         sides,
         heading: series.heading(),
         notes: series.scaled.note().into_iter().collect(),
@@ -171,19 +172,19 @@ fn of_series<'a>(sides: &'a [Side<'a>; 2], series: Shared) -> Both<'a> {
     }
 }
 
-impl Both<'_> {
+impl PairChart<'_> {
     fn max(&self) -> Option<f64> {
         let columns =
             self.sides.iter().flat_map(|side| side.columns.columns.iter().map(move |column| (side, column)));
-        let most = |(side, column): (&Side<'_>, &Column)| Some((self.values)(side, column)?.max);
+        let most = |(side, column): (&RunSide<'_>, &TimeColumn)| Some((self.values)(side, column)?.max);
         let greatest = || columns.filter_map(most).reduce(f64::max);
         self.reach.map(|reach| reach.top).or_else(greatest)
     }
 }
 
-impl Chart for Both<'_> {
+impl Chart for PairChart<'_> {
     fn legend(&self) -> Legend {
-        let entry = |side: &Side<'_>| {
+        let entry = |side: &RunSide<'_>| {
             let whole = (self.whole)(side.timeline).map(|whole| format!(": {whole}")).unwrap_or_default();
             Entry::new(Swatch::Line(side.color, WIDTH), format!("{}{whole}", side.letter))
         };
@@ -193,7 +194,7 @@ impl Chart for Both<'_> {
     }
 
     fn alt(&self) -> String {
-        let side = |side: &Side<'_>| {
+        let side = |side: &RunSide<'_>| {
             let whole = (self.whole)(side.timeline).unwrap_or_else(|| "none".to_owned());
             format!("{} {whole}", side.name())
         };
@@ -219,18 +220,18 @@ impl Chart for Both<'_> {
 
     fn draw(&self, drawing: &mut Drawing, frame: &crate::layout::frame::Frame) {
         for side in self.sides.iter().rev() {
-            let values = |column: &Column| (self.values)(side, column);
-            let line = Line { values, color: |_: &Column| side.color, width: WIDTH };
+            let values = |column: &TimeColumn| (self.values)(side, column);
+            let line = ColumnLine { values, color: |_: &TimeColumn| side.color, width: WIDTH };
             line.draw(drawing, frame, &side.columns.columns);
             let columns = side.columns.columns.iter();
             let is_beyond =
-                |column: &&Column| values(column).is_some_and(|spread| spread.max > frame.scale.top());
-            beyond::draw(drawing, frame, columns.filter(is_beyond).map(Column::middle), side.color);
+                |column: &&TimeColumn| values(column).is_some_and(|spread| spread.max > frame.scale.top());
+            beyond::draw(drawing, frame, columns.filter(is_beyond).map(TimeColumn::middle), side.color);
         }
     }
 }
 
-fn facts(sides: &[Side<'_>; 2], width: u32) -> Vec<String> {
+fn facts(sides: &[RunSide<'_>; 2], width: u32) -> Vec<String> {
     let mut facts = Vec::new();
     for side in sides {
         let info = &side.timeline.info;

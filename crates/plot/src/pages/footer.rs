@@ -39,7 +39,7 @@ fn figures_of(summary: &Summary) -> Vec<String> {
 }
 
 /// Returns further facts on a run.
-pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
+pub(crate) fn facts(run: &RunData<'_>) -> Vec<String> {
     let (info, summary) = (&run.timeline.info, run.summary());
     let lasted = lasting(run.timeline.duration.seconds);
     let share = summary.failure_share().map(|share| format!(" ({})", percent(share)));
@@ -81,13 +81,13 @@ pub(crate) fn damage(info: &RunInfo) -> impl Iterator<Item = String> + '_ {
     let damage = &info.damage;
     let more = damage.len().checked_sub(DAMAGED).filter(|more| *more > 0);
     // Two parts per file, so that each fits in a line.
-    let told =
+    let damages =
         damage.iter().take(DAMAGED).flat_map(|damage| [format!("Partial: {damage}"), damage_read(damage)]);
-    told.chain(more.map(|more| format!("Partial: {more} more files or members are damaged")))
+    damages.chain(more.map(|more| format!("Partial: {more} more files or members are damaged")))
 }
 
 /// Describes the seconds shown, unless they are the whole run.
-fn window(run: &Run<'_>) -> Option<String> {
+fn window(run: &RunData<'_>) -> Option<String> {
     let (first, end) = run.columns.span;
     let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
     let phase = run.timeline.view.phase.map(|phase| format!("the {phase}, ")).unwrap_or_default();

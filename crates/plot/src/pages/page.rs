@@ -119,7 +119,7 @@ fn some_of(names: &BTreeSet<&str>) -> String {
     }
 }
 
-/// Tells what a sweep goes by.
+/// Says what a sweep goes by.
 fn by_words(by: SweepBy) -> &'static str {
     match by {
         SweepBy::Workers => "by workers",

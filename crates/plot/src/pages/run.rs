@@ -3,7 +3,7 @@
 use perfpipe_analyze::Timeline;
 
 use super::chosen::chosen;
-use super::sheet::{self, Sheet};
+use super::sheet::{self, PageTexts};
 use super::{footer, stack};
 use crate::charts::chart::Chart;
 use crate::charts::colorbar::ColorBar;
@@ -20,7 +20,7 @@ use crate::output::drawing::Drawing;
 use crate::style::Style;
 
 /// Returns the charts, from top to bottom.
-fn charts<'a>(run: &'a Run<'a>) -> Vec<Box<dyn Chart + 'a>> {
+fn charts<'a>(run: &'a RunData<'a>) -> Vec<Box<dyn Chart + 'a>> {
     let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(Requests(run)), Box::new(Cpu(run))];
     charts.extend(Load::new(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
     charts.extend(server::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
@@ -33,10 +33,10 @@ fn charts<'a>(run: &'a Run<'a>) -> Vec<Box<dyn Chart + 'a>> {
 
 /// Draws the page of a run.
 pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
-    let run = Run::new(timeline, style);
+    let run = RunData::new(timeline, style);
     let phases = PhaseBand::new(timeline, run.columns.span);
     let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
-    let room = Sheet {
+    let room = PageTexts {
         title,
         chosen: &chosen([(&timeline.view, &timeline.info)]),
         subtitle: &footer::figures(timeline),

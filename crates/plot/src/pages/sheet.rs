@@ -2,7 +2,7 @@
 
 use crate::layout::frame::Rect;
 use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::Part;
+use crate::output::part::PagePart;
 use crate::palette::{GRID, INK, SOFT};
 use crate::text::fonts::Fonts;
 
@@ -18,7 +18,7 @@ const LEADING: f64 = 10.0;
 pub(crate) const LEAST_LABEL: f64 = 14.0;
 
 /// The texts of a page.
-pub(crate) struct Sheet<'a> {
+pub(crate) struct PageTexts<'a> {
     pub(crate) title: &'a str,
     /// What was chosen of the runs, wrapped between choices.
     pub(crate) chosen: &'a [String],
@@ -28,32 +28,32 @@ pub(crate) struct Sheet<'a> {
     pub(crate) footer: &'a [String],
 }
 
-impl Sheet<'_> {
+impl PageTexts<'_> {
     /// Draws the texts and returns the room between them.
     pub(crate) fn draw(&self, drawing: &mut Drawing) -> Rect {
         let (width, height) = drawing.size;
         let page = Rect { left: MARGIN, top: MARGIN, right: width - MARGIN, bottom: height - MARGIN };
         let fonts = drawing.fonts.clone();
-        let mut line = |part: Part, text: &str, y: f64, size: f64, color| {
+        let mut line = |part: PagePart, text: &str, y: f64, size: f64, color| {
             let text = fonts.fitted(text, size, page.width());
             drawing.begin(part);
             drawing.text(Text::new(&text, (page.left, y), size, Anchor::Start, color));
         };
-        line(Part::Heading, self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
+        line(PagePart::Heading, self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
         let chosen = wrapped(self.chosen, &fonts, SIZES.1, page.width()).into_iter().map(|line| (line, INK));
         let figures = self.subtitle.iter().filter(|figures| !figures.is_empty());
         let figures = figures.map(|figures| (figures.join(SEPARATOR), SOFT));
         let mut below = page.top + SIZES.0 + 11.0;
         for (text, color) in chosen.chain(figures) {
-            line(Part::Paragraph, &text, below, SIZES.1, color);
+            line(PagePart::Paragraph, &text, below, SIZES.1, color);
             below += SUBTITLE;
         }
         let lines = wrapped(self.footer, &fonts, SIZES.2, page.width());
         let first = page.bottom - LEADING * lines.len() as f64;
         for (at, text) in lines.iter().enumerate() {
-            line(Part::Foot, text, first + LEADING * (at as f64 + 0.5), SIZES.2, SOFT);
+            line(PagePart::Foot, text, first + LEADING * (at as f64 + 0.5), SIZES.2, SOFT);
         }
-        drawing.begin(Part::Decoration);
+        drawing.begin(PagePart::Decoration);
         drawing.line(vec![(page.left, first - 6.0), (page.right, first - 6.0)], 0.5, GRID);
         let two_lines = page.top + SIZES.0 + 34.0;
         page.rows(two_lines.max(below + 5.0), first - 14.0)

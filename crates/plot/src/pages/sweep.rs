@@ -5,7 +5,7 @@ use perfpipe_analyze::format::counted;
 use perfpipe_analyze::sweep::{Growth, LoadStep};
 
 use super::chosen::chosen;
-use super::sheet::{self, Sheet};
+use super::sheet::{self, PageTexts};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::response::log_words;
@@ -31,7 +31,7 @@ const MARKED: usize = 60;
 /// Draws the page of a sweep.
 pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
     let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
-    let room = Sheet {
+    let room = PageTexts {
         title,
         chosen: &chosen([(&sweep.view, &sweep.info)]),
         subtitle: &[figures(sweep)],
@@ -49,7 +49,11 @@ pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
 
 /// Returns the charts, from top to bottom.
 pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Chart + 'a>> {
-    vec![Box::new(Throughput(sweep)), Box::new(Response(sweep, style)), Box::new(Cpu(sweep, style))]
+    vec![
+        Box::new(LoadThroughput(sweep)),
+        Box::new(LoadResponse(sweep, style)),
+        Box::new(LoadCpu(sweep, style)),
+    ]
 }
 
 /// Returns the number of loads, and the knee in words, as in `throughput stops growing at about 23 threads`.
@@ -108,11 +112,11 @@ fn greatest(sweep: &Sweep, value: impl Fn(&LoadStep) -> Option<f64>) -> Option<f
 fn most(
     sweep: &Sweep,
     value: impl Fn(&LoadStep) -> Option<f64>,
-    told: impl Fn(f64) -> String,
+    shown: impl Fn(f64) -> String,
 ) -> Option<String> {
     let values = sweep.steps.iter().filter_map(|step| Some((value(step)?, step.load)));
     let (most, load) = values.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
-    Some(format!("at most {} at {} threads", told(most), measured(load)))
+    Some(format!("at most {} at {} threads", shown(most), measured(load)))
 }
 
 /// Draws a line through the steps' values, broken at absent ones, with a dot at each.
@@ -142,9 +146,9 @@ fn knee(drawing: &mut Drawing, frame: &Frame, sweep: &Sweep) {
 }
 
 /// The chart of throughput by load.
-struct Throughput<'a>(&'a Sweep);
+struct LoadThroughput<'a>(&'a Sweep);
 
-impl Throughput<'_> {
+impl LoadThroughput<'_> {
     /// Returns a step's throughput minus and plus one standard deviation.
     fn spread(step: &LoadStep) -> (f64, f64) {
         let (mean, sd) = (step.summary.throughput, step.throughput_sd.unwrap_or(0.0));
@@ -152,7 +156,7 @@ impl Throughput<'_> {
     }
 }
 
-impl Chart for Throughput<'_> {
+impl Chart for LoadThroughput<'_> {
     fn legend(&self) -> Legend {
         let mut entries = vec![Entry::new(
             Swatch::Line(series_color(0), WIDTHS.0),
@@ -208,9 +212,9 @@ impl Chart for Throughput<'_> {
 }
 
 /// The chart of response times by load.
-struct Response<'a>(&'a Sweep, &'a Style);
+struct LoadResponse<'a>(&'a Sweep, &'a Style);
 
-impl Response<'_> {
+impl LoadResponse<'_> {
     /// Returns the indexes of the sweep's percentiles, in ascending order of the percentiles.
     fn ascending(&self) -> Vec<usize> {
         let percentile = |at: &usize| self.0.percentiles.get(*at).copied().unwrap_or_default();
@@ -241,7 +245,7 @@ impl Response<'_> {
     }
 }
 
-impl Chart for Response<'_> {
+impl Chart for LoadResponse<'_> {
     fn legend(&self) -> Legend {
         let places = self.ascending();
         let entry = |(rank, at): (usize, &usize)| {
@@ -290,9 +294,9 @@ impl Chart for Response<'_> {
 }
 
 /// The chart of CPU by load.
-struct Cpu<'a>(&'a Sweep, &'a Style);
+struct LoadCpu<'a>(&'a Sweep, &'a Style);
 
-impl Chart for Cpu<'_> {
+impl Chart for LoadCpu<'_> {
     fn legend(&self) -> Legend {
         let entry = Entry::new(Swatch::Line(INK, WIDTHS.0), "Mean of the seconds");
         let entries = if self.axis().is_ok() { vec![entry] } else { Vec::new() };

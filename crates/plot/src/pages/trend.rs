@@ -4,7 +4,7 @@ use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Direction, LevelChange, Measure, Trend, Trends};
 
 use super::chosen::chosen;
-use super::sheet::{self, Sheet};
+use super::sheet::{self, PageTexts};
 use super::stack;
 use crate::charts::chart::{Chart, Height, TIME_LABELS};
 use crate::charts::response::log_words;
@@ -41,7 +41,7 @@ pub(crate) fn draw(trends: &Trends, style: &Style, title: &str) -> Drawing {
     let (subtitle, facts) = (figures(trends), facts(trends));
     let first = trends.versions.iter().flat_map(|version| version.runs.first()).next();
     let chosen = chosen(first.map(|run| (run.view(), run.info())));
-    let room = Sheet { title, chosen: &chosen, subtitle: &subtitle, footer: &facts }.draw(&mut drawing);
+    let room = PageTexts { title, chosen: &chosen, subtitle: &subtitle, footer: &facts }.draw(&mut drawing);
     let charts = charts(trends, style);
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let left = room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP;
@@ -85,7 +85,7 @@ fn facts(trends: &Trends) -> Vec<String> {
 /// Returns the charts, from top to bottom. A figure that no version has gets none.
 fn charts<'a>(trends: &'a Trends, style: &Style) -> Vec<Box<dyn Chart + 'a>> {
     let mut percentiles: Vec<(f64, &Trend)> = Vec::new();
-    let mut charts: Vec<Figures<'a>> = Vec::new();
+    let mut charts: Vec<VersionChart<'a>> = Vec::new();
     for trend in trends.figures.iter().filter(|trend| trend.values.iter().any(Option::is_some)) {
         let heading = match &trend.measure {
             Measure::Percentile(percent) => {
@@ -98,22 +98,22 @@ fn charts<'a>(trends: &'a Trends, style: &Style) -> Vec<Box<dyn Chart + 'a>> {
             // The percentiles say more.
             _ => continue,
         };
-        charts.push(Figures::one(heading, trend));
+        charts.push(VersionChart::one(heading, trend));
     }
     percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let responses = Figures::percentiles(&percentiles, style);
+    let responses = VersionChart::percentiles(&percentiles, style);
     charts.insert(charts.len().min(1), responses);
     charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart + 'a>).collect()
 }
 
 /// A figure over the versions, as it is drawn.
-struct Line<'a> {
+struct VersionLine<'a> {
     name: String,
     color: Color,
     trend: &'a Trend,
 }
 
-impl Line<'_> {
+impl VersionLine<'_> {
     /// Returns the intervals of consecutive versions that have one.
     fn intervals(&self) -> Vec<Vec<(usize, (f64, f64))>> {
         let known = (0..).zip(&self.trend.intervals);
@@ -124,29 +124,29 @@ impl Line<'_> {
 }
 
 /// A chart of figures with one unit.
-struct Figures<'a> {
+struct VersionChart<'a> {
     heading: String,
-    lines: Vec<Line<'a>>,
+    lines: Vec<VersionLine<'a>>,
     /// The figures' unit on the axis.
     unit: f64,
     share: f64,
     is_log: bool,
 }
 
-impl<'a> Figures<'a> {
+impl<'a> VersionChart<'a> {
     fn one(heading: &str, trend: &'a Trend) -> Self {
-        let line = Line { name: trend.measure.column(), color: series_color(0), trend };
+        let line = VersionLine { name: trend.measure.column(), color: series_color(0), trend };
         Self { heading: heading.to_owned(), lines: vec![line], unit: 1.0, share: 0.8, is_log: false }
     }
 
     /// Creates the chart of percentiles, which are in ascending order.
     fn percentiles(percentiles: &[(f64, &'a Trend)], style: &Style) -> Self {
-        let line = |(rank, (percent, trend)): (usize, &(f64, &'a Trend))| Line {
+        let line = |(rank, (percent, trend)): (usize, &(f64, &'a Trend))| VersionLine {
             name: format!("p{}", trimmed(*percent)),
             color: quantile_color(rank, percentiles.len()),
             trend,
         };
-        let lines: Vec<Line<'_>> = percentiles.iter().enumerate().map(line).collect();
+        let lines: Vec<VersionLine<'_>> = percentiles.iter().enumerate().map(line).collect();
         let mut chart =
             Self { heading: String::new(), lines, unit: 1.0, share: 1.2, is_log: style.log_scale };
         let in_seconds = chart.extent().is_some_and(|(_, most)| most >= LONG_MS);
@@ -168,7 +168,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Returns the change of level to be named at a version: the largest.
-    fn change(&self, version: usize) -> Option<(&Line<'_>, &LevelChange)> {
+    fn change(&self, version: usize) -> Option<(&VersionLine<'_>, &LevelChange)> {
         let changes =
             self.lines.iter().flat_map(|line| line.trend.changes.iter().map(move |change| (line, change)));
         let size = |change: &LevelChange| change.percent().map_or(f64::INFINITY, f64::abs);
@@ -178,7 +178,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Draws a change between two versions as a vertical line with its size.
-    fn mark(&self, drawing: &mut Drawing, frame: &Frame, (line, change): (&Line<'_>, &LevelChange)) {
+    fn mark(&self, drawing: &mut Drawing, frame: &Frame, (line, change): (&VersionLine<'_>, &LevelChange)) {
         let x = frame.x(change.version as f64 - 0.5);
         let color = color(change.outcome);
         drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], WIDTHS.2, color);
@@ -209,27 +209,28 @@ fn signed(value: f64, decimals: usize) -> String {
     format!("{sign}{}", grouped(value, decimals))
 }
 
-impl Chart for Figures<'_> {
+impl Chart for VersionChart<'_> {
     fn legend(&self) -> Legend {
-        let entry = |line: &Line<'_>| Entry::new(Swatch::Line(line.color, WIDTHS.1), line.name.clone());
+        let entry =
+            |line: &VersionLine<'_>| Entry::new(Swatch::Line(line.color, WIDTHS.1), line.name.clone());
         let entries = if self.lines.len() > 1 { self.lines.iter().map(entry).collect() } else { Vec::new() };
         Legend { heading: self.heading.clone(), entries, notes: Vec::new() }
     }
 
     fn alt(&self) -> String {
-        let told = |line: &Line<'_>| {
+        let describe = |line: &VersionLine<'_>| {
             let known = || line.trend.values.iter().flatten();
             let (first, last) = (known().next()?, known().next_back()?);
             let name = if self.lines.len() > 1 { format!("{} ", line.name) } else { String::new() };
             let shown = |value: f64| measured(value / self.unit);
             Some(format!("{name}from {} to {}", shown(*first), shown(*last)))
         };
-        let told: Vec<String> = self.lines.iter().filter_map(told).collect();
+        let words: Vec<String> = self.lines.iter().filter_map(describe).collect();
         let changes: usize = self.lines.iter().map(|line| line.trend.changes.len()).sum();
         format!(
             "{} over versions: {}; {}.",
             self.heading,
-            told.join(", "),
+            words.join(", "),
             counted(changes as u64, "level change")
         )
     }

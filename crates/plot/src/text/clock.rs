@@ -45,14 +45,14 @@ pub(crate) fn stamp(seconds: u32) -> String {
 
 /// The clock that a run was measured by, in a time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clock {
+pub(crate) struct RunClock {
     /// What the clock showed when the run started, as if it were UTC: an epoch time in ms.
     shown: i64,
     /// How far it is ahead of UTC, in seconds.
     east: i64,
 }
 
-impl Clock {
+impl RunClock {
     /// Creates the clock of a run. It is not set during the run.
     pub(crate) fn new(t0_ms: i64, zone: &TimeZone) -> Self {
         let east = zone.seconds_east(t0_ms);
@@ -97,7 +97,7 @@ pub(crate) enum TimeFormat {
     /// Hours and minutes, as in 6:00.
     Hours,
     /// The time of day, to minutes or to seconds.
-    Clock(Clock, &'static str),
+    RunClock(RunClock, &'static str),
     /// Numbers of threads, for an axis of load.
     Threads,
     /// Places of versions or levels, which are labelled on their own.
@@ -115,8 +115,8 @@ impl TimeFormat {
     }
 
     /// Returns the format of times of day for an axis that has a tick every `step` seconds.
-    pub(crate) fn of_clock(clock: Clock, step: u32) -> Self {
-        Self::Clock(
+    pub(crate) fn of_clock(clock: RunClock, step: u32) -> Self {
+        Self::RunClock(
             clock,
             match step {
                 step if step < 60 => "%H:%M:%S",
@@ -132,7 +132,7 @@ impl TimeFormat {
             Self::Seconds => "Time since start (s)".to_owned(),
             Self::Minutes => "Time since start (min:s)".to_owned(),
             Self::Hours => "Time since start (h:min)".to_owned(),
-            Self::Clock(clock, _) => clock.title(span),
+            Self::RunClock(clock, _) => clock.title(span),
             Self::Threads => "Load (active threads)".to_owned(),
             Self::Places => String::new(),
         }
@@ -141,7 +141,7 @@ impl TimeFormat {
     /// Returns the value at the start of the axis' count, of which ticks are multiples.
     pub(crate) fn origin(self) -> f64 {
         match self {
-            Self::Clock(clock, _) => clock.start(),
+            Self::RunClock(clock, _) => clock.start(),
             _ => 0.0,
         }
     }
@@ -153,7 +153,7 @@ impl TimeFormat {
             Self::Seconds => seconds.to_string(),
             Self::Minutes => format!("{}:{:02}", seconds / 60, seconds % 60),
             Self::Hours => format!("{}:{:02}", seconds / 3600, seconds / 60 % 60),
-            Self::Clock(clock, format) => clock.format(value, format).unwrap_or_else(|| stamp(seconds)),
+            Self::RunClock(clock, format) => clock.format(value, format).unwrap_or_else(|| stamp(seconds)),
             Self::Threads => crate::text::number::count(seconds.into()),
             Self::Places => String::new(),
         }
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn clocks_show_the_time_of_their_zone() {
-        let clock = |zone: &str| Clock::new(1_795_203_738_609, &zone.parse().unwrap());
+        let clock = |zone: &str| RunClock::new(1_795_203_738_609, &zone.parse().unwrap());
         let (utc, india, york) = (clock("UTC"), clock("+05:30"), clock("America/New_York"));
         assert_eq!(utc.time(0.0), "19:42:18");
         assert_eq!(india.time(60.0), "01:13:18");

@@ -78,7 +78,7 @@ pub(crate) struct Fonts(pub(crate) Arc<[FallbackFont]>);
 
 /// Glyphs of the same font.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stretch {
+pub(crate) struct GlyphRun {
     /// The font: `None` for the shipped one, or the index of a fallback font.
     pub(crate) font: Option<usize>,
     /// Each glyph with the character that it stands for, as a range of bytes in the text.
@@ -101,9 +101,9 @@ impl Fonts {
     }
 
     /// Returns the glyphs of a text that is drawn as it is, by font.
-    pub(crate) fn stretches(&self, text: &str) -> Vec<Stretch> {
+    pub(crate) fn stretches(&self, text: &str) -> Vec<GlyphRun> {
         let fonts: Vec<Option<FontRef<'_>>> = self.0.iter().map(FallbackFont::read).collect();
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut stretches: Vec<GlyphRun> = Vec::new();
         for ((at, c), shipped) in text.char_indices().zip(font::glyphs(text)) {
             let others = fonts.iter().enumerate().filter(|_| shipped.id == 0);
             let found = others.filter_map(|(index, font)| Some((Some(index), glyph(font.as_ref()?, c)?)));
@@ -111,7 +111,7 @@ impl Fonts {
             let glyph = (glyph, at..at + c.len_utf8());
             match stretches.last_mut() {
                 Some(last) if last.font == font => last.glyphs.push(glyph),
-                _ => stretches.push(Stretch { font, glyphs: vec![glyph] }),
+                _ => stretches.push(GlyphRun { font, glyphs: vec![glyph] }),
             }
         }
         stretches

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use perfpipe_ingest::{RunInfo, StoredRun};
 
 use self::of_units::{figure, ratio};
-use super::figure::{Distribution, Figure, Kind};
+use super::figure::{FigureKind, PartFigure, SampleRanks};
 use super::measure::{Measure, Part};
-use super::units::{self, Unit, Units};
+use super::units::{self, SpanUnits, Unit};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::stats::percentile::{self, fraction};
@@ -36,11 +36,11 @@ pub struct Measured {
     /// What was outstanding when the log ended.
     pub(super) outstanding: Option<Outstanding>,
     /// The figures of the whole run, and of its hold if there is one and other seconds too.
-    pub(super) parts: Vec<Figures>,
+    pub(super) parts: Vec<PartFigures>,
 }
 
 /// A part, and its figures.
-pub(super) type Figures = (Part, Vec<(Measure, Figure)>);
+pub(super) type PartFigures = (Part, Vec<(Measure, PartFigure)>);
 
 impl Measured {
     /// Measures a stored run for a view. The scatter is that of its seconds without the last one if that is cut or not
@@ -59,7 +59,7 @@ impl Measured {
         let hold = hold.map(|(hold, span)| (Part::Hold, hold, span));
         for (part, summary, span) in std::iter::once(all).chain(hold) {
             let Some(scattering) = span.shared(scattering) else { continue };
-            let of = Whole { summary, span, scattering };
+            let of = MeasuredPart { summary, span, scattering };
             parts.push((part, figures(&selection, &timeline, of, &percentiles)?));
         }
         let long_failures = (timeline.summary.long_failures(99.0).copied(), timeline.summary.requests());
@@ -78,7 +78,7 @@ impl Measured {
     }
 
     /// Returns a figure of a part.
-    pub(super) fn figure(&self, part: Part, measure: &Measure) -> Option<&Figure> {
+    pub(super) fn figure(&self, part: Part, measure: &Measure) -> Option<&PartFigure> {
         let (_, figures) = self.parts.iter().find(|(own, _)| *own == part)?;
         figures.iter().find(|(own, _)| own == measure).map(|(_, figure)| figure)
     }
@@ -92,7 +92,7 @@ impl Measured {
 
 /// A part that is measured: its summary, its seconds, and those of them whose scatter is the noise.
 #[derive(Clone, Copy)]
-struct Whole<'a> {
+struct MeasuredPart<'a> {
     summary: &'a Summary,
     span: Span,
     scattering: Span,
@@ -101,14 +101,14 @@ struct Whole<'a> {
 fn figures(
     selection: &Selection<'_>,
     timeline: &Timeline,
-    Whole { summary, span, scattering }: Whole<'_>,
+    MeasuredPart { summary, span, scattering }: MeasuredPart<'_>,
     percentiles: &[f64],
-) -> Result<Vec<(Measure, Figure)>> {
+) -> Result<Vec<(Measure, PartFigure)>> {
     let histogram = units::histogram(selection, span)?;
-    let distribution = Arc::new(Distribution::of(&histogram));
+    let distribution = Arc::new(SampleRanks::of(&histogram));
     let shares: Vec<f64> = percentiles.iter().map(|percent| fraction(*percent)).collect();
     let marks: Vec<i32> = shares.iter().map(|share| distribution.mark(*share)).collect();
-    let units = Units::read(selection, timeline, scattering, &marks)?;
+    let units = SpanUnits::read(selection, timeline, scattering, &marks)?;
     let mut figures = counted(&units, summary);
     figures.push((Measure::ElapsedMean, elapsed_mean(&units, &histogram)));
     let values = histogram.percentiles(percentiles);
@@ -121,7 +121,7 @@ fn figures(
 }
 
 /// Computes throughput, failures and CPU.
-fn counted(units: &Units, summary: &Summary) -> Vec<(Measure, Figure)> {
+fn counted(units: &SpanUnits, summary: &Summary) -> Vec<(Measure, PartFigure)> {
     let Unit { seconds, successes, failures, cpu_sum, cpu_seconds, .. } = units.sum;
     let of_units = |sum: f64, of: f64| ratio(sum, of).unwrap_or_default();
     let rate = of_units(successes as f64, f64::from(seconds));
@@ -131,29 +131,32 @@ fn counted(units: &Units, summary: &Summary) -> Vec<(Measure, Figure)> {
     vec![
         (
             Measure::Throughput,
-            figure(units, Some(summary.throughput), Kind::Mean { of: f64::from(seconds) }, |unit| {
+            figure(units, Some(summary.throughput), FigureKind::Mean { of: f64::from(seconds) }, |unit| {
                 Some(unit.successes as f64 - rate * f64::from(unit.seconds))
             }),
         ),
         (
             Measure::FailuresPercent,
-            figure(units, failing, Kind::Share { count: summary.failures, of: summary.requests() }, |unit| {
-                Some(unit.failures as f64 - share * (unit.failures + unit.successes) as f64)
-            }),
+            figure(
+                units,
+                failing,
+                FigureKind::Share { count: summary.failures, of: summary.requests() },
+                |unit| Some(unit.failures as f64 - share * (unit.failures + unit.successes) as f64),
+            ),
         ),
         (
             Measure::CpuMean,
-            figure(units, summary.cpu_mean, Kind::Mean { of: f64::from(cpu_seconds) }, |unit| {
+            figure(units, summary.cpu_mean, FigureKind::Mean { of: f64::from(cpu_seconds) }, |unit| {
                 (unit.cpu_seconds > 0).then(|| unit.cpu_sum - busy * f64::from(unit.cpu_seconds))
             }),
         ),
     ]
 }
 
-fn elapsed_mean(units: &Units, histogram: &Histogram) -> Figure {
+fn elapsed_mean(units: &SpanUnits, histogram: &Histogram) -> PartFigure {
     let (mean, unit_ms) = (histogram.mean(), histogram.unit());
     let value = mean.unwrap_or_default();
-    figure(units, mean, Kind::Mean { of: units.sum.samples as f64 }, |unit| {
+    figure(units, mean, FigureKind::Mean { of: units.sum.samples as f64 }, |unit| {
         Some(unit_ms.ms(unit.elapsed as f64) - value * unit.samples as f64)
     })
 }
@@ -163,18 +166,18 @@ fn elapsed_mean(units: &Units, histogram: &Histogram) -> Figure {
 /// Of the requests equal to the percentile, a fraction counts as below, so that the share is exact. At a finer clock
 /// each of them might fall on either side; `tied` is the variance of that.
 fn of_percentile(
-    units: &Units,
+    units: &SpanUnits,
     at: usize,
     share: f64,
     value: Option<f64>,
-    distribution: &Arc<Distribution>,
-) -> Figure {
+    distribution: &Arc<SampleRanks>,
+) -> PartFigure {
     let counts = |unit: &Unit| unit.marks.get(at).copied().unwrap_or_default();
     let (below, equal) = counts(&units.sum);
     let part = ratio(share * units.sum.samples as f64 - below as f64, equal as f64);
     let part = part.unwrap_or_default().clamp(0.0, 1.0);
     let tied = part * (1.0 - part) * equal as f64;
-    let kind = Kind::Percentile { share, distribution: Arc::clone(distribution), tied };
+    let kind = FigureKind::Percentile { share, distribution: Arc::clone(distribution), tied };
     figure(units, value, kind, |unit| {
         let (below, equal) = counts(unit);
         Some(below as f64 + part * equal as f64 - share * unit.samples as f64)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use perfpipe_ingest::series::ServerSeries;
 
 use super::of_units::{SHORTEST, figure, ratio};
-use crate::compare::figure::{Figure, Kind};
+use crate::compare::figure::{FigureKind, PartFigure};
 use crate::compare::measure::{Measure, SeriesKey};
-use crate::compare::units::{Readings, Unit, Units};
+use crate::compare::units::{Readings, SpanUnits, Unit};
 use crate::timeline::selection::Selection;
 use crate::timeline::{SeriesBySecond, Timeline};
 use crate::view::phases::Span;
@@ -17,8 +17,8 @@ pub(super) fn figures(
     selection: &Selection<'_>,
     timeline: &Timeline,
     span: Span,
-    units: &Units,
-) -> Vec<(Measure, Figure)> {
+    units: &SpanUnits,
+) -> Vec<(Measure, PartFigure)> {
     let (info, offset) = (&selection.run.info, timeline.view.cpu.offset);
     let first = info.t0_ms.div_euclid(1000).saturating_sub(offset).saturating_add(span.first.into());
     let within = first..=first.saturating_add((span.last - span.first).into());
@@ -36,8 +36,12 @@ pub(super) fn figures(
     all.filter(|(_, (_, sum))| sum.seconds > 0)
         .flat_map(|(at, (series, sum))| {
             let key = Arc::new(SeriesKey { name: series.name.clone(), unit: series.unit.clone() });
-            let greatest =
-                Figure { value: sum.greatest, kind: Kind::Greatest, scatters: Vec::new(), values: 0 };
+            let greatest = PartFigure {
+                value: sum.greatest,
+                kind: FigureKind::Greatest,
+                scatters: Vec::new(),
+                values: 0,
+            };
             let mean = mean(units, at, sum, few(series));
             [(Measure::SeriesMean(Arc::clone(&key)), mean), (Measure::SeriesMax(key), greatest)]
         })
@@ -46,11 +50,11 @@ pub(super) fn figures(
 
 /// Computes the mean over the seconds that have a value. `few` readings, each of which holds for many seconds, do not
 /// show how much they scatter.
-fn mean(units: &Units, at: usize, sum: Readings, few: bool) -> Figure {
+fn mean(units: &SpanUnits, at: usize, sum: Readings, few: bool) -> PartFigure {
     let of = f64::from(sum.seconds);
     let value = ratio(sum.sum, of);
     let mean = value.unwrap_or_default();
-    let mut figure = figure(units, value, Kind::Mean { of }, |unit: &Unit| {
+    let mut figure = figure(units, value, FigureKind::Mean { of }, |unit: &Unit| {
         let readings = unit.series.get(at).filter(|readings| readings.seconds > 0)?;
         Some(readings.sum - mean * f64::from(readings.seconds))
     });

@@ -181,7 +181,7 @@ impl PointChange {
 
 /// Compares the points of other sides with those of a baseline.
 ///
-/// Points have no samples, so that only the scatter of repeats tells what chance does: with three of each side, as for
+/// Points have no samples, so that only the scatter of repeats shows what chance does: with three of each side, as for
 /// repeats of runs. `decide` names the figures that decide, of those that can be judged; without any, all decide.
 ///
 /// ```

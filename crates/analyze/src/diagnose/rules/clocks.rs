@@ -3,7 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::diagnose::chance::SURPRISE;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{Second, span};
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
@@ -11,8 +11,8 @@ use crate::format::figure;
 use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
-/// The least number of seconds by which an injector begins and ends apart from the others.
-const APART: f64 = 3.0;
+/// The least number of seconds by which an injector begins and ends before or after the others.
+const SHIFT: f64 = 3.0;
 /// How much the shifts of its begin and its end may differ: seconds, or a share of its length.
 const SAME: (f64, f64) = (5.0, 0.1);
 
@@ -30,10 +30,10 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
     let none = Clocks { findings: Vec::new(), of: Vec::new(), others: None };
     let Some(whole) = span(rows) else { return Ok(none) };
     let senders = senders::gather(run, whole)?;
-    let (apart, others): (Vec<&Sender<'_>>, Vec<&Sender<'_>>) =
+    let (shifted, others): (Vec<&Sender<'_>>, Vec<&Sender<'_>>) =
         senders.iter().partition(|sender| ahead(sender, &senders).is_some());
     // If most clocks differ, none of them is a reference.
-    if apart.is_empty() || others.is_empty() || apart.len() > others.len() {
+    if shifted.is_empty() || others.is_empty() || shifted.len() > others.len() {
         return Ok(none);
     }
     let first = others.iter().map(|sender| sender.span.first).min().unwrap_or(whole.first);
@@ -41,14 +41,14 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
     let others = Span { first, last };
     let finding = |sender: &&Sender<'_>| Some(clock_finding(sender, ahead(sender, &senders)?, others));
     Ok(Clocks {
-        findings: apart.iter().filter_map(finding).collect(),
-        of: apart.iter().map(|sender| sender.name.to_owned()).collect(),
+        findings: shifted.iter().filter_map(finding).collect(),
+        of: shifted.iter().map(|sender| sender.name.to_owned()).collect(),
         others: Some(others),
     })
 }
 
 fn clock_finding(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     figures.note("clock_ahead", by, "s");
     let (way, begins) = if by > 0.0 { ("ahead of", "after") } else { ("behind", "before") };
     Finding {
@@ -73,7 +73,7 @@ fn clock_finding(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
 }
 
 /// Returns how many seconds an injector's clock is ahead of the others' (negative if behind), if its begin and its end
-/// are shifted alike. Of two injectors, the later one is reported: which clock is right can't be known.
+/// are shifted equally. Of two injectors, the later one is reported: which clock is right can't be known.
 fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
     // As in [`super::injectors`], the reference for three or more is the median.
     let compared = || all.iter().filter(|other| all.len() > 2 || other.name != sender.name);
@@ -86,6 +86,6 @@ fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
     let is_same = (begin - end).abs() <= SAME.0.max(SAME.1 * length);
     let least = begin.abs().min(end.abs());
     let sent = least * sender.requests / length;
-    let is_apart = begin * end > 0.0 && least >= APART && sent >= SURPRISE;
-    (is_same && is_apart && (all.len() > 2 || begin > 0.0)).then(|| ((begin + end) / 2.0).round())
+    let is_shifted = begin * end > 0.0 && least >= SHIFT && sent >= SURPRISE;
+    (is_same && is_shifted && (all.len() > 2 || begin > 0.0)).then(|| ((begin + end) / 2.0).round())
 }

@@ -2,7 +2,7 @@
 
 use super::saturation;
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{Second, span};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
@@ -32,7 +32,7 @@ pub(in crate::diagnose) fn idle(facts: &Facts<'_>) -> Option<Finding> {
     });
     let most = facts.run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     let cores = facts.cores.filter(|cores| *cores == 1 || !cpu_scale_in_doubt(&facts.run.info, most));
-    let mut capacity_of = Figures::default();
+    let mut capacity_of = FindingFigures::default();
     let (capacity, of) = match (cores, busiest) {
         (Some(cores), _) => (
             100.0 * f64::from(cores),
@@ -54,7 +54,7 @@ pub(in crate::diagnose) fn idle(facts: &Facts<'_>) -> Option<Finding> {
         (None, None) => return None,
     };
     (used < IDLE * capacity).then_some(())?;
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let (most, share) = (figures.few("cpu", used, "%"), figures.share("share_of_capacity", used / capacity));
     figures.extend(capacity_of);
     Some(Finding {
@@ -82,7 +82,7 @@ pub(in crate::diagnose) fn lacking(facts: &Facts<'_>) -> Option<Finding> {
     let begin = facts.run.info.t0_ms.div_euclid(1000);
     let end = facts.run.info.last_ms.div_euclid(1000);
     let offset = facts.view.cpu.offset;
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let what = if lacking.len() == rows.len() {
         "no CPU reading falls into the run: another machine's clock, or another run's export".to_owned()
     } else {

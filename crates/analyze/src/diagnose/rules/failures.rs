@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{Second, requests, span};
 use crate::format::{counted, one_line};
 use crate::view::phases::Span;
@@ -51,8 +51,8 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let in_burst = |span: Span| rows.iter().filter(move |row| span.holds(row.second));
     bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
     let more = bursts.len().saturating_sub(MOST_LISTED);
-    let told = bursts.iter().take(MOST_LISTED).enumerate().map(|(at, span)| {
-        let mut figures = Figures::default();
+    let listed = bursts.iter().take(MOST_LISTED).enumerate().map(|(at, span)| {
+        let mut figures = FindingFigures::default();
         let rest = if more > 0 && at + 1 == MOST_LISTED {
             format!("; {more} smaller bursts are not listed")
         } else {
@@ -78,7 +78,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             injector: None,
         }
     });
-    let mut findings: Vec<Finding> = told.collect();
+    let mut findings: Vec<Finding> = listed.collect();
     findings.extend(steady(facts, rows, &burst, share, &bursts));
     findings
 }
@@ -106,7 +106,7 @@ fn steady(
     } else {
         (seen, format!("between second {} and {}", seen.first, seen.last))
     };
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     Some(Finding {
         kind: FindingKind::Failures,
         span,
@@ -190,7 +190,7 @@ fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
     let mut most: Vec<((&str, &str), u64)> = counts.into_iter().collect();
     most.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
     let more = most.len().saturating_sub(CAUSES);
-    let mut told: Vec<String> = most
+    let mut causes: Vec<String> = most
         .iter()
         .take(CAUSES)
         .map(|((code, message), count)| {
@@ -202,6 +202,6 @@ fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
             format!("{} with {code}{message}", counted(*count, "failure"))
         })
         .collect();
-    told.extend((more > 0).then(|| counted(more as u64, "other cause")));
-    told.join(", ")
+    causes.extend((more > 0).then(|| counted(more as u64, "other cause")));
+    causes.join(", ")
 }

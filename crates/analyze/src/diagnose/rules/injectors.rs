@@ -2,7 +2,7 @@
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
@@ -10,8 +10,8 @@ use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
 /// The least difference of an injector's requests per thread from the others', as a share.
-const APART: f64 = 0.15;
-/// The least number of seconds by which an injector begins or ends apart from the others.
+const DEVIATION: f64 = 0.15;
+/// The least number of seconds by which an injector begins or ends before or after the others.
 const SHIFT: u32 = 3;
 
 /// Compares each injector with the others.
@@ -42,12 +42,12 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
     // The expected number is uncertain too.
     let sent: f64 = others.iter().map(|other| other.requests).sum();
     let surprised = surprise(injector.requests, expected) / (1.0 + expected / sent);
-    let apart = (own / usual - 1.0).abs() >= APART && surprised >= SURPRISE;
-    if !apart || (own > usual && others.len() == 1) {
+    let differs = (own / usual - 1.0).abs() >= DEVIATION && surprised >= SURPRISE;
+    if !differs || (own > usual && others.len() == 1) {
         return None;
     }
     let how = if own < usual { "fewer" } else { "more" };
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     Some(Finding {
         kind: FindingKind::Injector,
         span: span(facts.body())?,
@@ -62,19 +62,19 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
     })
 }
 
-/// Finds an injector that begins or ends apart from the others.
+/// Finds an injector that begins or ends before or after the others.
 fn shift(injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
     let rate = injector.requests / f64::from(injector.span.seconds());
     let begin = others.iter().map(|other| other.span.first).min()?;
     let end = others.iter().map(|other| other.span.last).max()?;
-    let apart = |seconds: u32| seconds >= SHIFT && f64::from(seconds) * rate >= SURPRISE;
+    let is_shift = |seconds: u32| seconds >= SHIFT && f64::from(seconds) * rate >= SURPRISE;
     let (late, early) = (injector.span.first.saturating_sub(begin), end.saturating_sub(injector.span.last));
-    let (is_late, is_early) = (apart(late), apart(early));
+    let (is_late, is_early) = (is_shift(late), is_shift(early));
     // If the others agree among themselves, one that begins before all of them is out of step too.
     let next = others.iter().map(|other| other.span.first).min()?.saturating_sub(injector.span.first);
     let over = injector.span.last.saturating_sub(others.iter().map(|other| other.span.last).max()?);
-    let is_ahead = others.len() > 1 && apart(next) && apart(over.max(next)) && over == 0;
-    let mut figures = Figures::default();
+    let is_ahead = others.len() > 1 && is_shift(next) && is_shift(over.max(next)) && over == 0;
+    let mut figures = FindingFigures::default();
     let mut seconds = |name, of: u32| figures.whole(name, of.into(), "s");
     let what = match (is_late, is_early) {
         (true, false) => format!(

@@ -1,7 +1,7 @@
 //! Little's law: if threads always wait for an answer, their number is the rate times the time of the requests.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{Second, requests, span};
 
 /// The difference allowed, as a share of the threads.
@@ -45,10 +45,10 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let seconds = counted.len() as f64;
     let (load, rate, elapsed) = (threads(true) / seconds, sent / seconds, busy_ms / sent);
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let (kind, what) = if most < 1.0 - SLACK {
         waiting(facts, most, &mut figures)
-    } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
+    } else if least > 1.0 + SLACK && !facts.distinguishes_injectors() {
         // If the log distinguishes injectors, their number is known.
         (FindingKind::LittlesLaw, too_busy(facts, least, &mut figures))
     } else {
@@ -65,7 +65,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Describes threads that are busy only for a share of the time. It is a note if think time explains it.
-fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut Figures) -> (FindingKind, String) {
+fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut FindingFigures) -> (FindingKind, String) {
     let idle = figures.share("idle", 1.0 - busy);
     match think_time(facts) {
         Some(think) => {
@@ -86,7 +86,7 @@ fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut Figures) -> (FindingKind,
 }
 
 /// Describes requests that keep `times` as many threads busy as there are.
-fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut Figures) -> String {
+fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut FindingFigures) -> String {
     let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
     let injectors = figures.whole("injectors", injectors as i64, "injectors");
     format!(

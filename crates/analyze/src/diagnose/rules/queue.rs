@@ -2,7 +2,7 @@
 
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{Second, requests, span};
 use crate::stats::stretch::Sums;
 use crate::view::phases::Span;
@@ -29,7 +29,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<F
         let at = step_of_rate(&rows)?;
         Some((at, Queue::of(rows.get(at..)?)?))
     })?;
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     // A request waits as long as the server takes for those before it; so a server of μ requests a second, to which λ come,
     // makes the wait grow by λ / μ − 1 seconds a second, and leaves λ − μ of them.
     let growth = queue.slope / 1000.0;

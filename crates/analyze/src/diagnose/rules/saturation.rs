@@ -1,7 +1,7 @@
 //! Saturation: throughput that is flat while the load climbs, from the knee of the sweep.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::sweep::LoadStep;
 use crate::view::phases::Span;
 
@@ -11,7 +11,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let knee = sweep.knee?;
     let (first, last) = (sweep.steps.get(knee.step)?, sweep.steps.last()?);
     let before = knee.step.checked_sub(1).and_then(|at| sweep.steps.get(at));
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let what = format!(
         "throughput stops growing {} {} threads, while the load goes on to {}",
         knee.at(),
@@ -31,15 +31,15 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Names of the figures of a load step: throughput, load, CPU.
-type Names = [&'static str; 3];
+type FigureNames = [&'static str; 3];
 
 /// The step before the knee, that of the knee, and the last one.
-const BEFORE: Names = ["throughput_before_knee", "load_before_knee", "cpu_before_knee"];
-const AT: Names = ["throughput_at_knee", "load_at_knee", "cpu_at_knee"];
-const LAST: Names = ["throughput_last", "load_last", "cpu_last"];
+const BEFORE: FigureNames = ["throughput_before_knee", "load_before_knee", "cpu_before_knee"];
+const AT: FigureNames = ["throughput_at_knee", "load_at_knee", "cpu_at_knee"];
+const LAST: FigureNames = ["throughput_last", "load_last", "cpu_last"];
 
 /// Describes a load step.
-fn describe(step: &LoadStep, [throughput, load, cpu]: Names, figures: &mut Figures) -> String {
+fn describe(step: &LoadStep, [throughput, load, cpu]: FigureNames, figures: &mut FindingFigures) -> String {
     let throughput = figures.few(throughput, step.summary.throughput, "1/s");
     let load = figures.few(load, step.load, "threads");
     let cpu = step.summary.cpu_mean.map(|mean| format!(", CPU {} %", figures.few(cpu, mean, "%")));

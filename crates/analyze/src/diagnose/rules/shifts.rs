@@ -1,10 +1,10 @@
 //! Changes over time at equal load: times or the rate of requests step to another level (shift), for a while (slowdown),
 //! or change gradually (drift).
 
-use crate::diagnose::change::{self, Matters, Part};
+use crate::diagnose::change::{self, Matters, SeriesPart};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::series::{self, Block, Stretch};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
+use crate::diagnose::series::{self, Block, LoadStretch};
 use crate::error::Result;
 use crate::timeline::Timeline;
 use crate::timeline::summary::Summary;
@@ -26,12 +26,12 @@ const LEAST_RATE: f64 = 1e-9;
 
 /// The quantity of blocks that changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum ShiftedQuantity {
     Times,
     Rate,
 }
 
-impl Of {
+impl ShiftedQuantity {
     fn value(self, block: &Block) -> f64 {
         match self {
             Self::Times => block.log.unwrap_or(0.0),
@@ -57,8 +57,8 @@ impl Of {
 
 /// A change between parts of a stretch.
 #[derive(Clone, Copy)]
-struct Found {
-    of: Of,
+struct FoundShift {
+    of: ShiftedQuantity,
     kind: FindingKind,
     /// The part before the change; for a drift, the first third.
     before: Span,
@@ -70,35 +70,35 @@ struct Found {
     times: f64,
 }
 
-impl Found {
+impl FoundShift {
     /// Describes the change and its seconds.
-    fn what(&self, figures: &mut Figures) -> String {
+    fn what(&self, figures: &mut FindingFigures) -> String {
         let Self { kind, of, times, .. } = *self;
         if kind == FindingKind::Drift {
             return match (of, times > 1.0) {
-                (Of::Times, grows) => {
+                (ShiftedQuantity::Times, grows) => {
                     let ever = if grows { "longer" } else { "less" };
                     let times = figures.few("times", times, "times");
                     format!("requests take ever {ever}, at the end {times} times as long")
                 }
-                (Of::Rate, true) => {
+                (ShiftedQuantity::Rate, true) => {
                     let times = figures.few("times", times, "times");
                     format!("requests come ever more often, at the end {times} times")
                 }
-                (Of::Rate, false) => {
+                (ShiftedQuantity::Rate, false) => {
                     let left = figures.share("rate_left", times);
                     format!("requests come ever less often, at the end {left}")
                 }
             };
         }
         let how = match (of, times > 1.0) {
-            (Of::Times, _) => {
+            (ShiftedQuantity::Times, _) => {
                 format!("requests take {} times as long", figures.few("times", times, "times"))
             }
-            (Of::Rate, true) => {
+            (ShiftedQuantity::Rate, true) => {
                 format!("requests come {} times as often", figures.few("times", times, "times"))
             }
-            (Of::Rate, false) => {
+            (ShiftedQuantity::Rate, false) => {
                 format!("requests fall to {} of their rate", figures.share("rate_left", times))
             }
         };
@@ -117,9 +117,9 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
     let mut findings = Vec::new();
     for stretch in series::stretches(facts) {
         let blocks = series::blocks(facts, stretch, without)?;
-        let mut times = gather(Of::Times, &series::timed(&blocks));
+        let mut times = gather(ShiftedQuantity::Times, &series::timed(&blocks));
         times.retain(|found| stretch.is_level || !is_of_load(found, &blocks));
-        let mut rates = gather(Of::Rate, &blocks);
+        let mut rates = gather(ShiftedQuantity::Rate, &blocks);
         // A rate that climbs may be intended, and so may one that falls gradually.
         rates.retain(|found| stretch.is_level || (found.times < 1.0 && found.kind == FindingKind::Shift));
         // If each thread waits for its answer, slower answers make fewer requests.
@@ -133,12 +133,12 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
 }
 
 /// Finds the changes of some blocks, in order.
-fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
+fn gather(of: ShiftedQuantity, blocks: &[Block]) -> Vec<FoundShift> {
     let values: Vec<f64> = blocks.iter().map(|block| of.value(block)).collect();
     let ratio = |one, other| of.ratio(one, other);
     let parts = change::parts(
         &values,
-        &Matters { ratio: &ratio, step: TIMES.0, line: TIMES.1, swells: of == Of::Times },
+        &Matters { ratio: &ratio, step: TIMES.0, line: TIMES.1, swells: of == ShiftedQuantity::Times },
     );
     let span = |from: usize, to: usize| {
         let inside = blocks.get(from..to)?;
@@ -152,7 +152,14 @@ fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
             let third = (part.to - part.from).div_ceil(3);
             let thirds = span(part.from, part.from + third).zip(span(part.to - third, part.to));
             let (kind, times) = (FindingKind::Drift, of.times(part.ends.0, part.ends.1));
-            found.extend(thirds.map(|(before, after)| Found { of, kind, before, after, ends: false, times }));
+            found.extend(thirds.map(|(before, after)| FoundShift {
+                of,
+                kind,
+                before,
+                after,
+                ends: false,
+                times,
+            }));
             continue;
         }
         let Some(next) = after.first().filter(|next| next.is_level()) else { continue };
@@ -163,13 +170,13 @@ fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
         }
         let inside = after.get(..passing.unwrap_or(1)).unwrap_or_default();
         let to = inside.last().map_or(next.to, |last| last.to);
-        let weight = |part: &Part| part.ends.0 * (part.to - part.from) as f64;
+        let weight = |part: &SeriesPart| part.ends.0 * (part.to - part.from) as f64;
         let level = inside.iter().map(weight).sum::<f64>() / (to - next.from) as f64;
         let (ends, times) = (passing.is_some(), of.times(part.ends.0, level));
-        let is_slowdown = of == Of::Times && times > 1.0 && ends;
+        let is_slowdown = of == ShiftedQuantity::Times && times > 1.0 && ends;
         let kind = if is_slowdown { FindingKind::Slowdown } else { FindingKind::Shift };
         let spans = span(part.from, part.to).zip(span(next.from, to));
-        found.extend(spans.map(|(before, after)| Found { of, kind, before, after, ends, times }));
+        found.extend(spans.map(|(before, after)| FoundShift { of, kind, before, after, ends, times }));
         // The level that has come back is the one before the next change.
         rest = after.get(passing.unwrap_or(0)..).unwrap_or_default();
     }
@@ -178,7 +185,7 @@ fn gather(of: Of, blocks: &[Block]) -> Vec<Found> {
 }
 
 /// Returns the number of parts after which the level is that of a part again, if all of them are on one side of it.
-fn passing(of: Of, part: &Part, after: &[Part]) -> Option<usize> {
+fn passing(of: ShiftedQuantity, part: &SeriesPart, after: &[SeriesPart]) -> Option<usize> {
     let level = part.ends.0;
     let is_above = after.first()?.ends.0 > level;
     let back = after.iter().position(|next| of.ratio(level, next.ends.0) < TIMES.0)?;
@@ -188,7 +195,7 @@ fn passing(of: Of, part: &Part, after: &[Part]) -> Option<usize> {
 }
 
 /// Returns true if a change of times goes with a change of the rate in the same direction, as under more load.
-fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
+fn is_of_load(found: &FoundShift, blocks: &[Block]) -> bool {
     let rate = |span: Span| {
         let inside = blocks.iter().filter(|block| span.holds(block.span.first));
         let (sum, count) = inside.fold((0.0, 0.0), |(sum, count), block| (sum + block.rate, count + 1.0));
@@ -199,7 +206,7 @@ fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
 }
 
 /// Builds the finding, with the figures of both parts; `None` if times differ by less than their resolution.
-fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
+fn shift_finding(facts: &Facts<'_>, stretch: LoadStretch, found: &FoundShift) -> Result<Option<Finding>> {
     let of = |span: Span| -> Result<Summary> {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };
         Timeline::summary_of(facts.run, &view)
@@ -211,10 +218,10 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
             .is_some_and(|(one, other)| (other - one).abs() >= least && (other > one) == (found.times > 1.0))
     };
     let is_seen = differs(before.p50, after.p50) || differs(before.elapsed_mean, after.elapsed_mean);
-    if found.of == Of::Times && !is_seen {
+    if found.of == ShiftedQuantity::Times && !is_seen {
         return Ok(None);
     }
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let what = found.what(&mut figures);
     let what = match felt(facts, found, (&before, &after)) {
         Some((name, times)) => {
@@ -228,8 +235,8 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
     };
     let what = match (stretch.is_level, found.of) {
         (true, _) => format!("{what}, at the same load"),
-        (false, Of::Rate) => format!("{what}; the log does not say whether fewer were intended"),
-        (false, Of::Times) => what,
+        (false, ShiftedQuantity::Rate) => format!("{what}; the log does not say whether fewer were intended"),
+        (false, ShiftedQuantity::Times) => what,
     };
     let evidence = [
         changed(&mut figures, P50, (before.p50, after.p50)),
@@ -244,7 +251,7 @@ fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<O
 /// Returns the name and the growth of the percentile by which users feel that requests come more often, if they do.
 fn felt(
     facts: &Facts<'_>,
-    found: &Found,
+    found: &FoundShift,
     (before, after): (&Summary, &Summary),
 ) -> Option<(&'static str, f64)> {
     let least = facts.run.info.resolution.ms(UNITS);
@@ -254,7 +261,7 @@ fn felt(
         (after - before >= least && times >= TIMES.1).then_some((name, times))
     };
     let percentiles = [(P50.0, before.p50, after.p50), (P95.0, before.p95, after.p95)];
-    percentiles.into_iter().filter(|_| found.of == Of::Rate && found.times > 1.0).find_map(grown)
+    percentiles.into_iter().filter(|_| found.of == ShiftedQuantity::Rate && found.times > 1.0).find_map(grown)
 }
 
 fn rate(part: &Summary) -> Option<f64> {
@@ -270,7 +277,7 @@ const P95: Changing = ("p95", ["p95_before", "p95_after"], "ms", " ms");
 const RATE: Changing = ("rate", ["rate_before", "rate_after"], "1/s", "/s");
 
 fn changed(
-    figures: &mut Figures,
+    figures: &mut FindingFigures,
     (name, [earlier, later], unit, written): Changing,
     (before, after): (Option<f64>, Option<f64>),
 ) -> Option<String> {

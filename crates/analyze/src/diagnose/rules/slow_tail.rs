@@ -4,7 +4,7 @@ use perfpipe_ingest::counts::Cell;
 
 use crate::diagnose::chance::{SURPRISE, contrast, variance_ratio};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{Second, span};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
@@ -32,7 +32,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     let (early, rest) = calm.split_at(calm.len() / FIRST);
     let (between, late) = rest.split_at(rest.len() - calm.len() / 3);
     let (first, middle, last) = (times(facts, early)?, times(facts, between)?, times(facts, late)?);
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let Some((what, evidence, slow)) = compare(&first, &middle, &last, &mut figures) else { return Ok(None) };
     let (early, late) = (slow_counts(facts, early, slow)?, slow_counts(facts, late, slow)?);
     let sum = |counts: &[f64]| counts.iter().sum::<f64>();
@@ -91,7 +91,7 @@ fn compare(
     first: &Histogram,
     middle: &Histogram,
     last: &Histogram,
-    figures: &mut Figures,
+    figures: &mut FindingFigures,
 ) -> Option<(String, String, f64)> {
     if [first, middle, last].into_iter().map(Histogram::samples).min()? < REQUESTS {
         return None;

@@ -3,10 +3,10 @@
 //! long.
 
 use crate::diagnose::chance::{SURPRISE, surprise};
-use crate::diagnose::expected::{self, Row};
+use crate::diagnose::expected::{self, ExpectedSecond};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
-use crate::diagnose::waits::{self, Chance, Waits};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
+use crate::diagnose::waits::{self, UsualTimes, Waits};
 use crate::error::Result;
 use crate::format::figure;
 use crate::stats::median::upper_median;
@@ -40,8 +40,8 @@ const JITTER: (f64, f64) = (1.0, 0.1);
 
 /// Consecutive seconds: of each its requests and its waits.
 #[derive(Clone, Copy)]
-struct Looked<'a> {
-    rows: &'a [Row],
+struct SecondsInView<'a> {
+    rows: &'a [ExpectedSecond],
     waits: &'a [Waits],
 }
 
@@ -73,7 +73,7 @@ pub(in crate::diagnose) struct Stalls {
 struct Usual {
     /// The dispersion of the counts of seconds (1 for Poisson counts).
     dispersion: f64,
-    chance: Chance,
+    chance: UsualTimes,
     seconds: f64,
 }
 
@@ -90,7 +90,7 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
         from = seconds.end;
         let looked = rows.get(seconds.clone()).zip(waits.get(seconds));
         let looked = looked.filter(|_| stretch.first() == Some(&true));
-        stalls.extend(looked.and_then(|(rows, waits)| stall(Looked { rows, waits }, &usual)));
+        stalls.extend(looked.and_then(|(rows, waits)| stall(SecondsInView { rows, waits }, &usual)));
     }
     let slowest = facts.slowest(None);
     let is_event =
@@ -101,8 +101,8 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
 }
 
 /// Returns a possible stall with its surprise.
-fn stall(stretch: Looked<'_>, usual: &Usual) -> Option<Stall> {
-    let Looked { rows, waits } = stretch;
+fn stall(stretch: SecondsInView<'_>, usual: &Usual) -> Option<Stall> {
+    let SecondsInView { rows, waits } = stretch;
     let (first, last) = (rows.first()?.second, rows.last()?.second);
     let few = rows.iter().filter(|row| row.is_few());
     let (requests, expected) =
@@ -139,7 +139,7 @@ fn is_slow(waits: &[Waits]) -> bool {
 
 /// Returns the surprise of so many waiting so long: that of the count by [`surprise`], plus Chernoff's bound on the sum
 /// of exponential variables for the durations.
-fn waited(Looked { rows, waits }: Looked<'_>) -> f64 {
+fn waited(SecondsInView { rows, waits }: SecondsInView<'_>) -> f64 {
     let (mut waiting, mut expected, mut excess) = (0.0, 0.0, 0.0);
     for (row, many) in rows.iter().zip(waits).filter_map(|(row, waits)| Some((row, waits.many.as_ref()?))) {
         waiting += many.waiting;
@@ -192,7 +192,7 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
         } else {
             String::new()
         };
-        let mut figures = Figures::default();
+        let mut figures = FindingFigures::default();
         Finding {
             kind: if stall.is_pause { FindingKind::Pause } else { FindingKind::Stall },
             span: stall.span,
@@ -206,7 +206,7 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
 }
 
 impl Stall {
-    fn what(&self, figures: &mut Figures) -> String {
+    fn what(&self, figures: &mut FindingFigures) -> String {
         if !self.is_few {
             return format!("requests wait up to {} s", figures.few("longest", self.longest / 1000.0, "s"));
         }
@@ -220,7 +220,7 @@ impl Stall {
 
     /// Describes the evidence, with the requests that percentiles leave out: clients that wait for an answer before
     /// they ask again do not send requests in a pause, which would all have been slow (Tene's "coordinated omission").
-    fn evidence(&self, figures: &mut Figures) -> String {
+    fn evidence(&self, figures: &mut FindingFigures) -> String {
         let longest = self.longest / 1000.0;
         if !self.is_few {
             // The description has noted it.
@@ -247,7 +247,7 @@ impl Stall {
 }
 
 /// Describes the requests that percentiles leave out.
-fn omitted(missing: f64, figures: &mut Figures) -> String {
+fn omitted(missing: f64, figures: &mut FindingFigures) -> String {
     format!(
         "the percentiles miss about {} requests, which were not sent while the clients waited",
         figures.few("requests_missing", missing, "requests")
@@ -278,7 +278,7 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let length = if longest > 0.0 { longest / 1000.0 } else { upper_median(&lengths)? };
     let sum = |of: fn(&Stall) -> f64| stalls.iter().map(of).sum::<f64>();
     let missing = (sum(|stall| stall.expected) - sum(|stall| stall.requests)).max(0.0).round();
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     Some(Finding {
         kind: FindingKind::Stall,
         span: Span { first: stalls.first()?.span.first, last: stalls.last()?.span.last },

@@ -3,9 +3,9 @@
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::change::{self, LEAST, mean};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Figures, Finding, FindingKind};
+use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::span;
-use crate::diagnose::series::{self, Block, Stretch};
+use crate::diagnose::series::{self, Block, LoadStretch};
 use crate::error::Result;
 use crate::stats::median::upper_median;
 use crate::timeline::Timeline;
@@ -31,7 +31,7 @@ const WINDOW: usize = 5;
 /// Finds the warm-up of a run, if the view includes the first second.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let Some(whole) = span(facts.body()).filter(|whole| whole.first == 0) else { return Ok(None) };
-    let blocks = series::blocks(facts, Stretch { span: whole, is_level: false }, &[])?;
+    let blocks = series::blocks(facts, LoadStretch { span: whole, is_level: false }, &[])?;
     let timed: Vec<&Block> = blocks.iter().filter(|block| block.log.is_some()).collect();
     let Some(end) = end(&timed) else { return Ok(None) };
     let Some(slow) = end.checked_sub(1).and_then(|last| timed.get(last)) else { return Ok(None) };
@@ -50,7 +50,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     if slow_mean - mean < facts.run.info.resolution.ms(UNITS) {
         return Ok(None);
     }
-    let mut figures = Figures::default();
+    let mut figures = FindingFigures::default();
     let seconds = figures.whole("seconds", (slow.span.last + 1).into(), "s");
     let mut ms = |name, value: f64| figures.few(name, value, "ms");
     let evidence = format!(

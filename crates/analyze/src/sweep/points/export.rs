@@ -71,7 +71,7 @@ pub fn point_table(points: &[Point]) -> Table {
         .done()
 }
 
-/// Tells what the server read of itself, as in `memory: mean 2e6, greatest 3e6 bytes`.
+/// Describes the readings of the server, as in `memory: mean 2e6, greatest 3e6 bytes`.
 fn readings(point: &Point) -> Option<String> {
     let of = |of: &Readings| format!("{}: mean {}, greatest {} {}", of.name, of.mean, of.greatest, of.unit);
     let all: Vec<String> = point.figures.readings.iter().map(of).collect();

@@ -75,7 +75,7 @@ pub struct Level {
     pub framework: String,
     /// The load tool.
     pub tool: String,
-    /// Concurrency or workers, whichever the sweep goes by; absent if the points do not tell it.
+    /// Concurrency or workers, whichever the sweep goes by; absent if the points do not report it.
     pub level: Option<u32>,
     /// The other one.
     pub other: Option<u32>,
@@ -256,8 +256,8 @@ fn mark_knee(levels: &mut [Level]) {
 
 /// Computes speed-up and efficiency, from the level of the fewest workers.
 fn scale(levels: &mut [Level]) {
-    let told = levels.iter().find_map(|level| Some((level.level?, level.throughput?.median)));
-    let Some((fewest, least)) = told.filter(|(_, least)| *least > 0.0) else { return };
+    let first = levels.iter().find_map(|level| Some((level.level?, level.throughput?.median)));
+    let Some((fewest, least)) = first.filter(|(_, least)| *least > 0.0) else { return };
     for level in levels {
         let (Some(workers), Some(throughput)) =
             (level.level.filter(|workers| *workers > 0), level.throughput)

@@ -2,7 +2,7 @@
 
 use perfpipe_ingest::points::Figures;
 
-/// How the requests of a level ended, over all of its repeats that tell it.
+/// How the requests of a level ended, over all of its repeats that report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcomes {
@@ -15,7 +15,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Adds the outcomes of repeats; `None` if no repeat tells both successes and failures.
+    /// Adds the outcomes of repeats; `None` if no repeat reports both successes and failures.
     pub(super) fn of(repeats: &[&Figures]) -> Option<Self> {
         let of_one = |figures: &&Figures| {
             let failures = figures.failures?.greatest;

@@ -15,7 +15,7 @@ pub struct SeriesBySecond {
     pub unit: String,
     /// The second of the first value.
     pub first: u32,
-    /// The values: the reading of the epoch second in which a second begins, or the latest one that still holds.
+    /// The values: the reading of the epoch second in which a second begins, or the latest one that is still valid.
     pub values: Vec<Option<f64>>,
 }
 
@@ -91,7 +91,7 @@ mod tests {
         let readings = TimeSeries::new(vec![(1_700_000_001, 5.0), (1_700_000_007, -2.0)]);
         run.series.push(ServerSeries::new("heat", "°C", readings));
         let series = |view: View| Timeline::new(&run, &view).unwrap().series.remove(0);
-        // Two readings six seconds apart: each holds for six seconds.
+        // Two readings at an interval of six seconds: each is valid for six seconds.
         let whole = series(View::default());
         let value = |second| if second < 7 { 5.0 } else { -2.0 };
         assert_eq!(whole.values[0], None);

@@ -6,14 +6,14 @@ use perfpipe_ingest::run::PartNumber;
 
 /// Which part of a run the logs of a command are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PartChoice {
     /// The one with this number.
     Number(PartNumber),
-    /// The one that the scheduler tells, of this many if that is given.
+    /// The one that the scheduler gives, of this many if that is given.
     Auto(Option<u32>),
 }
 
-impl FromStr for Part {
+impl FromStr for PartChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -37,11 +37,11 @@ mod tests {
     #[test]
     fn parts_are_numbered_or_left_to_the_scheduler() {
         let number = PartNumber::new(3, 16).unwrap();
-        assert_eq!("3/16".parse(), Ok(Part::Number(number)));
-        assert_eq!("auto".parse(), Ok(Part::Auto(None)));
-        assert_eq!("auto/16".parse(), Ok(Part::Auto(Some(16))));
+        assert_eq!("3/16".parse(), Ok(PartChoice::Number(number)));
+        assert_eq!("auto".parse(), Ok(PartChoice::Auto(None)));
+        assert_eq!("auto/16".parse(), Ok(PartChoice::Auto(Some(16))));
         for wrong in ["", "3", "0/16", "17/16", "3/0", "3/20000", "-1/2", "auto/", "auto16", "auto/x"] {
-            assert!(wrong.parse::<Part>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PartChoice>().is_err(), "{wrong}");
         }
     }
 }

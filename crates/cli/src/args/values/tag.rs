@@ -37,7 +37,7 @@ impl FromStr for Tag {
         if let Some(fault) = tag_fault(key, value) {
             return Err(fault);
         }
-        // What is escaped on a line can't be told from what was meant to be there.
+        // What is escaped on a line can't be distinguished from what was meant to be there.
         if one_line(value) != value {
             return Err("the value of a tag is one line, written in one direction".to_owned());
         }

@@ -27,7 +27,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::{rules, store, view};
 use crate::output::terminal::{self, write_table};
-use crate::output::{Output, note, tell, write_file};
+use crate::output::{Output, note, print_message, write_file};
 
 /// The largest number of verdicts of which people see those of passed rules, too.
 const MANY: usize = 20;
@@ -104,7 +104,10 @@ pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule], as_ta
     verdicts.add(rules, (&run, &name), &View::of(&run.info), None)?;
     let mut verdicts = verdicts.end()?;
     if !as_table {
-        verdicts.iter().filter(|verdict| !verdict.holds).for_each(|verdict| tell(&sentence(verdict)));
+        verdicts
+            .iter()
+            .filter(|verdict| !verdict.holds)
+            .for_each(|verdict| print_message(&sentence(verdict)));
         return end(&verdicts);
     }
     verdicts.sort_by_key(|verdict| verdict.holds);

@@ -9,21 +9,21 @@ use super::args::CompareArgs;
 /// decidable, and which series can't be compared.
 pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &CompareArgs) -> Vec<String> {
     let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1);
-    let mut told: Vec<String> = repeated
+    let mut notes: Vec<String> = repeated
         .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
         .collect();
-    told.extend(std::iter::once(baseline).chain(sides).flat_map(waits));
-    told.extend(std::iter::once(baseline).chain(sides).flat_map(Side::remarks));
+    notes.extend(std::iter::once(baseline).chain(sides).flat_map(waits));
+    notes.extend(std::iter::once(baseline).chain(sides).flat_map(Side::remarks));
     let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
     if is_by(Noise::Seconds) {
-        told.push(
+        notes.push(
             "these runs: the noise is taken from the seconds within each run. How much starts of a server differ shows \
              only in repeats (`ingest --append-repeat`): two of each run, or three of one"
                 .to_owned(),
         );
     }
     if is_by(Noise::SecondsOfRepeats) {
-        told.push(
+        notes.push(
             "by seconds: the repeats scatter less than the seconds within them, which decide".to_owned(),
         );
     }
@@ -33,18 +33,18 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &
         |run: &str| changes.iter().find(|change| change.run == run && change.measure == Measure::Throughput);
     let is_first = |change: &Change| first(&change.run).is_some_and(|first| std::ptr::eq(first, change));
     let powers = changes.iter().filter(|change| names_all || is_first(change));
-    told.extend(
+    notes.extend(
         powers.filter_map(|change| Some(could_show(&change.run, &change.measure.column(), change.power?))),
     );
-    told.extend(undecided(changes));
+    notes.extend(undecided(changes));
     if changes.iter().any(is_beyond_its_own) {
         let chance = "not shown, with an interval that does not contain zero: among so many figures that may be chance \
                       (p of all is 0.01 or more)";
         let fewer = if names_all { "" } else { ". `--decide throughput` lets one figure decide" };
-        told.push(format!("{chance}{fewer}"));
+        notes.push(format!("{chance}{fewer}"));
     }
-    told.extend(apart(baseline, changes));
-    told
+    notes.extend(not_compared(baseline, changes));
+    notes
 }
 
 /// Says how long the runs of a side waited for their last answers, if that made them much longer.
@@ -67,7 +67,7 @@ fn undecided(changes: &[Change]) -> impl Iterator<Item = String> {
                 && change.measure.series().is_some() == of_series
         })
     };
-    let needs = |told: bool, text: &str| told.then(|| text.to_owned());
+    let needs = |is_needed: bool, text: &str| is_needed.then(|| text.to_owned());
     let run = needs(
         undecided(false),
         "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the duration \
@@ -100,8 +100,8 @@ pub(super) fn could_show(run: &str, measure: &str, power: Power) -> String {
 }
 
 /// Names the series that not all runs of both sides have in one unit.
-fn apart(baseline: &Side, changes: &[Change]) -> Vec<String> {
-    let mut told = Vec::new();
+fn not_compared(baseline: &Side, changes: &[Change]) -> Vec<String> {
+    let mut notes = Vec::new();
     for change in changes {
         let Some(series) = change.measure.series() else { continue };
         let lacking = [(change.a, &baseline.name), (change.b, &change.run)];
@@ -110,10 +110,10 @@ fn apart(baseline: &Side, changes: &[Change]) -> Vec<String> {
                 "the series {} in {} is not compared with {}: not in all runs of {side}",
                 series.name, series.unit, change.run
             );
-            if !told.contains(&sentence) {
-                told.push(sentence);
+            if !notes.contains(&sentence) {
+                notes.push(sentence);
             }
         }
     }
-    told
+    notes
 }

@@ -38,8 +38,8 @@ pub(super) async fn run(
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&point_change_table(&changes), format, &mut output)?;
     output.finish()?;
-    std::iter::once(&a).chain(&others).for_each(tell_aborted);
-    tell(&a, &others, &changes);
+    std::iter::once(&a).chain(&others).for_each(warn_aborted);
+    print_notes(&a, &others, &changes);
     let powers =
         changes.iter().filter(|row| !args.decide.is_empty() || row.measure == PointMeasure::Throughput);
     let powers = powers.filter_map(|row| Some(could_show(&row.name, row.measure.name(), row.power?)));
@@ -70,7 +70,7 @@ fn format(args: &CompareArgs) -> Result<perfpipe_analyze::table::Format> {
 }
 
 /// Warns of repeats without figures.
-fn tell_aborted(side: &PointSide) {
+fn warn_aborted(side: &PointSide) {
     let aborted: Vec<&String> =
         side.points.iter().filter_map(|point| point.figures.aborted.as_ref()).collect();
     if let Some(reason) = aborted.first() {
@@ -80,7 +80,7 @@ fn tell_aborted(side: &PointSide) {
 }
 
 /// Says what the comparison rests on.
-fn tell(a: &PointSide, others: &[PointSide], changes: &[PointChange]) {
+fn print_notes(a: &PointSide, others: &[PointSide], changes: &[PointChange]) {
     if changes.iter().any(|change| change.outcome == Some(Outcome::Unknown)) {
         note(
             "points have no samples, so noise is estimated from repeats alone: with fewer than three on a side there is no \

@@ -23,7 +23,7 @@ use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
 
 /// One side of the comparison, as read from the store.
-struct Read {
+struct ReadSide {
     side: Side,
     /// The run that is drawn for the side: the median repeat.
     drawn: Option<Timeline>,
@@ -79,7 +79,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         }
         // Only a report draws them later.
         let drawn = read.drawn.filter(|_| args.is_report());
-        others.push(Read { drawn, ..read });
+        others.push(ReadSide { drawn, ..read });
     }
     let sides: Vec<Side> = others.iter().map(|other| other.side.clone()).collect();
     let changes = compare_sides(&baseline.side, &sides, &decide);
@@ -108,13 +108,13 @@ fn refuse_both(args: &CompareArgs) -> Result<()> {
 }
 
 /// The runs of a side.
-struct Chosen {
+struct SideRuns {
     keys: Vec<RunKey>,
-    /// The side's name, if its runs do not tell it.
+    /// The side's name, if its runs do not give it.
     name: Option<String>,
 }
 
-impl Chosen {
+impl SideRuns {
     fn new(chosen: Selection, name: Option<String>) -> Self {
         let name = name.or_else(|| match chosen.keys.as_slice() {
             [] => None,
@@ -126,7 +126,7 @@ impl Chosen {
 }
 
 /// The runs of A, and those of each B.
-type Sides = (Chosen, Vec<Chosen>);
+type Sides = (SideRuns, Vec<SideRuns>);
 
 /// Finds the runs that are named.
 ///
@@ -149,9 +149,9 @@ fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) ->
 }
 
 /// Returns the runs with a name.
-fn named(runs: &[RunInfo], name: &str) -> Result<Chosen> {
+fn named(runs: &[RunInfo], name: &str) -> Result<SideRuns> {
     let chosen = Selection::among(runs.to_vec(), &[name.to_owned()], &TestArgs::default())?;
-    Ok(Chosen::new(chosen, None))
+    Ok(SideRuns::new(chosen, None))
 }
 
 /// Finds the runs that are given by flags: a side for each framework, or for each repeat of a single framework.
@@ -172,9 +172,9 @@ fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<
     match sides.as_slice() {
         [a, b @ ..] if !b.is_empty() => {
             let is_by_tag = is_of_one_key(tag);
-            let chosen = |runs: &[RunInfo], side: &TestArgs| -> Result<Chosen> {
+            let chosen = |runs: &[RunInfo], side: &TestArgs| -> Result<SideRuns> {
                 let name = side.tag.first().filter(|_| is_by_tag).map(Tag::to_string);
-                Ok(Chosen::new(Selection::among(runs.to_vec(), &[], side)?, name))
+                Ok(SideRuns::new(Selection::among(runs.to_vec(), &[], side)?, name))
             };
             Ok((chosen(others, a)?, b.iter().map(|b| chosen(runs, b)).collect::<Result<_>>()?))
         }
@@ -193,7 +193,7 @@ fn is_of_one_key(tags: &[Tag]) -> bool {
 }
 
 /// Reads runs one by one, and keeps of each only what is compared and what is drawn.
-async fn read(store: &Store, chosen: &Chosen, args: &CompareArgs) -> Result<Read> {
+async fn read(store: &Store, chosen: &SideRuns, args: &CompareArgs) -> Result<ReadSide> {
     let keys = &chosen.keys;
     let (mut runs, mut timelines) = (Vec::with_capacity(keys.len()), Vec::new());
     for key in keys {
@@ -209,11 +209,17 @@ async fn read(store: &Store, chosen: &Chosen, args: &CompareArgs) -> Result<Read
     if let Some(name) = &chosen.name {
         side.name.clone_from(name);
     }
-    Ok(Read { side, drawn })
+    Ok(ReadSide { side, drawn })
 }
 
 /// Writes the comparison as one file: the changes of each side, both over time, and the table.
-fn html(args: &CompareArgs, a: &Read, others: &[Read], changes: &[Change], table: &Table) -> Result<String> {
+fn html(
+    args: &CompareArgs,
+    a: &ReadSide,
+    others: &[ReadSide],
+    changes: &[Change],
+    table: &Table,
+) -> Result<String> {
     let style = args.pages().style();
     let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
     let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);

@@ -42,8 +42,8 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
         let copied = copy(&from, (key, &names.name(key)), &to, replace).await;
-        let Some(told) = left_out.or_leave_out(key, copied)? else { continue };
-        note(&told);
+        let Some(sentence) = left_out.or_leave_out(key, copied)? else { continue };
+        note(&sentence);
     }
     if !chosen.is_empty() {
         note(&points::copy(&from, &chosen, &to, args.replace).await?);

@@ -151,7 +151,7 @@ async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result
     left_out.end()
 }
 
-/// Returns the table of points by second, and tells where there is nothing in it.
+/// Returns the table of points by second, and notes where there is nothing in it.
 fn by_second(test: &str, points: &[Point]) -> Table {
     let table = point_second_table(points);
     if table.is_empty() {

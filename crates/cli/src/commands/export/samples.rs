@@ -17,13 +17,13 @@ use crate::input::view;
 use crate::output::Output;
 
 /// The samples to export.
-struct Wanted<'a> {
+struct SampleFilter<'a> {
     from_ms: i64,
     to_ms: i64,
     label: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SampleFilter<'a> {
     /// Returns what the flags select of a run, with its metadata if they were read for that.
     async fn of(store: &Store, key: &RunKey, args: &'a ViewArgs) -> Result<(Self, Option<RunInfo>)> {
         let (from, to, run) = seconds(store, key, args).await?;
@@ -56,12 +56,12 @@ pub(crate) async fn export(
 
 /// Writes the samples of one run.
 async fn of_one(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let (wanted, run) = Wanted::of(store, key, &args.view).await?;
+    let (wanted, run) = SampleFilter::of(store, key, &args.view).await?;
     // An error of writing must not be reported as an error of the store.
     let mut failure = None;
     let result = match args.form().of_table() {
         Some(format) => {
-            let mut rows = Rows::Waiting(Some(output));
+            let mut rows = SampleRows::Waiting(Some(output));
             let mut each = |batch| keep(rows.write(format, &batch, &wanted), &mut failure);
             let result = stream(store, key, run.as_ref(), &mut each).await;
             if result.is_ok() {
@@ -92,7 +92,7 @@ async fn of_several(store: &Store, chosen: &Selection, args: &ExportArgs, output
     let like = Table::joined(of_chosen.map(empty));
     let mut writer = args.writer(&like, output)?;
     for key in &chosen.keys {
-        let (wanted, run) = chosen.named(key, Wanted::of(store, key, &args.view).await)?;
+        let (wanted, run) = chosen.named(key, SampleFilter::of(store, key, &args.view).await)?;
         let mut failure = None;
         let mut each = |batch: SampleBatch| {
             let unit = batch.resolution;
@@ -168,18 +168,18 @@ pub(crate) fn keep(result: Result<()>, failure: &mut Option<anyhow::Error>) -> p
 }
 
 /// Returns the selected samples of a batch.
-fn picked(batch: SampleBatch, wanted: &Wanted<'_>) -> SampleBatch {
+fn picked(batch: SampleBatch, wanted: &SampleFilter<'_>) -> SampleBatch {
     let rows: Vec<usize> = (0..batch.len()).filter(|row| wanted.holds(&batch, *row)).collect();
     if rows.len() == batch.len() { batch } else { batch.select(&rows) }
 }
 
-/// The rows, which are begun by the first batch: it tells the unit of the times.
-enum Rows<W: Write> {
+/// The rows, which are begun by the first batch: it has the unit of the times.
+enum SampleRows<W: Write> {
     Waiting(Option<W>),
     Begun(RowWriter<W>),
 }
 
-impl<W: Write> Rows<W> {
+impl<W: Write> SampleRows<W> {
     fn begin(&mut self, format: Format, unit: Resolution) -> Result<()> {
         if let Self::Waiting(output) = self
             && let Some(output) = output.take()
@@ -189,7 +189,7 @@ impl<W: Write> Rows<W> {
         Ok(())
     }
 
-    fn write(&mut self, format: Format, batch: &SampleBatch, wanted: &Wanted<'_>) -> Result<()> {
+    fn write(&mut self, format: Format, batch: &SampleBatch, wanted: &SampleFilter<'_>) -> Result<()> {
         self.begin(format, batch.resolution)?;
         match self {
             Self::Begun(rows) => write(rows, batch, wanted),
@@ -235,7 +235,7 @@ fn time(units: Option<i32>, unit: Resolution) -> Value<'static> {
     if unit.is_fine() { Value::from(units.map(|units| unit.ms(units.into()))) } else { Value::from(units) }
 }
 
-fn write<W: Write>(rows: &mut RowWriter<W>, batch: &SampleBatch, wanted: &Wanted<'_>) -> Result<()> {
+fn write<W: Write>(rows: &mut RowWriter<W>, batch: &SampleBatch, wanted: &SampleFilter<'_>) -> Result<()> {
     for row in (0..batch.len()).filter(|row| wanted.holds(batch, *row)) {
         rows.row(&[
             Value::from(batch.t_ms.get(row).copied()),

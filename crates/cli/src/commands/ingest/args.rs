@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::{
-    ChartArgs, INJECTORS, LOOKBACK, LogArgs, OutputArgs, PageFormatArgs, PageOptions, Part, PointArgs,
+    ChartArgs, INJECTORS, LOOKBACK, LogArgs, OutputArgs, PageFormatArgs, PageOptions, PartChoice, PointArgs,
     RunNameArgs, SendArgs, SeriesArgs, SheetArgs, Tag, repeat,
 };
 
@@ -71,7 +71,7 @@ pub(crate) struct IngestArgs {
     /// Store the logs as part K of N of a run, 3/16, until `perfpipe merge` joins them; `auto`: the number of the
     /// task of a Slurm array, auto/16: that of the pod of an indexed job of Kubernetes
     #[arg(long, value_name = "K/N", help_heading = "Parts, clusters and speed", requires_all = ["origin", "framework", "test"], conflicts_with_all = ["append_repeat", "out", "max_rejects", "strict", "distribute", "columnar"])]
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<PartChoice>,
     /// Name of the injector that wrote the logs of this part, best that of its log file; without it, the parts are pieces of
     /// one log
     #[arg(long, value_name = "NAME", help_heading = "Parts, clusters and speed", requires = "part")]

@@ -9,7 +9,7 @@ use perfpipe_ingest::{Campaign, Progress, Store};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
-use super::table::{Row, file_name, table};
+use super::table::{IngestRow, file_name, table};
 use crate::args::StoreArgs;
 use crate::commands::report;
 use crate::error::CliError;
@@ -17,11 +17,11 @@ use crate::error::{RunsFailed, code, print_error};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::RunNames;
 use crate::input::store;
-use crate::output::notes::{self, Facts};
+use crate::output::notes::{self, NoteFacts};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder, tell, warn};
+use crate::output::{Output, note, page_folder, print_message, warn};
 
 /// The number of cores for each run that is ingested in parallel.
 const CORES_A_JOB: usize = 4;
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     for (key, logs) in campaign.shared_keys() {
         let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
         let all = if logs.len() == 2 { "both" } else { "all" };
-        tell(&format!("{} would {all} be stored as {key}", logs.join(" and ")));
+        print_message(&format!("{} would {all} be stored as {key}", logs.join(" and ")));
     }
     if !args.campaign.dry_run {
         check?;
@@ -114,7 +114,7 @@ fn print_runs(runs: &[CampaignRun], names: &RunNames) {
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
         let name = run.key.as_ref().map_or_else(|| file_name(&run.log), |key| names.name(key));
         let (done, before) = (run.ingested.as_ref(), format!("{name}: "));
-        let facts = Facts {
+        let facts = NoteFacts {
             run: run.key.as_ref().map(|_| name.as_str()),
             clock: done.and_then(|done| done.clock.as_ref()),
         };
@@ -131,7 +131,7 @@ fn print_runs(runs: &[CampaignRun], names: &RunNames) {
 
 /// Prints a table with a row for each run.
 fn print(runs: &[CampaignRun], names: &RunNames, args: &IngestArgs, mut output: Output) -> Result<()> {
-    let rows: Vec<Row<'_>> = runs.iter().map(|run| Row::of(run, names)).collect();
+    let rows: Vec<IngestRow<'_>> = runs.iter().map(|run| IngestRow::of(run, names)).collect();
     write_table(&table(&rows), args.output.format(), &mut output)?;
     output.finish()
 }

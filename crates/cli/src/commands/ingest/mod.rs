@@ -20,7 +20,7 @@ use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 pub(crate) use self::args::{IngestArgs, KeepArgs};
 pub(crate) use self::options::{cpu_noted, keeping, options, reading};
 pub(crate) use self::readings::with_readings;
-pub(crate) use self::summary::{Told, summarise};
+pub(crate) use self::summary::{SummaryOutput, summarise};
 
 use super::report;
 use crate::args::{PointArgs, StoreArgs};
@@ -84,7 +84,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     if let Some(folder) = &args.out {
         page_folder(folder)?;
     }
-    let told = Told::begin(&args.output)?;
+    let summary = SummaryOutput::begin(&args.output)?;
     let store = store::open_with(store, &args.keep.sent).await?;
     let before = stored_before(&store, &options).await;
     let total = args.files.iter().map(|file| size_of(file)).sum();
@@ -96,7 +96,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
     bar.finish();
     let done = done?;
     let shown = async {
-        summarise(&done, &store, told, is_new(&before, &done.info)).await?;
+        summarise(&done, &store, summary, is_new(&before, &done.info)).await?;
         if part.is_some() {
             return Ok(());
         }

@@ -19,7 +19,7 @@ use crate::input::{file_names, ports, view};
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     let mut options = keeping(&args.keep, reading(&args.log, args.salvage, args.charts.cores.cores)?)?;
     options.injector.clone_from(&args.injector);
-    file_names::take(&mut options, &args.points, &args.files)?;
+    file_names::apply(&mut options, &args.points, &args.files)?;
     series::with(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }

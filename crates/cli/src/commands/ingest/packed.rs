@@ -18,7 +18,7 @@ use crate::output::note;
 
 /// The command line of an ingest.
 #[derive(Debug, Parser)]
-struct Line {
+struct IngestLine {
     #[command(flatten)]
     args: IngestArgs,
 }
@@ -52,7 +52,7 @@ pub(super) async fn run(args: &IngestArgs, file: &Path, store: &StoreArgs) -> Re
 
 /// Refuses all flags but `--replace`: a packed run is stored as it is.
 fn refuse_flags(args: &IngestArgs, file: &Path) -> Result<()> {
-    let line = Line::try_parse_from([Path::new("ingest"), Path::new("--"), file])?;
+    let line = IngestLine::try_parse_from([Path::new("ingest"), Path::new("--"), file])?;
     let mut plain = line.args;
     plain.keep.replace = args.keep.replace;
     if format!("{plain:?}") == format!("{args:?}") {

@@ -1,19 +1,19 @@
-//! The number of a part, where a scheduler tells it to its tasks.
+//! The number of a part, where a scheduler gives it to its tasks.
 
 use anyhow::Result;
 use perfpipe_ingest::run::PartNumber;
 
-use crate::args::Part;
+use crate::args::PartChoice;
 use crate::error::CliError;
 
-/// The remedy where a scheduler does not tell the number of a part.
+/// The remedy where a scheduler does not give the number of a part.
 const NUMBER_IT: &str = "Give the number of the part and of all, as in --part 3/16.";
 
 /// Returns the number of a part; of one that is left to the scheduler, by its environment.
-pub(crate) fn number(part: Part) -> Result<PartNumber> {
+pub(crate) fn number(part: PartChoice) -> Result<PartNumber> {
     match part {
-        Part::Number(number) => Ok(number),
-        Part::Auto(of) => of_task(of, &|name| std::env::var(name).ok()?.trim().parse().ok()),
+        PartChoice::Number(number) => Ok(number),
+        PartChoice::Auto(of) => of_task(of, &|name| std::env::var(name).ok()?.trim().parse().ok()),
     }
 }
 
@@ -51,7 +51,7 @@ fn refuse<T>(problem: &str, remedy: &str) -> Result<T> {
 mod tests {
     use super::*;
 
-    fn told(of: Option<u32>, variables: &[(&str, u32)]) -> Option<String> {
+    fn number_of(of: Option<u32>, variables: &[(&str, u32)]) -> Option<String> {
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         of_task(of, &variable).ok().map(|number| number.to_string())
@@ -65,20 +65,20 @@ mod tests {
                 .chain([("SLURM_ARRAY_TASK_STEP", step), ("SLURM_ARRAY_TASK_COUNT", 4)])
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(None, &task(1, 1)).unwrap(), "1/4");
-        assert_eq!(told(None, &task(7, 2)).unwrap(), "4/4");
-        assert_eq!(told(Some(16), &task(3, 1)).unwrap(), "3/16");
-        assert_eq!(told(None, &task(6, 2)), None, "between two tasks");
+        assert_eq!(number_of(None, &task(1, 1)).unwrap(), "1/4");
+        assert_eq!(number_of(None, &task(7, 2)).unwrap(), "4/4");
+        assert_eq!(number_of(Some(16), &task(3, 1)).unwrap(), "3/16");
+        assert_eq!(number_of(None, &task(6, 2)), None, "between two tasks");
         let gaps = [("SLURM_ARRAY_TASK_ID", 5), ("SLURM_ARRAY_TASK_MIN", 1), ("SLURM_ARRAY_TASK_MAX", 9)];
-        assert_eq!(told(None, &[&gaps[..], &[("SLURM_ARRAY_TASK_COUNT", 3)]].concat()), None);
-        assert_eq!(told(None, &gaps[..1]), None);
-        assert_eq!(told(Some(4), &[]), None);
+        assert_eq!(number_of(None, &[&gaps[..], &[("SLURM_ARRAY_TASK_COUNT", 3)]].concat()), None);
+        assert_eq!(number_of(None, &gaps[..1]), None);
+        assert_eq!(number_of(Some(4), &[]), None);
     }
 
     #[test]
     fn pod_of_an_indexed_job_is_counted_from_zero() {
-        assert_eq!(told(Some(16), &[("JOB_COMPLETION_INDEX", 0)]).unwrap(), "1/16");
-        assert_eq!(told(Some(16), &[("JOB_COMPLETION_INDEX", 16)]), None);
-        assert_eq!(told(None, &[("JOB_COMPLETION_INDEX", 0)]), None);
+        assert_eq!(number_of(Some(16), &[("JOB_COMPLETION_INDEX", 0)]).unwrap(), "1/16");
+        assert_eq!(number_of(Some(16), &[("JOB_COMPLETION_INDEX", 16)]), None);
+        assert_eq!(number_of(None, &[("JOB_COMPLETION_INDEX", 0)]), None);
     }
 }

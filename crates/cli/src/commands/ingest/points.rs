@@ -27,15 +27,15 @@ pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &Stor
         ..summaries::names(&args.points, args.keep.frameworks.as_deref())?
     };
     let points = with_readings(summaries::named(&files, &names)?, &args.series).await?;
-    files.iter().for_each(summaries::tell_ignored);
+    files.iter().for_each(summaries::note_ignored);
     let output = Output::open(args.output.file.output.as_deref())?;
     if args.campaign.dry_run {
-        tell(&points, "would be stored");
+        print_notes(&points, "would be stored");
         return print(&points, args, output);
     }
     let store = store::open(store).await?;
     store.put_points(&points).await?;
-    tell(&points, &format!("stored in {store}"));
+    print_notes(&points, &format!("stored in {store}"));
     print(&points, args, output)
 }
 
@@ -67,8 +67,8 @@ fn refuse_flags(args: &IngestArgs) -> Result<()> {
     }
 }
 
-/// Tells which points there are, and what is to be known of them.
-fn tell(points: &[Point], done: &str) {
+/// Prints which points there are, and what is to be known of them.
+fn print_notes(points: &[Point], done: &str) {
     for point in points.iter().take(NAMED) {
         let figures = &point.figures;
         let (Some(throughput), None) = (figures.throughput(), &figures.aborted) else {
@@ -96,17 +96,17 @@ fn tell(points: &[Point], done: &str) {
     note(&format!("{}{without}: {done}", counted(points.len() as u64, "point")));
 }
 
-/// Tells each note once, with how many points have one like it: numbers within it aside.
+/// Prints each note once, with how many points have one like it, whatever the numbers in it are.
 fn common_notes(points: &[Point]) {
-    let mut told: Vec<(String, &str, usize)> = Vec::new();
+    let mut notes: Vec<(String, &str, usize)> = Vec::new();
     for text in points.iter().flat_map(|point| &point.figures.notes) {
         let like: String = text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect();
-        match told.iter_mut().find(|(other, ..)| *other == like) {
+        match notes.iter_mut().find(|(other, ..)| *other == like) {
             Some((.., count)) => *count += 1,
-            None => told.push((like, text, 1)),
+            None => notes.push((like, text, 1)),
         }
     }
-    for (_, text, count) in told {
+    for (_, text, count) in notes {
         let of = if count == 1 {
             "1 point".to_owned()
         } else {

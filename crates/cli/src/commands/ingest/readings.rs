@@ -12,7 +12,7 @@ use crate::output::note;
 /// Returns the points with what the given series read while the tools ran.
 ///
 /// # Errors
-/// If a series can't be read, or no output tells when its tool began.
+/// If a series can't be read, or no output says when its tool began.
 pub(crate) async fn with_readings(mut points: Vec<Point>, args: &SeriesArgs) -> Result<Vec<Point>> {
     if args.series.is_empty() {
         return Ok(points);

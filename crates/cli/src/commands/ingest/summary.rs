@@ -9,22 +9,22 @@ use perfpipe_analyze::{Histogram, RunDuration, View};
 use perfpipe_ingest::run::SourceKind;
 use perfpipe_ingest::{Ingested, RunInfo, Store};
 
-use super::table::{Row, table};
+use super::table::{IngestRow, table};
 use crate::args::OutputArgs;
 use crate::input::runs::RunNames;
-use crate::output::notes::{self, Facts, shell_word};
+use crate::output::notes::{self, NoteFacts, shell_word};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, warn};
 
 /// Where a summary is printed, and when its work began.
-pub(crate) struct Told {
+pub(crate) struct SummaryOutput {
     /// Nothing if notes are enough.
     output: Option<Output>,
     format: Format,
     since: Instant,
 }
 
-impl Told {
+impl SummaryOutput {
     /// Opens the output before any work is done.
     ///
     /// # Errors
@@ -39,12 +39,17 @@ impl Told {
 ///
 /// # Errors
 /// If the output can't be written.
-pub(crate) async fn summarise(done: &Ingested, store: &Store, told: Told, is_new: bool) -> Result<()> {
-    let took = told.since.elapsed();
+pub(crate) async fn summarise(
+    done: &Ingested,
+    store: &Store,
+    summary: SummaryOutput,
+    is_new: bool,
+) -> Result<()> {
+    let took = summary.since.elapsed();
     let info = &done.info;
     let run = RunNames::in_store(store, &info.key).await;
     done.inferred.iter().for_each(|what| note(&format!("inferred {what}")));
-    let facts = Facts { run: Some(&run), clock: done.clock.as_ref() };
+    let facts = NoteFacts { run: Some(&run), clock: done.clock.as_ref() };
     done.notes.iter().for_each(|said| notes::print(said, "", facts));
     info.damage.iter().for_each(|damage| warn(&format!("partial: {}", damage_sentence(damage))));
     if done.read_twice {
@@ -59,8 +64,8 @@ pub(crate) async fn summarise(done: &Ingested, store: &Store, told: Told, is_new
         let rejects = thousands(info.rejects);
         warn(&format!("{rejects} {records} rejected: see `perfpipe export {shown} --what rejects`"));
     }
-    let Some(mut output) = told.output else { return Ok(()) };
-    write_table(&table(&[Row::stored(done, &run, is_new)]), told.format, &mut output)?;
+    let Some(mut output) = summary.output else { return Ok(()) };
+    write_table(&table(&[IngestRow::stored(done, &run, is_new)]), summary.format, &mut output)?;
     output.finish()
 }
 
@@ -101,12 +106,12 @@ fn requests(info: &RunInfo) -> String {
     format!("{}, {} of them failures{share}", thousands(info.requests()), thousands(info.failures))
 }
 
-/// Returns the number of injectors, as given or as the log tells them apart; `None` for a single one.
+/// Returns the number of injectors, as given or as the log distinguishes them; `None` for a single one.
 fn injectors(done: &Ingested) -> Option<String> {
-    let told = done.injectors.len() as u64;
+    let known = done.injectors.len() as u64;
     match done.info.options.injectors {
         Some(given) if given > 1 => Some(format!("{given}, by --injectors")),
-        _ => (told > 1).then(|| thousands(told)),
+        _ => (known > 1).then(|| thousands(known)),
     }
 }
 

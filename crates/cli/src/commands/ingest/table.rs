@@ -9,10 +9,10 @@ use perfpipe_ingest::run::{Note, PartNumber, SourceKind};
 use perfpipe_ingest::{Ingested, RunInfo, RunKey};
 
 use crate::input::runs::RunNames;
-use crate::output::notes::{Facts, with_hint};
+use crate::output::notes::{NoteFacts, with_hint};
 
 /// A run of the table.
-pub(crate) struct Row<'a> {
+pub(crate) struct IngestRow<'a> {
     key: Option<&'a RunKey>,
     name: Option<String>,
     log: String,
@@ -26,7 +26,7 @@ pub(crate) struct Row<'a> {
     notes: Vec<&'a Note>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> IngestRow<'a> {
     /// A run of a folder.
     pub(super) fn of(run: &'a CampaignRun, names: &RunNames) -> Self {
         let done = run.ingested.as_ref();
@@ -80,7 +80,7 @@ impl<'a> Row<'a> {
     /// Returns the notes, each with its code, its text and what can be done about it.
     fn notes(&self) -> Nested {
         let clock = self.done.and_then(|done| done.clock.as_ref());
-        let facts = Facts { run: self.name.as_deref(), clock };
+        let facts = NoteFacts { run: self.name.as_deref(), clock };
         Nested::objects(self.notes.iter().map(|note| {
             let text = with_hint(note, facts);
             (text.clone(), vec![("code", note.kind().code().to_owned()), ("text", text)])
@@ -94,11 +94,11 @@ pub(super) fn file_name(path: &Path) -> String {
 }
 
 /// Builds the table.
-pub(crate) fn table(rows: &[Row<'_>]) -> Table {
+pub(crate) fn table(rows: &[IngestRow<'_>]) -> Table {
     // Most figures of a campaign that is only planned are not known.
     let figures = rows.iter().any(|row| row.info.is_some());
     let covered = rows.iter().any(|row| row.done.is_some());
-    let part = |row: &Row<'_>| row.done.and_then(|done| done.part);
+    let part = |row: &IngestRow<'_>| row.done.and_then(|done| done.part);
     Table::of(rows)
         .column("run", |row| row.name.clone())
         .column("framework", |row| row.key.map(|key| key.framework.clone()))

@@ -5,28 +5,28 @@ use perfpipe_ingest::inspection::{ClockGuess, CpuInspection, SeriesInspection};
 
 use super::clock::second;
 use super::log::place;
-use super::text::{LISTED, Rows, short};
+use super::text::{LISTED, TextRows, short};
 use crate::output::notes::{flags, hours};
 
 /// Readings that begin late or end early by up to this many seconds are not reported, since that is usual.
 const NEAR: i64 = 3;
 
 /// Describes a CPU export.
-pub(super) fn rows(cpu: &CpuInspection, end_seen: bool, rows: &mut Rows) {
+pub(super) fn rows(cpu: &CpuInspection, end_seen: bool, rows: &mut TextRows) {
     rows.title(&place(&cpu.file, cpu.member.as_deref()).to_string());
     rows.row("CPU export", cpu.form);
     of_readings(cpu, "%", end_seen, rows);
 }
 
 /// Describes another series.
-pub(super) fn series_rows(series: &SeriesInspection, end_seen: bool, rows: &mut Rows) {
+pub(super) fn series_rows(series: &SeriesInspection, end_seen: bool, rows: &mut TextRows) {
     let SeriesInspection { name, unit, readings, .. } = series;
     rows.title(&place(&readings.file, readings.member.as_deref()).to_string());
     rows.row("series", &format!("{name} in {unit}: {}", readings.form));
     of_readings(readings, unit, end_seen, rows);
 }
 
-fn of_readings(cpu: &CpuInspection, unit: &str, end_seen: bool, rows: &mut Rows) {
+fn of_readings(cpu: &CpuInspection, unit: &str, end_seen: bool, rows: &mut TextRows) {
     rows.row("clock", &clock(cpu));
     rows.list("items", items(cpu));
     rows.row("readings", &readings(cpu, unit));

@@ -5,9 +5,9 @@ use perfpipe_ingest::inspection::{InjectorsBy, LogInspection, TimeForm};
 use perfpipe_ingest::source::Place;
 
 use super::clock::{duration, moment};
-use super::text::{Rows, names};
+use super::text::{TextRows, names};
 
-pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
+pub(super) fn rows(log: &LogInspection, rows: &mut TextRows) {
     rows.title(&place(&log.file, log.member.as_deref()).to_string());
     rows.row("packing", &packing(log));
     rows.row("sample", &sample(log));

@@ -17,7 +17,7 @@ use perfpipe_ingest::points::PointNames;
 use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
 use serde::Serialize;
 
-use self::text::Rows;
+use self::text::TextRows;
 use super::ingest::{reading, refuse_points};
 use crate::args::{
     CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, SeriesArgs,
@@ -111,12 +111,12 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
-    file_names::take(&mut options, &args.points, &args.files)?;
+    file_names::apply(&mut options, &args.points, &args.files)?;
     series::with(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }
 
-/// Refuses series beside summaries, whose sections are told alone.
+/// Refuses series beside summaries, whose sections are shown without readings.
 fn refuse_series(args: &SeriesArgs) -> Result<()> {
     match args.series.is_empty() {
         true => Ok(()),
@@ -136,8 +136,8 @@ fn names(args: &InspectArgs) -> Result<PointNames> {
 }
 
 /// Formats an inspection as text: a block for each log, for the CPU export and each other series, and for the run.
-fn rows(found: &Inspection) -> Rows {
-    let mut rows = Rows::default();
+fn rows(found: &Inspection) -> TextRows {
+    let mut rows = TextRows::default();
     found.logs.iter().for_each(|log| log::rows(log, &mut rows));
     if let Some(export) = &found.cpu {
         cpu::rows(export, found.end_seen, &mut rows);

@@ -8,11 +8,11 @@ use perfpipe_ingest::counts::LabelCount;
 
 use super::clock::{duration, moment};
 use super::log::place;
-use super::text::{LISTED, Rows, names, short};
+use super::text::{LISTED, TextRows, names, short};
 
-use crate::output::notes::{Facts, with_hint};
+use crate::output::notes::{NoteFacts, with_hint};
 
-pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
+pub(super) fn rows(found: &Inspection, rows: &mut TextRows) {
     rows.title("the run");
     if let Some(key) = &found.key {
         rows.row("key", &short(&key.to_string()));
@@ -33,7 +33,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
         }
         rows.list("rejects", rejects(found));
     }
-    rows.list("note", found.notes.iter().map(|note| with_hint(note, Facts::default())));
+    rows.list("note", found.notes.iter().map(|note| with_hint(note, NoteFacts::default())));
     rows.list("damaged", found.damage.iter().map(damage_sentence));
     rows.row("ingest", verdict(found));
 }

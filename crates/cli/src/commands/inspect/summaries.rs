@@ -12,7 +12,7 @@ use crate::output::terminal::write_table;
 use crate::output::{Output, note, warn};
 
 /// A section, with its point if its key is known.
-struct Row<'a> {
+struct SectionRow<'a> {
     file: &'a SummaryFile,
     section: &'a FoundSection,
     point: Option<&'a Point>,
@@ -29,14 +29,14 @@ pub(super) fn run(
     let keyed = points.as_deref().unwrap_or_default();
     let sections =
         files.iter().flat_map(|file| file.found.sections.iter().map(move |section| (file, section)));
-    let rows: Vec<Row<'_>> = sections
+    let rows: Vec<SectionRow<'_>> = sections
         .enumerate()
-        .map(|(at, (file, section))| Row { file, section, point: keyed.get(at) })
+        .map(|(at, (file, section))| SectionRow { file, section, point: keyed.get(at) })
         .collect();
     let mut output = Output::open(output)?;
     write_table(&table(&rows), format, &mut output)?;
     output.finish()?;
-    files.iter().for_each(summaries::tell_ignored);
+    files.iter().for_each(summaries::note_ignored);
     let points = points?;
     for point in &points {
         if let Some(reason) = &point.figures.aborted {
@@ -47,8 +47,8 @@ pub(super) fn run(
     Ok(())
 }
 
-fn table(rows: &[Row<'_>]) -> Table {
-    let any = |test: &dyn Fn(&Row<'_>) -> bool| rows.iter().any(test);
+fn table(rows: &[SectionRow<'_>]) -> Table {
+    let any = |test: &dyn Fn(&SectionRow<'_>) -> bool| rows.iter().any(test);
     Table::of(rows)
         .column("file", |row| Some(row.file.shown.clone()))
         .column("line", |row| Some(row.section.line as u64))

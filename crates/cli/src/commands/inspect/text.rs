@@ -13,9 +13,9 @@ pub(super) const LISTED: usize = 10;
 
 /// Rows of a name and a value, under titles.
 #[derive(Default)]
-pub(super) struct Rows(String);
+pub(super) struct TextRows(String);
 
-impl Rows {
+impl TextRows {
     /// Returns the text.
     pub(super) fn text(&self) -> &str {
         &self.0

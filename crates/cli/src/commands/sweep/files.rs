@@ -32,14 +32,14 @@ pub(super) async fn points(args: &SweepArgs) -> Result<Vec<Point>> {
     };
     let of_outputs = summaries::named(&files, &names);
     let points = match &args.test {
-        // Outputs that do not tell their test are of the one that is given.
-        Some(_) if of_outputs.is_err() && tell_tests(&files) => return Err(mixed()),
+        // Outputs that do not name their test are of the one that is given.
+        Some(_) if of_outputs.is_err() && name_tests(&files) => return Err(mixed()),
         Some(test) if of_outputs.is_err() => {
             summaries::named(&files, &PointNames { test: Some(test.clone()), ..names })?
         }
         _ => of_outputs?,
     };
-    files.iter().for_each(summaries::tell_ignored);
+    files.iter().for_each(summaries::note_ignored);
     Ok(points)
 }
 
@@ -57,8 +57,8 @@ async fn name_what_they_are(files: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Returns true if any output tells its test.
-fn tell_tests(files: &[SummaryFile]) -> bool {
+/// Returns true if any output names its test.
+fn name_tests(files: &[SummaryFile]) -> bool {
     files.iter().flat_map(|file| &file.found.sections).any(|section| section.url.is_some())
 }
 

@@ -74,7 +74,7 @@ fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> 
             output.write_all(report.html(&style)?.as_bytes())?;
         }
     }
-    tell(test, &chosen);
+    print_notes(test, &chosen);
     note_scalability(test, &levels, pages::word(by));
     written.into_iter().for_each(Pages::print_notes);
     Ok(())
@@ -132,8 +132,8 @@ fn natural(points: &[Point]) -> SweepBy {
     }
 }
 
-/// Tells what must be known of the figures.
-fn tell(test: &str, points: &[Point]) {
+/// Prints what must be known of the figures.
+fn print_notes(test: &str, points: &[Point]) {
     let count = |part: &str| {
         points.iter().filter(|point| point.figures.notes.iter().any(|note| note.contains(part))).count()
     };

@@ -8,7 +8,7 @@ use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
-use crate::args::{PageFormat, Part, ReportFormat};
+use crate::args::{PageFormat, PartChoice, ReportFormat};
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
 use crate::input::versions::By;
@@ -62,7 +62,7 @@ const LINES: [(&str, IsRead); 99] = [
     ),
     (
         "ingest a.zip --part auto/16 --injector load-3 --framework go --test t --origin 7",
-        |c| matches!(c, Command::Ingest(a) if a.part == Some(Part::Auto(Some(16))) && a.injector.as_deref() == Some("load-3")),
+        |c| matches!(c, Command::Ingest(a) if a.part == Some(PartChoice::Auto(Some(16))) && a.injector.as_deref() == Some("load-3")),
     ),
     (
         "merge go_2048 --parts 16 --max-rejects 7 --replace",

@@ -13,19 +13,19 @@ const REST: Duration = Duration::from_secs(3);
 const SHARE: u32 = 9;
 
 /// The CPU readings of a running test.
-pub(super) struct Readings {
+pub(super) struct WatchedReadings {
     task: JoinHandle<()>,
     trouble: Arc<Mutex<Option<String>>>,
-    /// What was told of the trouble.
-    told: Option<String>,
+    /// The trouble that was reported last.
+    reported: Option<String>,
 }
 
-impl Readings {
+impl WatchedReadings {
     /// Begins to look at them now and then; `None` if there are none to look at.
     pub(super) fn begin(watch: &Watch) -> Option<Self> {
         let trouble = Arc::default();
         let task = tokio::spawn(keep_up(watch.cpu()?, Arc::clone(&trouble)));
-        Some(Self { task, trouble, told: None })
+        Some(Self { task, trouble, reported: None })
     }
 
     /// Why they can't be read at present.
@@ -33,15 +33,15 @@ impl Readings {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why they can't be read, if that was not told yet.
+    /// Why they can't be read, if that was not reported yet.
     pub(super) fn new_trouble(&mut self) -> Option<String> {
-        let now = self.trouble().filter(|trouble| self.told.as_ref() != Some(trouble))?;
-        self.told = Some(now.clone());
+        let now = self.trouble().filter(|trouble| self.reported.as_ref() != Some(trouble))?;
+        self.reported = Some(now.clone());
         Some(now)
     }
 }
 
-impl Drop for Readings {
+impl Drop for WatchedReadings {
     fn drop(&mut self) {
         self.task.abort();
     }

@@ -18,7 +18,7 @@ const SO_FAR: &str = "the test so far";
 
 /// The rules of a test that runs.
 pub(super) struct Judge {
-    rules: Vec<Judged>,
+    rules: Vec<JudgedRule>,
     /// The time, in seconds of the run, for which a rule that may be kept yet is broken until it counts as broken for good.
     /// `None` if no broken rule ends the command.
     abort_after: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Judge {
 }
 
 /// A rule, and since when it has been broken.
-struct Judged {
+struct JudgedRule {
     rule: Rule,
     since: Option<u32>,
 }
@@ -47,7 +47,7 @@ impl Judge {
             let remedy = "Leave it out, and judge it by `perfpipe check` once the run is stored.";
             return Err(CliError::usage(problem, remedy).into());
         }
-        let rules = rules.into_iter().map(|rule| Judged { rule, since: None }).collect();
+        let rules = rules.into_iter().map(|rule| JudgedRule { rule, since: None }).collect();
         let abort_after = abort_after.map(|after| u32::try_from(after.as_secs()).unwrap_or(u32::MAX));
         Ok(Self { rules, abort_after, judged: 0, pace: Pace::default() })
     }
@@ -76,7 +76,7 @@ impl Judge {
     }
 }
 
-impl Judged {
+impl JudgedRule {
     fn judge(&mut self, run: &StoredRun, abort_after: u32) -> Result<()> {
         let outlook = self.rule.outlook();
         let mut verdict = match verdict(&self.rule, run)? {
@@ -100,7 +100,7 @@ impl Judged {
 fn verdict(rule: &Rule, run: &StoredRun) -> Result<Option<Verdict>> {
     match check(std::slice::from_ref(rule), run, &View::of(&run.info), None) {
         Ok(verdicts) => Ok(verdicts.into_iter().find(|verdict| !verdict.holds && !verdict.open)),
-        // Only the samples tell such a label apart, once they are stored.
+        // Only the samples distinguish such a label, once they are stored.
         Err(Error::SharedLabel { .. }) => Ok(None),
         Err(error) if is_lack(&error) => Ok(None),
         Err(error) => Err(error.into()),

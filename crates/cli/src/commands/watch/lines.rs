@@ -19,7 +19,7 @@ const HEADER: &str = "  second  throughput      load    p50 ms    p95 ms    p99 
 
 /// The lines so far.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct WatchLines {
     /// The first second that was not shown.
     next: u32,
     /// The lines of the latest seconds, without those that are too old to be corrected.
@@ -27,7 +27,7 @@ pub(super) struct Lines {
     recounts: u64,
 }
 
-impl Lines {
+impl WatchLines {
     /// Prints the seconds that became complete, and those that late records changed.
     pub(super) fn show(&mut self, watch: &Watch, look: &Look) -> Result<()> {
         let counted_again = std::mem::replace(&mut self.recounts, look.recounts) != look.recounts;

@@ -18,13 +18,13 @@ use perfpipe_ingest::watch::{Followed, Look, Watch};
 use perfpipe_ingest::{IngestOptions, Progress, RunKey, Store};
 
 pub(crate) use self::args::WatchArgs;
-use self::cpu::Readings;
+use self::cpu::WatchedReadings;
 use self::judge::Judge;
 use self::serve::Serving;
 use self::shown::Shown;
 
 use super::check::of_stored;
-use super::ingest::{Told, is_new, keeping, reading, replaced, stored_before, summarise};
+use super::ingest::{SummaryOutput, is_new, keeping, reading, replaced, stored_before, summarise};
 use crate::args::StoreArgs;
 use crate::input::runs::RunNames;
 use crate::input::store;
@@ -39,7 +39,7 @@ const BEAT: Duration = Duration::from_millis(200);
 pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     let options = options(args)?.with_progress(progress.clone());
     let mut judge = args.rules.as_deref().map(|rules| Judge::of(rules, args.abort_after())).transpose()?;
-    // What can't be stored is told before the test has run.
+    // What can't be stored is refused before the test has run.
     let store = store::open_with(store, &args.keep.sent).await?;
     let watch = Watch::begin(&args.files, &options)?;
     let mut serving = match args.serve {
@@ -70,19 +70,19 @@ async fn stored(
     progress: Progress,
 ) -> Result<RunKey> {
     let followed = watch.finish()?;
-    tell_missing(&followed);
-    let told = Told::begin(&args.output)?;
+    warn_missing(&followed);
+    let summary = SummaryOutput::begin(&args.output)?;
     let before = stored_before(store, options).await;
     let bar = Bar::start(args.files.iter().map(|file| size_of(file)).sum(), progress);
     let done = store.ingest_followed(&followed, options).await;
     bar.finish();
     let done = done?;
-    summarise(&done, store, told, is_new(&before, &done.info)).await?;
+    summarise(&done, store, summary, is_new(&before, &done.info)).await?;
     replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
     Ok(done.info.key)
 }
 
-/// Tells an open page how the test ended.
+/// Returns the sentence by which an open page says how the test ended.
 async fn ending(stored: &Result<RunKey>, store: &Store) -> String {
     match stored {
         Ok(key) => {
@@ -106,7 +106,7 @@ async fn follow(
     progress: &Progress,
 ) -> Result<()> {
     let mut shown = Shown::begin(args, serving.as_deref().map(Serving::address))?;
-    let mut readings = Readings::begin(watch);
+    let mut readings = WatchedReadings::begin(watch);
     let mut waiting = Waiting::default();
     loop {
         let look = watch.look()?;
@@ -114,13 +114,13 @@ async fn follow(
         if let Some(serving) = &mut serving {
             serving.show(watch, &look)?;
         }
-        shown.show(watch, &look, readings.as_ref().and_then(Readings::trouble))?;
+        shown.show(watch, &look, readings.as_ref().and_then(WatchedReadings::trouble))?;
         if let Some(judge) = &mut judge {
             judge.judge(watch, &look)?;
         }
         if !shown.is_screen() {
-            waiting.tell(&look);
-            if let Some(trouble) = readings.as_mut().and_then(Readings::new_trouble) {
+            waiting.note_silent(&look);
+            if let Some(trouble) = readings.as_mut().and_then(WatchedReadings::new_trouble) {
                 warn(&format!("the CPU readings can't be shown yet: {trouble}"));
             }
         }
@@ -137,22 +137,22 @@ async fn follow(
 /// The wait for logs that have not begun.
 struct Waiting {
     since: Instant,
-    told: bool,
+    is_noted: bool,
 }
 
 impl Default for Waiting {
     fn default() -> Self {
-        Self { since: Instant::now(), told: false }
+        Self { since: Instant::now(), is_noted: false }
     }
 }
 
 impl Waiting {
     /// Says once which logs have not begun.
-    fn tell(&mut self, look: &Look) {
-        if self.told || look.unheard.is_empty() || self.since.elapsed() < Duration::from_secs(2) {
+    fn note_silent(&mut self, look: &Look) {
+        if self.is_noted || look.unheard.is_empty() || self.since.elapsed() < Duration::from_secs(2) {
             return;
         }
-        self.told = true;
+        self.is_noted = true;
         let logs: Vec<String> = look.unheard.iter().map(|log| log.display().to_string()).collect();
         note(&format!("waiting for the first records of {}", logs.join(", ")));
     }
@@ -164,7 +164,7 @@ impl Waiting {
 }
 
 /// Says which logs the run lacks.
-fn tell_missing(followed: &Followed) {
+fn warn_missing(followed: &Followed) {
     for log in followed.missing() {
         warn(&format!("nothing was written to {}: the run is stored without it", log.display()));
     }

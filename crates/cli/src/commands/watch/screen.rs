@@ -19,10 +19,10 @@ const BACK: u32 = 300;
 /// The columns before a row of sparks: the name of a figure and its latest value.
 const BESIDE: usize = 24;
 
-/// The most kinds of failures that are told.
+/// The most kinds of failures that are shown.
 const FAILURES: usize = 5;
 
-/// The silence, in seconds, from which on it is told.
+/// The silence, in seconds, from which on it is shown.
 const SILENT: u64 = 3;
 
 /// The screen of a running test.
@@ -125,7 +125,7 @@ impl Screen {
 }
 
 /// A figure by second.
-struct Row {
+struct ScreenRow {
     name: &'static str,
     of: fn(&Second) -> Option<f64>,
     unit: &'static str,
@@ -133,7 +133,7 @@ struct Row {
     is_late: bool,
 }
 
-impl Row {
+impl ScreenRow {
     const fn new(name: &'static str, of: fn(&Second) -> Option<f64>, unit: &'static str) -> Self {
         Self { name, of, unit, is_late: false }
     }
@@ -144,20 +144,20 @@ impl Row {
 }
 
 /// The figures that are shown.
-const ROWS: [Row; 7] = [
-    Row::new("successes", |second| Some(second.successes as f64), "/s"),
-    Row::new("load", |second| second.load.get(), ""),
-    Row::new("p50", |second| second.percentile(0), " ms"),
-    Row::new("p95", |second| second.percentile(1), " ms"),
-    Row::new("p99", |second| second.percentile(2), " ms"),
-    Row::new("failures", |second| Some(second.failures as f64), "/s"),
-    Row::new("CPU", |second| second.cpu.get(), " %").late(),
+const ROWS: [ScreenRow; 7] = [
+    ScreenRow::new("successes", |second| Some(second.successes as f64), "/s"),
+    ScreenRow::new("load", |second| second.load.get(), ""),
+    ScreenRow::new("p50", |second| second.percentile(0), " ms"),
+    ScreenRow::new("p95", |second| second.percentile(1), " ms"),
+    ScreenRow::new("p99", |second| second.percentile(2), " ms"),
+    ScreenRow::new("failures", |second| Some(second.failures as f64), "/s"),
+    ScreenRow::new("CPU", |second| second.cpu.get(), " %").late(),
 ];
 
 /// Returns a line for each figure, with its latest value and its course, and a line that names the time.
 fn sparks(timeline: &Timeline, width: usize) -> Vec<String> {
     let room = width.saturating_sub(BESIDE).clamp(1, BACK as usize);
-    let rows = ROWS.iter().filter_map(|Row { name, of, unit, is_late }| {
+    let rows = ROWS.iter().filter_map(|ScreenRow { name, of, unit, is_late }| {
         let values: Vec<Option<f64>> = timeline.seconds.iter().map(of).collect();
         values.iter().any(Option::is_some).then(|| {
             let known = values.iter().rposition(|value| !is_late || value.is_some());

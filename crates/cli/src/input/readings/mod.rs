@@ -86,7 +86,7 @@ fn unusable(name: &str, problem: &str) -> anyhow::Error {
 /// Returns a secret: an environment variable, or what the file holds that `NAME_FILE` names.
 fn secret(name: &str) -> Result<Option<Secret>> {
     let named = format!("{name}_FILE");
-    let (told, text) = match (environment(name)?, environment(&named)?.map(PathBuf::from)) {
+    let (source, text) = match (environment(name)?, environment(&named)?.map(PathBuf::from)) {
         (Some(_), Some(_)) => {
             let problem = format!("{name} and {named} are both set");
             return Err(CliError::usage(problem, "Unset one of them.").into());
@@ -100,7 +100,7 @@ fn secret(name: &str) -> Result<Option<Secret>> {
         (None, None) => return Ok(None),
     };
     if name.ends_with("_TOKEN") && !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(unusable(told, "is no token: it has a space, or a letter that is not ASCII"));
+        return Err(unusable(source, "is no token: it has a space, or a letter that is not ASCII"));
     }
     Ok(Some(text).filter(|text| !text.is_empty()).map(Secret::new))
 }

@@ -11,7 +11,7 @@ use crate::error::CliError;
 
 /// The series that flags name.
 #[derive(Default)]
-pub(crate) struct Series {
+pub(crate) struct SeriesSources {
     pub(crate) files: Vec<SeriesFile>,
     pub(crate) asked: Vec<SeriesSource>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Series {
 /// # Errors
 /// As those of [`all`]; or if a flag on asking is given, and nothing is asked for.
 pub(crate) fn with(options: &mut IngestOptions, args: &SeriesArgs, from: &CpuFromArgs) -> Result<()> {
-    let Series { files, asked } = all(args, &from.ask)?;
+    let SeriesSources { files, asked } = all(args, &from.ask)?;
     if from.cpu_from.is_none() && asked.is_empty() {
         refuse_idle(&from.ask)?;
     }
@@ -47,7 +47,7 @@ pub(crate) fn files(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
 /// # Errors
 /// If a flag lacks the name, the file or the URL, if a URL can't be used, or if there are neither one nor as many units as
 /// series.
-pub(crate) fn all(args: &SeriesArgs, ask: &AskArgs) -> Result<Series> {
+pub(crate) fn all(args: &SeriesArgs, ask: &AskArgs) -> Result<SeriesSources> {
     let count = args.series.len();
     for (flag, given, remedy) in [
         ("--unit", args.unit.len(), "Give one unit for all series, or one for each."),
@@ -59,7 +59,7 @@ pub(crate) fn all(args: &SeriesArgs, ask: &AskArgs) -> Result<Series> {
         }
     }
     let columns = args.series_columns.iter().map(Some).cycle().chain(std::iter::repeat(None));
-    let mut series = Series::default();
+    let mut series = SeriesSources::default();
     for ((given, unit), columns) in args.series.iter().zip(args.unit.iter().cycle()).zip(columns) {
         let unit = unit.trim();
         match given.split_once('=') {

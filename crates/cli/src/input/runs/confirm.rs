@@ -8,7 +8,7 @@ use perfpipe_ingest::Store;
 
 use crate::args::ConfirmArgs;
 use crate::error::CliError;
-use crate::output::tell;
+use crate::output::print_message;
 
 /// What a command does to runs, as in *drop* and *dropped*.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(crate) async fn is_confirmed(
         };
         return Err(CliError::usage(problem, remedy).into());
     }
-    tell(&names.join(", "));
+    print_message(&names.join(", "));
     // The question has no end of line.
     let _ = write!(stderr(), "{verb} {all} in {store}? [y/N] ");
     // On a thread of its own, so that a signal ends the command while it waits for the answer.

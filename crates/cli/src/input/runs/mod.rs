@@ -152,7 +152,7 @@ pub(crate) fn called(runs: &[RunKey], name: &str, printed: &RunNames) -> Result<
             let joined = |by: &str| -> BTreeSet<String> {
                 tests.iter().map(|(framework, test)| format!("{framework}{by}{test}")).collect()
             };
-            // Names with a slash may read alike too.
+            // Names with a slash may be ambiguous too.
             let parts = [joined("/"), joined("_")].into_iter().find(|names| names.len() == several);
             let remedy = match parts.map(Vec::from_iter) {
                 Some(names) => {
@@ -228,8 +228,9 @@ fn tagged(stored: &[RunInfo], tags: &[Tag], test: Option<&str>) -> Result<Vec<Ru
         ([], keys) => format!("The runs have the tags {}.", keys.join(", ")),
         (values, _) => format!("The values of the tag {lacking} are {}.", values.join(", ")),
     };
-    let told: Vec<String> = tags.iter().map(Tag::to_string).collect();
-    Err(CliError::refused(format!("the store has no run with the tag {}", told.join(" and ")), remedy).into())
+    let wanted: Vec<String> = tags.iter().map(Tag::to_string).collect();
+    Err(CliError::refused(format!("the store has no run with the tag {}", wanted.join(" and ")), remedy)
+        .into())
 }
 
 /// Returns the common test of runs that are shown together.
@@ -296,10 +297,10 @@ mod tests {
 
     #[test]
     fn names_of_two_runs_are_refused_and_both_are_listed() {
-        let alike = runs(&[("a_b", "c", 1), ("a", "b_c", 1)]);
-        let told = found(&alike, "a_b_c").unwrap_err();
-        assert!(told.contains("a_b/c") && told.contains("a/b_c"), "{told}");
-        assert_eq!(found(&alike, "a/b_c").unwrap(), "a b_c 1");
+        let ambiguous = runs(&[("a_b", "c", 1), ("a", "b_c", 1)]);
+        let problem = found(&ambiguous, "a_b_c").unwrap_err();
+        assert!(problem.contains("a_b/c") && problem.contains("a/b_c"), "{problem}");
+        assert_eq!(found(&ambiguous, "a/b_c").unwrap(), "a b_c 1");
         assert_eq!(found(&runs(&[("go", "t", 2), ("go", "t", 3)]), "go_t").unwrap(), "go t 2, go t 3");
     }
 
@@ -308,11 +309,11 @@ mod tests {
         let many: Vec<(String, u32)> = (0..40).map(|at| (format!("framework{at}"), 1)).collect();
         let many: Vec<(&str, &str, u32)> =
             many.iter().map(|(name, repeat)| (&**name, "t", *repeat)).collect();
-        let told = found(&runs(&many), "framwork7_t").unwrap_err();
+        let problem = found(&runs(&many), "framwork7_t").unwrap_err();
         assert!(
-            told.contains("Did you mean framework7_t? The most similar runs: framework7_t,")
-                && !told.contains("framework33"),
-            "{told}"
+            problem.contains("Did you mean framework7_t? The most similar runs: framework7_t,")
+                && !problem.contains("framework33"),
+            "{problem}"
         );
         for name in ["go_2048@c64", "go_2048@w4", "go_2048:wrk", "go_2048@c64:wrk"] {
             assert!(found(&runs(&[("go", "2048", 1)]), name).unwrap_err().contains("are reserved"), "{name}");

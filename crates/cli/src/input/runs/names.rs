@@ -8,7 +8,7 @@ use perfpipe_ingest::{RunKey, Store};
 /// The names of the runs of a store.
 ///
 /// A run is printed as `go_2048#2`, and as `go_2048` if it is the first and the only repeat: that name means all of them.
-/// Where the names of two tests read alike, each is printed as `go/2048`.
+/// Where the names of two tests would be the same, each is printed as `go/2048`.
 #[derive(Debug, Default)]
 pub(crate) struct RunNames {
     /// The framework and the test of each name without a repeat, with their repeats.

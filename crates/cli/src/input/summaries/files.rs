@@ -43,7 +43,7 @@ impl SummaryFile {
 
 /// What was found among given files.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundSummaries {
     /// The summaries, sorted by name.
     pub(crate) files: Vec<SummaryFile>,
     /// What was read of standard input, if it is no summary.
@@ -51,7 +51,7 @@ pub(crate) struct Found {
 }
 
 /// What a file is.
-enum Kind {
+enum FileKind {
     Summary,
     /// A command whose tool printed nothing that it prints: a run that failed, if others are summaries.
     Refused,
@@ -64,7 +64,7 @@ enum Kind {
 ///
 /// # Errors
 /// If only some of the files are summaries, one can't be read, or one of ab's files has no summary beside it.
-pub(crate) async fn find(given: &[PathBuf]) -> Result<Found> {
+pub(crate) async fn find(given: &[PathBuf]) -> Result<FoundSummaries> {
     let given = given.to_vec();
     // On a thread of its own, so that a signal ends the command at once: nothing is begun yet.
     match tokio::task::spawn_blocking(move || read(&given)).await.map_err(JoinError::try_into_panic) {
@@ -74,11 +74,11 @@ pub(crate) async fn find(given: &[PathBuf]) -> Result<Found> {
     }
 }
 
-fn read(given: &[PathBuf]) -> Result<Found> {
-    let mut result = Found::default();
+fn read(given: &[PathBuf]) -> Result<FoundSummaries> {
+    let mut result = FoundSummaries::default();
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let (mut others, mut ab) = (Vec::new(), Vec::new());
-    // Of files without a summary, it is told by those who read logs.
+    // Errors of files without a summary are reported by the readers of logs.
     let mut unread: Option<Error> = None;
     for path in given {
         if path.as_os_str() == "-" {
@@ -102,10 +102,10 @@ fn read(given: &[PathBuf]) -> Result<Found> {
             }
             for text in texts {
                 match text.kind() {
-                    Ok(Kind::Summary) => add(text.read()?, &mut found)?,
-                    Ok(Kind::Refused) => refused.push(text),
-                    Ok(Kind::Ab(kind)) => ab.push((text, kind)),
-                    Ok(Kind::Other) => others.push(path.clone()),
+                    Ok(FileKind::Summary) => add(text.read()?, &mut found)?,
+                    Ok(FileKind::Refused) => refused.push(text),
+                    Ok(FileKind::Ab(kind)) => ab.push((text, kind)),
+                    Ok(FileKind::Other) => others.push(path.clone()),
                     Err(error) => _ = unread.get_or_insert(error),
                 }
             }
@@ -136,7 +136,7 @@ fn read(given: &[PathBuf]) -> Result<Found> {
         refine(&text, kind, &mut found)?;
     }
     found.sort_by(|one, other| (one.path.file_name(), &one.path).cmp(&(other.path.file_name(), &other.path)));
-    Ok(Found { files: found, ..result })
+    Ok(FoundSummaries { files: found, ..result })
 }
 
 /// Adds a file to those that were found.
@@ -154,7 +154,7 @@ fn stdin() -> Result<Result<SummaryFile, Vec<u8>>> {
     let failed = "can't read standard input";
     let mut bytes = Vec::new();
     std::io::stdin().take(HEAD).read_to_end(&mut bytes).context(failed)?;
-    if !matches!(by_sections(&sections(&bytes)), Kind::Summary) {
+    if !matches!(by_sections(&sections(&bytes)), FileKind::Summary) {
         return Ok(Err(bytes));
     }
     std::io::stdin().take(LARGEST).read_to_end(&mut bytes).context(failed)?;
@@ -187,9 +187,9 @@ fn texts_of(path: &Path) -> Result<Vec<Candidate>, Error> {
 
 impl Candidate {
     /// Looks at the beginning of the text.
-    fn kind(&self) -> Result<Kind, Error> {
+    fn kind(&self) -> Result<FileKind, Error> {
         let head = self.text.read(HEAD)?;
-        Ok(AbFile::of(&head).map_or_else(|| by_sections(&sections(&head)), Kind::Ab))
+        Ok(AbFile::of(&head).map_or_else(|| by_sections(&sections(&head)), FileKind::Ab))
     }
 
     fn read(&self) -> Result<SummaryFile> {
@@ -228,13 +228,13 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     files.flat_map(|path| files_of(&path)).collect()
 }
 
-fn by_sections(found: &FoundSections) -> Kind {
+fn by_sections(found: &FoundSections) -> FileKind {
     match found.sections.first() {
-        None => Kind::Other,
-        Some(_) if found.sections.iter().any(|section| section.printed) => Kind::Summary,
+        None => FileKind::Other,
+        Some(_) if found.sections.iter().any(|section| section.printed) => FileKind::Summary,
         // A text about commands has more lines than a run that failed.
-        Some(_) if found.ignored <= REFUSED => Kind::Refused,
-        Some(_) => Kind::Other,
+        Some(_) if found.ignored <= REFUSED => FileKind::Refused,
+        Some(_) => FileKind::Other,
     }
 }
 

@@ -82,8 +82,8 @@ fn nameless(shown: &str, line: usize, unknown: Unknown) -> CliError {
     }
 }
 
-/// Tells of runs that are no points, and of lines that belong to no section.
-pub(crate) fn tell_ignored(file: &SummaryFile) {
+/// Prints how many runs are no points, and of lines that belong to no section.
+pub(crate) fn note_ignored(file: &SummaryFile) {
     if file.found.warm_ups > 0 {
         let runs = counted(file.found.warm_ups as u64, "run");
         note(&format!("{}: {runs} left out, which warm the server up (primer, warm-up)", file.shown));

@@ -14,18 +14,18 @@ use serde::{Serialize, Serializer};
 use self::network::{Bins, Waits, is_one};
 use self::number::Number;
 use super::report::Grouped;
-use crate::charts::shared::Scaled;
+use crate::charts::shared::ScaledSeries;
 use crate::columns;
 use crate::output::drawing::Text;
 use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
 use crate::style::{ColorBy, Palette, Style, Times};
-use crate::text::clock::Clock;
+use crate::text::clock::RunClock;
 
 /// What is known of all runs before their data are unpacked.
 #[derive(Serialize)]
-pub(super) struct Index {
-    runs: Vec<Head>,
+pub(super) struct RunIndex {
+    runs: Vec<RunHead>,
     /// The number of colours for frameworks.
     colors: usize,
     /// The colours of the measure, from its smallest value to its largest; `None` for shades of one colour.
@@ -35,7 +35,7 @@ pub(super) struct Index {
 /// A run, without its data.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct RunHead {
     name: String,
     framework: String,
     color: usize,
@@ -55,12 +55,12 @@ struct Head {
     /// True if the time axes show the time of day.
     by_clock: bool,
     /// The whole selection, then its phases.
-    parts: Vec<Part>,
+    parts: Vec<HtmlPart>,
 }
 
 /// A part of a run, with its exact percentiles.
 #[derive(Serialize)]
-struct Part {
+struct HtmlPart {
     name: &'static str,
     from: u32,
     to: u32,
@@ -70,7 +70,7 @@ struct Part {
 
 /// The seconds of a run.
 #[derive(Serialize)]
-pub(super) struct Series<'a> {
+pub(super) struct SeriesData<'a> {
     successes: BySecond<'a, u64>,
     failures: BySecond<'a, u64>,
     load: BySecond<'a, Number>,
@@ -80,12 +80,12 @@ pub(super) struct Series<'a> {
     curve: Vec<(f64, Number)>,
     /// The server's series other than its CPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    server: Vec<Server<'a>>,
+    server: Vec<ServerSeconds<'a>>,
 }
 
 /// A series of the server, by second.
 #[derive(Serialize)]
-struct Server<'a> {
+struct ServerSeconds<'a> {
     name: &'a str,
     unit: String,
     /// The unit as given at the ingest, of which the values' unit is so many: charts of several runs have one unit.
@@ -98,10 +98,10 @@ struct Server<'a> {
 /// What is drawn of a run besides its seconds.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Detail<'a> {
-    heat: Heat<'a>,
+pub(super) struct DetailData<'a> {
+    heat: HeatCounts<'a>,
     sweep: Option<ByLoad>,
-    over_time: Courses,
+    over_time: TimeCourses,
     network: Waits,
     /// How often each elapsed time occurred.
     successes: Bins<'a>,
@@ -128,7 +128,7 @@ struct ByLoad {
 
 /// Counts of elapsed times: for each column the distances of the times or buckets, then their counts.
 #[derive(Serialize)]
-struct Heat<'a> {
+struct HeatCounts<'a> {
     /// The number of units of the times in a ms; absent if it is 1.
     #[serde(skip_serializing_if = "is_one")]
     scale: u32,
@@ -137,7 +137,7 @@ struct Heat<'a> {
     columns: Vec<Packed<'a>>,
 }
 
-/// A column of counts, taken apart while it is written.
+/// A column of counts, split into places and samples while it is written.
 struct Packed<'a>(&'a HeatColumn);
 
 impl Serialize for Packed<'_> {
@@ -152,7 +152,7 @@ impl Serialize for Packed<'_> {
 
 /// Labels and failures by time.
 #[derive(Serialize)]
-struct Courses {
+struct TimeCourses {
     width: u32,
     labels: Vec<LabelCourse>,
     failures: Vec<FailureCourse>,
@@ -186,19 +186,19 @@ impl<T: Serialize> Serialize for BySecond<'_, T> {
     }
 }
 
-impl Index {
+impl RunIndex {
     pub(super) fn new(runs: &[Grouped<'_>], style: &Style) -> Self {
         let scale = |palette: Palette| (0..STEPS).map(|step| hex(palette.step(step))).collect();
         Self {
             // Red is for failures here, so the original scale gives way to shades of blue.
             scale: (style.palette == Palette::Viridis).then(|| scale(style.palette)),
             colors: SERIES.len(),
-            runs: runs.iter().map(|run| Head::new(run, style)).collect(),
+            runs: runs.iter().map(|run| RunHead::new(run, style)).collect(),
         }
     }
 }
 
-impl Head {
+impl RunHead {
     fn new(run: &Grouped<'_>, style: &Style) -> Self {
         let timeline = run.timeline;
         let (first, end) = columns::span(timeline);
@@ -208,9 +208,9 @@ impl Head {
             ColorBy::Cpu => "cpu",
             ColorBy::Throughput => "successes",
         };
-        let whole = Part::new("whole", Span { first, last: end - 1 }, &timeline.summary);
+        let whole = HtmlPart::new("whole", Span { first, last: end - 1 }, &timeline.summary);
         let phases = run.details.phases.iter();
-        let phases = phases.map(|(phase, span, summary)| Part::new(phase.name(), *span, summary));
+        let phases = phases.map(|(phase, span, summary)| HtmlPart::new(phase.name(), *span, summary));
         Self {
             name: Text::clean(&run.name()),
             framework: Text::clean(&timeline.info.key.framework),
@@ -224,8 +224,8 @@ impl Head {
             color_by: style.color_by.noun(),
             measure,
             cpu_top: style.cpu_top(),
-            clock: Clock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32,
-            by_clock: style.times == Times::Clock,
+            clock: RunClock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32,
+            by_clock: style.times == Times::RunClock,
             parts: std::iter::once(whole).chain(phases).collect(),
         }
     }
@@ -236,7 +236,7 @@ pub(super) fn averaged(timeline: &Timeline) -> &'static str {
     if timeline.view.include_failures { "all requests" } else { "successes" }
 }
 
-impl Part {
+impl HtmlPart {
     fn new(name: &'static str, span: Span, summary: &Summary) -> Self {
         Self {
             name,
@@ -248,7 +248,7 @@ impl Part {
     }
 }
 
-impl<'a> Series<'a> {
+impl<'a> SeriesData<'a> {
     pub(super) fn new(timeline: &'a Timeline, details: &Details) -> Self {
         let seconds = timeline.seconds.as_slice();
         let counts = |value: fn(&Second) -> u64| BySecond { seconds, value: Box::new(value) };
@@ -265,14 +265,14 @@ impl<'a> Series<'a> {
             cpu: values(|second| second.cpu.get()),
             elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
             curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
-            server: timeline.series.iter().map(Server::new).collect(),
+            server: timeline.series.iter().map(ServerSeconds::new).collect(),
         }
     }
 }
 
-impl<'a> Server<'a> {
+impl<'a> ServerSeconds<'a> {
     fn new(series: &'a SeriesBySecond) -> Self {
-        let scaled = Scaled::of(series);
+        let scaled = ScaledSeries::of(series);
         let value = |value: &Option<f64>| Number(value.map(|value| value / scaled.factor));
         Self {
             name: &series.name,
@@ -302,12 +302,12 @@ fn every_second(seconds: &[Second]) -> impl Iterator<Item = Cow<'_, Second>> {
     })
 }
 
-impl<'a> Detail<'a> {
+impl<'a> DetailData<'a> {
     pub(super) fn new(details: &'a Details) -> Self {
         Self {
-            heat: Heat::new(&details.heatmap),
+            heat: HeatCounts::new(&details.heatmap),
             sweep: details.by_load().map(ByLoad::new),
-            over_time: Courses::new(&details.over_time),
+            over_time: TimeCourses::new(&details.over_time),
             network: Waits::new(&details.network),
             successes: Bins::new(&details.successes),
             failures: Bins::new(&details.failures),
@@ -334,7 +334,7 @@ impl ByLoad {
     }
 }
 
-impl<'a> Heat<'a> {
+impl<'a> HeatCounts<'a> {
     fn new(map: &'a Heatmap) -> Self {
         Self {
             scale: map.unit.per_ms(),
@@ -345,7 +345,7 @@ impl<'a> Heat<'a> {
     }
 }
 
-impl Courses {
+impl TimeCourses {
     fn new(over_time: &OverTime) -> Self {
         let times = |list: &[Option<f64>]| list.iter().copied().map(Number).collect();
         let label = |label: &LabelOverTime| LabelCourse {

@@ -8,14 +8,14 @@ use super::number::Number;
 /// Waits and bytes over time: of all labels, and of each that can be picked, in the order of the labels.
 #[derive(Serialize)]
 pub(super) struct Waits {
-    all: Course,
-    labels: Vec<Course>,
+    all: LabelCourse,
+    labels: Vec<LabelCourse>,
 }
 
 /// Means of waits in ms, and sums of bytes: a value for each column of `width` seconds. What the log does not record is
 /// empty.
 #[derive(Serialize)]
-struct Course {
+struct LabelCourse {
     width: u32,
     elapsed: Vec<Number>,
     latency: Vec<Number>,
@@ -40,13 +40,13 @@ pub(super) struct Bins<'a> {
 impl Waits {
     pub(super) fn new(network: &Network) -> Self {
         Self {
-            all: Course::new(&network.all, |value| rounded(value, 4)),
-            labels: network.labels.iter().map(Course::of_label).collect(),
+            all: LabelCourse::new(&network.all, |value| rounded(value, 4)),
+            labels: network.labels.iter().map(LabelCourse::of_label).collect(),
         }
     }
 }
 
-impl Course {
+impl LabelCourse {
     /// Returns the series of a label. Its elapsed times have a chart of their own.
     fn of_label(label: &NetworkOverTime) -> Self {
         Self { elapsed: Vec::new(), ..Self::new(label, |value| rounded(value, 3)) }

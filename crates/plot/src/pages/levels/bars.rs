@@ -2,8 +2,8 @@
 
 use perfpipe_analyze::points::{Level, Spread};
 
-use super::places::Places;
-use super::series::{Series, cross};
+use super::places::LevelPlaces;
+use super::series::{LevelSeries, cross};
 use crate::charts::chart::{Chart, Height};
 use crate::layout::axis::{Axis, LABEL};
 use crate::layout::dashes;
@@ -32,16 +32,16 @@ const MEGABYTE: f64 = 1e6;
 
 /// Returns half the width of a bar, in points.
 pub(super) fn half_width(frame: &Frame) -> f64 {
-    (Places::step(frame) * OF_STEP).min(WIDEST) / 2.0
+    (LevelPlaces::step(frame) * OF_STEP).min(WIDEST) / 2.0
 }
 
 /// The throughput by workers, with the speed-up above each bar.
-pub(super) struct Scaling<'a> {
-    pub(super) series: &'a Series<'a>,
-    pub(super) places: &'a Places,
+pub(super) struct ScalingLevels<'a> {
+    pub(super) series: &'a LevelSeries<'a>,
+    pub(super) places: &'a LevelPlaces,
 }
 
-impl Scaling<'_> {
+impl ScalingLevels<'_> {
     fn known(&self) -> impl Iterator<Item = (u32, &Level, Spread)> {
         self.series.levels.iter().filter_map(|(at, level)| Some((*at, *level, level.throughput?)))
     }
@@ -58,7 +58,7 @@ impl Scaling<'_> {
     }
 }
 
-impl Chart for Scaling<'_> {
+impl Chart for ScalingLevels<'_> {
     fn legend(&self) -> Legend {
         let is_repeated = self.known().any(|(_, level, _)| level.repeats > 1);
         let bar = if is_repeated { "Median (line: least to greatest)" } else { "Measured" };
@@ -72,14 +72,14 @@ impl Chart for Scaling<'_> {
     }
 
     fn alt(&self) -> String {
-        let told = |(at, level, spread): (u32, &Level, Spread)| {
+        let describe = |(at, level, spread): (u32, &Level, Spread)| {
             let times = level.speed_up.map(|times| format!(" (× {})", grouped(times, 2))).unwrap_or_default();
             format!("{} at {at}{times}", measured(spread.median))
         };
-        let told: Vec<String> = self.known().map(told).collect();
-        match told.is_empty() {
+        let words: Vec<String> = self.known().map(describe).collect();
+        match words.is_empty() {
             true => "No level has a throughput.".to_owned(),
-            false => format!("Successes per second by workers, with the speed-up: {}.", told.join(", ")),
+            false => format!("Successes per second by workers, with the speed-up: {}.", words.join(", ")),
         }
     }
 
@@ -134,12 +134,12 @@ fn write_above(drawing: &mut Drawing, (x, top): Point, ideal: f64, lines: &[Stri
 }
 
 /// Bytes received per second, by level.
-pub(super) struct Bytes<'a> {
-    pub(super) series: &'a Series<'a>,
-    pub(super) places: &'a Places,
+pub(super) struct BytesLevels<'a> {
+    pub(super) series: &'a LevelSeries<'a>,
+    pub(super) places: &'a LevelPlaces,
 }
 
-impl Bytes<'_> {
+impl BytesLevels<'_> {
     fn known(&self) -> impl Iterator<Item = (u32, f64)> {
         let of = |(at, level): &(u32, &Level)| Some((*at, level.bytes_per_second?));
         self.series.levels.iter().filter_map(of)
@@ -151,13 +151,13 @@ impl Bytes<'_> {
         if is_large { (MEGABYTE, "MB") } else { (KILOBYTE, "kB") }
     }
 
-    /// Returns true if any level tells its bytes.
+    /// Returns true if any level reports its bytes.
     pub(super) fn is_known(&self) -> bool {
         self.known().next().is_some()
     }
 }
 
-impl Chart for Bytes<'_> {
+impl Chart for BytesLevels<'_> {
     fn legend(&self) -> Legend {
         let heading = match self.unit() {
             (_, unit @ "kB") => format!("Received ({unit}/s, 1 kB = 1,000 bytes)"),
@@ -168,9 +168,9 @@ impl Chart for Bytes<'_> {
 
     fn alt(&self) -> String {
         let (size, unit) = self.unit();
-        let told: Vec<String> =
+        let words: Vec<String> =
             self.known().map(|(at, value)| format!("{} at {at}", measured(value / size))).collect();
-        format!("Received by {}, in {unit}/s: {}.", self.places.name(), told.join(", "))
+        format!("Received by {}, in {unit}/s: {}.", self.places.name(), words.join(", "))
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {

@@ -2,8 +2,8 @@
 
 use perfpipe_analyze::points::Level;
 
-use super::places::Places;
-use super::series::{FAILED, Series};
+use super::places::LevelPlaces;
+use super::series::{FAILED, LevelSeries};
 use crate::charts::chart::{Chart, Height};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
@@ -20,15 +20,15 @@ const DOT: f64 = 1.4;
 const EMPTY: f64 = 40.0;
 
 /// The chart. Colours are those of the throughput above it; of one series alone, that of failures.
-pub(super) struct Failures<'a> {
-    pub(super) series: &'a [Series<'a>],
-    pub(super) places: &'a Places,
+pub(super) struct FailuresLevels<'a> {
+    pub(super) series: &'a [LevelSeries<'a>],
+    pub(super) places: &'a LevelPlaces,
 }
 
-impl Failures<'_> {
+impl FailuresLevels<'_> {
     /// Returns the greatest share, in percent, with its series and its level.
     fn most(&self) -> Option<(f64, &str, u32)> {
-        let of = |series: &'_ Series<'_>| -> Vec<(f64, u32)> {
+        let of = |series: &'_ LevelSeries<'_>| -> Vec<(f64, u32)> {
             series.levels.iter().filter_map(|(at, level)| Some((level.failures_percent?, *at))).collect()
         };
         let all = self
@@ -39,7 +39,7 @@ impl Failures<'_> {
     }
 }
 
-impl Chart for Failures<'_> {
+impl Chart for FailuresLevels<'_> {
     fn legend(&self) -> Legend {
         let heading = "Failures (% of requests, the repeat with most)".to_owned();
         Legend { heading, entries: Vec::new(), notes: Vec::new() }

@@ -2,8 +2,8 @@
 
 use perfpipe_analyze::points::Level;
 
-use super::places::Places;
-use super::series::Series;
+use super::places::LevelPlaces;
+use super::series::LevelSeries;
 use crate::charts::chart::{Chart, Height};
 use crate::charts::response::log_words;
 use crate::layout::axis::Axis;
@@ -25,15 +25,15 @@ const DOT: f64 = 1.4;
 const SHADE: f64 = 0.09;
 
 /// What a line shows.
-struct Line {
+struct LatencyLine {
     name: &'static str,
     color: Color,
     value: fn(&Level) -> Option<f64>,
 }
 
 /// The percentiles, ascending, and the mean.
-fn lines() -> [Line; 4] {
-    let line = |name, color, value| Line { name, color, value };
+fn lines() -> [LatencyLine; 4] {
+    let line = |name, color, value| LatencyLine { name, color, value };
     [
         line("p50", quantile_color(0, 3), |level| level.percentiles_ms[0]),
         line("p90", quantile_color(1, 3), |level| level.percentiles_ms[1]),
@@ -43,16 +43,17 @@ fn lines() -> [Line; 4] {
 }
 
 /// The chart.
-pub(super) struct Latency<'a> {
-    pub(super) series: &'a Series<'a>,
-    pub(super) places: &'a Places,
+pub(super) struct LatencyLevels<'a> {
+    pub(super) series: &'a LevelSeries<'a>,
+    pub(super) places: &'a LevelPlaces,
     pub(super) style: &'a Style,
 }
 
-impl Latency<'_> {
+impl LatencyLevels<'_> {
     /// Returns the lines that have a value.
-    fn told(&self) -> Vec<Line> {
-        let any = |line: &Line| self.series.levels.iter().any(|(_, level)| (line.value)(level).is_some());
+    fn known_lines(&self) -> Vec<LatencyLine> {
+        let any =
+            |line: &LatencyLine| self.series.levels.iter().any(|(_, level)| (line.value)(level).is_some());
         lines().into_iter().filter(any).collect()
     }
 
@@ -81,10 +82,10 @@ impl Latency<'_> {
         (!found.is_empty()).then(|| found.join(", "))
     }
 
-    /// Tells where the figures come from, and what they lack.
+    /// Says where the figures come from, and what they lack.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.told().is_empty() && self.values().next().is_some() {
+        if self.known_lines().is_empty() && self.values().next().is_some() {
             notes.push("The tool reports no latencies: their mean is at most c/X".to_owned());
         }
         let exact = self.levels(|level| level.latency_source == Some("exact"));
@@ -122,10 +123,10 @@ fn shade() -> Color {
     INK.tint(1.0 - SHADE)
 }
 
-impl Chart for Latency<'_> {
+impl Chart for LatencyLevels<'_> {
     fn legend(&self) -> Legend {
-        let line = |line: &Line| Entry::new(Swatch::Line(line.color, WIDTH), line.name);
-        let mut entries: Vec<Entry> = self.told().iter().map(line).collect();
+        let line = |line: &LatencyLine| Entry::new(Swatch::Line(line.color, WIDTH), line.name);
+        let mut entries: Vec<Entry> = self.known_lines().iter().map(line).collect();
         let has_little = self.series.levels.iter().any(|(_, level)| level.little_ms.is_some());
         entries.extend(has_little.then(|| Entry::new(Swatch::Dashes(INK, WIDTH), "c/X (Little's law)")));
         let late = self.levels(is_late);
@@ -135,7 +136,7 @@ impl Chart for Latency<'_> {
     }
 
     fn alt(&self) -> String {
-        let told = |line: &Line| {
+        let describe = |line: &LatencyLine| {
             let known: Vec<(u32, f64)> = self
                 .series
                 .levels
@@ -146,12 +147,12 @@ impl Chart for Latency<'_> {
             let (from, to) = (response(from), response(to));
             Some(format!("{} from {from} at {first} to {to} at {last}", line.name))
         };
-        let told: Vec<String> = self.told().iter().filter_map(told).collect();
-        match told.is_empty() {
+        let words: Vec<String> = self.known_lines().iter().filter_map(describe).collect();
+        match words.is_empty() {
             true => "The tool reports no latencies.".to_owned(),
             false => {
                 let notes: String = self.notes().iter().map(|note| format!(" {note}.")).collect();
-                format!("Latency by {}: {}.{notes}", self.places.name(), told.join(", "))
+                format!("Latency by {}: {}.{notes}", self.places.name(), words.join(", "))
             }
         }
     }
@@ -176,7 +177,7 @@ impl Chart for Latency<'_> {
     fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
         let unit = self.unit().0;
         for (at, _) in self.series.levels.iter().filter(|(_, level)| is_late(level)) {
-            let (x, half) = (frame.x(self.places.at(*at)), Places::step(frame) / 2.0);
+            let (x, half) = (frame.x(self.places.at(*at)), LevelPlaces::step(frame) / 2.0);
             let (top, bottom) = (frame.area.top, frame.area.bottom);
             let corners = vec![(x - half, top), (x + half, top), (x + half, bottom), (x - half, bottom)];
             drawing.veil(corners, INK, SHADE);
@@ -187,7 +188,7 @@ impl Chart for Latency<'_> {
             let runs = self.series.levels.chunk_by(|a, b| at(a).is_some() == at(b).is_some());
             runs.map(|run| run.iter().filter_map(at).collect()).collect()
         };
-        for line in self.told() {
+        for line in self.known_lines() {
             for points in stretches(&line.value) {
                 points.iter().for_each(|point| drawing.dot(*point, dot_radius(WIDTH) * DOT, line.color));
                 drawing.line(points, WIDTH, line.color);

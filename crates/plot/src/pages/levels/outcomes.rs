@@ -1,8 +1,8 @@
 //! How the requests of each level ended, as shares stacked on each other.
 
 use super::bars;
-use super::places::Places;
-use super::series::{FAILED, Series, cross};
+use super::places::LevelPlaces;
+use super::series::{FAILED, LevelSeries, cross};
 use crate::charts::chart::{Chart, Height};
 use crate::layout::axis::{Axis, LABEL};
 use crate::layout::frame::Frame;
@@ -21,19 +21,19 @@ const ROOM: f64 = 112.0;
 const EMPTY: f64 = 40.0;
 
 /// The chart.
-pub(super) struct Outcomes<'a> {
-    pub(super) series: &'a Series<'a>,
-    pub(super) places: &'a Places,
+pub(super) struct OutcomesLevels<'a> {
+    pub(super) series: &'a LevelSeries<'a>,
+    pub(super) places: &'a LevelPlaces,
 }
 
-impl Outcomes<'_> {
+impl OutcomesLevels<'_> {
     /// Returns the levels with the shares of successes, failures and time-outs.
     fn shares(&self) -> impl Iterator<Item = (u32, [f64; 3])> {
         self.series.levels.iter().filter_map(|(at, level)| Some((*at, level.outcomes?.shares()?)))
     }
 }
 
-impl Chart for Outcomes<'_> {
+impl Chart for OutcomesLevels<'_> {
     fn legend(&self) -> Legend {
         let any = |part: fn([f64; 3]) -> f64| self.shares().any(|(_, shares)| part(shares) > 0.0);
         let entry = |color: Color, text: &str| Entry::new(Swatch::Bar(color), text);
@@ -45,15 +45,15 @@ impl Chart for Outcomes<'_> {
     }
 
     fn alt(&self) -> String {
-        let told = |(at, [_, failed, late]): (u32, [f64; 3])| {
+        let describe = |(at, [_, failed, late]): (u32, [f64; 3])| {
             let of_these = if late > 0.0 { format!(", time-outs {}", percent(late)) } else { String::new() };
             (failed + late > 0.0).then(|| format!("at {at} failures {}{of_these}", percent(failed)))
         };
-        let told: Vec<String> = self.shares().filter_map(told).collect();
-        match (self.axis(), told.is_empty()) {
+        let words: Vec<String> = self.shares().filter_map(describe).collect();
+        match (self.axis(), words.is_empty()) {
             (Err(words), _) => format!("{words}."),
             (Ok(_), true) => "All requests succeeded.".to_owned(),
-            (Ok(_), false) => format!("Outcomes by {}: {}.", self.places.name(), told.join("; ")),
+            (Ok(_), false) => format!("Outcomes by {}: {}.", self.places.name(), words.join("; ")),
         }
     }
 

@@ -23,14 +23,14 @@ const TITLE: f64 = 8.0;
 
 /// The places of levels: a step for each doubling where all levels are powers of two, otherwise a step for each level.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Places {
+pub(super) struct LevelPlaces {
     /// Levels, ascending, each once.
     levels: Vec<u32>,
     is_log: bool,
     by: SweepBy,
 }
 
-impl Places {
+impl LevelPlaces {
     pub(super) fn new(levels: impl Iterator<Item = u32>, by: SweepBy) -> Self {
         let mut levels: Vec<u32> = levels.collect();
         levels.sort_unstable();
@@ -108,7 +108,7 @@ mod tests {
     use crate::layout::axis::Scale;
 
     fn places(levels: &[u32]) -> Vec<f64> {
-        let places = Places::new(levels.iter().copied(), SweepBy::Concurrency);
+        let places = LevelPlaces::new(levels.iter().copied(), SweepBy::Concurrency);
         levels.iter().map(|level| places.at(*level)).collect()
     }
 
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn labels_never_overlap() {
-        let places = Places::new((0..200).map(|at| 1000 + at * 7), SweepBy::Concurrency);
+        let places = LevelPlaces::new((0..200).map(|at| 1000 + at * 7), SweepBy::Concurrency);
         let mut drawing = Drawing::new((600.0, 100.0));
         let area = Rect { left: 40.0, top: 10.0, right: 560.0, bottom: 80.0 };
         places.draw(&mut drawing, &Frame { area, time: places.axis(), scale: Scale::Linear(1.0) });

@@ -16,8 +16,8 @@ const CROSS: (f64, f64) = (3.2, 1.3);
 const RING: (f64, f64) = (6.6, 5.2);
 
 /// The levels of one framework by one tool, with a colour and a marker.
-pub(super) struct Series<'a> {
-    /// The framework, and what else tells it from the other series of the page.
+pub(super) struct LevelSeries<'a> {
+    /// The framework, and what else distinguishes it from the other series of the page.
     pub(super) name: String,
     /// Levels whose number is known, ascending.
     pub(super) levels: Vec<(u32, &'a Level)>,
@@ -25,7 +25,7 @@ pub(super) struct Series<'a> {
     pub(super) marker: Marker,
 }
 
-impl<'a> Series<'a> {
+impl<'a> LevelSeries<'a> {
     /// Returns the series of a test, that of the greatest throughput first, as in the league of a test.
     pub(super) fn all(levels: &'a [Level], by: SweepBy) -> Vec<Self> {
         let is_same = |a: &Level, b: &Level| key(a) == key(b);
@@ -76,7 +76,7 @@ fn name(level: &Level, by: SweepBy, by_tool: bool, by_other: bool) -> String {
     format!("{}{tool}{}", level.framework, other.unwrap_or_default())
 }
 
-/// Tells the number that is the same for all levels of a sweep.
+/// Describes the number that is the same for all levels of a sweep.
 pub(super) fn other_words(other: u32, by: SweepBy) -> String {
     match by {
         SweepBy::Workers => format!("concurrency {other}"),

@@ -2,10 +2,10 @@
 
 use perfpipe_ingest::points::Readings;
 
-use super::places::Places;
-use super::series::Series;
+use super::places::LevelPlaces;
+use super::series::LevelSeries;
 use crate::charts::chart::{Chart, Height};
-use crate::charts::shared::Scaled;
+use crate::charts::shared::ScaledSeries;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
@@ -22,16 +22,16 @@ const DOT: f64 = 1.4;
 const PALE: f64 = 0.45;
 
 /// The chart of one series of the server.
-pub(super) struct Server<'a> {
-    series: &'a Series<'a>,
-    places: &'a Places,
+pub(super) struct ServerLevels<'a> {
+    series: &'a LevelSeries<'a>,
+    places: &'a LevelPlaces,
     /// The readings of the levels that have some.
     readings: Vec<(u32, &'a Readings)>,
-    scaled: Scaled,
+    scaled: ScaledSeries,
 }
 
 /// Returns the charts of all series that any level has readings of.
-pub(super) fn charts<'a>(series: &'a Series<'a>, places: &'a Places) -> Vec<Server<'a>> {
+pub(super) fn charts<'a>(series: &'a LevelSeries<'a>, places: &'a LevelPlaces) -> Vec<ServerLevels<'a>> {
     let all = || series.levels.iter().flat_map(|(at, level)| level.readings.iter().map(move |of| (*at, of)));
     let mut names: Vec<(&str, &str)> = all().map(|(_, of)| (of.name.as_str(), of.unit.as_str())).collect();
     names.sort_unstable();
@@ -40,12 +40,12 @@ pub(super) fn charts<'a>(series: &'a Series<'a>, places: &'a Places) -> Vec<Serv
         let readings: Vec<(u32, &'a Readings)> =
             all().filter(|(_, of)| (of.name.as_str(), of.unit.as_str()) == (name, unit)).collect();
         let max = readings.iter().map(|(_, of)| of.greatest).fold(0.0, f64::max);
-        Server { series, places, readings, scaled: Scaled::up_to(unit, max) }
+        ServerLevels { series, places, readings, scaled: ScaledSeries::up_to(unit, max) }
     };
     names.into_iter().map(one).collect()
 }
 
-impl Server<'_> {
+impl ServerLevels<'_> {
     fn color(&self) -> Color {
         series_color(4)
     }
@@ -67,7 +67,7 @@ impl Server<'_> {
     }
 }
 
-impl Chart for Server<'_> {
+impl Chart for ServerLevels<'_> {
     fn legend(&self) -> Legend {
         let entries = vec![
             Entry::new(Swatch::Line(self.color(), WIDTH), "Greatest"),
@@ -78,15 +78,15 @@ impl Chart for Server<'_> {
     }
 
     fn alt(&self) -> String {
-        let told =
+        let describe =
             |(at, of): &(u32, &Readings)| format!("{} at {at}", measured(of.greatest / self.scaled.factor));
-        let told: Vec<String> = self.readings.iter().map(told).collect();
+        let words: Vec<String> = self.readings.iter().map(describe).collect();
         format!(
             "{} by {}, at most, in {}: {}.",
             self.name(),
             self.places.name(),
             self.scaled.unit,
-            told.join(", ")
+            words.join(", ")
         )
     }
 

@@ -2,23 +2,23 @@
 
 use perfpipe_analyze::points::{Level, SweepBy};
 
-use super::bars::{Bytes, Scaling};
-use super::latency::Latency;
-use super::outcomes::Outcomes;
-use super::places::Places;
-use super::series::Series;
+use super::bars::{BytesLevels, ScalingLevels};
+use super::latency::LatencyLevels;
+use super::outcomes::OutcomesLevels;
+use super::places::LevelPlaces;
+use super::series::LevelSeries;
 use super::{server, texts};
 use crate::charts::chart::Chart;
 use crate::output::drawing::Drawing;
-use crate::pages::sheet::Sheet;
+use crate::pages::sheet::PageTexts;
 use crate::style::Style;
 
 /// Draws the page; all levels are of one series.
 pub(crate) fn draw(levels: &[Level], by: SweepBy, style: &Style, title: &str) -> Drawing {
     let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
-    let all = Series::all(levels, by);
-    let places = Places::new(levels.iter().filter_map(|level| level.level), by);
-    let sheet = Sheet {
+    let all = LevelSeries::all(levels, by);
+    let places = LevelPlaces::new(levels.iter().filter_map(|level| level.level), by);
+    let sheet = PageTexts {
         title,
         chosen: &texts::chosen(levels, by),
         subtitle: &[texts::figures(levels, &all)],
@@ -33,20 +33,20 @@ pub(crate) fn draw(levels: &[Level], by: SweepBy, style: &Style, title: &str) ->
 
 /// Returns the charts, from top to bottom.
 fn charts<'a>(
-    series: &'a Series<'a>,
-    places: &'a Places,
+    series: &'a LevelSeries<'a>,
+    places: &'a LevelPlaces,
     (by, style): (SweepBy, &'a Style),
 ) -> Vec<Box<dyn Chart + 'a>> {
     let mut charts: Vec<Box<dyn Chart + 'a>> = Vec::new();
     if by == SweepBy::Workers {
-        charts.push(Box::new(Scaling { series, places }));
-        let bytes = Bytes { series, places };
+        charts.push(Box::new(ScalingLevels { series, places }));
+        let bytes = BytesLevels { series, places };
         if bytes.is_known() {
             charts.push(Box::new(bytes));
         }
     }
-    charts.push(Box::new(Latency { series, places, style }));
-    charts.push(Box::new(Outcomes { series, places }));
+    charts.push(Box::new(LatencyLevels { series, places, style }));
+    charts.push(Box::new(OutcomesLevels { series, places }));
     for server in server::charts(series, places) {
         charts.push(Box::new(server));
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{Level, SweepBy};
 
-use super::series::{Series, other_words};
+use super::series::{LevelSeries, other_words};
 use crate::text::number::measured;
 
 /// The number of series whose greatest throughput and knee are named.
 const NAMED: usize = 4;
 
-/// Tells what was chosen: the tools, and what is the same for all levels.
+/// Describes what was chosen: the tools, and what is the same for all levels.
 pub(super) fn chosen(levels: &[Level], by: SweepBy) -> Vec<String> {
     let tools: BTreeSet<&str> = levels.iter().map(|level| level.tool.as_str()).collect();
     let others: BTreeSet<Option<u32>> = levels.iter().map(|level| level.other).collect();
@@ -22,8 +22,8 @@ pub(super) fn chosen(levels: &[Level], by: SweepBy) -> Vec<String> {
     chosen
 }
 
-/// Tells the numbers of levels and repeats, and the greatest throughput and the knee of each series.
-pub(super) fn figures(levels: &[Level], series: &[Series<'_>]) -> Vec<String> {
+/// Describes the numbers of levels and repeats, and the greatest throughput and the knee of each series.
+pub(super) fn figures(levels: &[Level], series: &[LevelSeries<'_>]) -> Vec<String> {
     let distinct: BTreeSet<u32> = levels.iter().filter_map(|level| level.level).collect();
     let mut figures = vec![counted(distinct.len() as u64, "level"), repeats(levels)];
     if let [only] = series {
@@ -32,12 +32,12 @@ pub(super) fn figures(levels: &[Level], series: &[Series<'_>]) -> Vec<String> {
         figures.extend(only.knee_words().map(|level| format!("knee at {level}")));
         return figures;
     }
-    let most = |of: &Series<'_>| {
+    let most = |of: &LevelSeries<'_>| {
         let (at, most) = of.greatest()?;
         Some(format!("{} {}/s at {at}", of.name, measured(most)))
     };
     figures.extend(named("at most", series.iter().filter_map(most).collect()));
-    let knee = |of: &Series<'_>| Some(format!("{} at {}", of.name, of.knee_words()?));
+    let knee = |of: &LevelSeries<'_>| Some(format!("{} at {}", of.name, of.knee_words()?));
     figures.extend(named("knees", series.iter().filter_map(knee).collect()));
     figures
 }
@@ -50,7 +50,7 @@ fn named(what: &str, mut all: Vec<String>) -> Option<String> {
     (!all.is_empty()).then(|| format!("{what}: {}{more}", all.join(", ")))
 }
 
-/// Tells how many repeats each level has.
+/// Says how many repeats each level has.
 fn repeats(levels: &[Level]) -> String {
     let counts = || levels.iter().map(|level| level.repeats + level.aborted);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
@@ -60,7 +60,7 @@ fn repeats(levels: &[Level]) -> String {
     }
 }
 
-/// Tells how the charts of all series are read, as far as they have it.
+/// Explains how the charts of all series are read, as far as they have it.
 pub(super) fn of_overview(levels: &[Level]) -> Vec<String> {
     let repeated = is_any(levels, |level| level.repeats > 1);
     let failing = is_any(levels, Level::is_failing);
@@ -74,7 +74,7 @@ pub(super) fn of_overview(levels: &[Level]) -> Vec<String> {
     words.chain(of_all(levels)).collect()
 }
 
-/// Tells how the charts of one series are read, as far as they have it.
+/// Explains how the charts of one series are read, as far as they have it.
 pub(super) fn of_one(levels: &[Level]) -> Vec<String> {
     let repeated = is_any(levels, |level| level.repeats > 1);
     let little = is_any(levels, |level| level.little_ms.is_some());
@@ -86,7 +86,7 @@ pub(super) fn of_one(levels: &[Level]) -> Vec<String> {
     words.chain(of_all(levels)).collect()
 }
 
-/// Tells what holds for any chart.
+/// Explains what holds for any chart.
 fn of_all(levels: &[Level]) -> impl Iterator<Item = String> {
     let aborted = is_any(levels, |level| level.aborted > 0);
     let failed = is_any(levels, |level| level.failures.is_some_and(|failures| failures > 0));

@@ -2,8 +2,8 @@
 
 use perfpipe_analyze::points::{Level, Spread};
 
-use super::places::Places;
-use super::series::{Series, cross, ring};
+use super::places::LevelPlaces;
+use super::series::{LevelSeries, cross, ring};
 use crate::charts::chart::{Chart, Height};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
@@ -22,27 +22,27 @@ const BESIDE: f64 = 9.0;
 const NAMED: usize = 20;
 
 /// The chart.
-pub(super) struct Throughput<'a> {
-    pub(super) series: &'a [Series<'a>],
-    pub(super) places: &'a Places,
+pub(super) struct ThroughputLevels<'a> {
+    pub(super) series: &'a [LevelSeries<'a>],
+    pub(super) places: &'a LevelPlaces,
 }
 
-impl Chart for Throughput<'_> {
+impl Chart for ThroughputLevels<'_> {
     fn legend(&self) -> Legend {
         let entry =
-            |series: &Series<'_>| Entry::new(Swatch::Line(series.color, WIDTHS.0), series.name.clone());
+            |series: &LevelSeries<'_>| Entry::new(Swatch::Line(series.color, WIDTHS.0), series.name.clone());
         let entries =
             if self.series.len() > 1 { self.series.iter().map(entry).collect() } else { Vec::new() };
         Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
     }
 
     fn alt(&self) -> String {
-        let told: Vec<String> = self.series.iter().take(NAMED).filter_map(told).collect();
+        let words: Vec<String> = self.series.iter().take(NAMED).filter_map(describe).collect();
         let more = self.series.len().saturating_sub(NAMED);
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        match told.is_empty() {
+        match words.is_empty() {
             true => "No level has a throughput.".to_owned(),
-            false => format!("Successes per second by {}: {}{more}.", self.places.name(), told.join("; ")),
+            false => format!("Successes per second by {}: {}{more}.", self.places.name(), words.join("; ")),
         }
     }
 
@@ -83,23 +83,23 @@ impl Chart for Throughput<'_> {
     }
 }
 
-impl Throughput<'_> {
+impl ThroughputLevels<'_> {
     /// Draws a cross on the base line for each level with aborted repeats, those of several series beside each other.
     fn crosses(&self, drawing: &mut Drawing, frame: &Frame) {
-        let is_aborted = |series: &&Series<'_>| series.levels.iter().any(|(_, level)| level.aborted > 0);
-        let aborted: Vec<&Series<'_>> = self.series.iter().filter(is_aborted).collect();
+        let is_aborted = |series: &&LevelSeries<'_>| series.levels.iter().any(|(_, level)| level.aborted > 0);
+        let aborted: Vec<&LevelSeries<'_>> = self.series.iter().filter(is_aborted).collect();
         for (rank, series) in aborted.iter().enumerate() {
-            let aside = (rank as f64 - (aborted.len() as f64 - 1.0) / 2.0) * BESIDE;
+            let shift = (rank as f64 - (aborted.len() as f64 - 1.0) / 2.0) * BESIDE;
             for (level, _) in series.levels.iter().filter(|(_, level)| level.aborted > 0) {
-                let place = (frame.x(self.places.at(*level)) + aside, frame.area.bottom);
+                let place = (frame.x(self.places.at(*level)) + shift, frame.area.bottom);
                 cross(drawing, place, series.color);
             }
         }
     }
 }
 
-/// Tells the greatest throughput of a series, and its knee.
-fn told(series: &Series<'_>) -> Option<String> {
+/// Describes the greatest throughput of a series, and its knee.
+fn describe(series: &LevelSeries<'_>) -> Option<String> {
     let (at, most) = series.greatest()?;
     let knee = series.knee_words().map(|level| format!(", knee at {level}")).unwrap_or_default();
     let aborted: Vec<String> =
@@ -110,7 +110,7 @@ fn told(series: &Series<'_>) -> Option<String> {
 }
 
 /// Returns the runs of levels that have a throughput; a level without one breaks the line.
-fn stretches(series: &Series<'_>) -> Vec<Vec<(u32, Spread)>> {
+fn stretches(series: &LevelSeries<'_>) -> Vec<Vec<(u32, Spread)>> {
     let has = |(_, level): &(u32, &Level)| level.throughput.is_some();
     let runs = series.levels.chunk_by(|a, b| has(a) == has(b));
     let known = |run: &[(u32, &Level)]| -> Vec<(u32, Spread)> {
@@ -120,7 +120,7 @@ fn stretches(series: &Series<'_>) -> Vec<Vec<(u32, Spread)>> {
 }
 
 /// Draws a band from the least to the greatest of the repeats.
-fn band(drawing: &mut Drawing, series: &Series<'_>, at: impl Fn(u32, f64) -> Point) {
+fn band(drawing: &mut Drawing, series: &LevelSeries<'_>, at: impl Fn(u32, f64) -> Point) {
     for stretch in stretches(series).iter().filter(|stretch| stretch.len() > 1) {
         let least: Vec<Point> = stretch.iter().map(|(level, spread)| at(*level, spread.least)).collect();
         let greatest: Vec<Point> =

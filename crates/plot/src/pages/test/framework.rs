@@ -3,7 +3,7 @@
 use perfpipe_analyze::Timeline;
 
 use super::super::footer;
-use crate::columns::{Column, Columns, Spread};
+use crate::columns::{ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::Frame;
 use crate::marks::line::Line;
 use crate::marks::marker::Marker;
@@ -30,9 +30,9 @@ const FAILING: &str = " (failing)";
 /// A framework, with its repeats.
 pub(super) struct Framework<'a> {
     /// The repeats, each with its columns.
-    repeats: Vec<(&'a Timeline, Columns)>,
+    repeats: Vec<(&'a Timeline, RunColumns)>,
     /// The columns that any of them has, in ascending order.
-    columns: Vec<Column>,
+    columns: Vec<TimeColumn>,
     /// True if a column is more than one second.
     binned: bool,
     /// The name in the key.
@@ -43,7 +43,7 @@ pub(super) struct Framework<'a> {
 }
 
 /// Returns the values of a run's column.
-pub(super) type Of<'a> = &'a dyn Fn(&Timeline, &Column) -> Option<Spread>;
+pub(super) type RunValues<'a> = &'a dyn Fn(&Timeline, &TimeColumn) -> Option<ColumnSpread>;
 
 impl<'a> Framework<'a> {
     /// Prepares a framework, given its rank and its repeats, at least one. All columns begin a number of widths after the
@@ -63,9 +63,9 @@ impl<'a> Framework<'a> {
         ]
         .concat();
         let room = NAME - font::width(&suffix, KEY_SIZE);
-        let of = |run: &&'a Timeline| (*run, Columns::since(first, run, width, ColorBy::Throughput));
-        let repeats: Vec<(&Timeline, Columns)> = repeats.iter().map(of).collect();
-        let mut columns: Vec<Column> =
+        let of = |run: &&'a Timeline| (*run, RunColumns::since(first, run, width, ColorBy::Throughput));
+        let repeats: Vec<(&Timeline, RunColumns)> = repeats.iter().map(of).collect();
+        let mut columns: Vec<TimeColumn> =
             repeats.iter().flat_map(|(_, columns)| &columns.columns).cloned().collect();
         columns.sort_by(|a, b| a.start.total_cmp(&b.start).then(b.end.total_cmp(&a.end)));
         columns.dedup_by(|later, first| later.start == first.start);
@@ -96,7 +96,7 @@ impl<'a> Framework<'a> {
     }
 
     /// Returns the greatest value of any repeat.
-    pub(super) fn greatest(&self, values: Of<'_>) -> f64 {
+    pub(super) fn greatest(&self, values: RunValues<'_>) -> f64 {
         let all = self.repeats.iter().flat_map(|(run, columns)| {
             columns.columns.iter().filter_map(|column| Some(values(run, column)?.max))
         });
@@ -105,8 +105,8 @@ impl<'a> Framework<'a> {
 
     /// Returns the values of each column over all repeats: the median of their means where more than half of them have a
     /// value, between the least and the greatest of all.
-    pub(super) fn spreads(&self, values: Of<'_>) -> Vec<(Option<f64>, Spread)> {
-        let mut found: Vec<Vec<Spread>> = vec![Vec::new(); self.columns.len()];
+    pub(super) fn spreads(&self, values: RunValues<'_>) -> Vec<(Option<f64>, ColumnSpread)> {
+        let mut found: Vec<Vec<ColumnSpread>> = vec![Vec::new(); self.columns.len()];
         for (run, columns) in &self.repeats {
             for column in &columns.columns {
                 let at = self.columns.partition_point(|other| other.start < column.start);
@@ -115,9 +115,9 @@ impl<'a> Framework<'a> {
                 }
             }
         }
-        let over = |all: Vec<Spread>| {
-            let nothing = Spread { mean: f64::NAN, min: f64::INFINITY, max: f64::NEG_INFINITY };
-            let ends = all.iter().fold(nothing, |ends, spread| Spread {
+        let over = |all: Vec<ColumnSpread>| {
+            let nothing = ColumnSpread { mean: f64::NAN, min: f64::INFINITY, max: f64::NEG_INFINITY };
+            let ends = all.iter().fold(nothing, |ends, spread| ColumnSpread {
                 min: ends.min.min(spread.min),
                 max: ends.max.max(spread.max),
                 ..ends
@@ -130,32 +130,44 @@ impl<'a> Framework<'a> {
     }
 
     /// Draws a figure: a line at the median of the repeats, over a band from the least to the greatest.
-    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &Frame, of: Of<'_>) {
+    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &Frame, of: RunValues<'_>) {
         let spreads = self.spreads(of);
-        let at = |column: &Column| {
+        let at = |column: &TimeColumn| {
             spreads.get(self.columns.partition_point(|other| other.start < column.start)).copied()
         };
         if self.binned || self.repeats.len() > 1 {
-            let ends = |column: &Column| at(column).map(|(_, ends)| ends).filter(|ends| ends.max >= ends.min);
+            let ends =
+                |column: &TimeColumn| at(column).map(|(_, ends)| ends).filter(|ends| ends.max >= ends.min);
             self.band(drawing, frame, &ends);
         }
-        let values = |column: &Column| at(column)?.0.map(|mean| Spread { mean, min: mean, max: mean });
-        Line { values, color: |_: &Column| self.color, width: WIDTH }.draw(drawing, frame, &self.columns);
+        let values =
+            |column: &TimeColumn| at(column)?.0.map(|mean| ColumnSpread { mean, min: mean, max: mean });
+        ColumnLine { values, color: |_: &TimeColumn| self.color, width: WIDTH }.draw(
+            drawing,
+            frame,
+            &self.columns,
+        );
     }
 
     /// Draws a transparent band between the columns' minima and maxima.
-    fn band(&self, drawing: &mut Drawing, frame: &Frame, values: &impl Fn(&Column) -> Option<Spread>) {
-        let known: Vec<(&Column, Spread)> =
+    fn band(
+        &self,
+        drawing: &mut Drawing,
+        frame: &Frame,
+        values: &impl Fn(&TimeColumn) -> Option<ColumnSpread>,
+    ) {
+        let known: Vec<(&TimeColumn, ColumnSpread)> =
             self.columns.iter().filter_map(|column| Some((column, values(column)?))).collect();
-        let touching = |a: &(&Column, Spread), b: &(&Column, Spread)| a.0.end >= b.0.start;
+        let touching =
+            |a: &(&TimeColumn, ColumnSpread), b: &(&TimeColumn, ColumnSpread)| a.0.end >= b.0.start;
         for run in known.chunk_by(touching) {
             let upper = run.iter().map(|(column, spread)| frame.at(column.middle(), spread.max));
             let lower = run.iter().rev().map(|(column, spread)| frame.at(column.middle(), spread.min));
             drawing.veil(upper.chain(lower).collect(), self.color, 0.22);
         }
-        for edge in [|s: Spread| s.min, |s: Spread| s.max] {
-            let values = |column: &Column| Some(values(column)?.at(edge));
-            let line = Line { values, color: |_: &Column| self.color.tint(EDGE_TINT), width: EDGE };
+        for edge in [|s: ColumnSpread| s.min, |s: ColumnSpread| s.max] {
+            let values = |column: &TimeColumn| Some(values(column)?.at(edge));
+            let line = ColumnLine { values, color: |_: &TimeColumn| self.color.tint(EDGE_TINT), width: EDGE };
             line.draw(drawing, frame, &self.columns);
         }
     }
@@ -167,7 +179,7 @@ impl<'a> Framework<'a> {
         drawing: &mut Drawing,
         frame: &Frame,
         (rank, lines): (usize, usize),
-        values: Of<'_>,
+        values: RunValues<'_>,
     ) {
         let (start, end) = (frame.time.start(), frame.time.end());
         let spreads = self.spreads(values);
@@ -185,5 +197,5 @@ impl<'a> Framework<'a> {
 
 /// Returns the median; of an even number of values, the mean of the middle two.
 fn median(values: Vec<f64>) -> Option<f64> {
-    perfpipe_analyze::points::Spread::of(values).map(|spread| spread.median)
+    perfpipe_analyze::points::ColumnSpread::of(values).map(|spread| spread.median)
 }

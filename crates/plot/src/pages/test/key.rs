@@ -27,10 +27,9 @@ impl Key {
             texts.map(|text| fonts.width(&text, KEY_SIZE)).fold(0.0, f64::max)
         };
         let names = widest(&mut frameworks.iter().map(|line| line.shown.clone()));
-        let values =
-            widest(&mut overlays.iter().flat_map(|overlay| {
-                frameworks.iter().map(|line| overlay.told(line)).chain([overlay.average()])
-            }));
+        let values = widest(&mut overlays.iter().flat_map(|overlay| {
+            frameworks.iter().map(|line| overlay.average_of(line)).chain([overlay.average()])
+        }));
         Self { name: names.min(NAME), value: values }
     }
 
@@ -53,7 +52,7 @@ impl Key {
         let leading = (area.height() / frameworks.len().max(1) as f64).clamp(LEAST_LEADING, KEY_LEADING);
         for (rank, line) in frameworks.iter().take(shown).enumerate() {
             let place = (area.right + GAP, top + leading * rank as f64);
-            self.entry(drawing, line, &overlay.told(line), place);
+            self.entry(drawing, line, &overlay.average_of(line), place);
         }
         if shown < frameworks.len() {
             let place = (area.right + GAP, top + leading * shown as f64);

@@ -11,8 +11,8 @@ use self::framework::Framework;
 use self::key::Key;
 use self::overlay::Overlay;
 use super::chosen::chosen;
-use super::sheet::{LEAST_LABEL, Sheet};
-use crate::charts::shared::Shared;
+use super::sheet::{LEAST_LABEL, PageTexts};
+use crate::charts::shared::SharedSeries;
 use crate::columns;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::output::drawing::Drawing;
@@ -40,14 +40,14 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
         let grid = (span.0 as u32, width);
         frameworks.extend(Framework::new(rank, repeats, grid, failing, &fonts));
     }
-    let (series, left_out) = Shared::of_runs(&timelines);
+    let (series, left_out) = SharedSeries::of_runs(&timelines);
     let overlays: Vec<Overlay> =
         std::iter::once(Overlay::Successes).chain(series.into_iter().map(Overlay::Series)).collect();
     let mut drawing = Drawing::new(style.paper.landscape()).with_fonts(style.fonts());
     let subtitle = &[subtitle(&frameworks, best.as_deref())];
     let chosen = chosen(timelines.iter().map(|timeline| (&timeline.view, &timeline.info)));
     let footer = facts(&frameworks, width, &overlays, left_out);
-    let room = Sheet { title, chosen: &chosen, subtitle, footer: &footer }.draw(&mut drawing);
+    let room = PageTexts { title, chosen: &chosen, subtitle, footer: &footer }.draw(&mut drawing);
     charts(&mut drawing, &frameworks, &overlays, room, span, &fonts);
     drawing
 }
@@ -99,15 +99,16 @@ fn subtitle(frameworks: &[Framework<'_>], best: Option<&[String]>) -> Vec<String
         (Some(least), Some(most)) if most > 1 => Some(format!("{least} to {most} repeats each")),
         _ => None,
     };
-    let told = |line: &Framework<'_>| format!("{}, {}/s", line.name(), Overlay::Successes.told(line));
+    let describe =
+        |line: &Framework<'_>| format!("{}, {}/s", line.name(), Overlay::Successes.average_of(line));
     let best = best.and_then(|best| match best {
         [] => {
             let highest = frameworks.iter().find(|line| !line.failing);
-            highest.map(|line| format!("highest average: {}", told(line)))
+            highest.map(|line| format!("highest average: {}", describe(line)))
         }
         [only] => {
             let line = frameworks.iter().find(|line| line.name() == only);
-            line.map(|line| format!("best: {}", told(line)))
+            line.map(|line| format!("best: {}", describe(line)))
         }
         several => {
             let named: Vec<&str> = several.iter().take(BEST).map(String::as_str).collect();

@@ -3,13 +3,13 @@
 use perfpipe_analyze::Timeline;
 
 use super::framework::Framework;
-use crate::charts::shared::Shared;
-use crate::columns::{Column, Spread};
+use crate::charts::shared::SharedSeries;
+use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{Frame, Rect, TimeAxis};
 use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{Figure, Part};
+use crate::output::part::{PageFigure, PagePart};
 use crate::palette::INK;
 use crate::text::number::measured;
 
@@ -27,7 +27,7 @@ pub(super) enum Overlay {
     /// Successes per second.
     Successes,
     /// A series of the server.
-    Series(Shared),
+    Series(SharedSeries),
 }
 
 impl Overlay {
@@ -40,7 +40,7 @@ impl Overlay {
     }
 
     /// Returns a framework's average, in words.
-    pub(super) fn told(&self, line: &Framework<'_>) -> String {
+    pub(super) fn average_of(&self, line: &Framework<'_>) -> String {
         match self {
             Self::Successes => line.median(|run| Some(run.summary.throughput)),
             Self::Series(series) => line.median(|run| series.mean(run)),
@@ -76,7 +76,7 @@ impl Overlay {
         time: TimeAxis,
     ) -> Frame {
         let (heading, top) = (self.heading(), area.top - HEADING);
-        drawing.begin(Part::Figure(Figure::new(&heading, self.alt(frameworks), top)));
+        drawing.begin(PagePart::Figure(PageFigure::new(&heading, self.alt(frameworks), top)));
         drawing.text(Text::new(&heading, (area.left, top + 5.0), 10.0, Anchor::Start, INK));
         let axis = self.axis(frameworks);
         let frame = Frame { area, time, scale: axis.scale };
@@ -103,7 +103,7 @@ impl Overlay {
         }
     }
 
-    fn values(&self, run: &Timeline, column: &Column) -> Option<Spread> {
+    fn values(&self, run: &Timeline, column: &TimeColumn) -> Option<ColumnSpread> {
         match self {
             Self::Successes => column.successes,
             Self::Series(series) => series.values(run, column),
@@ -112,7 +112,7 @@ impl Overlay {
 
     /// Describes the chart in a sentence.
     fn alt(&self, frameworks: &[Framework<'_>]) -> String {
-        let of = |line: &Framework<'_>| format!("{} {}", line.shown, self.told(line));
+        let of = |line: &Framework<'_>| format!("{} {}", line.shown, self.average_of(line));
         let named: Vec<String> = frameworks.iter().take(NAMED).map(of).collect();
         let more = frameworks.len().checked_sub(NAMED).filter(|more| *more > 0);
         let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();

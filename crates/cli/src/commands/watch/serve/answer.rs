@@ -11,7 +11,7 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use super::events::events;
 use super::hosts::is_own;
-use super::told::Told;
+use super::latest_page::LatestPage;
 
 /// The body of an answer.
 type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -21,7 +21,7 @@ const WAITING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-
     content=\"light dark\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>perfpipe watch</title>\n\
     <p>Waiting for the first second to be complete.</p>\n</html>\n";
 
-/// Headers of every answer: nothing is kept, framed, guessed, or told to other sites.
+/// Headers of every answer: nothing is kept, framed, guessed, or disclosed to other sites.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -31,13 +31,13 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
 ];
 
 /// Returns the answer to a request that came in at a local address.
-pub(super) fn answer<B>(request: &Request<B>, local: IpAddr, told: &Told) -> Response<Body> {
-    let mut answer = routed(request, local, told);
+pub(super) fn answer<B>(request: &Request<B>, local: IpAddr, latest: &LatestPage) -> Response<Body> {
+    let mut answer = routed(request, local, latest);
     answer.headers_mut().extend(HEADERS);
     answer
 }
 
-fn routed<B>(request: &Request<B>, local: IpAddr, told: &Told) -> Response<Body> {
+fn routed<B>(request: &Request<B>, local: IpAddr, latest: &LatestPage) -> Response<Body> {
     if !is_asked_by_own_name(request, local) {
         return refusal(StatusCode::FORBIDDEN, "The Host header names no address of this machine.\n");
     }
@@ -48,13 +48,13 @@ fn routed<B>(request: &Request<B>, local: IpAddr, told: &Told) -> Response<Body>
     }
     match request.uri().path() {
         "/" => {
-            let page = told.page();
+            let page = latest.page();
             let page = if page.is_empty() { Bytes::from_static(WAITING.as_bytes()) } else { page };
             of_type("text/html; charset=utf-8", Full::new(page).boxed_unsync())
         }
         // The headers alone do not follow anything.
         "/events" if request.method() == Method::HEAD => of_type("text/event-stream", Body::default()),
-        "/events" => of_type("text/event-stream", StreamBody::new(events(told.follow())).boxed_unsync()),
+        "/events" => of_type("text/event-stream", StreamBody::new(events(latest.follow())).boxed_unsync()),
         _ => refusal(StatusCode::NOT_FOUND, "There is only the page, at /.\n"),
     }
 }

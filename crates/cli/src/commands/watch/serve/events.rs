@@ -7,18 +7,18 @@ use futures_util::{Stream, stream};
 use hyper::body::Frame;
 use tokio::sync::watch::Receiver;
 
-use super::told::State;
+use super::latest_page::PageState;
 
-/// Returns the events of a test until it ends. They tell of a new page, and do not hold it: a reader who is slow costs
+/// Returns the events of a test until it ends. They announce a new page and do not contain it: a slow reader costs
 /// nothing.
-pub(super) fn events(states: Receiver<State>) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
+pub(super) fn events(states: Receiver<PageState>) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
     stream::unfold(Some(states), next)
 }
 
 /// Waits for the next state. Nothing follows the end.
 async fn next(
-    states: Option<Receiver<State>>,
-) -> Option<(Result<Frame<Bytes>, Infallible>, Option<Receiver<State>>)> {
+    states: Option<Receiver<PageState>>,
+) -> Option<(Result<Frame<Bytes>, Infallible>, Option<Receiver<PageState>>)> {
     let mut states = states?;
     states.changed().await.ok()?;
     let state = states.borrow_and_update().clone();
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn end_is_told_after_the_last_page() {
         assert_eq!(event(7, None), "retry: 500\nevent: state\ndata: 7\n\n");
-        let told = event(8, Some("It is stored."));
-        assert_eq!(told, "retry: 500\nevent: state\ndata: 8\n\nevent: ended\ndata: It is stored.\n\n");
+        let events = event(8, Some("It is stored."));
+        assert_eq!(events, "retry: 500\nevent: state\ndata: 8\n\nevent: ended\ndata: It is stored.\n\n");
     }
 }

@@ -3,9 +3,9 @@
 mod answer;
 mod events;
 mod hosts;
+mod latest_page;
 mod page;
 mod server;
-mod told;
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use anyhow::Result;
 use perfpipe_ingest::watch::{Look, Watch};
 use tokio::net::TcpListener;
 
-use self::told::Told;
+use self::latest_page::LatestPage;
 use super::pace::Pace;
 use crate::error::CliError;
 use crate::output::{note, warn};
@@ -52,7 +52,7 @@ fn refused(address: SocketAddr, error: &io::Error) -> CliError {
 
 /// The server of a live page.
 pub(super) struct Serving {
-    told: Arc<Told>,
+    latest: Arc<LatestPage>,
     address: SocketAddr,
     pace: Pace,
     /// True if there is more to show than the page has.
@@ -79,10 +79,10 @@ impl Serving {
             ));
         }
         note(&format!("the live page is http://{address}/"));
-        let told = Arc::new(Told::default());
-        tokio::spawn(server::serve(listener, Arc::clone(&told)));
+        let latest = Arc::new(LatestPage::default());
+        tokio::spawn(server::serve(listener, Arc::clone(&latest)));
         Ok(Self {
-            told,
+            latest,
             address,
             pace: Pace::default(),
             stale: false,
@@ -97,28 +97,28 @@ impl Serving {
         self.address
     }
 
-    /// Draws the page anew, about once a second, if there is something new, and somebody to see it.
+    /// Draws the page again, about once a second, if there is something new, and somebody to see it.
     pub(super) fn show(&mut self, watch: &Watch, look: &Look) -> Result<()> {
         let is_corrected = look.changed.first().is_some_and(|second| *second < look.complete);
         let newest = (look.complete, look.recounts, look.cpu_reads);
         self.stale |= is_corrected || (self.complete, self.recounts, self.cpu_reads) != newest;
         (self.complete, self.recounts, self.cpu_reads) = newest;
         let is_due = look.ended || self.pace.is_due();
-        if !self.stale || !is_due || !self.told.is_wanted() {
+        if !self.stale || !is_due || !self.latest.is_wanted() {
             return Ok(());
         }
         let begun = Instant::now();
-        if let Some(page) = page::page(watch, self.told.next_state())? {
-            self.told.show(page);
+        if let Some(page) = page::page(watch, self.latest.next_state())? {
+            self.latest.show(page);
             self.stale = false;
         }
         self.pace.took(begun.elapsed());
         Ok(())
     }
 
-    /// Tells open pages the end of the test.
+    /// Announces the end of the test to open pages.
     pub(super) async fn end(self, sentence: &str) {
-        if self.told.end(sentence) {
+        if self.latest.end(sentence) {
             tokio::time::sleep(LINGER).await;
         }
     }

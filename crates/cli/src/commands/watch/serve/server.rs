@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::answer::answer;
-use super::told::Told;
+use super::latest_page::LatestPage;
 
 /// The most connections at a time; others wait.
 const CONNECTIONS: usize = 32;
@@ -20,22 +20,22 @@ const CONNECTIONS: usize = 32;
 /// The most bytes of a request.
 const REQUEST: usize = 16 << 10;
 
-/// How long a request may take to come.
+/// How long a request may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a connection lasts. One that nobody reads holds no page for longer; a page that is open makes another.
+/// How long a connection lasts. One that nobody reads keeps no page for longer; an open page connects again.
 const LIFE: Duration = Duration::from_secs(60);
 
 /// Serves the page of a test.
-pub(super) async fn serve(listener: TcpListener, told: Arc<Told>) {
+pub(super) async fn serve(listener: TcpListener, latest: Arc<LatestPage>) {
     let free = Arc::new(Semaphore::new(CONNECTIONS));
     while let Ok(place) = Arc::clone(&free).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let told = Arc::clone(&told);
+                let latest = Arc::clone(&latest);
                 tokio::spawn(async move {
-                    // Whoever ends a connection early, or never reads, has no page.
-                    let _ = timeout(LIFE, talk(stream, told)).await;
+                    // A client that ends its connection early, or never reads, gets no page.
+                    let _ = timeout(LIFE, talk(stream, latest)).await;
                     drop(place);
                 });
             }
@@ -46,10 +46,13 @@ pub(super) async fn serve(listener: TcpListener, told: Arc<Told>) {
 }
 
 /// Answers the request of a connection.
-async fn talk(stream: TcpStream, told: Arc<Told>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+async fn talk(
+    stream: TcpStream,
+    latest: Arc<LatestPage>,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let local = stream.local_addr()?.ip();
     let service = service_fn(move |request| {
-        let answer = answer(&request, local, &told);
+        let answer = answer(&request, local, &latest);
         async move { Ok::<_, Infallible>(answer) }
     });
     let mut server = http1::Builder::new();

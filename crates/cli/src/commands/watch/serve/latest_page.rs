@@ -1,4 +1,4 @@
-//! What a running test tells its pages: the newest state alone, so that a reader who is slow misses some and keeps none.
+//! The latest page of a running test, shared with all connections: slow clients skip states.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use tokio::sync::watch::{Receiver, Sender};
 
 /// The newest state of a test.
 #[derive(Debug, Clone, Default)]
-pub(super) struct State {
+pub(super) struct PageState {
     /// The number of the page: none has been drawn at 0.
     pub(super) number: u64,
     /// The page as HTML.
@@ -19,13 +19,13 @@ pub(super) struct State {
 
 /// The newest state, and who wants to know it.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    state: Sender<State>,
+pub(super) struct LatestPage {
+    state: Sender<PageState>,
     /// True if the page was asked for since it was drawn.
     asked: AtomicBool,
 }
 
-impl Told {
+impl LatestPage {
     /// Returns true if somebody follows the page or has asked for it, or if it was never drawn.
     pub(super) fn is_wanted(&self) -> bool {
         self.state.receiver_count() > 0 || self.asked.load(Ordering::Relaxed) || self.next_state() == 1
@@ -36,7 +36,7 @@ impl Told {
         self.state.borrow().number + 1
     }
 
-    /// Tells of a new page.
+    /// Publishes a new page.
     pub(super) fn show(&self, page: String) {
         self.asked.store(false, Ordering::Relaxed);
         self.state.send_modify(|state| {
@@ -45,7 +45,7 @@ impl Told {
         });
     }
 
-    /// Tells that the test has ended; returns true if somebody follows it.
+    /// Publishes the end of the test; returns true if somebody follows it.
     pub(super) fn end(&self, sentence: &str) -> bool {
         self.state.send_modify(|state| state.ended = Some(one_line(sentence)));
         self.state.receiver_count() > 0
@@ -58,7 +58,7 @@ impl Told {
     }
 
     /// Follows the states, from the present one on.
-    pub(super) fn follow(&self) -> Receiver<State> {
+    pub(super) fn follow(&self) -> Receiver<PageState> {
         let mut states = self.state.subscribe();
         states.mark_changed();
         states
