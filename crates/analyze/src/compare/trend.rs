@@ -1,7 +1,7 @@
 //! Figures over versions, and where they change their level.
 
 use super::change::Direction;
-use super::figure::Figure;
+use super::figure::PartFigure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
 use crate::stats::change_points::{self, Search};
@@ -167,9 +167,9 @@ impl Trends {
 }
 
 fn of(versions: &[Version], measure: Measure, (level, least): (f64, f64), search: &mut Search) -> Trend {
-    let known: Vec<(usize, Vec<&Figure>)> =
+    let known: Vec<(usize, Vec<&PartFigure>)> =
         (0..).zip(versions).filter_map(|(at, version)| Some((at, figures(version, &measure)?))).collect();
-    let values = |figures: &Vec<&Figure>| figures.iter().filter_map(|figure| figure.value).collect();
+    let values = |figures: &Vec<&PartFigure>| figures.iter().filter_map(|figure| figure.value).collect();
     let groups: Vec<Vec<f64>> = known.iter().map(|(_, figures)| values(figures)).collect();
     let course = search.find(&groups, least_variance(&known), level, least);
     let change = |point: &change_points::ChangePoint| {
@@ -200,18 +200,18 @@ fn of(versions: &[Version], measure: Measure, (level, least): (f64, f64), search
 }
 
 /// Returns a figure of all runs of a version, if all have it.
-fn figures<'a>(version: &'a Version, measure: &Measure) -> Option<Vec<&'a Figure>> {
+fn figures<'a>(version: &'a Version, measure: &Measure) -> Option<Vec<&'a PartFigure>> {
     let figure = |run| Measured::figure(run, Part::Run, measure).filter(|figure| figure.value.is_some());
-    let figures: Option<Vec<&Figure>> = version.runs.iter().map(figure).collect();
+    let figures: Option<Vec<&PartFigure>> = version.runs.iter().map(figure).collect();
     figures.filter(|figures| !figures.is_empty())
 }
 
 /// Returns the variance that a run's figure has by the noise of its own seconds, as the mean of all runs.
-fn least_variance(known: &[(usize, Vec<&Figure>)]) -> f64 {
+fn least_variance(known: &[(usize, Vec<&PartFigure>)]) -> f64 {
     let variances: Vec<f64> = known
         .iter()
         .flat_map(|(_, figures)| figures)
-        .map(|figure| figure.error(figure.noise(Figure::memory(&[figure]))).powi(2))
+        .map(|figure| figure.error(figure.noise(PartFigure::memory(&[figure]))).powi(2))
         .filter(|variance| variance.is_finite())
         .collect();
     variances.iter().sum::<f64>() / variances.len().max(1) as f64

@@ -2,7 +2,7 @@
 
 use super::chance::{dispersion, variance_ratio};
 use super::facts::Facts;
-use super::seconds::{Second, requests};
+use super::seconds::{RuleSecond, requests};
 use crate::stats::median::upper_median;
 
 /// A second has few requests if they are at most this share of those expected.
@@ -32,7 +32,7 @@ impl ExpectedSecond {
 /// Returns the seconds with their expected requests, and the dispersion of the requests (1 for Poisson counts).
 pub(super) fn rows(facts: &Facts<'_>) -> (Vec<ExpectedSecond>, f64) {
     let rows = facts.body();
-    let known = |row: &Second| row.load().filter(|load| *load > 0.0 && !facts.load_follows);
+    let known = |row: &RuleSecond| row.load().filter(|load| *load > 0.0 && !facts.load_follows);
     let loads: Vec<f64> = rows.iter().map(|row| known(row).unwrap_or(1.0)).collect();
     let counts: Vec<f64> = rows.iter().map(requests).collect();
     let rare = upper_median(&counts).is_none_or(|usual| usual < RARE);
@@ -42,7 +42,7 @@ pub(super) fn rows(facts: &Facts<'_>) -> (Vec<ExpectedSecond>, f64) {
         (false, true) => medians(&counts, &loads),
         (false, false) => least(&counts),
     };
-    let row = |((row, load), rate): ((&Second, f64), f64)| ExpectedSecond {
+    let row = |((row, load), rate): ((&RuleSecond, f64), f64)| ExpectedSecond {
         second: row.second,
         count: requests(row),
         expected: rate * load,

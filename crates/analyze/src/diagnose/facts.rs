@@ -3,7 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use super::rules::clocks::{self, Clocks};
-use super::seconds::{Second, requests, span};
+use super::seconds::{RuleSecond, requests, span};
 use crate::error::{Error, Result};
 use crate::sweep::by_load::Sweep;
 use crate::timeline::{Figures, load};
@@ -28,7 +28,7 @@ pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
     pub(super) view: View,
     /// The seconds with means over failures too, and with their 50th and 90th percentiles.
-    timeline: Figures<Second>,
+    timeline: Figures<RuleSecond>,
     /// The injectors' clocks. If one differs, only the seconds of the others are analysed.
     pub(super) clocks: Clocks,
     /// True if the load follows the requests, as where each request has a thread of its own while it is served. Such a
@@ -44,7 +44,7 @@ impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
         let seconds = |view: &View| {
             let view = View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() };
-            Figures::new(run, &view, |row| Some(Second::of(row)))
+            Figures::new(run, &view, |row| Some(RuleSecond::of(row)))
         };
         let (mut view, mut timeline) = (view.clone(), seconds(view)?);
         let clocks = clocks::find(run, &timeline.rows)?;
@@ -67,13 +67,13 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns all seconds of the view.
-    pub(super) fn all(&self) -> &[Second] {
+    pub(super) fn all(&self) -> &[RuleSecond] {
         &self.timeline.rows
     }
 
     /// Returns the seconds of the view in which no threads end: all but the tail and the run's last second. If the load
     /// comes back in the tail after a silence, the tail counts up to there, since threads had not ended before.
-    pub(super) fn body(&self) -> &[Second] {
+    pub(super) fn body(&self) -> &[RuleSecond] {
         let last = self.run.info.seconds.saturating_sub(1);
         let asked = self.view.phase == Some(Phase::Tail);
         let tail = self.timeline.phases.tail.filter(|_| !asked && !self.load_follows);
@@ -125,7 +125,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns the seconds of the hold, or the whole body if there is no hold.
-    pub(super) fn steady(&self) -> &[Second] {
+    pub(super) fn steady(&self) -> &[RuleSecond] {
         let Some(hold) = self.hold() else { return self.body() };
         let body = self.body();
         let first = body.partition_point(|row| row.second < hold.first);
@@ -157,7 +157,7 @@ impl Slowest {
 }
 
 /// Returns true if the load goes up and down from second to second; a plan of threads is level or climbs.
-fn turns(rows: &[Second]) -> bool {
+fn turns(rows: &[RuleSecond]) -> bool {
     let loads: Vec<f64> = rows.iter().filter_map(|row| row.load()).collect();
     let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
     let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::Facts;
-use super::seconds::{Second, requests, span};
+use super::seconds::{RuleSecond, requests, span};
 use crate::error::Result;
 use crate::stats::median::upper_median;
 use crate::timeline::selection::Selection;
@@ -66,7 +66,7 @@ pub(super) fn stretches(facts: &Facts<'_>) -> Vec<LoadStretch> {
 /// Divides a stretch into blocks. Seconds that other findings explain are left out.
 pub(super) fn blocks(facts: &Facts<'_>, stretch: LoadStretch, without: &[Span]) -> Result<Vec<Block>> {
     let body = facts.body();
-    let rows: Vec<(&Second, f64)> = body
+    let rows: Vec<(&RuleSecond, f64)> = body
         .iter()
         .filter(|row| stretch.span.holds(row.second))
         .filter(|row| !without.iter().any(|span| span.holds(row.second)))
@@ -75,9 +75,9 @@ pub(super) fn blocks(facts: &Facts<'_>, stretch: LoadStretch, without: &[Span]) 
     let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
     let enough = if sent > 0.0 { (REQUESTS * rows.len() as f64 / sent).ceil() as usize } else { 1 };
     let size = enough.max(rows.len().div_ceil(MOST)).max(1);
-    let chunks: Vec<&[(&Second, f64)]> = rows.chunks_exact(size).collect();
+    let chunks: Vec<&[(&RuleSecond, f64)]> = rows.chunks_exact(size).collect();
     let logs = logs(facts, &chunks)?;
-    let block = |(chunk, log): (&&[(&Second, f64)], Option<f64>)| {
+    let block = |(chunk, log): (&&[(&RuleSecond, f64)], Option<f64>)| {
         let timed = chunk.iter().map(|(row, _)| row.successes as f64).sum();
         let requests = chunk.iter().map(|(row, _)| requests(row)).sum::<f64>();
         let threads: f64 = chunk.iter().map(|(_, load)| load).sum();
@@ -108,7 +108,7 @@ pub(super) fn timed(blocks: &[Block]) -> Vec<Block> {
 }
 
 /// Returns the mean logarithm of the times of each chunk's successes, relative to the mean of their label.
-fn logs(facts: &Facts<'_>, chunks: &[&[(&Second, f64)]]) -> Result<Vec<Option<f64>>> {
+fn logs(facts: &Facts<'_>, chunks: &[&[(&RuleSecond, f64)]]) -> Result<Vec<Option<f64>>> {
     let selection = Selection::new(facts.run, &facts.view)?;
     let mut of_label: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     let mut of_chunk: Vec<BTreeMap<u32, (f64, f64)>> = Vec::new();

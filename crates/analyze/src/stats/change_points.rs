@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 
 use super::median::median;
-use super::stretch::{Stretch, Sums};
+use super::stretch::{SquaresStretch, Sums};
 use super::student;
 
 /// The number of groups that are searched at once.
@@ -335,7 +335,7 @@ impl SearchedGroups {
     }
 
     /// Returns the stretch whose mean differs most from that of the rest of a part.
-    fn most_different(&self, (from, to): (usize, usize), place: StretchPlace) -> Option<Stretch> {
+    fn most_different(&self, (from, to): (usize, usize), place: StretchPlace) -> Option<SquaresStretch> {
         let sums = Sums::of(self.part((from, to)), self.mean(from, to));
         let groups = sums.len();
         let stretch = match place {
@@ -349,7 +349,7 @@ impl SearchedGroups {
                 stretches.max_by(|a, b| a.between.total_cmp(&b.between))?
             }
         };
-        Some(Stretch { from: from + stretch.from, to: from + stretch.to, ..stretch })
+        Some(SquaresStretch { from: from + stretch.from, to: from + stretch.to, ..stretch })
     }
 
     fn between(&self, (from, to): (usize, usize), (a, b): (usize, usize)) -> f64 {

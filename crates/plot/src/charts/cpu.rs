@@ -1,7 +1,7 @@
 //! The chart of CPU.
 
 use super::chart::{Chart, Height};
-use super::run::Run;
+use super::run::RunData;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend};

@@ -1,7 +1,7 @@
 //! The chart of failures per second, a strip below the response times.
 
 use super::chart::{Chart, Height};
-use super::run::Run;
+use super::run::RunData;
 use crate::columns::TimeColumn;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;

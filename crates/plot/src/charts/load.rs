@@ -1,11 +1,11 @@
 //! The strip of the load, for pages whose colours show something else.
 
 use super::chart::{Chart, Height};
-use super::run::Run;
+use super::run::RunData;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::marks::line::Line;
+use crate::marks::line::ColumnLine;
 use crate::output::drawing::Drawing;
 use crate::palette::SOFT;
 use crate::style::ColorBy;

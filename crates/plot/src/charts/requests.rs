@@ -3,7 +3,7 @@
 use perfpipe_analyze::format::counted;
 
 use super::chart::{Chart, Height};
-use super::run::Run;
+use super::run::RunData;
 use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;

@@ -4,13 +4,13 @@ use perfpipe_analyze::Second;
 
 use super::chart::{Chart, Height};
 use super::reach::Reach;
-use super::run::Run;
+use super::run::RunData;
 use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::marks::beyond;
-use crate::marks::line::Line;
+use crate::marks::line::ColumnLine;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, INK, quantile_color};
 use crate::style::Style;

@@ -5,7 +5,7 @@ use perfpipe_analyze::{Second, Summary, Timeline};
 use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::Frame;
 use crate::layout::legend::Swatch;
-use crate::marks::line::Line;
+use crate::marks::line::ColumnLine;
 use crate::marks::stairs::{self, StairStep};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, ColorScale, NEUTRAL};

@@ -3,7 +3,7 @@
 use perfpipe_analyze::SeriesBySecond;
 
 use super::chart::{Chart, Height};
-use super::run::Run;
+use super::run::RunData;
 use super::shared::{MOST, ScaledSeries};
 use crate::columns::TimeColumn;
 use crate::layout::axis::Axis;

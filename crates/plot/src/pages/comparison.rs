@@ -16,7 +16,7 @@ use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::phase_band::PhaseBand;
 use crate::layout::ticks::{Steps, Values};
 use crate::marks::beyond;
-use crate::marks::line::Line;
+use crate::marks::line::ColumnLine;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, series_color};
 use crate::style::{ColorBy, Style};

@@ -4,7 +4,7 @@ use perfpipe_analyze::format::{damage_read, lasting};
 use perfpipe_analyze::{Summary, Timeline, View};
 use perfpipe_ingest::RunInfo;
 
-use crate::charts::run::Run;
+use crate::charts::run::RunData;
 use crate::columns;
 use crate::text::clock::utc;
 use crate::text::number::{count, measured, percent, response, trimmed};

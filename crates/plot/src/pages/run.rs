@@ -7,12 +7,12 @@ use super::sheet::{self, PageTexts};
 use super::{footer, stack};
 use crate::charts::chart::Chart;
 use crate::charts::colorbar::ColorBar;
-use crate::charts::cpu::Cpu;
-use crate::charts::failures::Failures;
-use crate::charts::load::Load;
-use crate::charts::requests::Requests;
-use crate::charts::response::Response;
-use crate::charts::run::Run;
+use crate::charts::cpu::CpuChart;
+use crate::charts::failures::FailuresChart;
+use crate::charts::load::LoadChart;
+use crate::charts::requests::RequestsChart;
+use crate::charts::response::ResponseChart;
+use crate::charts::run::RunData;
 use crate::charts::server;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
@@ -21,12 +21,12 @@ use crate::style::Style;
 
 /// Returns the charts, from top to bottom.
 fn charts<'a>(run: &'a RunData<'a>) -> Vec<Box<dyn Chart + 'a>> {
-    let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(Requests(run)), Box::new(Cpu(run))];
-    charts.extend(Load::new(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
+    let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(RequestsChart(run)), Box::new(CpuChart(run))];
+    charts.extend(LoadChart::new(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
     charts.extend(server::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
-    charts.push(Box::new(Response::new(run)));
+    charts.push(Box::new(ResponseChart::new(run)));
     if run.summary().failures > 0 {
-        charts.push(Box::new(Failures(run)));
+        charts.push(Box::new(FailuresChart(run)));
     }
     charts
 }

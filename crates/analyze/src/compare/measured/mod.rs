@@ -10,7 +10,7 @@ use perfpipe_ingest::{RunInfo, StoredRun};
 use self::of_units::{figure, ratio};
 use super::figure::{FigureKind, PartFigure, SampleRanks};
 use super::measure::{Measure, Part};
-use super::units::{self, SpanUnits, Unit};
+use super::units::{self, SpanUnits, CountedUnit};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::stats::percentile::{self, fraction};
@@ -122,7 +122,7 @@ fn figures(
 
 /// Computes throughput, failures and CPU.
 fn counted(units: &SpanUnits, summary: &Summary) -> Vec<(Measure, PartFigure)> {
-    let Unit { seconds, successes, failures, cpu_sum, cpu_seconds, .. } = units.sum;
+    let CountedUnit { seconds, successes, failures, cpu_sum, cpu_seconds, .. } = units.sum;
     let of_units = |sum: f64, of: f64| ratio(sum, of).unwrap_or_default();
     let rate = of_units(successes as f64, f64::from(seconds));
     let share = of_units(failures as f64, (successes + failures) as f64);
@@ -172,7 +172,7 @@ fn of_percentile(
     value: Option<f64>,
     distribution: &Arc<SampleRanks>,
 ) -> PartFigure {
-    let counts = |unit: &Unit| unit.marks.get(at).copied().unwrap_or_default();
+    let counts = |unit: &CountedUnit| unit.marks.get(at).copied().unwrap_or_default();
     let (below, equal) = counts(&units.sum);
     let part = ratio(share * units.sum.samples as f64 - below as f64, equal as f64);
     let part = part.unwrap_or_default().clamp(0.0, 1.0);

@@ -7,7 +7,7 @@ use perfpipe_ingest::series::ServerSeries;
 use super::of_units::{SHORTEST, figure, ratio};
 use crate::compare::figure::{FigureKind, PartFigure};
 use crate::compare::measure::{Measure, SeriesKey};
-use crate::compare::units::{Readings, SpanUnits, Unit};
+use crate::compare::units::{UnitReadings, SpanUnits, CountedUnit};
 use crate::timeline::selection::Selection;
 use crate::timeline::{SeriesBySecond, Timeline};
 use crate::view::phases::Span;
@@ -27,9 +27,9 @@ pub(super) fn figures(
         readings.filter(|(clock, _)| within.contains(clock)).take(SHORTEST).count() < SHORTEST
     };
     let sum = |series: &SeriesBySecond| {
-        let mut sum = Readings::default();
+        let mut sum = UnitReadings::default();
         let values = (span.first..=span.last).filter_map(|second| series.at(second));
-        values.for_each(|value| sum.add(Readings::one(value)));
+        values.for_each(|value| sum.add(UnitReadings::one(value)));
         sum
     };
     let all = selection.run.series.iter().zip(timeline.series.iter().map(sum)).enumerate();
@@ -50,11 +50,11 @@ pub(super) fn figures(
 
 /// Computes the mean over the seconds that have a value. `few` readings, each of which holds for many seconds, do not
 /// show how much they scatter.
-fn mean(units: &SpanUnits, at: usize, sum: Readings, few: bool) -> PartFigure {
+fn mean(units: &SpanUnits, at: usize, sum: UnitReadings, few: bool) -> PartFigure {
     let of = f64::from(sum.seconds);
     let value = ratio(sum.sum, of);
     let mean = value.unwrap_or_default();
-    let mut figure = figure(units, value, FigureKind::Mean { of }, |unit: &Unit| {
+    let mut figure = figure(units, value, FigureKind::Mean { of }, |unit: &CountedUnit| {
         let readings = unit.series.get(at).filter(|readings| readings.seconds > 0)?;
         Some(readings.sum - mean * f64::from(readings.seconds))
     });

@@ -4,7 +4,7 @@ use perfpipe_ingest::StoredRun;
 
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::seconds::{Second, span};
+use crate::diagnose::seconds::{RuleSecond, span};
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
 use crate::format::figure;
@@ -26,7 +26,7 @@ pub(in crate::diagnose) struct Clocks {
 }
 
 /// Compares each injector's first and last second with those of the others.
-pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Clocks> {
+pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[RuleSecond]) -> Result<Clocks> {
     let none = Clocks { findings: Vec::new(), of: Vec::new(), others: None };
     let Some(whole) = span(rows) else { return Ok(none) };
     let senders = senders::gather(run, whole)?;

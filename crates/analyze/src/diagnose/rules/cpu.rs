@@ -3,7 +3,7 @@
 use super::saturation;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::seconds::{Second, span};
+use crate::diagnose::seconds::{RuleSecond, span};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
 use crate::view::phases::Span;
@@ -72,7 +72,7 @@ pub(in crate::diagnose) fn idle(facts: &Facts<'_>) -> Option<Finding> {
 /// Finds seconds without a reading, if there are readings at all.
 pub(in crate::diagnose) fn lacking(facts: &Facts<'_>) -> Option<Finding> {
     let rows = facts.all();
-    let lacking: Vec<&Second> = rows.iter().filter(|row| !row.has_cpu).collect();
+    let lacking: Vec<&RuleSecond> = rows.iter().filter(|row| !row.has_cpu).collect();
     let share = lacking.len() as f64 / rows.len() as f64;
     let readings = facts.run.cpu.readings();
     let (first, last) = (readings.first()?.0, readings.last()?.0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::seconds::{Second, requests, span};
+use crate::diagnose::seconds::{RuleSecond, requests, span};
 use crate::format::{counted, one_line};
 use crate::view::phases::Span;
 
@@ -32,7 +32,7 @@ pub(in crate::diagnose) fn bursts(facts: &Facts<'_>) -> Vec<Span> {
 }
 
 /// Joins marked seconds to spans, over gaps shorter than [`QUIET`].
-fn spans(rows: &[Second], marked: &[bool]) -> Vec<Span> {
+fn spans(rows: &[RuleSecond], marked: &[bool]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for row in rows.iter().zip(marked).filter(|(_, marked)| **marked).map(|(row, _)| row) {
         match spans.last_mut() {
@@ -86,7 +86,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
 /// Finds failures at a steady share, if the lower confidence limit of the share is large enough.
 fn steady(
     facts: &Facts<'_>,
-    rows: &[Second],
+    rows: &[RuleSecond],
     burst: &[bool],
     share: f64,
     bursts: &[Span],
@@ -127,12 +127,12 @@ fn steady(
     })
 }
 
-fn sums<'a>(rows: impl Iterator<Item = &'a Second>) -> (f64, f64) {
+fn sums<'a>(rows: impl Iterator<Item = &'a RuleSecond>) -> (f64, f64) {
     rows.fold((0.0, 0.0), |(failed, sent), row| (failed + row.failures as f64, sent + requests(row)))
 }
 
 /// Marks the seconds with more failures than the share of the others explains, and returns that share.
-fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
+fn bursting(rows: &[RuleSecond]) -> (Vec<bool>, f64) {
     let mut burst = vec![false; rows.len()];
     let mut share = 0.0;
     // Each round improves the steady share. It ends at the latest when every second is in a burst.
@@ -150,7 +150,7 @@ fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
 
 /// Marks the seconds with many failures, alone or with their neighbours, compared with the failures and requests of all
 /// seconds not marked before.
-fn marked(rows: &[Second], before: &[bool], all: (f64, f64)) -> Vec<bool> {
+fn marked(rows: &[RuleSecond], before: &[bool], all: (f64, f64)) -> Vec<bool> {
     let mut marked = vec![false; rows.len()];
     for together in TOGETHER {
         for (first, window) in rows.windows(together).enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::seconds::{Second, requests, span};
+use crate::diagnose::seconds::{RuleSecond, requests, span};
 
 /// The difference allowed, as a share of the threads.
 const SLACK: f64 = 0.15;
@@ -23,7 +23,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let rows = facts.steady();
-    let counted: Vec<(&Second, f64)> = rows
+    let counted: Vec<(&RuleSecond, f64)> = rows
         .iter()
         .filter(|row| row.failures <= row.successes)
         .filter_map(|row| Some((row, row.load()?)))
@@ -97,7 +97,7 @@ fn too_busy(facts: &Facts<'_>, times: f64, figures: &mut FindingFigures) -> Stri
 
 /// Returns the time in ms by which the longest request of each second outlasts the last second, summed up. With few
 /// threads and scattered times, a single request may be a good part of the total.
-fn after(rows: &[Second]) -> f64 {
+fn after(rows: &[RuleSecond]) -> f64 {
     let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
     rows.iter().map(|row| (f64::from(row.second) * 1000.0 + row.elapsed_max - end).max(0.0)).sum()
 }
@@ -106,10 +106,10 @@ fn after(rows: &[Second]) -> f64 {
 /// whatever their load: only think time is.
 fn think_time(facts: &Facts<'_>) -> Option<f64> {
     let rows = facts.body();
-    let rows: Vec<(&Second, f64)> = rows.iter().filter_map(|row| Some((row, row.load()?))).collect();
+    let rows: Vec<(&RuleSecond, f64)> = rows.iter().filter_map(|row| Some((row, row.load()?))).collect();
     // The first part is left out: threads send their first request some time after they have begun.
     let part = rows.len().div_ceil(PARTS.0).max(1);
-    let waited = |rows: &[(&Second, f64)]| {
+    let waited = |rows: &[(&RuleSecond, f64)]| {
         let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
         let busy: f64 = rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean / 1000.0).sum();
         let threads: f64 = rows.iter().map(|(_, load)| load).sum();

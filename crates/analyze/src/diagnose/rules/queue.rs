@@ -3,7 +3,7 @@
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::seconds::{Second, requests, span};
+use crate::diagnose::seconds::{RuleSecond, requests, span};
 use crate::stats::stretch::Sums;
 use crate::view::phases::Span;
 
@@ -22,8 +22,8 @@ const DISTANCE: usize = 50;
 /// Finds a growing queue, in the whole run or from the second on in which the rate changes most. Seconds that other findings
 /// explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<Finding> {
-    let is_calm = |row: &&Second| !without.iter().any(|span| span.holds(row.second));
-    let rows: Vec<&Second> = facts.body().iter().filter(is_calm).filter(|row| requests(row) > 0.0).collect();
+    let is_calm = |row: &&RuleSecond| !without.iter().any(|span| span.holds(row.second));
+    let rows: Vec<&RuleSecond> = facts.body().iter().filter(is_calm).filter(|row| requests(row) > 0.0).collect();
     let whole = Queue::of(&rows).map(|queue| (0, queue));
     let (before, queue) = whole.or_else(|| {
         let at = step_of_rate(&rows)?;
@@ -67,7 +67,7 @@ struct Queue {
 impl Queue {
     /// Returns the queue of some seconds, if it grows more than by chance. A queue is a random walk, since what is left over
     /// adds up; so its growth is compared with that of one without a trend.
-    fn of(rows: &[&Second]) -> Option<Self> {
+    fn of(rows: &[&RuleSecond]) -> Option<Self> {
         if rows.len() < SECONDS {
             return None;
         }
@@ -84,7 +84,7 @@ impl Queue {
             return None;
         }
         let distance = (rows.len() / DISTANCE).max(1);
-        let squared_step = |(one, other): (&&Second, &&Second)| {
+        let squared_step = |(one, other): (&&RuleSecond, &&RuleSecond)| {
             (other.elapsed_mean - one.elapsed_mean - slope * distance as f64).powi(2)
         };
         let pairs = (rows.len() - distance) as f64;
@@ -98,14 +98,14 @@ impl Queue {
     }
 }
 
-fn mean(rows: &[&Second], of: impl Fn(&Second) -> f64) -> f64 {
+fn mean(rows: &[&RuleSecond], of: impl Fn(&RuleSecond) -> f64) -> f64 {
     rows.iter().map(|row| of(row)).sum::<f64>() / rows.len() as f64
 }
 
 /// Returns the index of the second from which on requests come more often than before, by more than a steady rate varies.
-fn step_of_rate(rows: &[&Second]) -> Option<usize> {
+fn step_of_rate(rows: &[&RuleSecond]) -> Option<usize> {
     // The root of a count scatters as much at any rate.
-    let root = |row: &&Second| (requests(row).sqrt(), 1.0);
+    let root = |row: &&RuleSecond| (requests(row).sqrt(), 1.0);
     let sums = Sums::of(rows.iter().map(root), mean(rows, |row| requests(row).sqrt()));
     let steps = (SECONDS / 3..rows.len()).filter_map(|at| sums.stretch(at, rows.len()));
     let at = steps.max_by(|one, other| one.between.total_cmp(&other.between))?.from;

@@ -5,7 +5,7 @@ use perfpipe_ingest::counts::Cell;
 use crate::diagnose::chance::{SURPRISE, contrast, variance_ratio};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::seconds::{Second, span};
+use crate::diagnose::seconds::{RuleSecond, span};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::timeline::selection::Selection;
@@ -27,7 +27,7 @@ const SLOW: f64 = 1.5;
 /// Compares the first quarter of the hold, the last third, and what is between. Seconds that other findings explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Option<Finding>> {
     let rows = facts.steady();
-    let calm: Vec<&Second> =
+    let calm: Vec<&RuleSecond> =
         rows.iter().filter(|row| !without.iter().any(|span| span.holds(row.second))).collect();
     let (early, rest) = calm.split_at(calm.len() / FIRST);
     let (between, late) = rest.split_at(rest.len() - calm.len() / 3);
@@ -49,7 +49,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
 }
 
 /// Returns of each of some seconds the number of requests that take longer than so many ms.
-fn slow_counts(facts: &Facts<'_>, rows: &[&Second], slow: f64) -> Result<Vec<f64>> {
+fn slow_counts(facts: &Facts<'_>, rows: &[&RuleSecond], slow: f64) -> Result<Vec<f64>> {
     let unit = facts.run.info.resolution;
     let count = |cells: &mut dyn Iterator<Item = &Cell>| {
         let slow =
@@ -62,7 +62,7 @@ fn slow_counts(facts: &Facts<'_>, rows: &[&Second], slow: f64) -> Result<Vec<f64
 }
 
 /// Collects the elapsed times of the requests of some seconds.
-fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
+fn times(facts: &Facts<'_>, rows: &[&RuleSecond]) -> Result<Histogram> {
     let mut times = Histogram::in_unit(facts.run.info.resolution);
     for_each_second(facts, rows, |cells| cells.for_each(|cell| times.add_counts(&cell.elapsed)))?;
     Ok(times)
@@ -71,7 +71,7 @@ fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
 /// Passes on the cells of the timed requests of each of some seconds.
 fn for_each_second(
     facts: &Facts<'_>,
-    rows: &[&Second],
+    rows: &[&RuleSecond],
     mut take: impl FnMut(&mut dyn Iterator<Item = &Cell>),
 ) -> Result<()> {
     let selection = Selection::new(facts.run, &facts.view)?;

@@ -7,12 +7,12 @@ use anyhow::Result;
 use perfpipe_ingest::watch::{Look, Watch};
 
 use super::args::WatchArgs;
-use super::lines::Lines;
+use super::lines::WatchLines;
 use super::screen::Screen;
 
 /// Where a test is shown.
 pub(super) enum Shown {
-    Lines(Lines),
+    Lines(WatchLines),
     Screen(Box<Screen>),
     /// Nowhere, since standard output has the summary alone.
     Nowhere,
@@ -26,7 +26,7 @@ impl Shown {
         }
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         if is_dumb || !io::stdout().is_terminal() {
-            return Ok(Self::Lines(Lines::default()));
+            return Ok(Self::Lines(WatchLines::default()));
         }
         let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
         let page = page.map(|address| format!("   http://{address}/")).unwrap_or_default();

@@ -5,7 +5,7 @@ use perfpipe_analyze::Timeline;
 use super::super::footer;
 use crate::columns::{ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::Frame;
-use crate::marks::line::Line;
+use crate::marks::line::ColumnLine;
 use crate::marks::marker::Marker;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, series_color};
