@@ -5,7 +5,7 @@ use perfpipe_ingest::StoredRun;
 use crate::error::Result;
 use crate::stats::percentile::column_name;
 use crate::table::Table;
-use crate::timeline::Figures;
+use crate::timeline::TimelineFigures;
 use crate::timeline::summary::{Summary, summary_percentiles};
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
@@ -20,7 +20,7 @@ struct PhaseRow {
 
 impl PhaseRow {
     fn new(name: &'static str, run: &StoredRun, view: View) -> Result<Self> {
-        let Figures { window: span, percentiles, summary, .. } = Figures::<()>::new(run, &view, |_| None)?;
+        let TimelineFigures { window: span, percentiles, summary, .. } = TimelineFigures::<()>::new(run, &view, |_| None)?;
         Ok(Self { name, span, percentiles, summary })
     }
 

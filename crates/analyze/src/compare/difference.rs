@@ -128,7 +128,7 @@ pub(super) fn degrees_of_both(a: &dyn DifferenceSide, b: &dyn DifferenceSide) ->
     };
     let (of_a, of_b) = (square(a), square(b));
     let degrees = (of_a + of_b).powi(2) / (of_a * of_a / a.degrees() + of_b * of_b / b.degrees());
-    if together.is_finite() { together } else { a.degrees().min(b.degrees()) }
+    if degrees.is_finite() { degrees } else { a.degrees().min(b.degrees()) }
 }
 
 /// Computes the p-value: the level at which the interval just reaches zero.

@@ -1,9 +1,9 @@
 //! The comparison of a baseline with other sides: runs, or repeats of a run.
 
 use super::change::{Change, Direction, Noise, Outcome};
-use super::difference::{EstimatedDifference, MISSED, OfMean, OfSeconds, Side as Known, difference};
+use super::difference::{EstimatedDifference, MISSED, OfMean, OfSeconds, DifferenceSide, difference};
 use super::family;
-use super::figure::{Noise as FigureNoise, PartFigure};
+use super::figure::{SumNoise, PartFigure};
 use super::measure::{Measure, Part};
 use super::measured::{Measured, PartFigures};
 use super::memory::ENDLESS;
@@ -291,11 +291,11 @@ impl SideValues<'_> {
         Some((difference(&*self.side(memory), &*other.side(memory))?, is_sure))
     }
 
-    fn side(&self, memory: f64) -> Box<dyn Known + '_> {
+    fn side(&self, memory: f64) -> Box<dyn DifferenceSide + '_> {
         if let [figure] = self.figures.as_slice() {
             return Box::new(OfSeconds { figure, noise: figure.noise(memory) });
         }
-        let noises: Vec<(&PartFigure, FigureNoise)> =
+        let noises: Vec<(&PartFigure, SumNoise)> =
             self.figures.iter().map(|figure| (*figure, figure.noise(memory))).collect();
         let squares: f64 = noises.iter().map(|(figure, noise)| figure.error(*noise).powi(2)).sum();
         let degrees = noises.iter().map(|(_, noise)| noise.degrees).fold(f64::INFINITY, f64::min);

@@ -7,7 +7,7 @@
 
 use super::noise::SeriesNoise;
 use crate::stats::median::upper_median;
-use crate::stats::stretch::{LoadStretch, Sums};
+use crate::stats::stretch::{SquaresStretch, Sums};
 
 /// The least number of values in which a change is looked for.
 pub(super) const LEAST: usize = 15;
@@ -213,7 +213,7 @@ fn candidates(series: &[f64]) -> Vec<usize> {
 }
 
 /// Returns the stretch that differs most from the rest. The first level and the last may be shorter than others.
-fn most_different(values: &[f64], side: usize) -> Option<LoadStretch> {
+fn most_different(values: &[f64], side: usize) -> Option<SquaresStretch> {
     let length = values.len();
     let is_room = |values: usize| values == 0 || values >= SIDE.0;
     let sums = Sums::of(values.iter().map(|value| (*value, 1.0)), mean(values));

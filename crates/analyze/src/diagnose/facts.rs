@@ -6,7 +6,7 @@ use super::rules::clocks::{self, Clocks};
 use super::seconds::{RuleSecond, requests, span};
 use crate::error::{Error, Result};
 use crate::sweep::by_load::Sweep;
-use crate::timeline::{Figures, load};
+use crate::timeline::{TimelineFigures, load};
 use crate::view::View;
 use crate::view::phases::{Phase, Span};
 
@@ -28,7 +28,7 @@ pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
     pub(super) view: View,
     /// The seconds with means over failures too, and with their 50th and 90th percentiles.
-    timeline: Figures<RuleSecond>,
+    timeline: TimelineFigures<RuleSecond>,
     /// The injectors' clocks. If one differs, only the seconds of the others are analysed.
     pub(super) clocks: Clocks,
     /// True if the load follows the requests, as where each request has a thread of its own while it is served. Such a
@@ -44,7 +44,7 @@ impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
         let seconds = |view: &View| {
             let view = View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() };
-            Figures::new(run, &view, |row| Some(RuleSecond::of(row)))
+            TimelineFigures::new(run, &view, |row| Some(RuleSecond::of(row)))
         };
         let (mut view, mut timeline) = (view.clone(), seconds(view)?);
         let clocks = clocks::find(run, &timeline.rows)?;

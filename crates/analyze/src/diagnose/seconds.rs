@@ -18,7 +18,7 @@ pub(super) struct RuleSecond {
 
 impl RuleSecond {
     /// Takes what the rules need. The first percentile must be the median.
-    pub(super) fn of(row: timeline::RuleSecond) -> Self {
+    pub(super) fn of(row: timeline::Second) -> Self {
         Self {
             second: row.second,
             successes: row.successes,
