@@ -118,9 +118,8 @@ pub use timeline::summary::Summary;
 pub use timeline::unseen::long_failures::LongFailures;
 pub use timeline::unseen::outstanding::Outstanding;
 pub use timeline::{Second, SeriesBySecond, Timeline};
-pub use view::View;
-pub use view::goal::Goal;
 pub use view::phases::{Phase, Phases, Span};
+pub use view::{Goal, View};
 
 // Compiles the examples of this page, and runs those that can be run.
 #[cfg(all(doctest, feature = "frames"))]

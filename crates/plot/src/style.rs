@@ -172,18 +172,18 @@ pub enum Times {
     #[default]
     Elapsed,
     /// The time of day, as clocks showed it during the test, in [`Style::time_zone`].
-    RunClock,
+    Clock,
 }
 
 impl Times {
     /// Both kinds of times.
-    pub const ALL: &[Self] = &[Self::Elapsed, Self::RunClock];
+    pub const ALL: &[Self] = &[Self::Elapsed, Self::Clock];
 
     /// Returns the name of the times: `elapsed` or `clock`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Elapsed => "elapsed",
-            Self::RunClock => "clock",
+            Self::Clock => "clock",
         }
     }
 }

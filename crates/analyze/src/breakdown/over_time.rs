@@ -8,8 +8,7 @@ use perfpipe_ingest::run::Resolution;
 
 use super::labels::LabelStats;
 use crate::error::Result;
-use crate::stats::merge::Merger;
-use crate::stats::percentile::Percentiles;
+use crate::stats::percentile::{Merger, Percentiles};
 use crate::timeline::selection::{Selection, in_seconds};
 use crate::view::View;
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::format::Unit;
 use crate::timeline::summary::Summary;
 use crate::timeline::{Second, Timeline};
-use crate::view::goal::Goal;
+use crate::view::Goal;
 
 /// A figure that a rule can be about.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,10 +2,7 @@
 
 mod baseline;
 mod bound;
-mod figures;
-mod lasting;
 mod measure;
-mod outlook;
 mod points;
 mod rule;
 mod server;
@@ -13,7 +10,6 @@ mod value;
 mod verdict;
 
 pub use self::baseline::Baseline;
-pub use self::outlook::Outlook;
 pub use self::points::check_points;
-pub use self::rule::Rule;
+pub use self::rule::{Outlook, Rule};
 pub use self::verdict::{Verdict, check, verdict_table};

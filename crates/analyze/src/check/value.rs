@@ -1,7 +1,7 @@
 //! The value of a rule's measure in a run, in a second, or of a series of the server, and what it leaves out.
 
-use crate::stats::events::few_beyond;
 use crate::stats::percentile::column_name;
+use crate::stats::student::few_beyond;
 use crate::timeline::unseen::long_failures::LongFailures;
 use crate::timeline::{Second, SeriesBySecond, Timeline};
 

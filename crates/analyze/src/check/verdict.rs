@@ -1,7 +1,11 @@
-//! The check of a run against rules, and its verdicts.
+//! The check of a run against rules, and its verdicts; with a duration, the seconds in a row that break a rule.
 
 use perfpipe_ingest::{RunKey, StoredRun};
 
+use super::baseline::{Baseline, RuleTimelines};
+use super::bound::Bound;
+use super::rule::{Limit, Operator, Rule};
+use super::server::OfServer;
 use crate::error::{Error, Result};
 use crate::format::Unit;
 use crate::table::{Table, Tone};
@@ -9,13 +13,6 @@ use crate::timeline::Timeline;
 use crate::timeline::unseen::long_failures::LongFailures;
 use crate::view::View;
 use crate::view::phases::Span;
-
-use super::baseline::Baseline;
-use super::bound::Bound;
-use super::figures::RuleTimelines;
-use super::lasting::{self, Judged, Lasting};
-use super::rule::{Limit, Operator, Rule};
-use super::server::OfServer;
 
 /// The least and the most decimals of a value and its limit in text output.
 const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
@@ -201,10 +198,10 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, v
     let (row, note) = match judged {
         Lasting::Holds(row) => (row, None),
         Lasting::Broken(row) => {
-            let unknown = Some(lasting::unknown(row)).filter(|unknown| *unknown > 0);
+            let unknown = Some(unknown_seconds(row)).filter(|unknown| *unknown > 0);
             (row, unknown.map(|unknown| format!("{unknown} of these seconds have no value")))
         }
-        Lasting::Open(row) => (row, Some(lasting::describe_open(row))),
+        Lasting::Open(row) => (row, Some(describe_open(row))),
         Lasting::Short => {
             let note = format!(
                 "can't be judged: the view has {} seconds, and the rule needs {lasting}",
@@ -216,12 +213,12 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, v
     let value = worst(rule.operator, if row.is_empty() { &seconds } else { row });
     let limit = Some(value.map_or(bound.limit(), |value| bound.against(value)));
     let (holds, open) = (matches!(judged, Lasting::Holds(_)), matches!(judged, Lasting::Open(_)));
-    Verdict { holds, open, value, limit, span: lasting::span(row), note, ..verdict }
+    Verdict { holds, open, value, limit, span: span_of_row(row), note, ..verdict }
 }
 
 /// Returns the value that is farthest on the wrong side of the limit.
 fn worst(operator: Operator, seconds: &[Judged]) -> Option<f64> {
-    let mut values = lasting::values(seconds);
+    let mut values = values_of_row(seconds);
     match operator {
         Operator::Less | Operator::LessOrEqual => values.reduce(f64::max),
         Operator::Greater | Operator::GreaterOrEqual => values.reduce(f64::min),
@@ -229,11 +226,102 @@ fn worst(operator: Operator, seconds: &[Judged]) -> Option<f64> {
     }
 }
 
+/// One selected second, judged by a rule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judged {
+    pub(super) second: u32,
+    /// The second's value, and true if it breaks the rule; `None` if the second has no value.
+    pub(super) known: Option<(f64, bool)>,
+}
+
+/// Result of a rule that must not be broken for a number of seconds in a row.
+///
+/// A rule holds only if it would hold for any values of the unknown seconds, since absent readings are no evidence.
+#[derive(Debug)]
+enum Lasting<'a> {
+    /// The rule holds. Contains the longest row of seconds that break it, empty if no second does.
+    Holds(&'a [Judged]),
+    /// The rule is broken: a row of breaking seconds is long enough, with gaps of fewer unknown seconds than the
+    /// duration.
+    Broken(&'a [Judged]),
+    /// Can't be judged: breaking and unknown seconds together make a row that is long enough, with no second that
+    /// holds.
+    Open(&'a [Judged]),
+    /// There are fewer seconds than the rule's duration.
+    Short,
+}
+
+impl<'a> Lasting<'a> {
+    /// Judges consecutive seconds by a rule with a duration of `lasting` seconds.
+    pub(super) fn of(seconds: &'a [Judged], lasting: u32) -> Self {
+        let lasting = lasting as usize;
+        if seconds.len() < lasting {
+            return Self::Short;
+        }
+        let keeps = |second: &Judged| second.known.is_some_and(|(_, breaks)| !breaks);
+        let possible = || seconds.split(keeps);
+        let broken = longest(possible().flat_map(|row| broken(row, lasting)));
+        let open = longest(possible());
+        match (broken.len() >= lasting, open.len() >= lasting) {
+            (true, _) => Self::Broken(broken),
+            (false, true) => Self::Open(open),
+            (false, false) => Self::Holds(broken),
+        }
+    }
+}
+
+/// Finds the rows that begin and end with a known second and have gaps shorter than `lasting`. `row` has no second
+/// that keeps to the rule.
+fn broken(row: &[Judged], lasting: usize) -> Vec<&[Judged]> {
+    let known: Vec<usize> =
+        row.iter().enumerate().filter(|(_, second)| second.known.is_some()).map(|(at, _)| at).collect();
+    let rows = known.chunk_by(|one, next| next - one <= lasting);
+    rows.filter_map(|rows| row.get(*rows.first()?..=*rows.last()?)).collect()
+}
+
+/// Returns the longest row, the first of equally long ones; empty if there is none.
+fn longest<'a>(rows: impl Iterator<Item = &'a [Judged]>) -> &'a [Judged] {
+    rows.reduce(|longest, row| if row.len() > longest.len() { row } else { longest }).unwrap_or_default()
+}
+
+/// Returns the first and the last second of a row; `None` if it is empty.
+fn span_of_row(row: &[Judged]) -> Option<Span> {
+    Some(Span { first: row.first()?.second, last: row.last()?.second })
+}
+
+/// Returns the known values of a row.
+fn values_of_row(row: &[Judged]) -> impl Iterator<Item = f64> {
+    row.iter().filter_map(|second| Some(second.known?.0))
+}
+
+/// Describes why a row of seconds can't be judged.
+fn describe_open(row: &[Judged]) -> String {
+    let (all, unknown) = (row.len(), unknown_seconds(row));
+    match span_of_row(row) {
+        Some(Span { first, last }) if first == last => {
+            format!("can't be judged: second {first} has no value")
+        }
+        Some(Span { first, last }) if unknown == all => {
+            format!("can't be judged: none of the {all} seconds {first} to {last} has a value")
+        }
+        Some(Span { first, last }) => format!(
+            "can't be judged: {unknown} of the {all} seconds {first} to {last} have no value, and the others \
+             break the rule"
+        ),
+        None => "can't be checked: there is no second".to_owned(),
+    }
+}
+
+/// Returns the number of seconds without a value in a row.
+fn unknown_seconds(row: &[Judged]) -> usize {
+    row.iter().filter(|second| second.known.is_none()).count()
+}
+
 #[cfg(test)]
 mod tests {
+    use perfpipe_ingest::RunInfo;
     use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
     use perfpipe_ingest::series::TimeSeries;
-    use perfpipe_ingest::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

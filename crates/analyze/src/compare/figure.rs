@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use perfpipe_ingest::run::Resolution;
 
-use super::memory::{self, ENOUGH};
-use super::scatter::Scatter;
-use crate::stats::events::{count_limits, tail};
+use super::memory::{self, ENOUGH, Scatter};
 use crate::stats::histogram::Histogram;
+use crate::stats::student::{count_limits, tail};
 
 /// Fewer events than this show nothing about the memory of the noise.
 const FEW: f64 = 20.0;

@@ -2,14 +2,12 @@
 
 mod change;
 mod difference;
-mod family;
 mod figure;
 mod measure;
 mod measured;
 mod memory;
 pub(crate) mod points;
 mod repeats;
-mod scatter;
 mod sides;
 mod trend;
 mod units;

@@ -1,13 +1,13 @@
 //! The comparison of a baseline with other sides: runs, or repeats of a run.
 
 use super::change::{Change, Direction, Noise, Outcome};
-use super::difference::{EstimatedDifference, MISSED, OfMean, OfSeconds, DifferenceSide, difference};
-use super::family;
-use super::figure::{SumNoise, PartFigure};
+use super::difference::{DifferenceSide, EstimatedDifference, MISSED, OfMean, OfSeconds, difference};
+use super::figure::{PartFigure, SumNoise};
 use super::measure::{Measure, Part};
 use super::measured::{Measured, PartFigures};
 use super::memory::ENDLESS;
 use super::repeats::{OfRepeats, Repeats};
+use crate::compare::difference;
 use crate::timeline::unseen::long_failures::LongFailures;
 use crate::view::View;
 
@@ -247,7 +247,7 @@ fn judge(all: &mut [Compared], decide: &[Measure]) {
     let decides = |compared: &Compared| compared.place(decide).is_some();
     let members = all.iter().filter(|compared| decides(compared) && could_be(&compared.change));
     let likelihoods: Vec<f64> = members.filter_map(|compared| compared.change.p).collect();
-    let mut family = family::adjusted(&likelihoods).into_iter();
+    let mut family = difference::adjusted(&likelihoods).into_iter();
     let first = MISSED / likelihoods.len().max(1) as f64;
     for compared in &mut *all {
         let decides = decides(compared);

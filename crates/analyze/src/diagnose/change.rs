@@ -6,7 +6,7 @@
 //! found, and a slow wander is noise. The limits of these gains come from simulated systems, see `tests/rates/changes.rs`.
 
 use super::noise::SeriesNoise;
-use crate::stats::median::upper_median;
+use crate::stats::percentile::upper_median;
 use crate::stats::stretch::{SquaresStretch, Sums};
 
 /// The least number of values in which a change is looked for.

@@ -3,15 +3,12 @@
 //! There is one file for each rule. All are computed from the counts of the seconds, and none reports what chance
 //! explains.
 
-mod chance;
 mod change;
-mod expected;
 mod facts;
 mod finding;
 mod noise;
 mod rules;
 mod seconds;
-mod senders;
 mod series;
 mod unseen;
 mod waits;
@@ -19,9 +16,7 @@ mod waits;
 use perfpipe_ingest::StoredRun;
 
 use self::facts::Facts;
-use self::rules::{
-    cpu, failures, injectors, littles_law, queue, saturation, shifts, slow_tail, stalls, warm_up,
-};
+use self::rules::{capacity, failures, injectors, littles_law, queue, shifts, slow_tail, stalls, warm_up};
 use crate::error::Result;
 use crate::table::{Nested, Table};
 use crate::view::View;
@@ -60,11 +55,11 @@ pub use self::finding::{Figure, Finding, FindingKind};
 pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<Finding>> {
     let facts = Facts::new(run, view, cores)?;
     let mut findings: Vec<Finding> = Vec::new();
-    findings.extend(saturation::find(&facts));
-    findings.extend(cpu::idle(&facts));
+    findings.extend(capacity::saturation(&facts));
+    findings.extend(capacity::idle_cpu(&facts));
     findings.extend(failures::find(&facts));
     findings.extend(injectors::find(&facts)?);
-    findings.extend(cpu::lacking(&facts));
+    findings.extend(capacity::lacking_cpu(&facts));
     findings.extend(facts.clocks.findings.iter().cloned());
     findings.extend(over_time(&facts)?);
     findings.extend(unseen::find(&facts)?);

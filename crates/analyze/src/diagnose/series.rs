@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::facts::Facts;
 use super::seconds::{RuleSecond, requests, span};
 use crate::error::Result;
-use crate::stats::median::upper_median;
+use crate::stats::percentile::upper_median;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 

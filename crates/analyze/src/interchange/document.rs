@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::breakdown::labels::{label_stats, label_table};
-use crate::breakdown::phase_table::phase_table;
+use crate::breakdown::tables::phase_table;
 use crate::error::{Error, Result};
 use crate::table::{Format, Table};
 use crate::timeline::Timeline;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use perfpipe_ingest::counts::OTHER;
 use perfpipe_ingest::{SampleBatch, StoredRun};
 
-use crate::breakdown::sample_filter::SampleFilter;
+use crate::breakdown::samples::SampleFilter;
 use crate::error::Result;
 use crate::view::View;
 

@@ -1,16 +1,14 @@
 //! The ranking of frameworks by throughput, its table, and the remarks on it.
 
-use super::hold::{HoldRank, note, other_ranks};
-use super::ranks::ranks;
-use super::repeats::by_framework;
-use super::standing::{Standing, best_first};
+use super::ranks::{HoldRank, hold_note, ranks, ranks_by_hold};
+use super::standing::{Standing, best_first, by_framework};
 use crate::error::{Error, Result};
 use crate::table::{Table, Value};
 use crate::timeline::Timeline;
 use crate::timeline::summary::FAILING;
 use crate::timeline::unseen::few_remark;
 use crate::timeline::unseen::long_failures::LongFailures;
-use crate::view::goal::Goal;
+use crate::view::Goal;
 
 /// Columns in which higher is better; ordered by them, the table is descending.
 const MORE_IS_BETTER: [&str; 7] = [
@@ -91,7 +89,7 @@ impl League {
             standing.rank = Some(rank);
         }
         let ranked: Vec<&Standing> = self.ranked().collect();
-        self.hold = other_ranks(&ranked, repeats);
+        self.hold = ranks_by_hold(&ranked, repeats);
     }
 
     /// Returns the frameworks that are ranked.
@@ -233,7 +231,7 @@ impl League {
 
     /// Returns the remark that the holds of the runs alone give other ranks; `None` if they do not.
     pub fn note_on_hold(&self) -> Option<String> {
-        note(&self.hold)
+        hold_note(&self.hold)
     }
 
     /// Returns the league as a table with the columns [`League::COLUMNS`], and a column for each goal.

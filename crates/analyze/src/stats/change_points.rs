@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 
-use super::median::median;
+use super::percentile::median;
 use super::stretch::{SquaresStretch, Sums};
 use super::student;
 

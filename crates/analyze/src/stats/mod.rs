@@ -1,13 +1,9 @@
 //! Statistics of counts: exact histograms, percentiles, and Student's t.
 
 pub(crate) mod change_points;
-pub(crate) mod curve;
 pub(crate) mod distribution;
-pub(crate) mod events;
 pub(crate) mod histogram;
 pub(crate) mod maybe;
-pub(crate) mod median;
-pub(crate) mod merge;
 pub(crate) mod percentile;
 pub(crate) mod stretch;
 pub(crate) mod student;

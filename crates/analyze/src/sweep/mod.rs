@@ -3,7 +3,6 @@
 pub(crate) mod by_load;
 pub(crate) mod knee;
 pub(crate) mod points;
-mod steps;
 
 pub use self::by_load::LoadStep;
 pub use self::knee::Growth;

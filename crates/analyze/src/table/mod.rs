@@ -4,15 +4,12 @@
 //! An absent value is not zero and not an empty text, in any format that can distinguish them.
 
 mod column;
-mod csv;
+mod formats;
 #[cfg(feature = "frames")]
 mod frame;
-mod json;
-mod markdown;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod pieces;
-mod rows;
 mod text;
 mod value;
 mod writer;

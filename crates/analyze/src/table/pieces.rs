@@ -99,7 +99,7 @@ pub struct TableWriter<W: Write + Send>(Form<W>);
 
 enum Form<W: Write + Send> {
     /// A text format.
-    TableFormat(Box<RowWriter<W>>),
+    Rows(Box<RowWriter<W>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ArrowWriter<W>>),
 }
@@ -110,7 +110,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// If `out` can't be written.
     pub fn new(format: Format, like: &Table, out: W) -> Result<Self> {
-        Ok(Self(Form::TableFormat(Box::new(RowWriter::new(format, like.written_columns(format), out)?))))
+        Ok(Self(Form::Rows(Box::new(RowWriter::new(format, like.written_columns(format), out)?))))
     }
 
     /// Starts a Parquet file with the columns of another table.
@@ -128,7 +128,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// If its columns differ, or if `out` can't be written.
     pub fn write(&mut self, piece: &Table) -> Result<()> {
         match &mut self.0 {
-            Form::TableFormat(rows) => piece.write_rows(rows),
+            Form::Rows(rows) => piece.write_rows(rows),
             #[cfg(feature = "parquet")]
             Form::Parquet(file) => {
                 file.write(&record_batch(piece)?).map_err(|error| Error::convert("Parquet", error))
@@ -142,7 +142,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// If `out` can't be written.
     pub fn finish(self) -> Result<W> {
         match self.0 {
-            Form::TableFormat(rows) => rows.finish(),
+            Form::Rows(rows) => rows.finish(),
             #[cfg(feature = "parquet")]
             Form::Parquet(file) => file.into_inner().map_err(|error| Error::convert("Parquet", error)),
         }

@@ -5,7 +5,7 @@ use std::iter;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::column::{Column, Tone};
-use super::rows::TableFormat;
+use super::formats::TableFormat;
 use super::value::Value;
 
 /// The blanks between two columns.

@@ -3,10 +3,7 @@
 use std::io::Write;
 
 use super::column::Column;
-use super::csv::Csv;
-use super::json::Json;
-use super::markdown::{Markdown, escaped};
-use super::rows::TableFormat;
+use super::formats::{Csv, Json, Markdown, TableFormat, escaped};
 use super::text::Text;
 use super::value::Value;
 use crate::error::{Error, Result};

@@ -3,15 +3,13 @@
 pub(crate) mod cells;
 pub(crate) mod cpu_cost;
 pub(crate) mod duration;
-pub(crate) mod level;
+pub(crate) mod hold;
 pub(crate) mod load;
 pub(crate) mod phases;
 pub(crate) mod second;
 pub(crate) mod selection;
-pub(crate) mod stretch;
 pub(crate) mod summary;
 pub(crate) mod tables;
-pub(crate) mod totals;
 pub(crate) mod unseen;
 
 use perfpipe_ingest::{RunInfo, StoredRun};
@@ -20,18 +18,16 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use self::cells::{AT_A_TIME, STRETCH};
 use self::duration::RunDuration;
 use self::load::LoadCurve;
-use self::second::SecondReader;
+use self::second::{SecondReader, Totals};
 use self::selection::Selection;
 use self::summary::{Summary, Tally};
-use self::totals::Totals;
 use self::unseen::outstanding::Outstanding;
 use crate::error::Result;
 use crate::stats::percentile;
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
-pub use self::second::Second;
-pub use self::second::server::SeriesBySecond;
+pub use self::second::{Second, SeriesBySecond};
 
 /// The seconds of a run for a view, with summaries, phases and the run's metadata.
 #[derive(Debug, Clone, PartialEq)]

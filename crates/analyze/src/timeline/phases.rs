@@ -5,9 +5,9 @@ use std::fmt;
 use perfpipe_ingest::StoredRun;
 
 use super::load::LoadCurve;
-use super::{level, stretch};
 use crate::error::{Error, NoPhaseReason, Result};
-use crate::stats::median::upper_median;
+use crate::stats::percentile::upper_median;
+use crate::timeline::hold;
 use crate::view::View;
 use crate::view::phases::{Phase, Phases, Span};
 
@@ -52,13 +52,13 @@ impl Phases {
             let second = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             (first < end).then(|| Span { first: second(first), last: second(end - 1) })
         };
-        match level::hold(&filled).or_else(|| stretch::hold(&filled)) {
+        match hold::hold_at_peak(&filled).or_else(|| hold::hold_below_peak(&filled)) {
             Some(hold) => Self {
                 ramp: span(0, first + hold.start),
                 hold: span(first + hold.start, first + hold.end),
                 tail: span(first + hold.end, loads.len()),
             },
-            None if level::climbs(&filled) => Self { ramp: span(0, loads.len()), ..Self::default() },
+            None if hold::climbs(&filled) => Self { ramp: span(0, loads.len()), ..Self::default() },
             None => Self::default(),
         }
     }

@@ -2,8 +2,7 @@
 
 use perfpipe_ingest::run::{Measures, Resolution};
 
-use super::second::Second;
-use super::totals::Totals;
+use super::second::{Second, Totals};
 use super::unseen::long_failures::LongFailures;
 use crate::error::Result;
 use crate::stats::histogram::mean;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_ingest::source::TimeFormat;
 
-use super::values::duration;
+use crate::args::values;
 
 /// Flags for reading CPU exports.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE", requires = "asked")]
     pub(crate) ca_file: Option<PathBuf>,
     /// Longest time of a request for readings with its answer: 30, 30s or 1m [default: 30]
-    #[arg(long, value_name = "TIME", requires = "asked", value_parser = duration::timeout)]
+    #[arg(long, value_name = "TIME", requires = "asked", value_parser = values::timeout)]
     pub(crate) cpu_timeout: Option<u32>,
 }
 
@@ -86,10 +86,10 @@ pub(crate) const LOOKBACK: &str = "Maximum age of a CPU reading when it is joine
 #[command(next_help_heading = "CPU and other readings")]
 pub(crate) struct CpuJoinArgs {
     /// Time to add to the clock of the CPU readings, in seconds or with a unit: -2, 7200, 2h
-    #[arg(long, value_name = "TIME", value_parser = duration::shift, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = values::shift, allow_hyphen_values = true)]
     pub(crate) cpu_offset: Option<i64>,
     /// Maximum age of a CPU reading when it is joined to a sample: 60, 1m [default: as at ingest]
-    #[arg(long, value_name = "TIME", value_parser = duration::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) cpu_lookback: Option<u32>,
 }
 

@@ -1,8 +1,6 @@
 //! Flags that several commands share, one set per file. The flags of a single command are beside that command.
 
 mod cpu;
-mod goals;
-mod injectors;
 mod output;
 mod reading;
 mod runs;
@@ -15,16 +13,11 @@ mod view;
 pub(crate) use self::cpu::{
     AskArgs, CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
 };
-pub(crate) use self::goals::GoalArgs;
-pub(crate) use self::injectors::INJECTORS;
 pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs};
-pub(crate) use self::reading::LogArgs;
+pub(crate) use self::reading::{INJECTORS, LogArgs};
 pub(crate) use self::runs::{ConfirmArgs, PointArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, SendArgs, StoreArgs};
 pub(crate) use self::style::{ChartArgs, LinePagesArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
 pub(crate) use self::terminal::{TerminalArgs, When};
-pub(crate) use self::values::choice::{Choice, choice};
-pub(crate) use self::values::duration::parse as span;
-pub(crate) use self::values::part::PartChoice;
-pub(crate) use self::values::tag::{Tag, tag_key};
-pub(crate) use self::view::{ScopeArgs, ViewArgs};
+pub(crate) use self::values::{Choice, PartChoice, Tag, choice, parse as span, tag_key};
+pub(crate) use self::view::{GoalArgs, ScopeArgs, ViewArgs};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use perfpipe_analyze::table::Format;
 
-use super::values::choice::{Choice, choice};
+use super::values::{Choice, choice};
 
 /// Where the table that a command is about is printed, and how.
 #[derive(Debug, Args)]

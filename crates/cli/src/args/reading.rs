@@ -1,12 +1,11 @@
-//! Flags on the reading of logs.
+//! Flags on the reading of logs, and on the number of injectors.
 
 use clap::Args;
 use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::source::TimeUnit;
 
 use super::cpu::CpuReadArgs;
-use super::injectors::InjectorsArgs;
-use super::values::{duration, size};
+use crate::args::values;
 
 /// Flags for reading a log and its CPU export.
 #[derive(Debug, Args)]
@@ -31,7 +30,7 @@ pub(crate) struct LogArgs {
     #[arg(long, conflicts_with = "max_rejects")]
     pub(crate) strict: bool,
     /// Maximum distance of any record from the log's first record, or from --origin: 7d, 36h, 90m (at most 12d)
-    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = duration::parse)]
+    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = values::parse)]
     pub(crate) max_span: u64,
     /// Take only the records within a time, as of one of several runs in a log, and leave the others out: FROM..TO, FROM.. or
     /// ..TO, in epoch ms or as dates
@@ -55,6 +54,17 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", help_heading = "Parts, clusters and speed", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) readers: Option<u16>,
     /// Memory for a run's counts; above a fifth of it, counts go to a temporary file
-    #[arg(long, value_name = "SIZE", help_heading = "Parts, clusters and speed", default_value = "128MB", value_parser = size::bytes)]
+    #[arg(long, value_name = "SIZE", help_heading = "Parts, clusters and speed", default_value = "128MB", value_parser = values::bytes)]
     pub(crate) memory: usize,
+}
+
+/// The help of `--injectors` for commands that read a log.
+pub(crate) const INJECTORS: &str = "Number of injectors, if the log does not name them [default: 1]";
+
+/// Number of injectors that sent the load.
+#[derive(Debug, Args)]
+pub(crate) struct InjectorsArgs {
+    /// Number of injectors, if the log does not name them [default: as given at ingest, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) injectors: Option<u32>,
 }

@@ -7,7 +7,7 @@
 use clap::Args;
 use perfpipe_ingest::run::LAST_REPEAT;
 
-use super::values::tag::Tag;
+use super::values::Tag;
 
 /// Names of the run to ingest.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use perfpipe_ingest::store::postgres::Placement;
 
-use super::values::choice::{Choice, choice};
+use super::values::{Choice, choice};
 
 /// Where runs are kept.
 #[derive(Debug, Default, Args)]

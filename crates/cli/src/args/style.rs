@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style, Times};
 
 use super::cpu::CoresArgs;
-use super::values::choice::choice;
+use super::values::choice;
 
 /// The sheets that pages are drawn on.
 #[derive(Debug, Clone, Args)]

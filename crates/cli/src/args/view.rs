@@ -1,12 +1,12 @@
-//! Flags on the view of a run.
+//! Flags of views: which seconds, labels and percentiles, and goals for response times.
 
 use clap::Args;
-use perfpipe_analyze::{Phase, View};
+use perfpipe_analyze::{Goal, Phase, View};
 
 use super::cpu::CpuJoinArgs;
-use super::injectors::InjectorsArgs;
-use super::values::choice::choice;
-use super::values::duration;
+use super::reading::InjectorsArgs;
+use super::values::choice;
+use crate::args::values;
 
 /// Flags that select seconds and requests, and the percentiles to compute.
 #[derive(Debug, Args)]
@@ -31,10 +31,10 @@ impl ViewArgs {
 #[command(next_help_heading = "View")]
 pub(crate) struct ScopeArgs {
     /// First second to include, counted from 0: 60, 1:00 or 1m
-    #[arg(long, value_name = "TIME", value_parser = duration::seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, allow_negative_numbers = true)]
     pub(crate) from: Option<u32>,
     /// Last second to include: 90, 1:30 or 1m30s
-    #[arg(long, value_name = "TIME", value_parser = duration::seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, allow_negative_numbers = true)]
     pub(crate) to: Option<u32>,
     /// Include only the seconds of one phase of the load
     #[arg(long, value_parser = choice(&Phase::ALL), conflicts_with_all = ["from", "to"])]
@@ -74,5 +74,24 @@ impl ScopeArgs {
         ]
         .into_iter()
         .filter_map(|(flag, given)| given.then_some(flag))
+    }
+}
+
+/// Goals for response times.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "View")]
+pub(crate) struct GoalArgs {
+    /// Add the percentage of all requests that succeed within a time: 200ms, 1.5s; repeatable
+    #[arg(long, value_name = "TIME", value_parser = Goal::within)]
+    pub(crate) within: Vec<Goal>,
+    /// Add the Apdex for a threshold T (Apdex Technical Specification 1.1): 500ms; repeatable
+    #[arg(long, value_name = "TIME", value_parser = Goal::apdex)]
+    pub(crate) apdex: Vec<Goal>,
+}
+
+impl GoalArgs {
+    /// Returns all goals.
+    pub(crate) fn goals(&self) -> Vec<Goal> {
+        [&self.within[..], &self.apdex].concat()
     }
 }

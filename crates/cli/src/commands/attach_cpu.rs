@@ -14,7 +14,6 @@ use super::ingest::cpu_noted;
 use super::inspect::second;
 use crate::args::{ConfirmArgs, CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunsArgs, StoreArgs};
 use crate::error::CliError;
-use crate::input::readings::cpu_scale;
 use crate::input::runs::{Deed, RunNames, Selection};
 use crate::input::{readings, store, view};
 use crate::output::notes::{self, NoteFacts};
@@ -161,7 +160,7 @@ fn source(args: &AttachArgs) -> Result<SourceOptions> {
     source.cpu_item.clone_from(&args.reading.cpu_item);
     source.cpu_columns.clone_from(&args.reading.cpu_columns);
     source.time_format.clone_from(&args.reading.time_format);
-    source.cpu_scale = cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?;
+    source.cpu_scale = readings::cpu_scale(args.reading.cpu_scale, args.cores.cores)?;
     source.cores = args.cores.cores;
     Ok(source)
 }

@@ -6,9 +6,8 @@ use perfpipe_ingest::series::CpuChoice;
 use perfpipe_ingest::source::{SourceOptions, TimeFormat, read_series};
 
 use crate::args::{AskArgs, ConfirmArgs, RunsArgs, SeriesArgs, StoreArgs};
-use crate::input::readings::series;
 use crate::input::runs::{Deed, Selection};
-use crate::input::store;
+use crate::input::{readings, store};
 use crate::output::note;
 use crate::output::notes::{self, NoteFacts};
 
@@ -47,9 +46,9 @@ pub(crate) struct AttachSeriesArgs {
 
 /// Adds series to a run.
 pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
-    let named = series::all(&args.series, &args.ask)?;
+    let named = readings::all_series(&args.series, &args.ask)?;
     if named.asked.is_empty() {
-        series::refuse_idle(&args.ask)?;
+        readings::refuse_idle_series(&args.ask)?;
     }
     let mut source =
         SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);

@@ -51,9 +51,8 @@ use self::migrate::MigrateArgs;
 use self::rename::RenameArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
-use self::shell::completions::{self, CompletionsArgs};
-use self::shell::help;
-use self::shell::man::{self, ManArgs};
+
+use self::shell::{CompletionsArgs, ManArgs};
 use self::sweep::SweepArgs;
 use self::trend::TrendArgs;
 use self::verify::VerifyArgs;
@@ -95,7 +94,7 @@ impl Cli {
     fn with(wanted: impl Fn(&str) -> bool) -> clap::Command {
         let perfpipe = clap::Command::new("perfpipe").subcommand_required(true).arg_required_else_help(true);
         // The flags of all commands stand behind those of each.
-        help::hide(Flags::augment_args(Command::add_to(perfpipe, wanted)), &["color", "wide", "quiet"])
+        shell::hide(Flags::augment_args(Command::add_to(perfpipe, wanted)), &["color", "wide", "quiet"])
     }
 }
 
@@ -197,7 +196,7 @@ macro_rules! commands {
                 $(if wanted($word) {
                     let command = <$flags>::augment_args(clap::Command::new($word));
                     let command = command.about(concat!($($about),+).trim_start());
-                    perfpipe = perfpipe.subcommand(help::shorten(command));
+                    perfpipe = perfpipe.subcommand(shell::shorten(command));
                 })+
                 perfpipe
             }
@@ -306,7 +305,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Migrate(args) => migrate::run(&args, &store).await,
         Command::Drop(args) => drop::run(&args, &store).await,
         Command::Rename(args) => rename::run(&args, &store).await,
-        Command::Completions(args) => completions::run(&args, &store, Cli::command()),
-        Command::Man(args) => man::run(&args, &store, Cli::command()),
+        Command::Completions(args) => shell::print_completions(&args, &store, Cli::command()),
+        Command::Man(args) => shell::print_man_page(&args, &store, Cli::command()),
     }
 }

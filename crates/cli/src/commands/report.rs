@@ -22,7 +22,7 @@ use crate::args::{
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{self, Selection};
-use crate::input::{idle_flags, left_out, rules, store, view};
+use crate::input::{idle_flags, left_out, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -266,7 +266,7 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
 /// # Errors
 /// If it can't be read, or if a rule compares with a baseline or is about points, which a report does not have.
 fn rules_of(args: &ReportArgs) -> Result<Vec<Rule>> {
-    let rules = args.rules.as_deref().map(rules::of_file).transpose()?.unwrap_or_default();
+    let rules = args.rules.as_deref().map(view::rules_of_file).transpose()?.unwrap_or_default();
     if let Some(rule) = rules.iter().find(|rule| rule.level().is_some()) {
         let problem = format!("{rule}: a report is about runs, and this rule about points");
         return Err(CliError::usage(problem, "Leave the rule to `perfpipe check`.").into());

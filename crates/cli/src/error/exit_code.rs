@@ -2,8 +2,7 @@
 
 use std::error::Error;
 
-use super::causes::chain;
-use super::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
+use super::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed, chain};
 use crate::signals::Interrupted;
 
 /// The exit code for wrong usage.

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use crate::output::sentence;
 
-mod causes;
 mod exit_code;
 mod own;
 mod remedy;
 
-use self::causes::chain;
 pub(crate) use self::exit_code::code;
 use self::exit_code::name;
+use self::own::chain;
 pub(crate) use self::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
 pub(crate) use self::remedy::{of_ingest, with_flags};
 

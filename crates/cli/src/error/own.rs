@@ -1,4 +1,6 @@
-//! The errors of the command itself.
+//! The errors of the command itself, and the causes of an error.
+
+use std::error::Error;
 
 /// What the command itself finds wrong: not the libraries.
 #[derive(Debug, thiserror::Error)]
@@ -59,4 +61,9 @@ pub(crate) struct RunsFailed {
     pub(crate) all: usize,
     /// The largest exit code of the failed runs.
     pub(crate) code: u8,
+}
+
+/// Returns an error and its causes.
+pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }

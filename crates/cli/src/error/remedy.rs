@@ -8,8 +8,7 @@ use perfpipe_ingest::run::RejectReason;
 use perfpipe_ingest::source::TimeUnit;
 use perfpipe_ingest::{Error as Ingest, ErrorKind};
 
-use super::causes::chain;
-use super::own::{BrokenForGood, CliError};
+use super::own::{BrokenForGood, CliError, chain};
 use crate::signals::Interrupted;
 
 /// The remedy for too many rejects.

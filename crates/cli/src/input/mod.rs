@@ -3,11 +3,8 @@
 pub(crate) mod file_names;
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
-pub(crate) mod point_name;
 pub(crate) mod points;
-pub(crate) mod ports;
 pub(crate) mod readings;
-pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod store;
 pub(crate) mod summaries;

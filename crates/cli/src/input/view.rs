@@ -1,13 +1,17 @@
-//! Views from flags, and the reading of runs for them.
+//! Views from flags, rules from a file, and the reading of runs for them.
 
-use anyhow::Result;
-use perfpipe_analyze::{Timeline, View};
-use perfpipe_ingest::Store;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use perfpipe_analyze::{Rule, Timeline, View};
 use perfpipe_ingest::series::{CpuChoice, CpuJoin};
-use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
+use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
+use serde::Deserialize;
 
 use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
-use crate::output::note;
+use crate::error::CliError;
+use crate::input::text_of;
+use crate::output::{line_of, note};
 
 /// Returns how the readings of an export are to be joined.
 pub(crate) fn cpu_choice(args: &CpuJoinArgs) -> CpuChoice {
@@ -79,4 +83,50 @@ pub(crate) async fn count_separately(store: &Store, run: &mut StoredRun, label: 
 /// Computes the timeline of a run for the view in the flags.
 pub(crate) fn timeline(run: &StoredRun, args: &ViewArgs) -> Result<Timeline> {
     Ok(Timeline::new(run, &of(args, &run.info))?)
+}
+
+/// A TOML file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    rules: Vec<toml::Spanned<String>>,
+}
+
+/// Returns the rules of a file.
+pub(crate) fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
+    let text = text_of(path)?;
+    let file: RuleFile = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| line_of(&text, span.start));
+        let problem = format!("{}, line {line}: {}", path.display(), error.message());
+        CliError::usage(problem, "Write it as in: rules = [\"p95 < 200ms\", \"failures < 1%\"]")
+    })?;
+    let read = |rule: &toml::Spanned<String>| {
+        let place = || format!("{}, line {}", path.display(), line_of(&text, rule.span().start));
+        rule.get_ref().parse::<Rule>().with_context(place)
+    };
+    file.rules.iter().map(read).collect()
+}
+
+/// Reads a run, with cells for every label that a rule or a flag names.
+pub(crate) async fn read_by_rules(
+    store: &Store,
+    key: &RunKey,
+    rules: &[Rule],
+    scope: &ScopeArgs,
+) -> Result<StoredRun> {
+    let mut run = read_for_rules(store, key, rules).await?;
+    if let Some(label) = &scope.label {
+        count_separately(store, &mut run, label).await?;
+    }
+    top_level(store, &mut run, scope).await?;
+    Ok(run)
+}
+
+/// Reads a run, with cells for every label that a rule names.
+pub(crate) async fn read_for_rules(store: &Store, key: &RunKey, rules: &[Rule]) -> Result<StoredRun> {
+    let mut run = store.read(key).await?;
+    for label in rules.iter().filter_map(Rule::label) {
+        count_separately(store, &mut run, label).await?;
+    }
+    Ok(run)
 }

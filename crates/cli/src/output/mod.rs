@@ -8,7 +8,6 @@ mod say;
 pub(crate) mod target;
 pub(crate) mod terminal;
 pub(crate) mod unfinished;
-pub(crate) mod written;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-pub(crate) use self::say::{be_quiet, note, print_message, sentence, warn};
+pub(crate) use self::say::{be_quiet, note, print_message, print_written, sentence, warn};
 
 use self::target::{Target, folder_of, keep_rights, refuse_foreign_link};
 use self::unfinished::{Unfinished, go_on, piped};

@@ -12,7 +12,7 @@ use perfpipe_ingest::source::TimeZone;
 use perfpipe_plot::{ColorBy, Page, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::written::print_written;
+use super::say::print_written;
 use super::{Output, write_file};
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 

@@ -5,7 +5,7 @@ use super::run::RunData;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::marks::line::ColumnLine;
+use crate::marks::ColumnLine;
 use crate::output::drawing::Drawing;
 use crate::palette::SOFT;
 use crate::style::ColorBy;

@@ -1,13 +1,9 @@
 //! The charts of a run over time.
 
 pub(crate) mod chart;
-pub(crate) mod colorbar;
-pub(crate) mod cpu;
-pub(crate) mod failures;
 pub(crate) mod load;
 pub(crate) mod reach;
 pub(crate) mod requests;
 pub(crate) mod response;
 pub(crate) mod run;
-pub(crate) mod server;
-pub(crate) mod shared;
+pub(crate) mod series;

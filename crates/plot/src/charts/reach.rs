@@ -4,8 +4,7 @@
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Second, Timeline};
 
-use crate::layout::axis::Axis;
-use crate::layout::ticks::{Steps, Values};
+use crate::layout::axis::{Axis, Steps, Values};
 use crate::text::number::response;
 
 /// A second with less than this share of the requests of the median second does not set the axis.

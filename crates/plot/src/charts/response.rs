@@ -9,8 +9,8 @@ use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::marks::beyond;
-use crate::marks::line::ColumnLine;
+use crate::marks;
+use crate::marks::ColumnLine;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, INK, quantile_color};
 use crate::style::Style;
@@ -143,6 +143,6 @@ impl Chart for ResponseChart<'_> {
         let is_beyond = |column: &&TimeColumn| {
             column.percentiles.iter().flatten().any(|spread| spread.max / self.unit > frame.scale.top())
         };
-        beyond::draw(drawing, frame, columns.iter().filter(is_beyond).map(TimeColumn::middle), INK);
+        marks::draw_arrows(drawing, frame, columns.iter().filter(is_beyond).map(TimeColumn::middle), INK);
     }
 }

@@ -5,8 +5,8 @@ use perfpipe_analyze::{Second, Summary, Timeline};
 use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::Frame;
 use crate::layout::legend::Swatch;
-use crate::marks::line::ColumnLine;
-use crate::marks::stairs::{self, StairStep};
+use crate::marks;
+use crate::marks::{ColumnLine, StairStep};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, ColorScale, NEUTRAL};
 use crate::style::{Style, Times};
@@ -36,7 +36,7 @@ impl<'a> RunData<'a> {
         Self {
             timeline,
             style,
-            clock: (style.times == Times::RunClock)
+            clock: (style.times == Times::Clock)
                 .then(|| RunClock::new(timeline.info.t0_ms, &style.time_zone)),
             columns: RunColumns::new(timeline, columns::width(end - first), by),
             scale: ColorScale::new(
@@ -121,7 +121,7 @@ impl<'a> RunData<'a> {
             (top < bottom).then(|| StairStep { left, right, top, bottom, color: color(column).tint(BAND) })
         };
         let steps: Vec<StairStep> = self.columns.columns.iter().filter_map(step).collect();
-        stairs::draw(drawing, &steps);
+        marks::draw_stairs(drawing, &steps);
         self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.min)), &color);
         self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.max)), &color);
     }

@@ -8,18 +8,18 @@ use crate::output::page::Page;
 use crate::palette::{FAILURE, PAPER};
 use crate::style::{ColorBy, Paper, Style, Times};
 use crate::support::{self, Dice};
-use crate::text::font;
+use crate::text::fonts;
 
 /// The left, top, right and bottom of a text.
 fn bounds(text: &Text) -> [f64; 4] {
-    let width = font::width(&text.text, text.size);
+    let width = fonts::width(&text.text, text.size);
     let lead = match text.anchor {
         Anchor::Start => 0.0,
         Anchor::Middle => 0.5,
         Anchor::End => 1.0,
     };
     let (x, y) = text.at;
-    let half = text.size * font::CAP_HEIGHT / 2.0;
+    let half = text.size * fonts::CAP_HEIGHT / 2.0;
     if text.upwards {
         return [x - half, y - (1.0 - lead) * width, x + half, y + lead * width];
     }
@@ -58,7 +58,7 @@ fn no_text_overlaps_or_leaves_the_page() {
             for color_by in [ColorBy::Load, ColorBy::Cpu, ColorBy::Throughput] {
                 let style = Style { paper, color_by, cpu_max: Some(7200.0), ..Style::default() };
                 assert_tidy(name, &Page::run(&run, &style));
-                let style = style.with_times(Times::RunClock).with_log_scale(true);
+                let style = style.with_times(Times::Clock).with_log_scale(true);
                 assert_tidy(name, &Page::run(&run, &style));
             }
         }

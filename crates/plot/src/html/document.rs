@@ -3,11 +3,9 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest as _, Sha256};
 
-use super::css::STYLE;
-use super::data::packed::{packed, plain};
-use super::data::{DetailData, RunIndex, SeriesData};
+use super::data::{DetailData, RunIndex, SeriesData, packed, plain};
 use super::report::Grouped;
-use super::scripts::{LIVE_SCRIPT, SCRIPT};
+use super::scripts::{LIVE_SCRIPT, SCRIPT, STYLE};
 use crate::error::Result;
 use crate::output::page::Page;
 use crate::output::svg::{escaped, hex};

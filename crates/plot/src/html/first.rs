@@ -8,7 +8,7 @@ use super::document::swatch;
 use super::report::{Grouped, Report};
 use super::table::{Beneath, TableLook};
 use crate::output::svg::escaped;
-use crate::pages::{chosen, footer};
+use crate::pages::footer;
 use crate::text::clock::{minutes, stamp, utc_minute};
 use crate::text::number::{count, measured, percent, response};
 
@@ -33,7 +33,7 @@ pub(super) fn head(title: &str, report: &Report<'_>, runs: &[Grouped<'_>]) -> St
 
 /// Describes what was chosen of the runs, where that is not all.
 fn chosen(runs: &[Grouped<'_>]) -> Vec<String> {
-    let mut words = chosen::chosen(runs.iter().map(|run| (&run.timeline.view, &run.timeline.info)));
+    let mut words = footer::chosen(runs.iter().map(|run| (&run.timeline.view, &run.timeline.info)));
     words.extend(runs.first().into_iter().flat_map(|run| footer::load(&run.timeline.view)));
     words
 }

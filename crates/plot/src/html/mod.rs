@@ -1,12 +1,9 @@
 //! The report as a single HTML file: pages, tables, and interactive charts with their data.
 
-mod css;
 mod data;
 mod document;
 pub(crate) mod figures;
 mod first;
-mod labels;
-mod link;
 pub(crate) mod report;
 mod scripts;
 mod sections;

@@ -1,8 +1,8 @@
-//! The modules of the scripts.
+//! The scripts and the style of the file: the modules of the scripts, joined into one without a bundler, and the style
+//! without what only its authors read.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-use super::link::{Module, linked};
 
 macro_rules! modules {
     ($($path:literal),* $(,)?) => {
@@ -65,13 +65,118 @@ pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
 /// The script of a live page.
 pub(super) static LIVE_SCRIPT: LazyLock<String> = LazyLock::new(|| linked(&MODULES));
 
+/// A module: its path within the folder of scripts, and its text.
+pub(super) type Module = (&'static str, &'static str);
+
+/// Joins modules into one script, each after those that it imports. Comments that take whole lines are left out.
+fn linked(modules: &[Module]) -> String {
+    let texts: BTreeMap<&str, &str> = modules.iter().copied().collect();
+    let mut order = Vec::new();
+    for (path, _) in modules {
+        visit(path, &texts, &mut order);
+    }
+    let bodies: String =
+        order.iter().filter_map(|path| texts.get(path.as_str())).map(|text| body(text)).collect();
+    format!("\"use strict\";\n(() => {{\n{bodies}}})();\n")
+}
+
+/// Adds a module to the order, after its imports. Modules that import each other in a circle stand in the order of their
+/// first visit, which is right for functions, as long as they are called later.
+fn visit(path: &str, texts: &BTreeMap<&str, &str>, order: &mut Vec<String>) {
+    let mut waiting = vec![(path.to_owned(), false)];
+    let mut seen: Vec<String> = order.clone();
+    while let Some((path, imported)) = waiting.pop() {
+        if imported {
+            order.push(path);
+            continue;
+        }
+        if seen.contains(&path) {
+            continue;
+        }
+        seen.push(path.clone());
+        waiting.push((path.clone(), true));
+        let text = texts.get(path.as_str()).copied().unwrap_or_default();
+        waiting.extend(imports(&path, text).into_iter().rev().map(|import| (import, false)));
+    }
+}
+
+/// Returns the paths of the modules that a module imports.
+fn imports(path: &str, text: &str) -> Vec<String> {
+    let from = |line: &str| {
+        line.strip_prefix("import ")?.rsplit_once(" from \"")?.1.strip_suffix("\";").map(str::to_owned)
+    };
+    text.lines().filter_map(from).map(|import| resolved(path, &import)).collect()
+}
+
+/// Returns the path of an import, which is relative to the folder of the module.
+fn resolved(module: &str, import: &str) -> String {
+    let mut parts: Vec<&str> = module.split('/').collect();
+    parts.pop();
+    for part in import.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
+/// Returns a module without imports, the word `export`, comments, indentation and needless ends of lines: the script is a
+/// good part of a small report.
+fn body(text: &str) -> String {
+    let mut within = false;
+    let mut body = String::with_capacity(text.len());
+    for line in text.lines() {
+        let start = line.trim_start();
+        within |= start.starts_with("/*");
+        if within {
+            within = !start.ends_with("*/");
+        } else if !start.is_empty() && !start.starts_with("//") && !line.starts_with("import ") {
+            // No text has an arrow.
+            push_untyped(&mut body, &start.strip_prefix("export ").unwrap_or(start).replace(" => ", "=>"));
+            // Behind these, the end of a line means nothing, since no text goes over several lines, nor behind the end of a
+            // block, which stands alone.
+            if start != "}" && !body.ends_with(['{', ';', ',', '(', '[']) {
+                body.push('\n');
+            }
+        }
+    }
+    body
+}
+
+/// Appends a line without the types of parameters and expressions within it.
+fn push_untyped(body: &mut String, line: &str) {
+    let mut parts = line.split("/** @type ");
+    body.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        body.push_str(part.split_once("*/").map_or(part, |(_, code)| code.trim_start()));
+    }
+}
+
+/// The style of the file.
+pub(super) static STYLE: LazyLock<String> = LazyLock::new(|| tight(include_str!("style.css")));
+
+/// Returns a style without comments, indentation, ends of lines and spaces that mean nothing. A comment takes whole lines,
+/// and a declaration begins its line or stands behind `{ ` or `; `.
+fn tight(css: &str) -> String {
+    let lines = css.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("/*"));
+    lines.map(tight_line).collect()
+}
+
+/// Returns a line with the spaces that part what can't run together.
+fn tight_line(line: &str) -> String {
+    let line =
+        line.replace(" { ", "{").replace(" {", "{").replace("; }", "}").replace("; ", ";").replace(", ", ",");
+    // In a selector, a colon never has a space behind it.
+    line.replace(": ", ":")
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::path::Path;
 
     use super::*;
-    use crate::html::link::imports;
 
     #[test]
     fn every_module_is_in_the_list_and_every_import_is_a_module() {
@@ -114,5 +219,42 @@ mod tests {
             }
         }
         assert!(owners.len() > 60);
+    }
+
+    #[test]
+    fn modules_stand_after_those_that_they_import() {
+        let modules: [Module; 3] = [
+            (
+                "page/main.js",
+                "// Entry.\nimport { b } from \"../data/b.js\";\nimport { a } from \"../data/a.js\";\n\nb(a);\n",
+            ),
+            (
+                "data/b.js",
+                "import { a } from \"./a.js\";\n/** Says\n * b. */\nexport function b(/** @type {number} */ x) {\n  if (x) {\n    // Twice.\n    return a + /** @type {any} */ (x);\n  }\n}\n",
+            ),
+            ("data/a.js", "/** One. */\nexport const a = 1;\n"),
+        ];
+        let script =
+            "\"use strict\";\n(() => {\nconst a = 1;function b(x) {if (x) {return a + (x);}}b(a);})();\n";
+        assert_eq!(linked(&modules), script);
+    }
+
+    #[test]
+    fn style_is_tight() {
+        let css = "/* Said. */\n\n:root {\n  --paper: light-dark(#fff, #16191d);\n}\n\
+            .a b:hover, td { width: calc(100% - 7px); margin: 0 auto; }\n@media print {\n  /* One. */\n  p { gap: 0; }\n}\n";
+        let expected = ":root{--paper:light-dark(#fff,#16191d);}.a b:hover,td{width:calc(100% - 7px);margin:0 auto}\
+            @media print{p{gap:0}}";
+        assert_eq!(tight(css), expected);
+    }
+
+    #[test]
+    fn comments_of_the_style_take_whole_lines() {
+        for line in
+            include_str!("style.css").lines().filter(|line| line.contains("/*") || line.contains("*/"))
+        {
+            let line = line.trim();
+            assert!(line.starts_with("/*") && line.ends_with("*/"), "{line}");
+        }
     }
 }

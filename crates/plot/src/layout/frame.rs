@@ -1,11 +1,11 @@
 //! The frame of a chart: the mapping from data to the page, the grid, and the labels of the axes.
 
 use super::axis::{Axis, LABEL, Scale};
-use super::ticks;
+use crate::layout::axis;
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
 use crate::palette::{FRAME, GRID, PAPER, SOFT};
 use crate::text::clock::{RunClock, TimeFormat};
-use crate::text::font;
+use crate::text::fonts;
 
 /// The size of a notice in place of data, in points.
 const NOTICE: f64 = 10.0;
@@ -56,17 +56,17 @@ impl TimeAxis {
             Some(clock) => TimeFormat::of_clock(clock, step),
             None => TimeFormat::of(end, step),
         };
-        let label_width = |step| font::width(&format(step).label(end), LABEL) + LABEL_SPACE;
-        let loose = ticks::time_step(end - start, room / label_width(1).max(40.0));
+        let label_width = |step| fonts::width(&format(step).label(end), LABEL) + LABEL_SPACE;
+        let loose = axis::time_step(end - start, room / label_width(1).max(40.0));
         Self { start, end, step: loose, format: format(loose) }
     }
 
     /// Creates an axis of loads from 0 to `max` threads, `room` points wide.
     pub(crate) fn of_load(max: f64, room: f64) -> Self {
-        let widest = font::width(&TimeFormat::Threads.label(max), LABEL) + LABEL_SPACE;
+        let widest = fonts::width(&TimeFormat::Threads.label(max), LABEL) + LABEL_SPACE;
         let count = (room / widest.max(40.0)) as u32;
-        let values = ticks::Values::up_to(max, count.clamp(1, 10), ticks::Steps::Whole);
-        let end = ticks::with_room(1.0, max);
+        let values = axis::Values::up_to(max, count.clamp(1, 10), axis::Steps::Whole);
+        let end = axis::with_room(1.0, max);
         Self { start: 0.0, end, step: values.step.max(1.0) as u32, format: TimeFormat::Threads }
     }
 
@@ -95,7 +95,7 @@ impl TimeAxis {
         let origin = self.format.origin();
         // Places are labelled on their own.
         let end = if self.format == TimeFormat::Places { f64::NEG_INFINITY } else { self.end };
-        ticks::multiples(origin + self.start, origin + end, self.step).map(move |tick| tick - origin)
+        axis::multiples(origin + self.start, origin + end, self.step).map(move |tick| tick - origin)
     }
 }
 
@@ -178,7 +178,7 @@ impl Frame {
     pub(crate) fn notice(&self, drawing: &mut Drawing, words: &str) {
         let Rect { left, top, right, bottom } = self.area;
         let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
-        let half = font::width(words, NOTICE) / 2.0 + 6.0;
+        let half = fonts::width(words, NOTICE) / 2.0 + 6.0;
         drawing.rect((x - half, y - NOTICE), (x + half, y + NOTICE), PAPER);
         drawing.text(Text::new(words, (x, y), NOTICE, Anchor::Middle, SOFT));
     }

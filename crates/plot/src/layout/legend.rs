@@ -1,11 +1,11 @@
 //! The heading of a chart and the key to its colours, on the same line or below it.
 
-use super::dashes;
 use super::frame::Rect;
+use crate::marks;
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{Color, INK, SOFT, STEPS};
 use crate::style::Palette;
-use crate::text::font;
+use crate::text::fonts;
 
 /// The size of the heading, in points.
 const HEADING: f64 = 10.0;
@@ -46,7 +46,7 @@ impl Entry {
     }
 
     fn width(&self) -> f64 {
-        SWATCH + GAPS.0 + font::width(&self.text, SIZE)
+        SWATCH + GAPS.0 + fonts::width(&self.text, SIZE)
     }
 }
 
@@ -84,14 +84,14 @@ impl Legend {
         }
         for (note, above) in self.notes.iter().rev().zip(0..) {
             let y = area.bottom - 6.0 - ROW / 2.0 + 1.5 - ROW * f64::from(above);
-            let note = font::fitted(note, SIZE, area.width());
+            let note = fonts::fitted(note, SIZE, area.width());
             drawing.text(Text::new(&note, (area.left, y), SIZE, Anchor::Start, SOFT));
         }
     }
 
     /// Returns true if heading and key fit side by side.
     fn shares_a_line(&self, width: f64) -> bool {
-        row_width(&self.entries) + font::width(&self.heading, HEADING) + 2.0 * GAPS.1 <= width
+        row_width(&self.entries) + fonts::width(&self.heading, HEADING) + 2.0 * GAPS.1 <= width
     }
 
     /// Returns the entries divided into lines.
@@ -118,7 +118,7 @@ fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
     match entry.swatch {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
         Swatch::Line(color, width) => drawing.line(vec![(x, y), (x + SWATCH, y)], width, color),
-        Swatch::Dashes(color, width) => dashes::draw(drawing, &[(x, y), (x + SWATCH, y)], width, color),
+        Swatch::Dashes(color, width) => marks::draw_dashes(drawing, &[(x, y), (x + SWATCH, y)], width, color),
         Swatch::ScaleBar(palette) => draw_scale(drawing, palette, middle, (y, 3.5)),
         Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
     }

@@ -4,10 +4,9 @@ use perfpipe_analyze::{Phase, Timeline};
 
 use super::axis::Scale;
 use super::frame::{Frame, Rect, TimeAxis};
-use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{PageFigure, PagePart};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, Text};
 use crate::palette::{Color, SOFT};
-use crate::text::font;
+use crate::text::fonts;
 use crate::text::number::count;
 
 /// The height of the band, the gap below it, and the size of its labels, in points.
@@ -61,7 +60,7 @@ impl PhaseBand {
         for Stage { phase, start, end } in &self.0 {
             let (left, right) = (frame.x(*start), frame.x(*end));
             drawing.rect((left, frame.area.top), (right, frame.area.bottom), strong(*phase));
-            if font::width(phase.name(), SIZE) + 4.0 <= right - left {
+            if fonts::width(phase.name(), SIZE) + 4.0 <= right - left {
                 let place = ((left + right) / 2.0, (frame.area.top + frame.area.bottom) / 2.0);
                 drawing.text(Text::new(phase.name(), place, SIZE, Anchor::Middle, SOFT));
             }

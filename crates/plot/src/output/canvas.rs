@@ -1,9 +1,8 @@
 //! The grid that pages are written on, and the drawing of their shapes onto it.
 
-use super::drawing::{Anchor, Drawing, Point, Shape, Text};
-use super::part::PagePart;
+use super::drawing::{Anchor, Drawing, PagePart, Point, Shape, Text};
 use crate::palette::Color;
-use crate::text::font;
+use crate::text::fonts;
 
 /// The number of units in a point. Places are whole units, so that files are short.
 pub(crate) const UNITS: f64 = 100.0;
@@ -95,7 +94,7 @@ pub(super) fn size((width, height): (f64, f64)) -> (u32, u32) {
 
 /// Returns the distance from a text's place down to its baseline, for a size of the text.
 pub(super) fn drop(size: f64) -> f64 {
-    font::CAP_HEIGHT / 2.0 * size
+    fonts::CAP_HEIGHT / 2.0 * size
 }
 
 /// Returns the part of a text that is to the left of its place, as a share of its width.

@@ -1,6 +1,5 @@
-//! The shapes and texts of a page, laid out in points.
+//! Pages: their shapes and texts, laid out in points, in parts for readers that do not see them.
 
-use super::part::PagePart;
 use crate::palette::Color;
 use crate::text::fonts::Fonts;
 
@@ -143,4 +142,36 @@ impl Drawing {
 /// Returns the radius of a dot in a line of this width, in points.
 pub(crate) fn dot_radius(width: f64) -> f64 {
     (width * 1.05).max(1.2)
+}
+
+/// A part of a page, to which the shapes that follow belong.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PagePart {
+    /// The title.
+    Heading,
+    /// A line of text.
+    Paragraph,
+    /// A line at the foot of the page, to be read after all others.
+    Foot,
+    /// A chart or its key.
+    Figure(PageFigure),
+    /// Lines and the like that say nothing.
+    Decoration,
+}
+
+/// A chart or its key, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PageFigure {
+    /// Its heading, for a list of contents.
+    pub(crate) name: String,
+    /// What it shows, with the figures that matter.
+    pub(crate) alt: String,
+    /// The upper edge on the page, in points.
+    pub(crate) top: f64,
+}
+
+impl PageFigure {
+    pub(crate) fn new(name: &str, alt: String, top: f64) -> Self {
+        Self { name: name.to_owned(), alt, top }
+    }
 }

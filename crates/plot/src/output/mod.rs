@@ -3,7 +3,6 @@
 pub(crate) mod canvas;
 pub(crate) mod drawing;
 pub(crate) mod page;
-pub(crate) mod part;
 pub(crate) mod pdf;
 pub(crate) mod plotters;
 pub(crate) mod png;

@@ -12,13 +12,12 @@ use krilla::text::{Font, GlyphId, KrillaGlyph};
 use krilla::{Document, SerializeSettings};
 
 use super::canvas::{self, GridPoint, Surface, UNITS};
-use super::drawing::Text;
+use super::drawing::{PagePart, Text};
 use super::page::Page;
-use super::part::PagePart;
 use super::tags::{self, LANGUAGE, Structure};
 use crate::error::{Error, Result};
 use crate::palette::Color;
-use crate::text::font;
+use crate::text::fonts;
 use crate::text::fonts::{Fonts, GlyphRun};
 
 /// The program and its version, as the tool that made a document.
@@ -88,7 +87,7 @@ fn write_page(document: &mut Document, page: &Page) -> Result<Vec<(PagePart, Ide
 
 /// Reads the shipped font, and those for other characters.
 fn read_fonts(fonts: &Fonts) -> Result<(Font, Vec<Option<Font>>)> {
-    let shipped = Font::new(font::BYTES.into(), 0)
+    let shipped = Font::new(fonts::BYTES.into(), 0)
         .ok_or_else(|| Error::Pdf("the built-in font can't be read. Build perfpipe again.".to_owned()))?;
     let read = |(bytes, index): (std::sync::Arc<Vec<u8>>, u32)| Font::new(bytes.into(), index);
     Ok((shipped, fonts.0.iter().map(|font| read(font.file())).collect()))
@@ -177,7 +176,7 @@ fn turned(upwards: bool, place: GridPoint) -> Transform {
 }
 
 fn glyphs(stretch: &GlyphRun) -> Vec<KrillaGlyph> {
-    let glyph = |(glyph, range): &(font::Glyph, std::ops::Range<usize>)| KrillaGlyph {
+    let glyph = |(glyph, range): &(fonts::Glyph, std::ops::Range<usize>)| KrillaGlyph {
         glyph_id: GlyphId::new(glyph.id),
         text_range: range.clone(),
         x_advance: glyph.advance as f32,

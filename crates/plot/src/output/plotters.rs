@@ -15,7 +15,7 @@ use super::canvas::Grid;
 use super::drawing::{Anchor, Shape, Text};
 use super::page::Page;
 use crate::palette::Color;
-use crate::text::font;
+use crate::text::fonts;
 
 impl Page {
     /// Draws the page onto an area of any plotters backend, as wide as the area is.
@@ -108,7 +108,7 @@ fn style(text: &Text, grid: &Grid) -> TextStyle<'static> {
     };
     let turn = if text.upwards { FontTransform::Rotate270 } else { FontTransform::None };
     TextStyle {
-        font: (font::FAMILY, grid.scaled(text.size)).into_font().transform(turn),
+        font: (fonts::FAMILY, grid.scaled(text.size)).into_font().transform(turn),
         color: rgba(text.color, 1.0).to_backend_color(),
         pos: Pos::new(h_pos, VPos::Center),
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::canvas::{self, GridPoint, Surface, UNITS};
 use super::drawing::{Anchor, Drawing, Text};
 use crate::palette::Color;
-use crate::text::font;
+use crate::text::fonts;
 
 /// Returns the document of a page.
 pub(super) fn document(drawing: &Drawing, title: &str) -> String {
@@ -24,7 +24,7 @@ fn begin(out: &mut String, points: (f64, f64), title: &str) {
         out,
         format_args!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" "),
     );
-    put(out, format_args!("viewBox=\"0 0 {width} {height}\" font-family=\"{}\" ", font::STACK));
+    put(out, format_args!("viewBox=\"0 0 {width} {height}\" font-family=\"{}\" ", fonts::STACK));
     put(out, format_args!("role=\"img\" xml:space=\"preserve\" "));
     put(out, format_args!("stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"));
     put(out, format_args!("<title>{}</title>\n", escaped(title)));

@@ -9,7 +9,7 @@ use krilla::tagging::{
     Artifact, ArtifactType, ContentTag, Identifier, SpanTag, Tag, TagGroup, TagKind, TagTree,
 };
 
-use super::part::{PageFigure, PagePart};
+use super::drawing::{PageFigure, PagePart};
 
 /// The language of a page's own words.
 pub(super) const LANGUAGE: &str = "en";
@@ -59,7 +59,7 @@ fn tag(part: PagePart, title: &str) -> Option<TagKind> {
     Some(match part {
         PagePart::Heading => Tag::Hn(NonZeroU16::MIN, Some(title.to_owned())).into(),
         PagePart::Paragraph | PagePart::Foot => Tag::P.into(),
-        PagePart::Figure(figure) => Tag::PageFigure(Some(figure.alt)).into(),
+        PagePart::Figure(figure) => Tag::Figure(Some(figure.alt)).into(),
         PagePart::Decoration => return None,
     })
 }

@@ -1,13 +1,13 @@
 //! The page of the changes from one side of a comparison to another: each figure's change with its interval.
 
-use perfpipe_analyze::{Change, Direction, Measure, Noise, Outcome, PagePart};
+use perfpipe_analyze::{Change, Direction, Measure, Noise, Outcome, Part};
 
 use super::sheet::PageTexts;
-use crate::charts::shared::ScaledSeries;
+use crate::charts::series::ScaledSeries;
+use crate::layout::axis::{Steps, Values};
 use crate::layout::frame::Rect;
-use crate::layout::ticks::{Steps, Values};
-use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{self, PageFigure};
+use crate::output::drawing;
+use crate::output::drawing::{Anchor, Drawing, PageFigure, Text};
 use crate::palette::{Color, FRAME, GRID, INK, SOFT};
 use crate::style::Style;
 use crate::text::fonts::Fonts;
@@ -43,7 +43,7 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
     let footer = facts(changes);
     let room = PageTexts { title, chosen: &[], subtitle: &subtitle, footer: &footer }.draw(&mut drawing);
     let alt = alt(names, changes);
-    drawing.begin(part::PagePart::Figure(PageFigure::new("Changes", alt, room.top)));
+    drawing.begin(drawing::PagePart::Figure(PageFigure::new("Changes", alt, room.top)));
     let chart = Rect { left: room.left + COLUMNS.0, right: room.right - COLUMNS.1, ..room };
     let values = Values::up_to(reach(changes), 3, Steps::Any);
     let plot = Plot { chart, values, fonts: style.fonts() };
@@ -142,10 +142,10 @@ impl Plot {
     /// Draws the changes of a part of the run from `top` down. Returns the end.
     fn rows(&self, drawing: &mut Drawing, rows: &[&Change], top: f64, (a, b): (&str, &str)) -> f64 {
         let heading = match rows.first().map(|change| change.part) {
-            Some(PagePart::Hold) => "Hold",
-            Some(PagePart::Ramp) => "Ramp",
-            Some(PagePart::Tail) => "Tail",
-            Some(PagePart::Window) => "Chosen seconds",
+            Some(Part::Hold) => "Hold",
+            Some(Part::Ramp) => "Ramp",
+            Some(Part::Tail) => "Tail",
+            Some(Part::Window) => "Chosen seconds",
             _ => "Whole run",
         };
         let left = self.chart.left - COLUMNS.0;

@@ -2,22 +2,21 @@
 
 use perfpipe_analyze::Timeline;
 
-use super::chosen::chosen;
+use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::reach::Reach;
 use crate::charts::response::log_words;
-use crate::charts::shared::SharedSeries;
+use crate::charts::series::SharedSeries;
 use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
-use crate::layout::axis::Axis;
+use crate::layout::axis::{Axis, Steps, Values};
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::phase_band::PhaseBand;
-use crate::layout::ticks::{Steps, Values};
-use crate::marks::beyond;
-use crate::marks::line::ColumnLine;
+use crate::marks;
+use crate::marks::ColumnLine;
 use crate::output::drawing::Drawing;
+use crate::pages::footer;
 use crate::palette::{Color, series_color};
 use crate::style::{ColorBy, Style};
 use crate::text::clock::duration;
@@ -86,7 +85,7 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
     let time = TimeAxis::new((f64::from(first), f64::from(end)), column.width(), None);
-    stack::draw(&mut drawing, &charts, column, time, &PhaseBand::none());
+    sheet::draw(&mut drawing, &charts, column, time, &PhaseBand::none());
     drawing
 }
 
@@ -226,7 +225,7 @@ impl Chart for PairChart<'_> {
             let columns = side.columns.columns.iter();
             let is_beyond =
                 |column: &&TimeColumn| values(column).is_some_and(|spread| spread.max > frame.scale.top());
-            beyond::draw(drawing, frame, columns.filter(is_beyond).map(TimeColumn::middle), side.color);
+            marks::draw_arrows(drawing, frame, columns.filter(is_beyond).map(TimeColumn::middle), side.color);
         }
     }
 }

@@ -48,7 +48,7 @@ impl Page {
     pub fn levels(test: &str, levels: &[Level], by: SweepBy, style: &Style) -> Self {
         let names: BTreeSet<&str> = levels.iter().map(|level| level.framework.as_str()).collect();
         let title = Text::clean(&format!("{} {test} {}", some_of(&names), by_words(by)));
-        Self::new(levels::overview::draw(levels, by, style, &title), title, None)
+        Self::new(levels::draw_overview(levels, by, style, &title), title, None)
     }
 
     /// Creates the page of one framework and tool of a sweep of load tools' points, in portrait format: latencies beside
@@ -68,7 +68,7 @@ impl Page {
     pub fn level_details(test: &str, levels: &[Level], by: SweepBy, style: &Style) -> Self {
         let names: BTreeSet<&str> = levels.iter().map(|level| level.framework.as_str()).collect();
         let title = Text::clean(&format!("{} {test} {}: details", some_of(&names), by_words(by)));
-        Self::new(levels::single::draw(levels, by, style, &title), title, None)
+        Self::new(levels::draw_single(levels, by, style, &title), title, None)
     }
 
     /// Creates the page of one test, in landscape format: the frameworks' successes per second, drawn over each other,

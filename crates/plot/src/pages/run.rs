@@ -2,28 +2,26 @@
 
 use perfpipe_analyze::Timeline;
 
-use super::chosen::chosen;
+use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use super::{footer, stack};
-use crate::charts::chart::Chart;
-use crate::charts::colorbar::ColorBar;
-use crate::charts::cpu::CpuChart;
-use crate::charts::failures::FailuresChart;
+use crate::charts::chart::{Chart, ColorBar};
 use crate::charts::load::LoadChart;
-use crate::charts::requests::RequestsChart;
+use crate::charts::requests::{FailuresChart, RequestsChart};
 use crate::charts::response::ResponseChart;
 use crate::charts::run::RunData;
-use crate::charts::server;
+use crate::charts::series;
+use crate::charts::series::CpuChart;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
+use crate::pages::footer;
 use crate::style::Style;
 
 /// Returns the charts, from top to bottom.
 fn charts<'a>(run: &'a RunData<'a>) -> Vec<Box<dyn Chart + 'a>> {
     let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(RequestsChart(run)), Box::new(CpuChart(run))];
     charts.extend(LoadChart::new(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
-    charts.extend(server::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
+    charts.extend(series::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
     charts.push(Box::new(ResponseChart::new(run)));
     if run.summary().failures > 0 {
         charts.push(Box::new(FailuresChart(run)));
@@ -52,7 +50,7 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
         ..room
     };
     let time = TimeAxis::new(run.columns.span, column.width(), run.clock);
-    stack::draw(&mut drawing, &charts, column, time, &phases);
+    sheet::draw(&mut drawing, &charts, column, time, &phases);
     if let Some(bar) = bar {
         bar.draw(&mut drawing, bar_area(&charts, column.rows(column.top + phases.height(), column.bottom)));
     }
@@ -62,5 +60,5 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
 /// Returns the area from the first chart's frame to the last one's, for the colour bar.
 fn bar_area(charts: &[Box<dyn Chart + '_>], column: Rect) -> Rect {
     let above = charts.first().map_or(0.0, |chart| chart.legend().height(column.width()));
-    column.rows(column.top + above, column.bottom - stack::BELOW)
+    column.rows(column.top + above, column.bottom - sheet::BELOW)
 }

@@ -1,8 +1,10 @@
-//! The texts around the charts of a page: title and figures above, facts below.
+//! The texts around the charts of a page, and the charts between them, one below the other over a common axis.
 
-use crate::layout::frame::Rect;
-use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::PagePart;
+use crate::charts::chart;
+use crate::charts::chart::{Chart, Height, TIME_LABELS};
+use crate::layout::frame::{Rect, TimeAxis};
+use crate::layout::phase_band::PhaseBand;
+use crate::output::drawing::{Anchor, Drawing, PagePart, Text};
 use crate::palette::{GRID, INK, SOFT};
 use crate::text::fonts::Fonts;
 
@@ -15,7 +17,7 @@ const SUBTITLE: f64 = 12.0;
 /// The distance between the lines of the footer, in points.
 const LEADING: f64 = 10.0;
 /// The least room for labels to the left of charts, in points.
-pub(crate) const LEAST_LABEL: f64 = 14.0;
+pub(super) const LEAST_LABEL: f64 = 14.0;
 
 /// The texts of a page.
 pub(crate) struct PageTexts<'a> {
@@ -23,7 +25,7 @@ pub(crate) struct PageTexts<'a> {
     /// What was chosen of the runs, wrapped between choices.
     pub(crate) chosen: &'a [String],
     /// The most important figures, each of these on a line.
-    pub(crate) subtitle: &'a [Vec<String>],
+    pub(super) subtitle: &'a [Vec<String>],
     /// Further facts, wrapped between facts.
     pub(crate) footer: &'a [String],
 }
@@ -76,6 +78,60 @@ fn wrapped(parts: &[String], fonts: &Fonts, size: f64, room: f64) -> Vec<String>
         }
     }
     lines
+}
+
+/// The gap between a chart's time labels and the next heading, in points.
+const GAP: f64 = 9.0;
+/// The height of the time axis' title, in points.
+const TIME_TITLE: f64 = 12.0;
+/// The room below the last chart's frame, in points.
+pub(crate) const BELOW: f64 = TIME_LABELS + TIME_TITLE;
+
+/// Draws charts one below the other, over a common axis.
+pub(crate) fn draw(
+    drawing: &mut Drawing,
+    charts: &[Box<dyn Chart + '_>],
+    column: Rect,
+    time: TimeAxis,
+    phases: &PhaseBand,
+) {
+    phases.draw(drawing, column, time);
+    let column = column.rows(column.top + phases.height(), column.bottom);
+    let mut top = column.top;
+    let mut last = None;
+    for (chart, height) in charts.iter().zip(heights(charts, column)) {
+        top += chart.legend().height(column.width());
+        let area = column.rows(top, top + height);
+        last = Some(chart::draw(chart.as_ref(), drawing, area, time, phases));
+        top = area.bottom + below(chart.as_ref());
+    }
+    if let Some(frame) = last {
+        frame.time_title(drawing);
+    }
+}
+
+/// Returns the room below a chart's frame, in points.
+fn below(chart: &dyn Chart) -> f64 {
+    GAP + if chart.has_time_labels() { TIME_LABELS } else { 0.0 }
+}
+
+/// Returns the heights of the charts' frames that make the charts fill `column`, in points.
+fn heights(charts: &[Box<dyn Chart + '_>], column: Rect) -> Vec<f64> {
+    let legends: f64 = charts.iter().map(|chart| chart.legend().height(column.width())).sum();
+    let gaps: f64 = charts.iter().map(|chart| below(chart.as_ref())).sum::<f64>() - GAP + TIME_TITLE;
+    let (mut fixed, mut shares) = (0.0, 0.0);
+    for chart in charts {
+        match chart.height() {
+            Height::Fixed(points) => fixed += points,
+            Height::Share(share) => shares += share,
+        }
+    }
+    let free = column.height() - legends - gaps - fixed;
+    let height = |wanted| match wanted {
+        Height::Fixed(points) => points,
+        Height::Share(share) => free * share / shares,
+    };
+    charts.iter().map(|chart| height(chart.height())).collect()
 }
 
 #[cfg(test)]

@@ -4,17 +4,16 @@ use perfpipe_analyze::Sweep;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::sweep::{Growth, LoadStep};
 
-use super::chosen::chosen;
+use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::response::log_words;
-use crate::layout::axis::Axis;
+use crate::layout::axis::{Axis, Steps, Values};
 use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::phase_band::PhaseBand;
-use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Drawing, Point, dot_radius};
+use crate::pages::footer;
 use crate::palette::{Color, FRAME, INK, quantile_color, series_color};
 use crate::style::Style;
 use crate::text::number::{LONG_MS, measured, response, trimmed};
@@ -43,7 +42,7 @@ pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
     let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
     let most = greatest(sweep, |step| Some(step.load_max)).unwrap_or(1.0);
     let axis = TimeAxis::of_load(most, column.width());
-    stack::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
+    sheet::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
     drawing
 }
 

@@ -3,20 +3,18 @@
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Direction, LevelChange, Measure, Trend, Trends};
 
-use super::chosen::chosen;
+use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use super::stack;
 use crate::charts::chart::{Chart, Height, TIME_LABELS};
 use crate::charts::response::log_words;
-use crate::layout::axis::{Axis, LABEL, Scale};
+use crate::layout::axis::{Axis, LABEL, Scale, Steps, Values};
 use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::phase_band::PhaseBand;
-use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Anchor, Drawing, Text, dot_radius};
 use crate::palette::{Color, INK, SOFT, quantile_color, series_color};
 use crate::style::Style;
-use crate::text::font;
+use crate::text::fonts;
 use crate::text::fonts::Fonts;
 use crate::text::number::{LONG_MS, grouped, measured, trimmed};
 
@@ -47,11 +45,11 @@ pub(crate) fn draw(trends: &Trends, style: &Style, title: &str) -> Drawing {
     let left = room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP;
     let column = Rect { left, bottom: room.bottom - name_room(trends, &drawing.fonts), ..room };
     let axis = TimeAxis::of_places(trends.versions.len());
-    stack::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
+    sheet::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
     names(
         &mut drawing,
         trends,
-        Rect { top: column.bottom - stack::BELOW + TIME_LABELS, bottom: room.bottom, ..column },
+        Rect { top: column.bottom - sheet::BELOW + TIME_LABELS, bottom: room.bottom, ..column },
         axis,
     );
     drawing
@@ -188,7 +186,7 @@ impl<'a> VersionChart<'a> {
         };
         let name = if self.lines.len() > 1 { format!("{} ", line.name) } else { String::new() };
         let text = format!("{name}{size} ({})", change.outcome.name());
-        let is_left = x + font::width(&text, LABEL) + 4.0 > frame.area.right;
+        let is_left = x + fonts::width(&text, LABEL) + 4.0 > frame.area.right;
         let (anchor, place) = if is_left { (Anchor::End, x - 3.0) } else { (Anchor::Start, x + 3.0) };
         drawing.text(Text::new(&text, (place, frame.area.top + 7.0), LABEL, anchor, color));
     }

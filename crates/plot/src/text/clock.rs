@@ -97,7 +97,7 @@ pub(crate) enum TimeFormat {
     /// Hours and minutes, as in 6:00.
     Hours,
     /// The time of day, to minutes or to seconds.
-    RunClock(RunClock, &'static str),
+    Clock(RunClock, &'static str),
     /// Numbers of threads, for an axis of load.
     Threads,
     /// Places of versions or levels, which are labelled on their own.
@@ -116,7 +116,7 @@ impl TimeFormat {
 
     /// Returns the format of times of day for an axis that has a tick every `step` seconds.
     pub(crate) fn of_clock(clock: RunClock, step: u32) -> Self {
-        Self::RunClock(
+        Self::Clock(
             clock,
             match step {
                 step if step < 60 => "%H:%M:%S",
@@ -132,7 +132,7 @@ impl TimeFormat {
             Self::Seconds => "Time since start (s)".to_owned(),
             Self::Minutes => "Time since start (min:s)".to_owned(),
             Self::Hours => "Time since start (h:min)".to_owned(),
-            Self::RunClock(clock, _) => clock.title(span),
+            Self::Clock(clock, _) => clock.title(span),
             Self::Threads => "Load (active threads)".to_owned(),
             Self::Places => String::new(),
         }
@@ -141,7 +141,7 @@ impl TimeFormat {
     /// Returns the value at the start of the axis' count, of which ticks are multiples.
     pub(crate) fn origin(self) -> f64 {
         match self {
-            Self::RunClock(clock, _) => clock.start(),
+            Self::Clock(clock, _) => clock.start(),
             _ => 0.0,
         }
     }
@@ -153,7 +153,7 @@ impl TimeFormat {
             Self::Seconds => seconds.to_string(),
             Self::Minutes => format!("{}:{:02}", seconds / 60, seconds % 60),
             Self::Hours => format!("{}:{:02}", seconds / 3600, seconds / 60 % 60),
-            Self::RunClock(clock, format) => clock.format(value, format).unwrap_or_else(|| stamp(seconds)),
+            Self::Clock(clock, format) => clock.format(value, format).unwrap_or_else(|| stamp(seconds)),
             Self::Threads => crate::text::number::count(seconds.into()),
             Self::Places => String::new(),
         }

@@ -1,6 +1,5 @@
 //! The texts on pages: numbers, times, and the font.
 
 pub(crate) mod clock;
-pub(crate) mod font;
 pub(crate) mod fonts;
 pub(crate) mod number;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
+use crate::diagnose::noise;
+use crate::diagnose::noise::{SURPRISE, contrast};
 use crate::diagnose::seconds::{RuleSecond, requests, span};
 use crate::format::{counted, one_line};
 use crate::view::phases::Span;
@@ -93,7 +94,7 @@ fn steady(
 ) -> Option<Finding> {
     let others = || rows.iter().zip(burst).filter(|(_, burst)| !**burst).map(|(row, _)| row);
     let (failed, sent) = sums(others());
-    let (least, most) = chance::share(failed, sent);
+    let (least, most) = noise::share_interval(failed, sent);
     if share < STEADY || least < STEADY {
         return None;
     }

@@ -1,12 +1,13 @@
 //! Injectors that send fewer or more requests per thread than the others, or at other times.
 
-use crate::diagnose::chance::{SURPRISE, surprise};
+use super::clocks::Sender;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
+use crate::diagnose::noise::{SURPRISE, surprise};
+use crate::diagnose::rules::clocks;
 use crate::diagnose::seconds::span;
-use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
-use crate::stats::median::upper_median;
+use crate::stats::percentile::upper_median;
 use crate::view::phases::Span;
 
 /// The least difference of an injector's requests per thread from the others', as a share.
@@ -17,7 +18,7 @@ const SHIFT: u32 = 3;
 /// Compares each injector with the others.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     let Some(window) = span(facts.body()) else { return Ok(Vec::new()) };
-    let mut injectors = senders::gather(facts.run, window)?;
+    let mut injectors = clocks::gather_senders(facts.run, window)?;
     injectors.retain(|injector| !facts.clocks.of.iter().any(|name| name == injector.name));
     let mut findings = Vec::new();
     for (at, injector) in injectors.iter().enumerate() {

@@ -1,12 +1,11 @@
 //! The rules of a diagnosis, one per file.
 
+pub(super) mod capacity;
 pub(super) mod clocks;
-pub(super) mod cpu;
 pub(super) mod failures;
 pub(super) mod injectors;
 pub(super) mod littles_law;
 pub(super) mod queue;
-pub(super) mod saturation;
 pub(super) mod shifts;
 pub(super) mod slow_tail;
 pub(super) mod stalls;

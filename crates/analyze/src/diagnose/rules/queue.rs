@@ -1,8 +1,8 @@
 //! A queue that grows over the whole run: requests come faster than they are answered.
 
-use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
+use crate::diagnose::noise::SURPRISE;
 use crate::diagnose::seconds::{RuleSecond, requests, span};
 use crate::stats::stretch::Sums;
 use crate::view::phases::Span;
@@ -23,7 +23,8 @@ const DISTANCE: usize = 50;
 /// explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<Finding> {
     let is_calm = |row: &&RuleSecond| !without.iter().any(|span| span.holds(row.second));
-    let rows: Vec<&RuleSecond> = facts.body().iter().filter(is_calm).filter(|row| requests(row) > 0.0).collect();
+    let rows: Vec<&RuleSecond> =
+        facts.body().iter().filter(is_calm).filter(|row| requests(row) > 0.0).collect();
     let whole = Queue::of(&rows).map(|queue| (0, queue));
     let (before, queue) = whole.or_else(|| {
         let at = step_of_rate(&rows)?;

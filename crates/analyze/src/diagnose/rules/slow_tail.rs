@@ -2,9 +2,9 @@
 
 use perfpipe_ingest::counts::Cell;
 
-use crate::diagnose::chance::{SURPRISE, contrast, variance_ratio};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
+use crate::diagnose::noise::{SURPRISE, contrast, variance_ratio};
 use crate::diagnose::seconds::{RuleSecond, span};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;

@@ -2,14 +2,13 @@
 //! for an answer; or, if threads think or requests are sent at their own pace, the requests of some seconds waited
 //! long.
 
-use crate::diagnose::chance::{SURPRISE, surprise};
-use crate::diagnose::expected::{self, ExpectedSecond};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
-use crate::diagnose::waits::{self, UsualTimes, Waits};
+use crate::diagnose::noise::{SURPRISE, surprise};
+use crate::diagnose::waits::{self, ExpectedSecond, UsualTimes, Waits};
 use crate::error::Result;
 use crate::format::figure;
-use crate::stats::median::upper_median;
+use crate::stats::percentile::upper_median;
 use crate::view::phases::Span;
 
 /// A stretch has few requests if they are at most this share of those expected.
@@ -79,7 +78,7 @@ struct Usual {
 
 /// Finds stretches in which requests are few, or many wait long, to a degree that chance does not explain.
 pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
-    let (rows, dispersion) = expected::rows(facts);
+    let (rows, dispersion) = waits::expected_seconds(facts);
     let (waits, chance) = waits::of_seconds(facts)?;
     let usual = Usual { dispersion, chance, seconds: rows.len() as f64 };
     let suspect: Vec<bool> =

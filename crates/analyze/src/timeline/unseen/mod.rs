@@ -5,8 +5,8 @@ pub(crate) mod long_failures;
 pub(crate) mod outstanding;
 
 use super::Timeline;
-use crate::stats::events::few_beyond;
 use crate::stats::percentile::column_name;
+use crate::stats::student::few_beyond;
 
 /// The percentiles that every summary has, in percent.
 const USUAL: [f64; 3] = [50.0, 95.0, 99.0];

@@ -5,12 +5,11 @@ use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Baseline, Rule};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
-use super::against::Against;
-use super::args::CheckArgs;
+use super::args::{Against, CheckArgs};
 use crate::args::{Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::runs::Selection;
-use crate::input::{rules, store, view};
+use crate::input::{store, view};
 use crate::output::note;
 
 /// The baselines of the runs that are checked.
@@ -80,7 +79,7 @@ impl<'a> Baselines<'a> {
         }
         let mut baseline = Baseline::new(&self.rules);
         for key in &keys {
-            let run = rules::read(&self.store, key, &self.rules, &self.args.scope).await?;
+            let run = view::read_by_rules(&self.store, key, &self.rules, &self.args.scope).await?;
             baseline.add(&run, &view::scope(&self.args.scope, &run.info))?;
         }
         self.made = Some((keys, baseline.clone()));

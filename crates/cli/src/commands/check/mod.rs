@@ -1,12 +1,8 @@
 //! `perfpipe check`: checks runs and points against rules, with an exit code for broken rules.
 
-mod against;
 mod args;
 mod at_level;
 mod baseline;
-pub(crate) mod github;
-pub(crate) mod junit;
-mod sentence;
 mod verdicts;
 
 use anyhow::Result;
@@ -17,15 +13,13 @@ use perfpipe_ingest::{RunKey, Store};
 
 pub(crate) use self::args::CheckArgs;
 use self::baseline::Baselines;
-pub(crate) use self::sentence::sentence;
 use self::verdicts::Verdicts;
-pub(crate) use self::verdicts::is_lack;
+pub(crate) use self::verdicts::{is_lack, sentence};
 use crate::args::StoreArgs;
-use crate::error::Broken;
-use crate::error::CliError;
+use crate::error::{Broken, CliError};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
-use crate::input::{rules, store, view};
+use crate::input::{store, view};
 use crate::output::terminal::{self, write_table};
 use crate::output::{Output, note, print_message, write_file};
 
@@ -46,10 +40,10 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     };
     verdicts.extend(at_level::verdicts(&at_level, args, &store).await?);
     if let Some(path) = &args.junit {
-        write_file(path, &junit::document(&verdicts)?)?;
+        write_file(path, &verdicts::junit_document(&verdicts)?)?;
     }
     if args.github {
-        github::write(&verdicts)?;
+        verdicts::write_annotations(&verdicts)?;
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let shown = shown(&verdicts, args);
@@ -85,7 +79,7 @@ async fn of_runs(
     let mut baselines = Baselines::new(args, rules, store, &chosen.stored).await?;
     let mut verdicts = Verdicts::default();
     for key in &chosen.keys {
-        let read = rules::read(store, key, rules, &args.scope).await;
+        let read = view::read_by_rules(store, key, rules, &args.scope).await;
         let Some(mut run) = left_out.or_leave_out(key, read)? else { continue };
         // Those of many days are a third of the run, and no rule is about single failures.
         run.errors = Vec::new();
@@ -98,7 +92,7 @@ async fn of_runs(
 
 /// Checks one run that was just stored against rules, and prints the verdicts, or only the broken ones as sentences.
 pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule], as_table: bool) -> Result<()> {
-    let run = rules::read_for(store, key, rules).await?;
+    let run = view::read_for_rules(store, key, rules).await?;
     let mut verdicts = Verdicts::default();
     let name = RunNames::in_store(store, key).await;
     verdicts.add(rules, (&run, &name), &View::of(&run.info), None)?;
@@ -139,7 +133,7 @@ fn shown(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
 fn all_rules(args: &CheckArgs) -> Result<Vec<Rule>> {
     let mut rules = args.rules().map(|text| Ok(text.parse()?)).collect::<Result<Vec<Rule>>>()?;
     if let Some(path) = &args.rules {
-        rules.extend(rules::of_file(path)?);
+        rules.extend(view::rules_of_file(path)?);
     }
     if rules.is_empty() {
         // What has a space is rather a rule that lacks its operator than the name of a run.

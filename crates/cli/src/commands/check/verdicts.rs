@@ -1,8 +1,15 @@
-//! The verdicts on all runs. A run that lacks what a rule is about does not stop the others.
+//! The verdicts of a check: as sentences, as annotations of GitHub, and as JUnit's XML.
 
-use anyhow::Result;
-use perfpipe_analyze::{Baseline, Error, Rule, Verdict, View, check};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use perfpipe_analyze::format::{Unit, one_line};
+use perfpipe_analyze::table::Format;
+use perfpipe_analyze::{Baseline, Error, Rule, Verdict, View, check, verdict_table};
 use perfpipe_ingest::StoredRun;
+use quick_xml::Writer;
 
 /// The verdicts so far.
 #[derive(Default)]
@@ -85,4 +92,110 @@ impl Verdicts {
 /// Returns true if an error says that a run lacks a label or a phase.
 pub(crate) fn is_lack(error: &Error) -> bool {
     matches!(error, Error::UnknownLabel { .. } | Error::NoPhase { .. })
+}
+
+/// Describes a verdict in a sentence.
+pub(crate) fn sentence(verdict: &Verdict) -> String {
+    let round = 10f64.powi(verdict.decimals().max(3).into());
+    let figure = |value: Option<f64>| {
+        value.map(|value| format!("{}{}", (value * round).round() / round, unit(verdict)))
+    };
+    let found = figure(verdict.value).unwrap_or_else(|| "no value".into());
+    let limit = figure(verdict.limit).map(|limit| format!(", limit {limit}"));
+    let seconds = verdict.span.map(|span| format!(", in seconds {} to {}", span.first, span.last));
+    let note = verdict.note.as_ref().map(|note| format!(": {note}"));
+    let outcome = if verdict.holds { "passed" } else { "failed" };
+    let rest = [limit, seconds, note].into_iter().flatten().collect::<String>();
+    format!("{} {outcome} in {}: {found}{rest}", verdict.rule, verdict.run)
+}
+
+fn unit(verdict: &Verdict) -> String {
+    if verdict.unit == Unit::None { String::new() } else { format!(" {}", verdict.unit) }
+}
+
+/// The environment variable with the path of the job's summary.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Writes annotations to standard error, where GitHub recognises them too, and appends the table to the summary.
+pub(super) fn write_annotations(verdicts: &[Verdict]) -> Result<()> {
+    let mut text = String::new();
+    for verdict in verdicts.iter().filter(|verdict| !verdict.holds) {
+        let title = property(&format!("perfpipe: {}", verdict.run));
+        text.push_str(&format!("::error title={title}::{}\n", data(&sentence(verdict))));
+    }
+    std::io::stderr().write_all(text.as_bytes())?;
+    match std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
+        Some(path) => append(&PathBuf::from(path), verdicts),
+        None => Ok(()),
+    }
+}
+
+fn append(path: &PathBuf, verdicts: &[Verdict]) -> Result<()> {
+    let mut table = b"\n".to_vec();
+    verdict_table(verdicts).write(Format::Markdown, &mut table)?;
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(&table))
+        .with_context(|| format!("can't write {}", path.display()))
+}
+
+/// Escapes a message for a workflow command.
+fn data(text: &str) -> String {
+    one_line(text).replace('%', "%25")
+}
+
+/// Escapes a property's value for a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Returns the whole document.
+pub(super) fn junit_document(verdicts: &[Verdict]) -> Result<Vec<u8>> {
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer
+        .create_element("testsuites")
+        .with_attributes(counts("perfpipe", verdicts).iter().map(|(name, value)| (*name, &**value)))
+        .write_inner_content(|writer| {
+            verdicts.chunk_by(|a, b| a.run == b.run).try_for_each(|run| suite(writer, run))
+        })?;
+    let mut document = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_vec();
+    document.extend(writer.into_inner());
+    document.push(b'\n');
+    Ok(document)
+}
+
+fn suite(writer: &mut Writer<Vec<u8>>, verdicts: &[Verdict]) -> std::io::Result<()> {
+    let run = verdicts.first().map(|verdict| text(&verdict.run)).unwrap_or_default();
+    writer
+        .create_element("testsuite")
+        .with_attributes(counts(&run, verdicts).iter().map(|(name, value)| (*name, &**value)))
+        .write_inner_content(|writer| verdicts.iter().try_for_each(|verdict| case(writer, verdict)))?;
+    Ok(())
+}
+
+fn case(writer: &mut Writer<Vec<u8>>, verdict: &Verdict) -> std::io::Result<()> {
+    let (run, rule) = (text(&verdict.run), text(&verdict.rule));
+    let element = writer.create_element("testcase").with_attributes([("classname", &*run), ("name", &*rule)]);
+    if verdict.holds {
+        element.write_empty()?;
+        return Ok(());
+    }
+    element.write_inner_content(|writer| {
+        let message = text(&sentence(verdict));
+        writer
+            .create_element("failure")
+            .with_attributes([("type", "rule"), ("message", &*message)])
+            .write_empty()?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn counts(name: &str, verdicts: &[Verdict]) -> [(&'static str, String); 3] {
+    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
+    [("name", name.to_owned()), ("tests", verdicts.len().to_string()), ("failures", broken.to_string())]
+}
+
+/// Removes characters that XML can't contain.
+fn text(text: &str) -> String {
+    one_line(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }

@@ -1,7 +1,6 @@
 //! `perfpipe compare`: compares runs, or points of sweeps, with a baseline.
 
 mod args;
-mod notes;
 mod points;
 mod runs;
 
@@ -9,7 +8,7 @@ use anyhow::Result;
 
 pub(crate) use self::args::CompareArgs;
 use crate::args::StoreArgs;
-use crate::input::point_name::PointName;
+use crate::input::points::PointName;
 
 /// Prints what changed from A to each of the others.
 pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {

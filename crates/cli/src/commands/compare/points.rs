@@ -6,11 +6,11 @@ use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{PointChange, PointMeasure, PointSide, compare_points, point_change_table};
 
 use super::args::CompareArgs;
-use super::notes::could_show;
+use super::runs::could_show;
 use crate::args::{ReportFormat, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::point_name::PointName;
+use crate::input::points::PointName;
 use crate::input::{points, store};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, warn};

@@ -1,7 +1,6 @@
 //! `perfpipe export`: writes the figures of runs in machine formats.
 
 mod args;
-mod idle_flags;
 pub(crate) mod samples;
 
 use std::io::{IsTerminal, Seek, Write, stdout};
@@ -16,10 +15,9 @@ use perfpipe_analyze::interchange::{
 use perfpipe_analyze::points::{point_second_table, point_table};
 use perfpipe_analyze::table::{Format, Table};
 use perfpipe_analyze::{Sweep, Timeline, View};
-use perfpipe_ingest::Store;
 use perfpipe_ingest::points::Point;
 use perfpipe_ingest::run::Reject;
-use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
+use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, Store, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
@@ -40,7 +38,7 @@ const PIECE_BYTES: usize = 4 << 20;
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
     check_terminal(args)?;
-    idle_flags::check(args)?;
+    args::refuse_idle(args)?;
     let mut output = Output::open(args.output.output.as_deref())?;
     match export(args, store, &mut output).await {
         Ok(()) => output.finish(),

@@ -9,11 +9,10 @@ use perfpipe_ingest::{Campaign, Progress, Store};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
-use super::table::{IngestRow, file_name, table};
+use super::summary::{IngestRow, file_name, table};
 use crate::args::StoreArgs;
 use crate::commands::report;
-use crate::error::CliError;
-use crate::error::{RunsFailed, code, print_error};
+use crate::error::{CliError, RunsFailed, code, print_error};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::RunNames;
 use crate::input::store;

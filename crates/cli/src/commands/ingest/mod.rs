@@ -4,11 +4,8 @@ mod args;
 pub(crate) mod campaign;
 mod options;
 mod packed;
-mod part;
 mod points;
-mod readings;
 mod summary;
-mod table;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,7 +16,7 @@ use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 
 pub(crate) use self::args::{IngestArgs, KeepArgs};
 pub(crate) use self::options::{cpu_noted, keeping, options, reading};
-pub(crate) use self::readings::with_readings;
+pub(crate) use self::points::with_readings;
 pub(crate) use self::summary::{SummaryOutput, summarise};
 
 use super::report;
@@ -80,7 +77,7 @@ pub(crate) fn refuse_points(args: &PointArgs) -> Result<()> {
 async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progress: Progress) -> Result<()> {
     let mut options = options(args)?.with_progress(progress.clone());
     options.source.read_of_stdin = read_of_stdin;
-    let part = args.part.map(part::number).transpose()?;
+    let part = args.part.map(options::part_number).transpose()?;
     if let Some(folder) = &args.out {
         page_folder(folder)?;
     }

@@ -1,26 +1,24 @@
-//! Conversion of flags to the options of an ingest.
-
-use std::ops::RangeInclusive;
+//! The options of an ingest from its flags, and the number of a part, where a scheduler gives it to its tasks.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use anyhow::Result;
 use perfpipe_ingest::IngestOptions;
-use perfpipe_ingest::run::{Repeat, RunOptions};
+use perfpipe_ingest::run::{PartNumber, Repeat, RunOptions};
 use perfpipe_ingest::source::SourceOptions;
 
 use super::args::{IngestArgs, KeepArgs};
-use crate::args::{LogArgs, Tag};
+use crate::args::{LogArgs, PartChoice, Tag};
 use crate::error::CliError;
-use crate::input::readings::{self, cpu_scale, series};
-use crate::input::{file_names, ports, view};
+use crate::input::{file_names, readings, summaries, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     let mut options = keeping(&args.keep, reading(&args.log, args.salvage, args.charts.cores.cores)?)?;
     options.injector.clone_from(&args.injector);
     file_names::apply(&mut options, &args.points, &args.files)?;
-    series::with(&mut options, &args.series, &args.log.cpu.from)?;
+    readings::with_series(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }
 
@@ -28,7 +26,8 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
 pub(crate) fn keeping(args: &KeepArgs, reading: IngestOptions) -> Result<IngestOptions> {
     let mut options = reading.with_replace(args.replace).with_keep_samples(!args.no_samples);
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
-    options.frameworks = args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default();
+    options.frameworks =
+        args.frameworks.as_deref().map(summaries::frameworks_of_file).transpose()?.unwrap_or_default();
     options.noted.tags = tags(&args.tag)?;
     options.repeat = match args.append_repeat {
         true => Repeat::Next,
@@ -80,7 +79,7 @@ fn source(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<SourceOpti
     source.cpu_item.clone_from(&log.cpu.cpu_item);
     source.cpu_columns.clone_from(&log.cpu.cpu_columns);
     source.time_format.clone_from(&log.cpu.time_format);
-    source.cpu_scale = cpu_scale::of(log.cpu.cpu_scale, cores)?;
+    source.cpu_scale = readings::cpu_scale(log.cpu.cpu_scale, cores)?;
     source.layout.delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     source.layout.columns.clone_from(&log.columns);
     source.layout.resolution = log.resolution;
@@ -139,5 +138,82 @@ fn delimiter(text: &str) -> Result<u8> {
             "Give one, as in --delimiter ';', or the word tab.",
         )
         .into()),
+    }
+}
+
+/// The remedy where a scheduler does not give the number of a part.
+const NUMBER_IT: &str = "Give the number of the part and of all, as in --part 3/16.";
+
+/// Returns the number of a part; of one that is left to the scheduler, by its environment.
+pub(super) fn part_number(part: PartChoice) -> Result<PartNumber> {
+    match part {
+        PartChoice::Number(number) => Ok(number),
+        PartChoice::Auto(of) => of_task(of, &|name| std::env::var(name).ok()?.trim().parse().ok()),
+    }
+}
+
+/// Returns the number of the scheduler's task. `variable` returns the value of a variable of the environment if it is a
+/// whole number.
+fn of_task(of: Option<u32>, variable: &dyn Fn(&str) -> Option<u32>) -> Result<PartNumber> {
+    if let Some(index) = variable("JOB_COMPLETION_INDEX") {
+        let Some(of) = of else {
+            return refuse(
+                "Kubernetes gives the number of this part, but not the number of parts",
+                "Give it: --part auto/16.",
+            );
+        };
+        return Ok(PartNumber::new(index.saturating_add(1), of)?);
+    }
+    let of_array = |name: &str| variable(&format!("SLURM_ARRAY_TASK_{name}"));
+    let (Some(task), Some(first)) = (of_array("ID"), of_array("MIN")) else {
+        return refuse("--part auto: neither Slurm nor Kubernetes gives the number of this part", NUMBER_IT);
+    };
+    let step = of_array("STEP").unwrap_or(1).max(1);
+    let (count, last) = (of_array("COUNT"), of_array("MAX"));
+    let at = |task: u32| task.checked_sub(first).filter(|from| from % step == 0).map(|from| from / step + 1);
+    let is_regular = count.is_none() || last.and_then(at).is_none_or(|all| Some(all) == count);
+    match (at(task), of.or(count)) {
+        (Some(number), Some(of)) if is_regular => Ok(PartNumber::new(number, of)?),
+        _ => refuse("--part auto: the tasks of the Slurm array are not numbered at equal steps", NUMBER_IT),
+    }
+}
+
+fn refuse<T>(problem: &str, remedy: &str) -> Result<T> {
+    Err(CliError::usage(problem, remedy).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number_of(of: Option<u32>, variables: &[(&str, u32)]) -> Option<String> {
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        of_task(of, &variable).ok().map(|number| number.to_string())
+    }
+
+    #[test]
+    fn task_of_a_slurm_array_has_the_number_of_its_place() {
+        let task = |id, step| {
+            [("SLURM_ARRAY_TASK_ID", id), ("SLURM_ARRAY_TASK_MIN", 1), ("SLURM_ARRAY_TASK_MAX", 1 + 3 * step)]
+                .into_iter()
+                .chain([("SLURM_ARRAY_TASK_STEP", step), ("SLURM_ARRAY_TASK_COUNT", 4)])
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(number_of(None, &task(1, 1)).unwrap(), "1/4");
+        assert_eq!(number_of(None, &task(7, 2)).unwrap(), "4/4");
+        assert_eq!(number_of(Some(16), &task(3, 1)).unwrap(), "3/16");
+        assert_eq!(number_of(None, &task(6, 2)), None, "between two tasks");
+        let gaps = [("SLURM_ARRAY_TASK_ID", 5), ("SLURM_ARRAY_TASK_MIN", 1), ("SLURM_ARRAY_TASK_MAX", 9)];
+        assert_eq!(number_of(None, &[&gaps[..], &[("SLURM_ARRAY_TASK_COUNT", 3)]].concat()), None);
+        assert_eq!(number_of(None, &gaps[..1]), None);
+        assert_eq!(number_of(Some(4), &[]), None);
+    }
+
+    #[test]
+    fn pod_of_an_indexed_job_is_counted_from_zero() {
+        assert_eq!(number_of(Some(16), &[("JOB_COMPLETION_INDEX", 0)]).unwrap(), "1/16");
+        assert_eq!(number_of(Some(16), &[("JOB_COMPLETION_INDEX", 16)]), None);
+        assert_eq!(number_of(None, &[("JOB_COMPLETION_INDEX", 0)]), None);
     }
 }

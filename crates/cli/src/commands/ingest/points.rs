@@ -1,16 +1,15 @@
-//! Summaries of load tools: their sections are stored as points of sweeps.
+//! Points of summaries, with the series of the server that were read meanwhile.
 
 use anyhow::Result;
 use perfpipe_analyze::format::{counted, thousands};
 use perfpipe_analyze::points::point_table;
-use perfpipe_ingest::points::{Point, PointNames};
+use perfpipe_ingest::points::{Point, PointNames, add_readings};
 
 use super::args::IngestArgs;
-use super::readings::with_readings;
-use crate::args::StoreArgs;
+use crate::args::{SeriesArgs, StoreArgs};
 use crate::error::CliError;
-use crate::input::store;
-use crate::input::summaries::{self, SummaryFile};
+use crate::input::summaries::SummaryFile;
+use crate::input::{readings, store, summaries};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, warn};
 
@@ -114,4 +113,28 @@ fn common_notes(points: &[Point]) {
         };
         note(&format!("{of}: {text}"));
     }
+}
+
+/// Returns the points with what the given series read while the tools ran.
+///
+/// # Errors
+/// If a series can't be read, or no output says when its tool began.
+pub(crate) async fn with_readings(mut points: Vec<Point>, args: &SeriesArgs) -> Result<Vec<Point>> {
+    if args.series.is_empty() {
+        return Ok(points);
+    }
+    if points.iter().all(|point| point.figures.seconds().is_none()) {
+        let problem =
+            "no output has the time at which its tool started, so no reading of --series can be assigned";
+        let remedy = "Write a time before each command, as in: echo \"### $(date +%s.%N) wrk -c 50 URL\".";
+        return Err(CliError::refused(problem, remedy).into());
+    }
+    let known = add_readings(&mut points, &readings::series_files(args)?).await?;
+    if known < points.len() {
+        let (without, all) = (thousands((points.len() - known) as u64), thousands(points.len() as u64));
+        note(&format!(
+            "{without} of {all} points have no reading of --series: there is none while their tools ran, or it is not known when they did"
+        ));
+    }
+    Ok(points)
 }

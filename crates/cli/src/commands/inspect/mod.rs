@@ -1,7 +1,5 @@
 //! `perfpipe inspect`: shows in advance what an ingest would find.
 
-mod clock;
-mod cpu;
 mod log;
 mod run;
 mod summaries;
@@ -24,12 +22,11 @@ use crate::args::{
     StoreArgs, choice,
 };
 use crate::error::{CliError, of_ingest};
-use crate::input::readings::series;
 use crate::input::summaries::{find, names as names_of};
-use crate::input::{file_names, idle_flags};
+use crate::input::{file_names, idle_flags, readings};
 use crate::output::Output;
 
-pub(crate) use self::clock::second;
+pub(crate) use self::log::second;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("injectors", |injectors| injectors.help(INJECTORS)))]
@@ -112,7 +109,7 @@ pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
     file_names::apply(&mut options, &args.points, &args.files)?;
-    series::with(&mut options, &args.series, &args.log.cpu.from)?;
+    readings::with_series(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }
 
@@ -140,10 +137,10 @@ fn rows(found: &Inspection) -> TextRows {
     let mut rows = TextRows::default();
     found.logs.iter().for_each(|log| log::rows(log, &mut rows));
     if let Some(export) = &found.cpu {
-        cpu::rows(export, found.end_seen, &mut rows);
+        run::cpu_rows(export, found.end_seen, &mut rows);
     }
-    found.series.iter().for_each(|series| cpu::series_rows(series, found.end_seen, &mut rows));
-    run::rows(found, &mut rows);
+    found.series.iter().for_each(|series| run::series_rows(series, found.end_seen, &mut rows));
+    run::run_rows(found, &mut rows);
     rows
 }
 

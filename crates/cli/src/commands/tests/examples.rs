@@ -1,7 +1,7 @@
 //! Tests that the examples in the help are valid command lines.
 
 use super::{Cli, parse, words};
-use crate::commands::shell::help;
+use crate::commands::shell;
 
 /// The command lines in the examples of a help: everything that begins with `perfpipe`, also after a pipe.
 fn examples(command: &clap::Command) -> Vec<String> {
@@ -57,7 +57,7 @@ fn short_help_has_at_most_ten_flags_and_they_exist() {
             .filter(|arg| !arg.is_positional() && !arg.is_hide_set() && !arg.is_hide_short_help_set());
         let own = shown.filter(|arg| !["help", "version"].contains(&arg.get_id().as_str())).count();
         assert!(own <= 12 && (command.get_name() != "ingest" || own == 10), "{}: {own}", command.get_name());
-        for id in help::first(command.get_name()).into_iter().flatten() {
+        for id in shell::first(command.get_name()).into_iter().flatten() {
             assert!(
                 command.get_arguments().any(|arg| arg.get_id() == id),
                 "{} has no {id}",

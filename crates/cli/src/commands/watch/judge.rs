@@ -8,10 +8,10 @@ use perfpipe_analyze::{Error, Outlook, Rule, Verdict, View, check};
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::watch::{Look, Watch};
 
-use super::pace::Pace;
+use super::lines::Pace;
 use crate::commands::check::{is_lack, sentence};
 use crate::error::{BrokenForGood, CliError};
-use crate::input::rules;
+use crate::input::view;
 
 /// What a verdict calls the run, which has no name yet.
 const SO_FAR: &str = "the test so far";
@@ -39,7 +39,7 @@ impl Judge {
     /// # Errors
     /// If a rule can't be judged while a test runs: it compares with another run, or is about points.
     pub(super) fn of(file: &Path, abort_after: Option<Duration>) -> Result<Self> {
-        let rules = rules::of_file(file)?;
+        let rules = view::rules_of_file(file)?;
         let refused = rules.iter().find(|rule| rule.needs_baseline() || rule.level().is_some());
         if let Some(rule) = refused {
             let what = if rule.needs_baseline() { "compares with another run" } else { "is about points" };

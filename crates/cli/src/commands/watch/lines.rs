@@ -1,14 +1,16 @@
-//! One line for each second of a running test, where standard output is no terminal.
+//! The latest seconds of a running test, how often they are computed, and one line for each where standard output is no
+//! terminal.
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_analyze::Second;
 use perfpipe_analyze::format::{decimals, thousands};
+use perfpipe_analyze::{Second, Timeline, View};
+use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::watch::{Look, Watch};
 
-use super::recent::recent;
 use crate::output::Output;
 
 /// The number of seconds, up to the latest, that are shown again if a late record changes them.
@@ -75,4 +77,42 @@ fn line(second: &Second) -> String {
         shown(second.load.get()),
         thousands(second.failures),
     )
+}
+
+/// The percentiles that are shown, in percent.
+pub(in crate::commands::watch) const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
+
+/// The number of seconds before those that are shown from which the load of an injector that is silent is known.
+const BEFORE: u32 = 60;
+
+/// Returns the complete seconds from `first` on; `None` if none is complete.
+pub(super) fn recent(watch: &Watch, first: u32) -> Result<Option<(StoredRun, Timeline)>> {
+    let Some(run) = watch.run(first.saturating_sub(BEFORE))? else { return Ok(None) };
+    let view = View::of(&run.info).with_percentiles(PERCENTILES).with_window(first, None);
+    let timeline = Timeline::new(&run, &view)?;
+    Ok(Some((run, timeline)))
+}
+
+/// The rest after some work, as a multiple of the time that it took: it takes a tenth of the time, however long a run is.
+const REST: u32 = 9;
+
+/// The least time between two pieces of work: there is nothing new within a second.
+const LEAST: Duration = Duration::from_millis(900);
+
+/// When work on the whole run is due again.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    rests_until: Option<Instant>,
+}
+
+impl Pace {
+    /// Returns true if the work is due.
+    pub(super) fn is_due(&self) -> bool {
+        self.rests_until.is_none_or(|until| Instant::now() >= until)
+    }
+
+    /// Takes note of how long the work took.
+    pub(super) fn took(&mut self, long: Duration) {
+        self.rests_until = Some(Instant::now() + (long * REST).max(LEAST));
+    }
 }

@@ -2,11 +2,8 @@
 
 mod args;
 mod cpu;
-mod frame;
 mod judge;
 mod lines;
-mod pace;
-mod recent;
 mod screen;
 mod serve;
 mod shown;

@@ -2,17 +2,15 @@
 
 use perfpipe_analyze::points::{Level, Spread};
 
-use super::places::LevelPlaces;
-use super::series::{LevelSeries, cross};
+use super::series::{LevelPlaces, LevelSeries, cross};
 use crate::charts::chart::{Chart, Height};
-use crate::layout::axis::{Axis, LABEL};
-use crate::layout::dashes;
+use crate::layout::axis::{Axis, LABEL, Steps, Values};
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::layout::ticks::{Steps, Values};
+use crate::marks;
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
 use crate::palette::{INK, PAPER, SOFT};
-use crate::text::font;
+use crate::text::fonts;
 use crate::text::number::{grouped, measured, percent};
 
 /// The widest bar, in points, and the part of a step that a bar takes.
@@ -107,7 +105,7 @@ impl Chart for ScalingLevels<'_> {
             }
         }
         let ideal: Vec<Point> = self.ideal().into_iter().map(|(at, value)| (x(at), frame.y(value))).collect();
-        dashes::draw(drawing, &ideal, WIDTHS.0, INK);
+        marks::draw_dashes(drawing, &ideal, WIDTHS.0, INK);
         for ((at, level, spread), (_, ideal)) in self.known().zip(&ideal) {
             let Some(times) = level.speed_up else { continue };
             let efficiency = level.efficiency_percent.unwrap_or_default() / 100.0;
@@ -127,7 +125,7 @@ fn write_above(drawing: &mut Drawing, (x, top): Point, ideal: f64, lines: &[Stri
     let base = if ideal < top && top - ideal < height { ideal } else { top };
     for (line, text) in lines.iter().enumerate() {
         let y = base - LABEL - (LABEL + LEADING) * line as f64;
-        let half = font::width(text, LABEL) / 2.0 + LEADING;
+        let half = fonts::width(text, LABEL) / 2.0 + LEADING;
         drawing.rect((x - half, y - LABEL / 2.0 - LEADING), (x + half, y + LABEL / 2.0), PAPER);
         drawing.text(Text::new(text, (x, y), LABEL, Anchor::Middle, INK));
     }

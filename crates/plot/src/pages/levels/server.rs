@@ -2,14 +2,12 @@
 
 use perfpipe_ingest::points::Readings;
 
-use super::places::LevelPlaces;
-use super::series::LevelSeries;
+use super::series::{LevelPlaces, LevelSeries};
 use crate::charts::chart::{Chart, Height};
-use crate::charts::shared::ScaledSeries;
-use crate::layout::axis::Axis;
+use crate::charts::series::ScaledSeries;
+use crate::layout::axis::{Axis, Steps, Values};
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, series_color};
 use crate::text::number::measured;

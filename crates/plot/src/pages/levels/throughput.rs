@@ -2,13 +2,11 @@
 
 use perfpipe_analyze::points::{Level, Spread};
 
-use super::places::LevelPlaces;
-use super::series::{LevelSeries, cross, ring};
+use super::series::{LevelPlaces, LevelSeries, cross, ring};
 use crate::charts::chart::{Chart, Height};
-use crate::layout::axis::Axis;
+use crate::layout::axis::{Axis, Steps, Values};
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Drawing, Point};
 use crate::text::number::measured;
 

@@ -5,12 +5,11 @@ use perfpipe_analyze::Timeline;
 use super::super::footer;
 use crate::columns::{ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::Frame;
-use crate::marks::line::ColumnLine;
-use crate::marks::marker::Marker;
+use crate::marks::{ColumnLine, Marker};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, series_color};
 use crate::style::ColorBy;
-use crate::text::font;
+use crate::text::fonts;
 use crate::text::fonts::Fonts;
 
 /// The largest width of a name in the key, and the size of the key's texts, in points.
@@ -62,7 +61,7 @@ impl<'a> Framework<'a> {
             if failing { FAILING.to_owned() } else { String::new() },
         ]
         .concat();
-        let room = NAME - font::width(&suffix, KEY_SIZE);
+        let room = NAME - fonts::width(&suffix, KEY_SIZE);
         let of = |run: &&'a Timeline| (*run, RunColumns::since(first, run, width, ColorBy::Throughput));
         let repeats: Vec<(&Timeline, RunColumns)> = repeats.iter().map(of).collect();
         let mut columns: Vec<TimeColumn> =
@@ -197,5 +196,5 @@ impl<'a> Framework<'a> {
 
 /// Returns the median; of an even number of values, the mean of the middle two.
 fn median(values: Vec<f64>) -> Option<f64> {
-    perfpipe_analyze::points::ColumnSpread::of(values).map(|spread| spread.median)
+    perfpipe_analyze::points::Spread::of(values).map(|spread| spread.median)
 }

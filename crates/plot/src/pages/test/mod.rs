@@ -1,18 +1,16 @@
 //! The page of one test: the frameworks' successes per second and the server's series, drawn over each other.
 
 mod framework;
-mod key;
 mod overlay;
 
 use perfpipe_analyze::league::{failing_frameworks, in_league_order};
 use perfpipe_analyze::{League, Timeline};
 
 use self::framework::Framework;
-use self::key::Key;
-use self::overlay::Overlay;
-use super::chosen::chosen;
+use self::overlay::{Key, Overlay};
+use super::footer::chosen;
 use super::sheet::{LEAST_LABEL, PageTexts};
-use crate::charts::shared::SharedSeries;
+use crate::charts::series::SharedSeries;
 use crate::columns;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::output::drawing::Drawing;
@@ -208,7 +206,7 @@ mod tests {
         let runs: Vec<&perfpipe_analyze::Timeline> = runs[..2].iter().collect();
         let framework = Framework::new(0, &runs, (0, 1), false, &Style::default().fonts()).unwrap();
         let spreads = framework.spreads(&|_, column| column.successes);
-        let is_between = |(median, ends): &(Option<f64>, crate::columns::Spread)| {
+        let is_between = |(median, ends): &(Option<f64>, crate::columns::ColumnSpread)| {
             (*median, ends.min, ends.max) == (Some(55.0), 10.0, 100.0)
         };
         assert!(spreads.len() == 30 && spreads.iter().all(is_between), "{spreads:?}");

@@ -1,0 +1,575 @@
+//! The data of the charts: an index of all runs as JSON, and for each run its seconds and its details, packed.
+
+use std::borrow::Cow;
+use std::io;
+use std::io::Write;
+
+use base64::prelude::BASE64_STANDARD;
+use base64::write::EncoderStringWriter;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use perfpipe_analyze::breakdown::{
+    Details, Distribution, HeatColumn, Heatmap, LabelOverTime, Network, NetworkOverTime, OverTime,
+};
+use perfpipe_analyze::sweep::LoadStep;
+use perfpipe_analyze::{Second, SeriesBySecond, Span, Summary, Sweep, Timeline};
+use serde::{Serialize, Serializer};
+
+use super::report::Grouped;
+use crate::charts::series::ScaledSeries;
+use crate::columns;
+use crate::error::{Error, Result};
+use crate::output::drawing::Text;
+use crate::output::svg::hex;
+use crate::palette::{SERIES, STEPS};
+use crate::style::{ColorBy, Palette, Style, Times};
+use crate::text::clock::RunClock;
+
+/// What is known of all runs before their data are unpacked.
+#[derive(Serialize)]
+pub(super) struct RunIndex {
+    runs: Vec<RunHead>,
+    /// The number of colours for frameworks.
+    colors: usize,
+    /// The colours of the measure, from its smallest value to its largest; `None` for shades of one colour.
+    scale: Option<Vec<String>>,
+}
+
+/// A run, without its data.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunHead {
+    name: String,
+    framework: String,
+    color: usize,
+    median: bool,
+    failing: bool,
+    first: u32,
+    seconds: u32,
+    /// The part of the last second that the run lasted, 0 to 1.
+    last_part: Number,
+    percentiles: Vec<f64>,
+    color_by: &'static str,
+    /// The name of the field that the colours stand for.
+    measure: &'static str,
+    cpu_top: Option<f64>,
+    /// What the clock showed at second 0, in seconds since midnight.
+    clock: u32,
+    /// True if the time axes show the time of day.
+    by_clock: bool,
+    /// The whole selection, then its phases.
+    parts: Vec<HtmlPart>,
+}
+
+/// A part of a run, with its exact percentiles.
+#[derive(Serialize)]
+struct HtmlPart {
+    name: &'static str,
+    from: u32,
+    to: u32,
+    duration: Number,
+    times: [Number; 3],
+}
+
+/// The seconds of a run.
+#[derive(Serialize)]
+pub(super) struct SeriesData<'a> {
+    successes: BySecond<'a, u64>,
+    failures: BySecond<'a, u64>,
+    load: BySecond<'a, Number>,
+    cpu: BySecond<'a, Number>,
+    /// For each of the percentiles.
+    elapsed: Vec<BySecond<'a, Number>>,
+    curve: Vec<(f64, Number)>,
+    /// The server's series other than its CPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    server: Vec<ServerSeconds<'a>>,
+}
+
+/// A series of the server, by second.
+#[derive(Serialize)]
+struct ServerSeconds<'a> {
+    name: &'a str,
+    unit: String,
+    /// The unit as given at the ingest, of which the values' unit is so many: charts of several runs have one unit.
+    base: String,
+    factor: f64,
+    note: Option<String>,
+    values: Vec<Number>,
+}
+
+/// What is drawn of a run besides its seconds.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DetailData<'a> {
+    heat: HeatCounts<'a>,
+    sweep: Option<ByLoad>,
+    over_time: TimeCourses,
+    network: Waits,
+    /// How often each elapsed time occurred.
+    successes: Bins<'a>,
+    failures: Bins<'a>,
+}
+
+/// The run by load: one value for each step.
+#[derive(Serialize)]
+struct ByLoad {
+    loads: Vec<Number>,
+    throughput: Vec<Number>,
+    /// The standard deviation of the seconds' throughput.
+    spread: Vec<Number>,
+    /// Values for each of the percentiles.
+    elapsed: Vec<Vec<Number>>,
+    cpu: Vec<Number>,
+    /// The load of the knee.
+    knee: Option<Number>,
+    /// The throughput of the knee.
+    capacity: Option<Number>,
+    /// True if the sweep begins beyond the knee.
+    beyond: bool,
+}
+
+/// Counts of elapsed times: for each column the distances of the times or buckets, then their counts.
+#[derive(Serialize)]
+struct HeatCounts<'a> {
+    /// The number of units of the times in a ms; absent if it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    scale: u32,
+    width: u32,
+    exact: bool,
+    columns: Vec<Packed<'a>>,
+}
+
+/// A column of counts, split into places and samples while it is written.
+struct Packed<'a>(&'a HeatColumn);
+
+impl Serialize for Packed<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        let counts = &self.0.counts;
+        let before = std::iter::once(0).chain(counts.iter().map(|(place, _)| *place));
+        let steps: Vec<i32> = counts.iter().zip(before).map(|((place, _), before)| place - before).collect();
+        let samples: Vec<u64> = counts.iter().map(|(_, samples)| *samples).collect();
+        (steps, samples).serialize(to)
+    }
+}
+
+/// Labels and failures by time.
+#[derive(Serialize)]
+struct TimeCourses {
+    width: u32,
+    labels: Vec<LabelCourse>,
+    failures: Vec<FailureCourse>,
+}
+
+#[derive(Serialize)]
+struct LabelCourse {
+    label: String,
+    successes: Vec<u64>,
+    failures: Vec<u64>,
+    p50: Vec<Number>,
+    p95: Vec<Number>,
+}
+
+#[derive(Serialize)]
+struct FailureCourse {
+    label: String,
+    code: String,
+    counts: Vec<u64>,
+}
+
+/// A value of every second from the first to the last, computed while it is written: a run may have a million seconds.
+struct BySecond<'a, T> {
+    seconds: &'a [Second],
+    value: Box<dyn Fn(&Second) -> T + 'a>,
+}
+
+impl<T: Serialize> Serialize for BySecond<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_seq(every_second(self.seconds).map(|second| (self.value)(&second)))
+    }
+}
+
+impl RunIndex {
+    pub(super) fn new(runs: &[Grouped<'_>], style: &Style) -> Self {
+        let scale = |palette: Palette| (0..STEPS).map(|step| hex(palette.step(step))).collect();
+        Self {
+            // Red is for failures here, so the original scale gives way to shades of blue.
+            scale: (style.palette == Palette::Viridis).then(|| scale(style.palette)),
+            colors: SERIES.len(),
+            runs: runs.iter().map(|run| RunHead::new(run, style)).collect(),
+        }
+    }
+}
+
+impl RunHead {
+    fn new(run: &Grouped<'_>, style: &Style) -> Self {
+        let timeline = run.timeline;
+        let (first, end) = columns::span(timeline);
+        let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
+        let measure = match style.color_by {
+            ColorBy::Load => "load",
+            ColorBy::Cpu => "cpu",
+            ColorBy::Throughput => "successes",
+        };
+        let whole = HtmlPart::new("whole", Span { first, last: end - 1 }, &timeline.summary);
+        let phases = run.details.phases.iter();
+        let phases = phases.map(|(phase, span, summary)| HtmlPart::new(phase.name(), *span, summary));
+        Self {
+            name: Text::clean(&run.name()),
+            framework: Text::clean(&timeline.info.key.framework),
+            color: run.color,
+            median: run.median,
+            failing: run.failing,
+            first,
+            seconds: end - first,
+            last_part: Number(Some(cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)))),
+            percentiles: timeline.percentiles.clone(),
+            color_by: style.color_by.noun(),
+            measure,
+            cpu_top: style.cpu_top(),
+            clock: RunClock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32,
+            by_clock: style.times == Times::Clock,
+            parts: std::iter::once(whole).chain(phases).collect(),
+        }
+    }
+}
+
+/// Returns the name of the requests that averages are taken over.
+pub(super) fn averaged(timeline: &Timeline) -> &'static str {
+    if timeline.view.include_failures { "all requests" } else { "successes" }
+}
+
+impl HtmlPart {
+    fn new(name: &'static str, span: Span, summary: &Summary) -> Self {
+        Self {
+            name,
+            from: span.first,
+            to: span.last.saturating_add(1),
+            duration: Number(Some(summary.duration)),
+            times: [summary.p50, summary.p95, summary.p99].map(Number),
+        }
+    }
+}
+
+impl<'a> SeriesData<'a> {
+    pub(super) fn new(timeline: &'a Timeline, details: &Details) -> Self {
+        let seconds = timeline.seconds.as_slice();
+        let counts = |value: fn(&Second) -> u64| BySecond { seconds, value: Box::new(value) };
+        let values = |value: fn(&Second) -> Option<f64>| BySecond {
+            seconds,
+            value: Box::new(move |s| Number(value(s))),
+        };
+        let percentile =
+            |at: usize| BySecond { seconds, value: Box::new(move |s: &Second| Number(s.percentile(at))) };
+        Self {
+            successes: counts(|second| second.successes),
+            failures: counts(|second| second.failures),
+            load: values(|second| second.load.get()),
+            cpu: values(|second| second.cpu.get()),
+            elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
+            curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
+            server: timeline.series.iter().map(ServerSeconds::new).collect(),
+        }
+    }
+}
+
+impl<'a> ServerSeconds<'a> {
+    fn new(series: &'a SeriesBySecond) -> Self {
+        let scaled = ScaledSeries::of(series);
+        let value = |value: &Option<f64>| Number(value.map(|value| value / scaled.factor));
+        Self {
+            name: &series.name,
+            base: Text::clean(&series.unit),
+            factor: scaled.factor,
+            values: series.values.iter().map(value).collect(),
+            note: scaled.note(),
+            unit: scaled.unit,
+        }
+    }
+}
+
+/// Returns a second of which nothing is known.
+fn silent(at: u32) -> Second {
+    let mut second = Second::default();
+    second.second = at;
+    second
+}
+
+/// Returns every second from the first to the last; missing ones are empty.
+fn every_second(seconds: &[Second]) -> impl Iterator<Item = Cow<'_, Second>> {
+    let mut expected = seconds.first().map_or(0, |first| first.second);
+    seconds.iter().flat_map(move |second| {
+        let missing = expected..second.second;
+        expected = second.second + 1;
+        missing.map(|second| Cow::Owned(silent(second))).chain(std::iter::once(Cow::Borrowed(second)))
+    })
+}
+
+impl<'a> DetailData<'a> {
+    pub(super) fn new(details: &'a Details) -> Self {
+        Self {
+            heat: HeatCounts::new(&details.heatmap),
+            sweep: details.by_load().map(ByLoad::new),
+            over_time: TimeCourses::new(&details.over_time),
+            network: Waits::new(&details.network),
+            successes: Bins::new(&details.successes),
+            failures: Bins::new(&details.failures),
+        }
+    }
+}
+
+impl ByLoad {
+    fn new(sweep: &Sweep) -> Self {
+        let values = |value: &dyn Fn(&LoadStep) -> Option<f64>| {
+            sweep.steps.iter().map(|step| Number(value(step))).collect()
+        };
+        let percentile = |at: usize| values(&|step| step.summary.percentiles.get(at).copied().flatten());
+        Self {
+            loads: values(&|step| Some(step.load)),
+            throughput: values(&|step| Some(step.summary.throughput)),
+            spread: values(&|step| step.throughput_sd),
+            elapsed: (0..sweep.percentiles.len()).map(percentile).collect(),
+            cpu: values(&|step| step.summary.cpu_mean),
+            knee: sweep.knee.map(|knee| Number(Some(knee.load))),
+            capacity: sweep.knee.map(|knee| Number(Some(knee.throughput))),
+            beyond: sweep.knee.is_some_and(|knee| knee.begins_beyond),
+        }
+    }
+}
+
+impl<'a> HeatCounts<'a> {
+    fn new(map: &'a Heatmap) -> Self {
+        Self {
+            scale: map.unit.per_ms(),
+            width: map.width.max(1),
+            exact: map.exact,
+            columns: map.columns.iter().map(Packed).collect(),
+        }
+    }
+}
+
+impl TimeCourses {
+    fn new(over_time: &OverTime) -> Self {
+        let times = |list: &[Option<f64>]| list.iter().copied().map(Number).collect();
+        let label = |label: &LabelOverTime| LabelCourse {
+            label: Text::clean(&label.label),
+            successes: label.successes.clone(),
+            failures: label.failures.clone(),
+            p50: times(&label.p50),
+            p95: times(&label.p95),
+        };
+        let failures = over_time.failures.iter().map(|failures| FailureCourse {
+            label: Text::clean(&failures.label),
+            code: Text::clean(&failures.response_code),
+            counts: failures.counts.clone(),
+        });
+        Self {
+            width: over_time.width.max(1),
+            labels: over_time.labels.iter().map(label).collect(),
+            failures: failures.collect(),
+        }
+    }
+}
+
+/// Waits and bytes over time: of all labels, and of each that can be picked, in the order of the labels.
+#[derive(Serialize)]
+struct Waits {
+    all: NetworkCourse,
+    labels: Vec<NetworkCourse>,
+}
+
+/// Means of waits in ms, and sums of bytes: a value for each column of `width` seconds. What the log does not record is
+/// empty.
+#[derive(Serialize)]
+struct NetworkCourse {
+    width: u32,
+    elapsed: Vec<Number>,
+    latency: Vec<Number>,
+    connect: Vec<Number>,
+    received: Vec<Number>,
+    sent: Vec<Number>,
+}
+
+/// Counts of elapsed times in bins.
+#[derive(Serialize)]
+struct Bins<'a> {
+    /// The number of units of the times in a ms; absent if it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    scale: u32,
+    width: u32,
+    first: i64,
+    counts: &'a [u64],
+    beyond: u64,
+    max: Option<i32>,
+}
+
+impl Waits {
+    pub(super) fn new(network: &Network) -> Self {
+        Self {
+            all: NetworkCourse::new(&network.all, |value| rounded(value, 4)),
+            labels: network.labels.iter().map(NetworkCourse::of_label).collect(),
+        }
+    }
+}
+
+impl NetworkCourse {
+    /// Returns the series of a label. Its elapsed times have a chart of their own.
+    fn of_label(label: &NetworkOverTime) -> Self {
+        Self { elapsed: Vec::new(), ..Self::new(label, |value| rounded(value, 3)) }
+    }
+
+    fn new(over_time: &NetworkOverTime, digits: fn(f64) -> f64) -> Self {
+        let numbers = |list: &[Option<f64>]| list.iter().map(|value| Number(value.map(digits))).collect();
+        let sums = |list: &[i64]| list.iter().map(|sum| Number(Some(digits(*sum as f64)))).collect();
+        Self {
+            width: over_time.width.max(1),
+            elapsed: numbers(&over_time.elapsed_mean),
+            latency: numbers(&over_time.latency_mean),
+            connect: numbers(&over_time.connect_mean),
+            received: sums(&over_time.bytes),
+            sent: sums(&over_time.sent_bytes),
+        }
+    }
+}
+
+/// Returns true for the usual number of units in a ms.
+fn is_one(scale: &u32) -> bool {
+    *scale == 1
+}
+
+/// Rounds a value to a number of digits: the charts show no more, and a report is to be small.
+fn rounded(value: f64, digits: i32) -> f64 {
+    let scale = 10f64.powf(value.abs().max(1e-3).log10().floor() + 1.0 - f64::from(digits));
+    (value / scale).round() * scale
+}
+
+impl<'a> Bins<'a> {
+    pub(super) fn new(found: &'a Distribution) -> Self {
+        let Distribution { unit, width, first, beyond, max, .. } = *found;
+        Self { scale: unit.per_ms(), width, first, counts: &found.counts, beyond, max }
+    }
+}
+
+/// A number with at most three decimals; integers have no decimal point. `null` if absent or not finite.
+#[derive(Clone, Copy)]
+struct Number(pub(super) Option<f64>);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0.filter(|value| value.is_finite()).map(|value| (value * 1000.0).round() / 1000.0) {
+            None => to.serialize_none(),
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => to.serialize_i64(whole as i64),
+            Some(value) => to.serialize_f64(value),
+        }
+    }
+}
+
+/// Appends a script element with JSON, in which nothing could end the element or a line of script.
+pub(in crate::html) fn plain(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
+    out.push_str(&format!("<script type=\"application/json\" id=\"{id}\">"));
+    serde_json::to_writer(Escaped(out), data).map_err(|error| Error::Html(error.to_string()))?;
+    out.push_str("</script>\n");
+    Ok(())
+}
+
+/// Appends a script element with JSON, deflated and as base64.
+pub(super) fn packed(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
+    out.push_str(&format!("<script type=\"text/plain\" id=\"{id}\">"));
+    let mut deflated = ZlibEncoder::new(
+        EncoderStringWriter::from_consumer(&mut *out, &BASE64_STANDARD),
+        Compression::best(),
+    );
+    serde_json::to_writer(&mut deflated, data).map_err(|error| Error::Html(error.to_string()))?;
+    deflated.finish().map_err(|error| Error::Html(error.to_string()))?.into_inner();
+    out.push_str("</script>\n");
+    Ok(())
+}
+
+/// Appends JSON, and escapes characters that can only occur within its strings.
+struct Escaped<'a>(&'a mut String);
+
+impl Write for Escaped<'_> {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        // serde_json writes whole characters.
+        let json = std::str::from_utf8(json).map_err(io::Error::other)?;
+        for part in json.split_inclusive(['<', '\u{2028}', '\u{2029}']) {
+            let (text, special) = match part.char_indices().next_back() {
+                Some((at, special @ ('<' | '\u{2028}' | '\u{2029}'))) => (part.get(..at), Some(special)),
+                _ => (Some(part), None),
+            };
+            self.0.push_str(text.unwrap_or_default());
+            self.0.extend(special.map(|special| format!("\\u{:04x}", u32::from(special))));
+        }
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use base64::Engine as _;
+    use flate2::read::ZlibDecoder;
+
+    use super::*;
+    use crate::support;
+
+    #[test]
+    fn missing_second_is_there_and_empty() {
+        let mut run = support::short(4);
+        run.seconds.remove(2);
+        let seconds: Vec<_> = every_second(&run.seconds).collect();
+        assert_eq!(seconds.iter().map(|second| second.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!((seconds[2].successes, seconds[2].load.get()), (0, None));
+    }
+
+    #[test]
+    fn column_of_counts_has_distances_and_counts() {
+        let mut column = HeatColumn::default();
+        column.counts = vec![(12, 3), (15, 1), (400, 2)];
+        assert_eq!(serde_json::to_string(&Packed(&column)).unwrap(), "[[12,3,385],[3,1,2]]");
+    }
+
+    #[test]
+    fn values_have_as_many_digits_as_asked_for() {
+        let values = [0.0, 0.123_45, 9.996, 57.25, 1234.0, 987_654.0, -3.456].map(|value| rounded(value, 3));
+        let expected = [0.0, 0.123, 10.0, 57.3, 1230.0, 988_000.0, -3.46];
+        for (value, expected) in values.iter().zip(expected) {
+            assert!((value - expected).abs() < 1e-9 * expected.abs().max(1.0), "{value} for {expected}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_short_and_absent_ones_null() {
+        let values = [Some(12.0), Some(1.23456), None, Some(f64::NAN), Some(-0.5), Some(1e300)].map(Number);
+        assert_eq!(serde_json::to_string(&values).unwrap(), "[12,1.235,null,null,-0.5,1e+300]");
+    }
+
+    #[test]
+    fn no_text_ends_the_script_element() {
+        let text = "</script><!--\u{2028}\u{2029}\"";
+        let mut html = String::new();
+        plain(&mut html, "x", &text).unwrap();
+        let json = html.strip_prefix("<script type=\"application/json\" id=\"x\">").unwrap();
+        let json = json.strip_suffix("</script>\n").unwrap();
+        assert!(!json.contains(['<', '\u{2028}', '\u{2029}']), "{json}");
+        assert_eq!(serde_json::from_str::<String>(json).unwrap(), text);
+    }
+
+    #[test]
+    fn packed_data_can_be_unpacked() {
+        let data: Vec<u32> = (0..5000).map(|at| at % 77).collect();
+        let mut html = String::new();
+        packed(&mut html, "x", &data).unwrap();
+        let text = html.split(['>', '<']).nth(2).unwrap();
+        assert!(text.len() < 1000, "{} bytes", text.len());
+        let deflated = BASE64_STANDARD.decode(text).unwrap();
+        let mut json = String::new();
+        ZlibDecoder::new(&deflated[..]).read_to_string(&mut json).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<u32>>(&json).unwrap(), data);
+    }
+}
