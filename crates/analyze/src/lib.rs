@@ -112,12 +112,11 @@ pub use stats::histogram::Histogram;
 pub use stats::maybe::MaybeF64;
 pub use sweep::by_load::Sweep;
 pub use sweep::knee::Knee;
-pub use timeline::cpu_cost::cpu_scale_in_doubt;
 pub use timeline::duration::RunDuration;
 pub use timeline::summary::Summary;
 pub use timeline::unseen::long_failures::LongFailures;
 pub use timeline::unseen::outstanding::Outstanding;
-pub use timeline::{Second, SeriesBySecond, Timeline};
+pub use timeline::{Second, SeriesBySecond, Timeline, cpu_scale_in_doubt};
 pub use view::phases::{Phase, Phases, Span};
 pub use view::{Goal, View};
 

@@ -7,7 +7,7 @@
 //! tables ─▶ standard output or a file; notes, progress and errors ─▶ standard error
 //! ```
 //!
-//! Each command is a file or a folder of `commands`, with its flags beside it. What several commands read stands in
+//! Each command is a file or a folder of `commands`, with its flags beside it. What several commands read is in
 //! `input`, what they write in `output`, and the flags they share in `args`. `error` turns the libraries' errors into a
 //! sentence, a remedy that names flags, and an exit code.
 //!

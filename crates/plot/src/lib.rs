@@ -78,9 +78,8 @@ mod text;
 mod support;
 
 pub use error::{Error, Result};
-pub use html::figures::Figures;
 pub use html::report::{Report, ReportRun};
-pub use html::{html, live_html};
+pub use html::{Figures, html, live_html};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

@@ -6,12 +6,12 @@ use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, PAPER, SERIES};
 
 /// Half the width of an arrow and its height, in points.
-const SIZE: (f64, f64) = (3.2, 5.2);
+const ARROW_SIZE: (f64, f64) = (3.2, 5.2);
 /// The gap between the edge and an arrow's tip, and the width of the white edge around it, in points.
 const ARROW_GAP: f64 = 1.6;
 const ARROW_EDGE: f64 = 1.0;
 /// The least distance between two arrows, in points.
-const DISTANCE: f64 = 8.0;
+const ARROW_DISTANCE: f64 = 8.0;
 
 /// Draws an arrow at each of these times, which are in ascending order; of those close to each other only at the first.
 pub(crate) fn draw_arrows(
@@ -22,7 +22,7 @@ pub(crate) fn draw_arrows(
 ) {
     let mut last = f64::NEG_INFINITY;
     for x in times.map(|time| frame.x(time)) {
-        if x - last >= DISTANCE {
+        if x - last >= ARROW_DISTANCE {
             arrow(drawing, (x, frame.area.top + ARROW_GAP), color);
             last = x;
         }
@@ -31,7 +31,7 @@ pub(crate) fn draw_arrows(
 
 fn arrow(drawing: &mut Drawing, (x, tip): Point, color: Color) {
     let shape = |edge: f64| {
-        let (half, top, bottom) = (SIZE.0 + edge, tip - edge, tip + SIZE.1 + edge);
+        let (half, top, bottom) = (ARROW_SIZE.0 + edge, tip - edge, tip + ARROW_SIZE.1 + edge);
         vec![(x, top), (x + half, bottom), (x - half, bottom)]
     };
     drawing.area(shape(ARROW_EDGE), PAPER);
@@ -39,7 +39,7 @@ fn arrow(drawing: &mut Drawing, (x, tip): Point, color: Color) {
 }
 
 /// Values are marked with dots if columns are at least this wide, in points.
-const WIDE: f64 = 16.0;
+const WIDE_COLUMN: f64 = 16.0;
 
 /// A value of a line, with its place on the page.
 struct Node {
@@ -80,7 +80,7 @@ impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> Co
 
     /// Marks each value with a dot if the columns are wide.
     fn points(&self, drawing: &mut Drawing, frame: &Frame, columns: &[TimeColumn]) {
-        if columns.first().is_some_and(|column| frame.x(column.end) - frame.x(column.start) >= WIDE) {
+        if columns.first().is_some_and(|column| frame.x(column.end) - frame.x(column.start) >= WIDE_COLUMN) {
             for node in self.nodes(frame, columns) {
                 drawing.dot(node.at, dot_radius(self.width), node.color);
             }
@@ -107,9 +107,9 @@ impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> Co
 }
 
 /// Half the size of a marker, in points.
-const HALF: f64 = 2.6;
+const MARKER_HALF: f64 = 2.6;
 /// The width of the white edge around a marker, in points.
-const EDGE: f64 = 0.8;
+const MARKER_EDGE: f64 = 0.8;
 
 /// The shape of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    /// Returns the marker of the line with this index. Marker and colour together are unique among 60 lines.
+    /// Returns the marker of the line with this index. Marker and colour in combination are unique among 60 lines.
     pub(crate) fn of(index: usize) -> Self {
         let form = FORMS.get(index % FORMS.len()).copied().unwrap_or(Form::Disc);
         // Pairs of shapes and colours repeat after 30 lines.
@@ -148,10 +148,10 @@ impl Marker {
 
     /// Draws the marker with a white edge.
     pub(crate) fn draw(self, drawing: &mut Drawing, at: Point, color: Color) {
-        self.form.draw(drawing, at, HALF + EDGE, PAPER);
-        self.form.draw(drawing, at, HALF, color);
+        self.form.draw(drawing, at, MARKER_HALF + MARKER_EDGE, PAPER);
+        self.form.draw(drawing, at, MARKER_HALF, color);
         if self.hollow {
-            self.form.draw(drawing, at, HALF * 0.5, PAPER);
+            self.form.draw(drawing, at, MARKER_HALF * 0.5, PAPER);
         }
     }
 }

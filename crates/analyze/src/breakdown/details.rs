@@ -33,7 +33,7 @@ pub struct Details {
     pub errors: Vec<ErrorKind>,
     /// Figures of each label, in ascending order of the labels.
     pub labels: Vec<LabelStats>,
-    /// Figures of all labels together.
+    /// Figures of all labels combined.
     pub total: LabelStats,
     /// The labels with the most requests, and the most frequent failures, by time.
     pub over_time: OverTime,

@@ -18,7 +18,7 @@ use crate::view::View;
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LabelStats {
-    /// The label; `(other)` stands for all labels beyond the number that have counts of their own.
+    /// The label; `(other)` collects all labels beyond the number that have counts of their own.
     pub label: String,
     /// The unit of the times that the run has counted, of which the extremes are whole numbers.
     pub resolution: Resolution,
@@ -52,7 +52,7 @@ pub struct LabelStats {
     pub sent_bytes: Option<i64>,
 }
 
-/// Figures of each label, and of all of them together.
+/// Figures of each label, and of all of them combined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct AllLabels {
     /// In ascending order of the labels; those without a request are left out.
@@ -89,7 +89,7 @@ pub fn label_stats(run: &StoredRun, view: &View) -> Result<Vec<LabelStats>> {
     Ok(all_labels(run, view)?.labels)
 }
 
-/// Computes the figures of each label that a view selects, and of all together.
+/// Computes the figures of each label that a view selects, and of all combined.
 pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
     let selection = Selection::new(run, view)?;
     let mut gathered: BTreeMap<u32, LabelCounts> = BTreeMap::new();

@@ -12,20 +12,20 @@ use crate::stats::histogram::{mean, totals};
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
-/// The largest number of columns of all labels together. A run of up to half an hour has a column for each second.
+/// The largest number of columns of all labels combined. A run of up to half an hour has a column for each second.
 const COLUMNS: u32 = 1800;
 
 /// The largest number of columns of one label, and of all single labels added up.
 const LABEL_COLUMNS: u32 = 150;
 const OF_ALL_LABELS: u32 = 500;
 
-/// The means of waits, and the bytes, over time: of all labels together, and of those with the most requests.
+/// The means of waits, and the bytes, over time: of all labels combined, and of those with the most requests.
 ///
 /// They are over successes, or over all requests with [`View::include_failures`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Network {
-    /// All labels together.
+    /// All labels combined.
     pub all: NetworkOverTime,
     /// The labels with the most requests, in the order of [`super::OverTime::labels`]; empty if there is one label.
     pub labels: Vec<NetworkOverTime>,
@@ -35,7 +35,7 @@ pub struct Network {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NetworkOverTime {
-    /// The label; empty for all labels together.
+    /// The label; empty for all labels combined.
     pub label: String,
     /// The number of seconds in a column.
     pub width: u32,

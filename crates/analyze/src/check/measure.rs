@@ -178,7 +178,7 @@ impl Measure {
         !never
     }
 
-    /// Returns true if the greatest value of a level's repeats stands for the level; otherwise their median does.
+    /// Returns true if the greatest value of a level's repeats represents the level; otherwise their median does.
     pub(crate) fn is_greatest_of_points(self) -> bool {
         matches!(self, Self::Failures | Self::FailuresPercent | Self::Timeouts)
     }

@@ -244,7 +244,7 @@ enum Lasting<'a> {
     /// The rule is broken: a row of breaking seconds is long enough, with gaps of fewer unknown seconds than the
     /// duration.
     Broken(&'a [Judged]),
-    /// Can't be judged: breaking and unknown seconds together make a row that is long enough, with no second that
+    /// Can't be judged: breaking and unknown seconds combined make a row that is long enough, with no second that
     /// holds.
     Open(&'a [Judged]),
     /// There are fewer seconds than the rule's duration.

@@ -78,7 +78,7 @@ pub(super) fn difference(a: &dyn DifferenceSide, b: &dyn DifferenceSide) -> Opti
     difference_with(a, b, degrees_of_both(a, b))
 }
 
-/// Estimates the difference b − a, given the degrees of freedom of both noises together.
+/// Estimates the difference b − a, given the degrees of freedom of both noises combined.
 pub(super) fn difference_with(
     a: &dyn DifferenceSide,
     b: &dyn DifferenceSide,
@@ -121,7 +121,7 @@ fn interval(a: &dyn DifferenceSide, b: &dyn DifferenceSide, deviations: f64) -> 
     (difference - down, difference + up)
 }
 
-/// Returns the degrees of freedom of both noises together (Welch 1947, Satterthwaite 1946).
+/// Returns the degrees of freedom of both noises combined (Welch 1947, Satterthwaite 1946).
 pub(super) fn degrees_of_both(a: &dyn DifferenceSide, b: &dyn DifferenceSide) -> f64 {
     let square = |side: &dyn DifferenceSide| {
         let (low, high) = side.limits(2.0);

@@ -10,7 +10,7 @@ use crate::stats::student::{count_limits, tail};
 
 /// Fewer events than this show nothing about the memory of the noise.
 const FEW: f64 = 20.0;
-/// Degrees of freedom of the noise if all seconds are taken to vary as one.
+/// Degrees of freedom of the noise if all seconds are assumed to vary as one.
 const AS_ONE: f64 = 2.0;
 /// The least number of cosines used where the load is not level.
 const SLOPING: f64 = 4.0;
@@ -26,7 +26,7 @@ pub(super) struct PartFigure {
     pub(super) kind: FigureKind,
     /// The scatter of each phase that is long enough to have one.
     pub(super) scatters: Vec<Scatter>,
-    /// The number of values of all phases. Phases that are too short for a scatter are taken to be as noisy as the
+    /// The number of values of all phases. Phases that are too short for a scatter are assumed to be as noisy as the
     /// others.
     pub(super) values: usize,
 }

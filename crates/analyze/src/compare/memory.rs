@@ -10,7 +10,7 @@ const SEEN: f64 = 1.75;
 const NOTHING: usize = 5;
 /// The least number of blocks; with fewer, slow changes can't be distinguished from a difference.
 pub(super) const ENOUGH: f64 = 7.0;
-/// Correlations are taken to fade more slowly than estimated, by this many standard errors.
+/// Correlations are assumed to fade more slowly than estimated, by this many standard errors.
 const SLOWER: f64 = 0.5;
 /// The slowest fade from lag to lag that is assumed: no run is long enough to show a slower one.
 const SLOWEST_FADE: f64 = 0.995;

@@ -33,7 +33,7 @@ pub(super) struct OfRepeats {
     /// The standard error of the difference, and its degrees of freedom.
     error: f64,
     degrees: f64,
-    /// The variance of a repeat, of both sides together.
+    /// The variance of a repeat, of both sides combined.
     variance: f64,
 }
 
@@ -71,7 +71,7 @@ impl Repeats {
     ///
     /// The variance is pooled (Student's t): with equal numbers of repeats that is right even if one side scatters more,
     /// nearly so. With unequal numbers it is not, and the wider of Student's and Welch's intervals counts. A single repeat
-    /// is taken to scatter as those of the other side do.
+    /// is assumed to scatter as those of the other side do.
     pub(super) fn compared(self, other: Self) -> Option<OfRepeats> {
         let degrees = self.count + other.count - 2.0;
         let pooled = (self.squares + other.squares) / degrees;

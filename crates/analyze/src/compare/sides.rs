@@ -160,14 +160,14 @@ impl Side {
 ///
 /// # Figures that decide
 /// `decide` names the figures that decide, of all seconds that the views have; they come first, in this order. All others
-/// are exploratory: they have an interval and a p-value, and no outcome. Without any, all figures decide together. The fewer
+/// are exploratory: they have an interval and a p-value, and no outcome. Without any, all figures decide jointly. The fewer
 /// decide, the smaller are the differences that can be shown.
 ///
 /// # Noise
 /// With at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
 /// repeats: Student's t test with a pooled variance for equal numbers, for unequal ones that or Welch's, whichever is
-/// wider; a single run is taken to scatter as the other side's runs do. It contains the differences between starts of a
-/// server. Repeats are taken to scatter at least as much as the seconds within them; where they do not,
+/// wider; a single run is assumed to scatter as the other side's runs do. It contains the differences between starts of a
+/// server. Repeats are assumed to scatter at least as much as the seconds within them; where they do not,
 /// [`Change::noise`] is [`Noise::SecondsOfRepeats`].
 ///
 /// Otherwise the noise is the scatter of the seconds within the runs, each phase by itself. Its memory, that is, how

@@ -1,7 +1,7 @@
 //! The course of a series: its levels, and the lines along which it rises or falls.
 //!
 //! Each step of the search looks for the [stretch](crate::stats::stretch) that differs most from the rest, so that both a
-//! lasting step and a change that ends are found. The edges found are judged together, once all are known: an edge stays
+//! lasting step and a change that ends are found. The edges found are judged jointly, once all are known: an edge stays
 //! if without it, even the noise that then fits best makes the series less likely by far. So a step between two levels is
 //! found, and a slow wander is noise. The limits of these gains come from simulated systems, see `tests/rates/changes.rs`.
 

@@ -135,7 +135,7 @@ impl<'a> Facts<'a> {
 }
 
 /// The slowest request of each of some seconds, in ms, in ascending order. Requests that queue wait for each other, so that a
-/// second's slowest request stands for all of them.
+/// second's slowest request represents all of them.
 pub(super) struct Slowest(Vec<f64>);
 
 impl Slowest {
@@ -145,7 +145,7 @@ impl Slowest {
         Self(slowest)
     }
 
-    /// Returns −ln of the expected number of seconds whose slowest request takes so many ms. Beyond those seen, they are taken
+    /// Returns −ln of the expected number of seconds whose slowest request takes so many ms. Beyond those seen, they are assumed
     /// to be as those of a Pareto distribution, whose exponent the upper quantiles show.
     pub(super) fn surprise(&self, elapsed: f64) -> f64 {
         let at = |share: f64| self.0.get((self.0.len() as f64 * share) as usize);

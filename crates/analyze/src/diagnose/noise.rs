@@ -1,5 +1,10 @@
-//! The noise of a series whose values depend on those before them, and tests of chance: how unlikely an observed count
-//! is.
+//! The noise of a series whose values depend on those before them, white noise and a first-order autoregression, and tests
+//! of chance: how unlikely an observed count is.
+//!
+//! A model of the series has columns, such as the levels between changes, and noise. Both are fitted jointly, by maximum
+//! likelihood: what the columns leave over is whitened by the Kalman filter of the noise (Harvey, "Forecasting, Structural
+//! Time Series Models and the Kalman Filter", 1989). So a slow wander that levels explain well can be explained as well by
+//! noise that forgets slowly, and the gain in likelihood shows which of both explains it better.
 
 /// The numbers of values in which the autoregression may forget.
 const TIMES: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];

@@ -17,7 +17,7 @@ pub(super) struct RuleSecond {
 }
 
 impl RuleSecond {
-    /// Takes what the rules need. The first percentile must be the median.
+    /// Copies what the rules need. The first percentile must be the median.
     pub(super) fn of(row: timeline::Second) -> Self {
         Self {
             second: row.second,

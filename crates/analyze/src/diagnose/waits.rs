@@ -170,7 +170,7 @@ impl UsualTimes {
     }
 }
 
-/// Returns what stands beside the least time that is as long; `None` if all are shorter.
+/// Returns the value of the least time that is as long; `None` if all are shorter.
 fn from(times: &[(f64, f64)], elapsed: f64) -> Option<f64> {
     times.get(times.partition_point(|(value, _)| *value < elapsed)).map(|(_, rare)| *rare)
 }

@@ -47,7 +47,7 @@ pub fn open_metrics(runs: &[(RunInfo, Table)], mut out: impl Write) -> Result<()
             names.push(name);
         }
     }
-    // The values of a metric stand together, those of all runs.
+    // The values of a metric follow each other, those of all runs.
     for metric in names {
         writeln!(out, "# TYPE perfpipe_{metric} gauge")?;
         for (info, seconds) in runs {

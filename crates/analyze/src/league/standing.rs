@@ -6,11 +6,10 @@ use perfpipe_ingest::run::Resolution;
 
 use crate::stats::percentile::median;
 use crate::table::Interval;
-use crate::timeline::Timeline;
-use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
 use crate::timeline::summary::{FAILING, Summary};
 use crate::timeline::unseen::long_failures::LongFailures;
 use crate::timeline::unseen::outstanding::Outstanding;
+use crate::timeline::{Timeline, cpu_scale_in_doubt, requests_per_cpu_second};
 
 /// A framework's row in a league. Each measure except the failures is the median over the repeats that have it; the
 /// median of an even number of values is the mean of the middle two. Times are in ms.

@@ -94,7 +94,7 @@ pub(crate) struct Slope {
     pub(crate) ends: (f64, f64),
 }
 
-/// A search for change points. It keeps the simulated series, which figures of as many groups share.
+/// A search for change points. It keeps the simulated series, which figures with the same number of groups share.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     nulls: BTreeMap<(usize, StretchPlace), Vec<f64>>,
@@ -119,7 +119,7 @@ struct SearchedGroups {
     weights: Vec<f64>,
     /// The least variance of one value.
     floor: f64,
-    /// The ratio of the variance of a mean of many groups to that of as many independent ones.
+    /// The ratio of the variance of a mean of many groups to that of the same number of independent ones.
     memory: f64,
 }
 
@@ -474,7 +474,7 @@ fn limited(levels: &[f64], weights: &[f64], floor: f64) -> Vec<f64> {
         median(levels.get(from..to.min(levels.len())).unwrap_or_default().iter().copied())
     };
     let limit = |(at, (level, weight)): (usize, (&f64, &f64))| {
-        // Of the first group and the last, the one beside it stands for the missing side.
+        // Of the first group and the last, the one next to it replaces the missing side.
         let before = side(at.saturating_sub(AROUND), at).or(side(at + 1, at + 2));
         let after = side(at + 1, at + 1 + AROUND).or(side(at.saturating_sub(1), at));
         let Some((one, other)) = before.zip(after) else { return *level };
@@ -511,7 +511,7 @@ fn weight(values: usize) -> f64 {
     efficiency * values as f64
 }
 
-/// Returns the number of groups, at most so many, whose simulated series stand for theirs: all small ones, and of the
+/// Returns the number of groups, at most so many, whose simulated series are used for theirs: all small ones, and of the
 /// others some eight an octave. With fewer groups, differences are larger by chance.
 fn representative(groups: usize) -> usize {
     let step = (groups.next_power_of_two() / 16).max(1);
@@ -738,7 +738,7 @@ mod tests {
         assert_eq!(places(&series(&mut Rng::with_seed(7), &levels, 1, 0.01)), [700, 1_500]);
     }
 
-    /// Writes the marks of each series of a file beside it. A series is a line, whose groups are separated by semicolons
+    /// Writes the marks of each series of a file next to the file. A series is a line, whose groups are separated by semicolons
     /// and have values separated by commas.
     #[test]
     #[ignore = "serves .ci/otava"]

@@ -94,7 +94,7 @@ impl Histogram {
         counts.iter().for_each(|(value, samples)| self.count(*value, *samples));
     }
 
-    /// Adds the number of some values, which [`Histogram::count`] takes one by one, and their sum.
+    /// Adds the number of some values, which [`Histogram::count`] adds one by one, and their sum.
     pub(crate) fn add_totals(&mut self, samples: u64, sum: i128) {
         self.samples = self.samples.saturating_add(samples);
         self.sum += sum;

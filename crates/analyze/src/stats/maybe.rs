@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A number that may be absent, in half the space of an `Option<f64>`: a run may have a million seconds, each with eight
-/// of these. It is never NaN, which stands for absent.
+/// of these. It is never NaN, which means absent.
 ///
 /// ```
 /// use perfpipe_analyze::MaybeF64;

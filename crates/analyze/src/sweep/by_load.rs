@@ -57,7 +57,7 @@ pub struct LoadStep {
     pub load_min: f64,
     /// The greatest load in a second.
     pub load_max: f64,
-    /// The summary of the seconds together; its throughput is their mean.
+    /// The summary of all its seconds; its throughput is their mean.
     pub summary: Summary,
     /// The standard deviation of the seconds' throughput (over n − 1); `None` for a single second.
     pub throughput_sd: Option<f64>,

@@ -9,7 +9,7 @@ use super::value::{Interval, Value};
 pub(super) trait TableFormat: Send {
     /// Writes the part before the first row.
     fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>);
-    /// Writes one row, with as many values as there are columns.
+    /// Writes one row, with a value for each column.
     fn row(&mut self, columns: &[Column], row: &[Value<'_>], out: &mut Vec<u8>);
     /// Writes the part after the last row.
     fn end(&mut self, columns: &[Column], out: &mut Vec<u8>);

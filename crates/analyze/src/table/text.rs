@@ -182,7 +182,7 @@ fn toned(part: &str, tone: Option<Tone>, text: &mut String) {
     }
 }
 
-/// Returns the number of cells of a terminal that a text takes: of printable ASCII, which most is, that of its bytes.
+/// Returns the number of cells of a terminal that a text fills: of printable ASCII, which most is, that of its bytes.
 fn width(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.len() } else { text.width() }
 }

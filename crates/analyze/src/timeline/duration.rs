@@ -16,7 +16,7 @@ use crate::view::phases::Span;
 pub struct RunDuration {
     /// The duration in seconds, at least 1 ms.
     pub seconds: f64,
-    /// True if the last end is not known; the run is then taken to last to the end of its last second.
+    /// True if the last end is not known; the run is then assumed to last to the end of its last second.
     pub estimated: bool,
     /// The wait for the last answer: the time from the last start to the last end, in seconds; `None` if the last end
     /// is not known.

@@ -220,7 +220,7 @@ fn gather(
     into: &mut Vec<LevelStretch>,
 ) {
     let Some(found) = longest_of(smooth, within.clone(), width).filter(|found| long(found)) else { return };
-    // The stretch with its dips and spikes is taken out, so that no part of it becomes a rival.
+    // The stretch with its dips and spikes is removed, so that no part of it becomes a rival.
     let whole = widened(smooth, &found, width);
     let whole = whole.start.max(within.start)..whole.end.min(within.end);
     gather(smooth, within.start..whole.start, width, long, into);

@@ -1,7 +1,6 @@
 //! The timeline of a run: one row per second, silent seconds included.
 
 pub(crate) mod cells;
-pub(crate) mod cpu_cost;
 pub(crate) mod duration;
 pub(crate) mod hold;
 pub(crate) mod load;
@@ -18,6 +17,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use self::cells::{AT_A_TIME, STRETCH};
 use self::duration::RunDuration;
 use self::load::LoadCurve;
+pub use self::second::{Second, SeriesBySecond};
 use self::second::{SecondReader, Totals};
 use self::selection::Selection;
 use self::summary::{Summary, Tally};
@@ -26,8 +26,6 @@ use crate::error::Result;
 use crate::stats::percentile;
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
-
-pub use self::second::{Second, SeriesBySecond};
 
 /// The seconds of a run for a view, with summaries, phases and the run's metadata.
 #[derive(Debug, Clone, PartialEq)]
@@ -227,4 +225,43 @@ impl ReadSpan {
         tally.add_totals(&self.totals);
         self.seconds.iter().for_each(|second| tally.add_second(second));
     }
+}
+
+/// The least share of the seconds with a CPU reading. With fewer, the mean may be that of the ramp, while throughput is
+/// over all seconds, so the two can't be related.
+const COVERED: f64 = 0.8;
+
+/// The percentage that means the whole machine in some exports.
+const WHOLE: f64 = 100.0;
+
+/// Returns successes per second of one busy core. `None` if the CPU is zero or unknown, if too few seconds have a
+/// reading, or if the readings are at most 1 and their scale was not given, since they might be fractions of a machine.
+pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
+    let summary = &timeline.summary;
+    let cores_busy = summary.cpu_mean? / 100.0;
+    let is_fraction = !is_scale_given(&timeline.info) && summary.cpu_max.is_some_and(|most| most <= 1.0);
+    let comparable = cores_busy > 0.0 && summary.cpu_coverage >= COVERED && !is_fraction;
+    comparable.then(|| summary.throughput / cores_busy)
+}
+
+/// Returns true if 100 % may be the whole machine as well as one core: the scale was not given, and `most`, the largest
+/// reading in percent, is not above 100.
+///
+/// ```
+/// use perfpipe_analyze::cpu_scale_in_doubt;
+/// use perfpipe_ingest::series::CpuScale;
+/// use perfpipe_ingest::{RunInfo, RunKey};
+/// let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 59_999);
+/// assert!(cpu_scale_in_doubt(&info, Some(97.0)));
+/// assert!(!cpu_scale_in_doubt(&info, Some(397.0)));
+/// info.options.cpu_scale = Some(CpuScale::PercentOfCore);
+/// assert!(!cpu_scale_in_doubt(&info, Some(97.0)));
+/// ```
+pub fn cpu_scale_in_doubt(info: &RunInfo, most: Option<f64>) -> bool {
+    !is_scale_given(info) && most.is_some_and(|most| most > 0.0 && most <= WHOLE)
+}
+
+/// Returns true if the scale of the readings was given at ingest.
+fn is_scale_given(info: &RunInfo) -> bool {
+    info.options.tells_cpu_scale()
 }

@@ -56,7 +56,7 @@ pub struct Second {
 
 impl Second {
     /// Returns a percentile of elapsed in ms, by its index in [`crate::Timeline::percentiles`], which has none twice.
-    /// [`crate::Timeline::percentile_of`] takes the percentile itself.
+    /// [`crate::Timeline::percentile_of`] expects the percentile itself.
     pub fn percentile(&self, at: usize) -> Option<f64> {
         self.percentiles.get(at).copied()
     }
@@ -248,7 +248,7 @@ fn sum(numbers: [u8; 8]) -> u64 {
     u64::from_le_bytes(numbers).wrapping_mul(ONES) >> 56
 }
 
-/// Returns the sum of the products of eight numbers and as many counts, which are less than 8: that of the numbers whose
+/// Returns the sum of the products of eight numbers and eight counts, which are less than 8: that of the numbers whose
 /// count has its lowest bit, and twice and four times those of the other two bits.
 #[inline(always)]
 fn products(numbers: [u8; 8], counts: [u8; 8]) -> u64 {

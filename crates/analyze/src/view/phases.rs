@@ -80,11 +80,11 @@ impl Span {
 ///    to four standard errors for a noisy load), and if it is at least three seconds longer than one and a half times
 ///    any other stretch in which the load is as level. So a load that climbs in steps is not held at the last of them,
 ///    nor is one that only passes through its peak.
-/// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is taken.
+/// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is chosen.
 /// 5. A load that is not held at its peak is held where it is level for longest, silences excepted, if that is at
 ///    least a fifth of the run. Bands are then shares of the usual load (the median). Dips and spikes in between belong
 ///    to the hold if they are no longer than the level seconds on either side, and at most a fifth of the hold in
-///    total. Of several stretches of similar length (as in 3) the one with the highest load is taken, since that is
+///    total. Of several stretches of similar length (as in 3) the one with the highest load is chosen, since that is
 ///    what a test is made for, and of equal ones the first. There is no hold if the load climbs to it from one of the
 ///    others without coming down.
 /// 6. The seconds before the hold are the ramp, those after it the tail. Without a hold, the whole run is ramp if the

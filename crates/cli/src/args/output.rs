@@ -1,9 +1,9 @@
-//! Flags on the output of a table: file and format.
+//! Flags on output: where tables go, in which format, and how they look on a terminal.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use perfpipe_analyze::table::Format;
 
 use super::values::{Choice, choice};
@@ -93,4 +93,31 @@ impl FileArgs {
         let name = if ending == "txt" { "text" } else { ending.as_str() };
         formats.iter().copied().find(|format| format.name() == name)
     }
+}
+
+/// How output looks on a terminal.
+#[derive(Debug, Default, Clone, Copy, Args)]
+#[command(next_help_heading = "Terminal")]
+pub(crate) struct TerminalArgs {
+    /// Colour verdicts; auto colours them on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    pub(crate) color: When,
+    /// Print tables with all columns and rows, however narrow the terminal is
+    #[arg(long, global = true)]
+    pub(crate) wide: bool,
+    /// Print no notes and no progress on standard error, only warnings and errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// When output is coloured.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }

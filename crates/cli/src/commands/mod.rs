@@ -93,7 +93,7 @@ impl Cli {
     /// The definition of the command lines of some commands.
     fn with(wanted: impl Fn(&str) -> bool) -> clap::Command {
         let perfpipe = clap::Command::new("perfpipe").subcommand_required(true).arg_required_else_help(true);
-        // The flags of all commands stand behind those of each.
+        // The flags of all commands come after those of each.
         shell::hide(Flags::augment_args(Command::add_to(perfpipe, wanted)), &["color", "wide", "quiet"])
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct CliError {
 }
 
 impl CliError {
-    /// Arguments that do not fit together: what is wrong as a clause, the remedy as a sentence.
+    /// Arguments that contradict each other: what is wrong as a clause, the remedy as a sentence.
     pub(crate) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into(), usage: true }
     }

@@ -287,7 +287,7 @@ mod tests {
     use perfpipe_ingest::RunKey;
     use perfpipe_ingest::source::Place;
 
-    /// The words of a text that name something of the command line, without what stands round them.
+    /// The words of a text that name something of the command line, without what surrounds them.
     fn named(text: &str) -> Vec<&str> {
         let words = text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
         words.filter(|word| word.starts_with("--")).collect()
@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Summaries of load tools are printed behind the command lines of these tools, which have flags, too.
+    /// Summaries of load tools are printed after the command lines of these tools, which have flags, too.
     #[test]
     fn no_text_of_the_libraries_names_a_flag_of_the_command() {
         let cli = Cli::command();

@@ -1,4 +1,4 @@
-//! Refusal of flags that have no effect: whoever gives one expects the output to depend on it.
+//! Refusal of flags that have no effect: a user who gives one expects the output to depend on it.
 
 use anyhow::Result;
 

@@ -155,7 +155,7 @@ impl PointName {
         is_whole.then_some(name)
     }
 
-    /// Takes a level, as in `c64`, that is not set yet.
+    /// Sets a level, as in `c64`, that is not set yet.
     fn set(&mut self, level: &str) -> Option<()> {
         let (of, number) = level.split_at_checked(1)?;
         let place = match of {

@@ -169,7 +169,7 @@ pub(crate) fn with_series(options: &mut IngestOptions, args: &SeriesArgs, from: 
 /// Returns the series in files, each with its unit, where none can be asked for.
 ///
 /// # Errors
-/// If a flag lacks the name or the file or names a URL, or if there are neither one nor as many units as series.
+/// If a flag lacks the name or the file or names a URL, or if the units are neither one nor one for each series.
 pub(crate) fn series_files(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
     let series = all_series(args, &AskArgs::default())?;
     if series.asked.is_empty() {
@@ -182,8 +182,8 @@ pub(crate) fn series_files(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
 /// Returns all series, each with its unit. Those that are named with a URL are asked for.
 ///
 /// # Errors
-/// If a flag lacks the name, the file or the URL, if a URL can't be used, or if there are neither one nor as many units as
-/// series.
+/// If a flag lacks the name, the file or the URL, if a URL can't be used, or if the units are neither
+/// one nor one for each of the series.
 pub(crate) fn all_series(args: &SeriesArgs, ask: &AskArgs) -> Result<SeriesSources> {
     let count = args.series.len();
     for (flag, given, remedy) in [
@@ -224,7 +224,7 @@ pub(crate) fn refuse_idle_series(ask: &AskArgs) -> Result<()> {
     Err(CliError::usage(problem, "Leave it out, or name one: --cpu-from URL, or --series NAME=URL.").into())
 }
 
-/// Returns true if the readings of a series are at a URL, not in a file: a scheme stands before `://`.
+/// Returns true if the readings of a series are at a URL, not in a file: a scheme comes before `://`.
 fn is_url(text: &str) -> bool {
     let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     text.split_once("://").is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.chars().all(is_of_scheme))

@@ -48,7 +48,7 @@ impl Selection {
         Self::among(stored, names, of)
     }
 
-    /// Selects among all runs: one that is asked for and can't be read is not taken for absent, and whoever reads it gets
+    /// Selects among all runs: one that is asked for and can't be read is not considered absent, and a reader of it gets
     /// the error. Selects those that can be read if nothing is asked for.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Selection {
         }
     }
 
-    /// Prints which names stand for several repeats.
+    /// Prints which names mean several repeats.
     pub(crate) fn say_repeats(&self, names: &[String]) {
         for name in names {
             let repeats = self.keys.iter().filter(|key| key.is_called(name)).count();

@@ -87,7 +87,7 @@ fn nameless(shown: &str, line: usize, unknown: Unknown) -> CliError {
     }
 }
 
-/// Prints how many runs are no points, and of lines that belong to no section.
+/// Prints how many runs are no points, and how many lines belong to no section.
 pub(crate) fn note_ignored(file: &SummaryFile) {
     if file.found.warm_ups > 0 {
         let runs = counted(file.found.warm_ups as u64, "run");

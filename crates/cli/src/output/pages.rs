@@ -48,7 +48,7 @@ impl Subject<'_> {
     /// Returns a name for the subject, which other subjects may share.
     fn text(self) -> String {
         let mut text = String::new();
-        // A text takes whatever is written.
+        // Writing to a text can't fail.
         let _ = self.write(&mut text);
         safe(&text)
     }

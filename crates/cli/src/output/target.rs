@@ -30,7 +30,7 @@ impl Target {
         for _ in 0..LINKS {
             match descriptor(&end) {
                 Some(1) => return Ok(Self::Stdout),
-                // Whoever opened the file may have written to it already.
+                // The process that opened the file may have written to it already.
                 Some(_) => return OpenOptions::new().append(true).open(&end).map(Self::Through),
                 None => {}
             }

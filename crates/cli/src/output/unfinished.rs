@@ -61,7 +61,7 @@ impl Unfinished {
     }
 }
 
-/// Takes the name of the file out of an error: nobody has asked for a file of that name.
+/// Removes the name of the file from an error: nobody has asked for a file of that name.
 fn without_name(error: io::Error) -> io::Error {
     // The crate that makes it does not give the error that it was made of.
     match error.to_string().split_once(" at path \"") {

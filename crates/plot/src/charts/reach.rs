@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn all_others_set_it() {
-        // As many requests as a tenth of the usual ones are not few.
+        // A tenth of the usual number of requests is not few.
         assert_eq!(reach(&[(50, 100, 249.0)]), (249.0, None));
         // What is near does not flatten anything.
         assert_eq!(reach(&[(99, 2, 29.0)]), (29.0, None));

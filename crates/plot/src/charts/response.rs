@@ -67,7 +67,7 @@ impl<'a> ResponseChart<'a> {
     }
 }
 
-/// Returns the words for a logarithmic axis behind the unit.
+/// Returns the words for a logarithmic axis, which follow the unit.
 pub(crate) fn log_words(style: &Style) -> &'static str {
     if style.log_scale { ", log scale" } else { "" }
 }

@@ -50,7 +50,7 @@ struct RunHead {
     last_part: Number,
     percentiles: Vec<f64>,
     color_by: &'static str,
-    /// The name of the field that the colours stand for.
+    /// The name of the field that the colours show.
     measure: &'static str,
     cpu_top: Option<f64>,
     /// What the clock showed at second 0, in seconds since midnight.

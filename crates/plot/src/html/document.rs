@@ -23,7 +23,7 @@ pub(super) const HELP: &str = "Point at a chart, or tap it, to read all charts a
 /// The parts of a file.
 pub(super) struct HtmlParts<'a> {
     pub(super) title: &'a str,
-    /// The heading with what stands directly below it.
+    /// The heading with what is directly below it.
     pub(super) head: String,
     /// The contents.
     pub(super) nav: String,

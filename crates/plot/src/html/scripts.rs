@@ -1,5 +1,8 @@
 //! The scripts and the style of the file: the modules of the scripts, joined into one without a bundler, and the style
 //! without what only its authors read.
+//!
+//! A module is an ECMAScript module with one `import { … } from "…";` a line, and exports only declarations. So modules
+//! can be joined by leaving out the imports and the word `export`, if no two of them declare the same name at the top.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -80,7 +83,7 @@ fn linked(modules: &[Module]) -> String {
     format!("\"use strict\";\n(() => {{\n{bodies}}})();\n")
 }
 
-/// Adds a module to the order, after its imports. Modules that import each other in a circle stand in the order of their
+/// Adds a module to the order, after its imports. Modules that import each other in a circle are in the order of their
 /// first visit, which is right for functions, as long as they are called later.
 fn visit(path: &str, texts: &BTreeMap<&str, &str>, order: &mut Vec<String>) {
     let mut waiting = vec![(path.to_owned(), false)];
@@ -135,8 +138,8 @@ fn body(text: &str) -> String {
         } else if !start.is_empty() && !start.starts_with("//") && !line.starts_with("import ") {
             // No text has an arrow.
             push_untyped(&mut body, &start.strip_prefix("export ").unwrap_or(start).replace(" => ", "=>"));
-            // Behind these, the end of a line means nothing, since no text goes over several lines, nor behind the end of a
-            // block, which stands alone.
+            // After these, the end of a line means nothing, since no text goes over several lines, nor after the end of a
+            // block, which is on a line of its own.
             if start != "}" && !body.ends_with(['{', ';', ',', '(', '[']) {
                 body.push('\n');
             }
@@ -157,18 +160,18 @@ fn push_untyped(body: &mut String, line: &str) {
 /// The style of the file.
 pub(super) static STYLE: LazyLock<String> = LazyLock::new(|| tight(include_str!("style.css")));
 
-/// Returns a style without comments, indentation, ends of lines and spaces that mean nothing. A comment takes whole lines,
-/// and a declaration begins its line or stands behind `{ ` or `; `.
+/// Returns a style without comments, indentation, ends of lines and spaces that mean nothing. A comment fills whole lines,
+/// and a declaration begins its line or comes after `{ ` or `; `.
 fn tight(css: &str) -> String {
     let lines = css.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("/*"));
     lines.map(tight_line).collect()
 }
 
-/// Returns a line with the spaces that part what can't run together.
+/// Returns a line with the spaces that separate words.
 fn tight_line(line: &str) -> String {
     let line =
         line.replace(" { ", "{").replace(" {", "{").replace("; }", "}").replace("; ", ";").replace(", ", ",");
-    // In a selector, a colon never has a space behind it.
+    // In a selector, a colon never has a space after it.
     line.replace(": ", ":")
 }
 

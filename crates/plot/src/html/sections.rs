@@ -79,7 +79,7 @@ fn section(at: usize, run: &Grouped<'_>, style: &Style, alone: bool) -> String {
         section += &first::in_full(at, run);
     }
     section += &format!("<div class=\"interactive\" id=\"live-{at}\"></div>\n");
-    // Pages stand together, so that no table between them takes a sheet of paper alone.
+    // Pages follow each other, so that no table between them takes a sheet of paper alone.
     section += &sheet(&Page::run(timeline, style), "Page as printed", "upright");
     let sweep = details.by_load();
     if let Some(sweep) = sweep {

@@ -1,4 +1,4 @@
-//! Pages: their shapes and texts, laid out in points, in parts for readers that do not see them.
+//! The shapes and texts of a page, laid out in points, in parts for readers that do not see them.
 
 use crate::palette::Color;
 use crate::text::fonts::Fonts;

@@ -79,7 +79,7 @@ pub(crate) struct Fonts(pub(crate) Arc<[FallbackFont]>);
 pub(crate) struct GlyphRun {
     /// The font: `None` for the shipped one, or the index of a fallback font.
     pub(crate) font: Option<usize>,
-    /// Each glyph with the character that it stands for, as a range of bytes in the text.
+    /// Each glyph with the character that it shows, as a range of bytes in the text.
     pub(crate) glyphs: Vec<(Glyph, std::ops::Range<usize>)>,
 }
 

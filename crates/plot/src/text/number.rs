@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(percent(0.000_001), "< 0.01 %");
         assert_eq!(percent(0.999_999), "> 99.99 %");
         assert_eq!(percent(0.125), "12.5 %");
-        // Shares beside each other have as many digits.
+        // Shares beside each other have the same number of digits.
         assert_eq!((percent(0.291), percent(0.3231)), ("29.1 %".to_owned(), "32.3 %".to_owned()));
         assert_eq!((percent(0.05), percent(0.9997)), ("5.00 %".to_owned(), "99.97 %".to_owned()));
         assert_eq!(percent(1.0), "100 %");

@@ -5,7 +5,7 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::seconds::{RuleSecond, span};
 use crate::sweep::LoadStep;
-use crate::timeline::cpu_cost::cpu_scale_in_doubt;
+use crate::timeline::cpu_scale_in_doubt;
 use crate::view::phases::Span;
 
 /// Reports the knee, if there is one (see [`crate::Knee`]). A load that follows the requests has none.
@@ -62,21 +62,21 @@ fn saturated_seconds(facts: &Facts<'_>) -> Option<Span> {
 }
 
 /// The CPU is idle below this share of its capacity.
-const IDLE: f64 = 0.75;
+const IDLE_SHARE: f64 = 0.75;
 /// A first step shows no capacity by itself, since a warm-up takes CPU too: then the CPU must go on falling beyond the knee,
 /// to this share.
-const FALLS: f64 = 0.9;
+const FALLS_TO: f64 = 0.9;
 /// The least number of seconds in a load step.
-const SECONDS: u32 = 3;
+const LEAST_SECONDS: u32 = 3;
 /// The least number of seconds without a reading, and the least share of all.
-const LACK: (usize, f64) = (3, 0.02);
+const MOST_LACKING: (usize, f64) = (3, 0.02);
 
 /// Compares the CPU beyond the knee with its capacity: that of the cores, otherwise the largest mean of a step below
 /// the knee. The cores are not used if 100 % may mean the whole machine.
 pub(in crate::diagnose) fn idle_cpu(facts: &Facts<'_>) -> Option<Finding> {
     let sweep = facts.sweep.as_ref()?;
     let knee = sweep.knee?;
-    let sure = |step: &&LoadStep| step.summary.seconds >= SECONDS && step.summary.cpu_mean.is_some();
+    let sure = |step: &&LoadStep| step.summary.seconds >= LEAST_SECONDS && step.summary.cpu_mean.is_some();
     let flat = sweep.steps.get(knee.step..)?.iter().filter(sure);
     let used = flat.filter_map(|step| step.summary.cpu_mean).reduce(f64::max)?;
     let busiest = sweep.steps.get(..knee.step)?.iter().filter(sure).max_by(|a, b| {
@@ -95,7 +95,7 @@ pub(in crate::diagnose) fn idle_cpu(facts: &Facts<'_>) -> Option<Finding> {
             let cpu = step.summary.cpu_mean?;
             let is_first = sweep.steps.iter().find(sure).is_some_and(|first| first.load == step.load);
             let last = sweep.steps.iter().rfind(sure)?.summary.cpu_mean?;
-            if is_first && last >= FALLS * used {
+            if is_first && last >= FALLS_TO * used {
                 return None;
             }
             let (had, load) = (
@@ -106,7 +106,7 @@ pub(in crate::diagnose) fn idle_cpu(facts: &Facts<'_>) -> Option<Finding> {
         }
         (None, None) => return None,
     };
-    (used < IDLE * capacity).then_some(())?;
+    (used < IDLE_SHARE * capacity).then_some(())?;
     let mut figures = FindingFigures::default();
     let (most, share) = (figures.few("cpu", used, "%"), figures.share("share_of_capacity", used / capacity));
     figures.extend(capacity_of);
@@ -129,7 +129,7 @@ pub(in crate::diagnose) fn lacking_cpu(facts: &Facts<'_>) -> Option<Finding> {
     let share = lacking.len() as f64 / rows.len() as f64;
     let readings = facts.run.cpu.readings();
     let (first, last) = (readings.first()?.0, readings.last()?.0);
-    if lacking.len() < LACK.0 || share < LACK.1 {
+    if lacking.len() < MOST_LACKING.0 || share < MOST_LACKING.1 {
         return None;
     }
     let begin = facts.run.info.t0_ms.div_euclid(1000);

@@ -19,7 +19,7 @@ const GROWS: (f64, f64) = (2.0, 1.25);
 const STAYS: f64 = 1.25;
 /// The least number of requests in each of these parts.
 const REQUESTS: u64 = 200;
-/// Slow requests come together if the variance of their counts is this many times the mean.
+/// Slow requests are clustered if the variance of their counts is this many times the mean.
 const CLUSTERED: f64 = 1.5;
 /// Requests are slow above this many times the first quarter's 99th percentile.
 const SLOW: f64 = 1.5;
@@ -38,10 +38,10 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     let sum = |counts: &[f64]| counts.iter().sum::<f64>();
     // The first quarter's percentile is uncertain too: one more of its requests might have been slow.
     let (few, many) = ((sum(&early) + 1.0, first.samples() as f64), (sum(&late), last.samples() as f64));
-    // Slow requests that come together, as in a queue, are not as many events.
+    // Clustered slow requests, as in a queue, are fewer independent events.
     let ratio = variance_ratio(&late);
-    let together = if ratio > CLUSTERED { ratio } else { 1.0 };
-    if contrast(few, many) / together < SURPRISE {
+    let cluster = if ratio > CLUSTERED { ratio } else { 1.0 };
+    if contrast(few, many) / cluster < SURPRISE {
         return Ok(None);
     }
     let (kind, figures) = (FindingKind::SlowTail, figures.done());

@@ -238,7 +238,7 @@ fn has_failures(figures: &Figures) -> bool {
 fn mark_knee(levels: &mut [Level]) {
     let point = |(step, level): (usize, &Level)| {
         let spread = level.throughput?;
-        // Half of the range stands for the deviation of a few repeats.
+        // Half of the range estimates the deviation of a few repeats.
         let error = (spread.greatest - spread.least) / 2.0 / (level.repeats.max(1) as f64).sqrt();
         Some(knee::Point { load: f64::from(level.level?), throughput: spread.median, error, step })
     };
@@ -297,7 +297,7 @@ impl Outcomes {
         })
     }
 
-    /// Returns the shares of successes, of failures without time-outs, and of time-outs: 0 to 1, together 1. `None` if
+    /// Returns the shares of successes, of failures without time-outs, and of time-outs: 0 to 1, in total 1. `None` if
     /// there were no requests.
     ///
     /// ```

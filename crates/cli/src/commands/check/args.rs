@@ -64,7 +64,7 @@ impl CheckArgs {
         self.words.iter().filter(|word| !self.is_rule(word)).cloned().collect()
     }
 
-    /// Returns the rules that stand on the command line.
+    /// Returns the rules on the command line.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &str> {
         self.words.iter().filter(|word| self.is_rule(word)).map(String::as_str)
     }

@@ -1,12 +1,12 @@
 //! `perfpipe check`: checks runs and points against rules, with an exit code for broken rules.
 
 mod args;
-mod at_level;
 mod baseline;
 mod verdicts;
 
 use anyhow::Result;
 use perfpipe_analyze::format::counted;
+use perfpipe_analyze::points::check_points;
 use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Rule, Verdict, View, verdict_table};
 use perfpipe_ingest::{RunKey, Store};
@@ -15,13 +15,13 @@ pub(crate) use self::args::CheckArgs;
 use self::baseline::Baselines;
 use self::verdicts::Verdicts;
 pub(crate) use self::verdicts::{is_lack, sentence};
-use crate::args::StoreArgs;
+use crate::args::{ScopeArgs, StoreArgs};
 use crate::error::{Broken, CliError};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
-use crate::input::{store, view};
-use crate::output::terminal::{self, write_table};
-use crate::output::{Output, note, print_message, write_file};
+use crate::input::{points, store, view};
+use crate::output::terminal::write_table;
+use crate::output::{Output, note, print_message, terminal, write_file};
 
 /// The largest number of verdicts of which people see those of passed rules, too.
 const MANY: usize = 20;
@@ -30,15 +30,15 @@ const MANY: usize = 20;
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let (at_level, rules): (Vec<Rule>, Vec<Rule>) =
         all_rules(args)?.into_iter().partition(|rule| rule.level().is_some());
-    at_level::refuse_names(&at_level, args)?;
-    at_level::refuse_view(&at_level, &args.scope)?;
+    refuse_run_names(&at_level, args)?;
+    refuse_view(&at_level, &args.scope)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let mut verdicts = match rules.as_slice() {
         [] => Vec::new(),
         rules => of_runs(args, rules, &store, &mut left_out).await?,
     };
-    verdicts.extend(at_level::verdicts(&at_level, args, &store).await?);
+    verdicts.extend(level_verdicts(&at_level, args, &store).await?);
     if let Some(path) = &args.junit {
         write_file(path, &verdicts::junit_document(&verdicts)?)?;
     }
@@ -69,7 +69,7 @@ async fn of_runs(
     left_out: &mut LeftOut,
 ) -> Result<Vec<Verdict>> {
     let (runs, names) = (left_out.runs(store).await?, args.runs());
-    // A rule without an operator is not taken for the name of a run.
+    // A rule without an operator is not mistaken for the name of a run.
     let is_stored = |name: &String| runs.iter().any(|run| run.key.is_called(name));
     if let Some(word) = names.iter().find(|name| name.contains(' ') && !is_stored(name)) {
         word.parse::<Rule>()?;
@@ -91,7 +91,7 @@ async fn of_runs(
 }
 
 /// Checks one run that was just stored against rules, and prints the verdicts, or only the broken ones as sentences.
-pub(crate) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule], as_table: bool) -> Result<()> {
+pub(super) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule], as_table: bool) -> Result<()> {
     let run = view::read_for_rules(store, key, rules).await?;
     let mut verdicts = Verdicts::default();
     let name = RunNames::in_store(store, key).await;
@@ -150,4 +150,33 @@ fn all_rules(args: &CheckArgs) -> Result<Vec<Rule>> {
         );
     }
     Ok(rules)
+}
+
+/// Refuses rules about points where runs are named or chosen by tags, which points do not have.
+fn refuse_run_names(rules: &[Rule], args: &CheckArgs) -> Result<()> {
+    let Some(rule) = rules.first() else { return Ok(()) };
+    if args.of.test.is_some() && args.of.tag.is_empty() {
+        return Ok(());
+    }
+    let problem = format!("the rule `{rule}` is about points, which have neither names nor tags");
+    Err(CliError::usage(problem, "Choose them by --test, and by --framework if need be.").into())
+}
+
+/// Refuses flags on the view beside rules about points, which the flags do not touch.
+fn refuse_view(rules: &[Rule], scope: &ScopeArgs) -> Result<()> {
+    let Some((rule, flag)) = rules.first().zip(scope.given().next()) else { return Ok(()) };
+    let problem = format!("{flag} has no effect on the rule `{rule}`, which is about points");
+    Err(CliError::usage(problem, "Check rules about runs, which it is for, by a command of their own.")
+        .into())
+}
+
+/// Checks the points that the flags select.
+///
+/// # Errors
+/// If there is none.
+async fn level_verdicts(rules: &[Rule], args: &CheckArgs, store: &Store) -> Result<Vec<Verdict>> {
+    match rules {
+        [] => Ok(Vec::new()),
+        rules => Ok(check_points(rules, &points::selected(store.points().await?, &args.of)?)),
+    }
 }

@@ -1,4 +1,5 @@
-//! The verdicts of a check: as sentences, as annotations of GitHub, and as JUnit's XML.
+//! The verdicts of a check: as sentences, as annotations of GitHub, and as JUnit's XML. A run that lacks what a rule is
+//! about does not stop the others.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -14,8 +14,8 @@ use perfpipe_analyze::{
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
-use super::args::CompareArgs;
 use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
+use crate::commands::compare::CompareArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
@@ -133,7 +133,7 @@ type Sides = (SideRuns, Vec<SideRuns>);
 /// Finds the runs that are named.
 ///
 /// # Errors
-/// If a run stands on both sides beside other repeats, which would be compared with themselves.
+/// If a run is on both sides beside other repeats, which would be compared with themselves.
 fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
     let of_a = named(others, a)?;
     let mut sides = Vec::with_capacity(args.b.len());

@@ -263,7 +263,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
 async fn seconds(store: &Store, chosen: &Selection, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let keys = &chosen.keys;
     match args.form() {
-        // A metric's values stand together, so all seconds are read before any is written.
+        // A metric's values follow each other, so all seconds are read before any is written.
         ExportFormat::OpenMetrics => {
             let mut runs = Vec::with_capacity(keys.len());
             for key in keys {

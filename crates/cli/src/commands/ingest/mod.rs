@@ -3,35 +3,36 @@
 mod args;
 pub(crate) mod campaign;
 mod options;
-mod packed;
 mod points;
 mod summary;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::Parser;
 use perfpipe_analyze::format::thousands;
+use perfpipe_ingest::run::Replace;
+use perfpipe_ingest::store::parquet::PackedRun;
 use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 
 pub(crate) use self::args::{IngestArgs, KeepArgs};
 pub(crate) use self::options::{cpu_noted, keeping, options, reading};
 pub(crate) use self::points::with_readings;
 pub(crate) use self::summary::{SummaryOutput, summarise};
-
-use super::report;
 use crate::args::{PointArgs, StoreArgs};
+use crate::commands::report;
 use crate::error::CliError;
 use crate::input::runs::RunNames;
 use crate::input::{idle_flags, store, summaries};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
-use crate::output::{fonts, page_folder, size_of, warn};
+use crate::output::{fonts, note, page_folder, size_of, warn};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
-    if let Some(file) = packed::named(&args.files) {
-        return packed::run(args, file, store).await;
+    if let Some(file) = packed_run(&args.files) {
+        return ingest_packed(args, file, store).await;
     }
     let found = summaries::find(&args.files).await?;
     if !found.files.is_empty() {
@@ -62,7 +63,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
 }
 
 /// Refuses flags on points where no file is a summary.
-pub(crate) fn refuse_points(args: &PointArgs) -> Result<()> {
+pub(super) fn refuse_points(args: &PointArgs) -> Result<()> {
     match args.of_summaries() {
         None => Ok(()),
         Some(flag) => {
@@ -111,7 +112,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
 }
 
 /// Returns the stored runs that a new one may replace, as far as they can be read: that is no reason not to ingest.
-pub(crate) async fn stored_before(store: &Store, options: &IngestOptions) -> Vec<RunInfo> {
+pub(super) async fn stored_before(store: &Store, options: &IngestOptions) -> Vec<RunInfo> {
     let found = match &options.test {
         Some(test) => store.look_at_test(test).await,
         None => store.look().await,
@@ -125,7 +126,7 @@ pub(crate) fn is_new(before: &[RunInfo], new: &RunInfo) -> bool {
 }
 
 /// Describes the run that was replaced, if it was made from other files.
-pub(crate) fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
+pub(super) fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
     let old = before.iter().find(|old| old.key == new.key && old.sources != new.sources)?;
     let names: BTreeSet<String> = old
         .sources
@@ -144,4 +145,51 @@ pub(crate) fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
         old.ingested_at,
         names.join(", ")
     ))
+}
+
+/// The command line of an ingest.
+#[derive(Debug, Parser)]
+struct IngestLine {
+    #[command(flatten)]
+    args: IngestArgs,
+}
+
+/// Returns the packed run that is named alone, if there is one.
+fn packed_run(files: &[PathBuf]) -> Option<&Path> {
+    match files {
+        [file] if PackedRun::is_at(file) => Some(file),
+        _ => None,
+    }
+}
+
+/// Stores a packed run.
+async fn ingest_packed(args: &IngestArgs, file: &Path, store: &StoreArgs) -> Result<()> {
+    refuse_flags(args, file)?;
+    let store = store::open(store).await?;
+    let packed = PackedRun::open(file)?;
+    let (from, key) = (Store::from(packed.store().clone()), &packed.info().key);
+    let records = thousands(packed.info().records());
+    if from.find_same(key, &store).await?.is_some() {
+        let run = RunNames::in_store(&store, key).await;
+        note(&format!("{run} is already in {store}: {records} records, read and found the same"));
+        return Ok(());
+    }
+    let replace = if args.keep.replace { Replace::Any } else { Replace::Nothing };
+    from.copy(key, &store, replace).await?;
+    let run = RunNames::in_store(&store, key).await;
+    note(&format!("stored {run} in {store}: {records} records (counts only), read back the same"));
+    Ok(())
+}
+
+/// Refuses all flags but `--replace`: a packed run is stored as it is.
+fn refuse_flags(args: &IngestArgs, file: &Path) -> Result<()> {
+    let line = IngestLine::try_parse_from([Path::new("ingest"), Path::new("--"), file])?;
+    let mut plain = line.args;
+    plain.keep.replace = args.keep.replace;
+    if format!("{plain:?}") == format!("{args:?}") {
+        return Ok(());
+    }
+    let problem = format!("{} is a run of another store, which is stored as it is", file.display());
+    let remedy = "Leave out all flags but --replace; `perfpipe rename` gives a stored run another name.";
+    Err(CliError::usage(problem, remedy).into())
 }

@@ -71,7 +71,7 @@ impl Judge {
             }
         }
         self.judged = look.complete;
-        self.pace.took(begun.elapsed());
+        self.pace.pause_after(begun.elapsed());
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! The latest seconds of a running test, how often they are computed, and one line for each where standard output is no
-//! terminal.
+//! The latest seconds of a running test, how often work on the whole run is due, and one line for each second where
+//! standard output is no terminal.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -93,7 +93,7 @@ pub(super) fn recent(watch: &Watch, first: u32) -> Result<Option<(StoredRun, Tim
     Ok(Some((run, timeline)))
 }
 
-/// The rest after some work, as a multiple of the time that it took: it takes a tenth of the time, however long a run is.
+/// The pause after some work, as a multiple of its duration: it uses a tenth of the time, however long a run is.
 const REST: u32 = 9;
 
 /// The least time between two pieces of work: there is nothing new within a second.
@@ -111,8 +111,8 @@ impl Pace {
         self.rests_until.is_none_or(|until| Instant::now() >= until)
     }
 
-    /// Takes note of how long the work took.
-    pub(super) fn took(&mut self, long: Duration) {
+    /// Sets the pause after work of this duration.
+    pub(super) fn pause_after(&mut self, long: Duration) {
         self.rests_until = Some(Instant::now() + (long * REST).max(LEAST));
     }
 }

@@ -1,25 +1,27 @@
 //! `perfpipe watch`: follows the logs of a running test, shows its seconds, and stores the run at its end.
 
 mod args;
-mod cpu;
 mod judge;
 mod lines;
 mod screen;
 mod serve;
-mod shown;
 
+use std::io;
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_ingest::watch::{Followed, Look, Watch};
+use perfpipe_ingest::watch::{Followed, Look, Watch, WatchedCpu};
 use perfpipe_ingest::{IngestOptions, Progress, RunKey, Store};
+use tokio::task::JoinHandle;
 
 pub(crate) use self::args::WatchArgs;
-use self::cpu::WatchedReadings;
 use self::judge::Judge;
+use self::lines::WatchLines;
+use self::screen::Screen;
 use self::serve::Serving;
-use self::shown::Shown;
-
 use super::check::of_stored;
 use super::ingest::{SummaryOutput, is_new, keeping, reading, replaced, stored_before, summarise};
 use crate::args::StoreArgs;
@@ -164,5 +166,93 @@ impl Waiting {
 fn warn_missing(followed: &Followed) {
     for log in followed.missing() {
         warn(&format!("nothing was written to {}: the run is stored without it", log.display()));
+    }
+}
+
+/// The time between two looks at the readings.
+const REST: Duration = Duration::from_secs(3);
+
+/// The rest after a look, as a multiple of the time that it took.
+const SHARE: u32 = 9;
+
+/// The CPU readings of a running test.
+struct WatchedReadings {
+    task: JoinHandle<()>,
+    trouble: Arc<Mutex<Option<String>>>,
+    /// The trouble that was reported last.
+    reported: Option<String>,
+}
+
+impl WatchedReadings {
+    /// Begins to look at them now and then; `None` if there are none to look at.
+    pub(super) fn begin(watch: &Watch) -> Option<Self> {
+        let trouble = Arc::default();
+        let task = tokio::spawn(keep_up(watch.cpu()?, Arc::clone(&trouble)));
+        Some(Self { task, trouble, reported: None })
+    }
+
+    /// Why they can't be read at present.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why they can't be read, if that was not reported yet.
+    fn new_trouble(&mut self) -> Option<String> {
+        let now = self.trouble().filter(|trouble| self.reported.as_ref() != Some(trouble))?;
+        self.reported = Some(now.clone());
+        Some(now)
+    }
+}
+
+impl Drop for WatchedReadings {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn keep_up(mut cpu: WatchedCpu, trouble: Arc<Mutex<Option<String>>>) {
+    loop {
+        let begun = Instant::now();
+        let found = cpu.refresh().await.err().map(|error| error.to_string());
+        *trouble.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        tokio::time::sleep((begun.elapsed() * SHARE).max(REST)).await;
+    }
+}
+
+/// Where a test is shown.
+enum Shown {
+    Lines(WatchLines),
+    Screen(Box<Screen>),
+    /// Nowhere, since standard output has the summary alone.
+    Nowhere,
+}
+
+impl Shown {
+    /// Chooses the screen, if standard output is a terminal.
+    pub(super) fn begin(args: &WatchArgs, page: Option<SocketAddr>) -> Result<Self> {
+        if !args.output.is_notes() && args.output.file.output.is_none() {
+            return Ok(Self::Nowhere);
+        }
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if is_dumb || !io::stdout().is_terminal() {
+            return Ok(Self::Lines(WatchLines::default()));
+        }
+        let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+        let page = page.map(|address| format!("   http://{address}/")).unwrap_or_default();
+        Ok(Self::Screen(Box::new(Screen::new(files.join(", ") + &page)?)))
+    }
+
+    /// Shows how far a test has come, and on a terminal why its CPU readings can't be read.
+    pub(super) fn show(&mut self, watch: &Watch, look: &Look, trouble: Option<String>) -> Result<()> {
+        match self {
+            Self::Lines(lines) => lines.show(watch, look),
+            Self::Screen(screen) => screen.show(watch, look, trouble),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
+    /// Returns true if the screen is in use, so that nothing else may be written to it.
+    fn is_screen(&self) -> bool {
+        matches!(self, Self::Screen(_))
     }
 }

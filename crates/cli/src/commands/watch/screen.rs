@@ -43,7 +43,7 @@ struct Minutes {
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Switches the terminal to a screen of its own.
     pub(super) fn new(title: String) -> Result<Self> {
         Ok(Self { frame: Frame::begin()?, title, pace: Pace::default(), whole: None, drawn: None })
     }
@@ -81,7 +81,7 @@ impl Screen {
             let timeline = Timeline::new(&run, &View::of(&run.info).with_percentiles(PERCENTILES))?;
             self.whole = Some(timeline.summary);
         }
-        self.pace.took(begun.elapsed());
+        self.pace.pause_after(begun.elapsed());
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Draws lines over those that were drawn before, as much of them as there is room for. Whatever stands in them, they
+    /// Draws lines over those that were drawn before, as much of them as there is room for. Whatever they contain, they
     /// do not act on the terminal.
     pub(super) fn draw(&mut self, lines: &[String], width: usize, height: usize) -> io::Result<()> {
         let mut text = String::from("\x1b[H");
@@ -245,7 +245,7 @@ fn clipped(text: &str, width: usize) -> String {
     text.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// Returns values as columns, at most `room` of them: each is the mean of as many values. A column without a value is blank.
+/// Returns values as columns, at most `room` of them: each is the mean of the same number of values. A column without a value is blank.
 fn spark(values: &[Option<f64>], room: usize) -> String {
     let each = values.len().div_ceil(room.max(1)).max(1);
     let mean = |part: &[Option<f64>]| {

@@ -123,7 +123,7 @@ impl Serving {
             self.latest.show(page);
             self.stale = false;
         }
-        self.pace.took(begun.elapsed());
+        self.pace.pause_after(begun.elapsed());
         Ok(())
     }
 
@@ -350,7 +350,8 @@ fn event(number: u64, ended: Option<&str>) -> String {
 }
 
 /// Returns true if a `Host` header names this machine: as `localhost`, by a loopback address, or by the address at which
-/// the connection came in.
+/// the connection came in. A site that lets its own name point to this machine is refused, so that its scripts can't read
+/// the page.
 fn is_own_host(host: &str, local: IpAddr) -> bool {
     let Some(name) = without_port(host) else { return false };
     let is_own = |address: IpAddr| address.is_loopback() || address == local.to_canonical();

@@ -93,7 +93,7 @@ pub(super) fn other_words(other: u32, by: SweepBy) -> String {
     }
 }
 
-/// Draws a cross that stands on a base line at `y`, for a level that was aborted.
+/// Draws a cross on a base line at `y`, for a level that was aborted.
 pub(super) fn cross(drawing: &mut Drawing, (x, y): (f64, f64), color: Color) {
     let (half, width) = CROSS;
     let y = y - half - width;
