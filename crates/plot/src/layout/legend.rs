@@ -1,7 +1,7 @@
 //! The heading of a chart and the key to its colours, on the same line or below it.
 
+use super::dashes;
 use super::frame::Rect;
-use crate::marks;
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{Color, INK, SOFT, STEPS};
 use crate::style::Palette;
@@ -118,7 +118,7 @@ fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
     match entry.swatch {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
         Swatch::Line(color, width) => drawing.line(vec![(x, y), (x + SWATCH, y)], width, color),
-        Swatch::Dashes(color, width) => marks::draw_dashes(drawing, &[(x, y), (x + SWATCH, y)], width, color),
+        Swatch::Dashes(color, width) => dashes::draw(drawing, &[(x, y), (x + SWATCH, y)], width, color),
         Swatch::ScaleBar(palette) => draw_scale(drawing, palette, middle, (y, 3.5)),
         Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
     }

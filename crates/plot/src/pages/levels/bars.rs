@@ -5,9 +5,9 @@ use perfpipe_analyze::points::{Level, Spread};
 use super::series::{LevelPlaces, LevelSeries, cross};
 use crate::charts::chart::{Chart, Height};
 use crate::layout::axis::{Axis, LABEL, Steps, Values};
+use crate::layout::dashes;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::marks;
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
 use crate::palette::{INK, PAPER, SOFT};
 use crate::text::fonts;
@@ -105,7 +105,7 @@ impl Chart for ScalingLevels<'_> {
             }
         }
         let ideal: Vec<Point> = self.ideal().into_iter().map(|(at, value)| (x(at), frame.y(value))).collect();
-        marks::draw_dashes(drawing, &ideal, WIDTHS.0, INK);
+        dashes::draw(drawing, &ideal, WIDTHS.0, INK);
         for ((at, level, spread), (_, ideal)) in self.known().zip(&ideal) {
             let Some(times) = level.speed_up else { continue };
             let efficiency = level.efficiency_percent.unwrap_or_default() / 100.0;

@@ -6,9 +6,9 @@ use super::series::{LevelPlaces, LevelSeries};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::response::log_words;
 use crate::layout::axis::{Axis, Steps, Values};
+use crate::layout::dashes;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::marks;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, INK, quantile_color, series_color};
 use crate::style::Style;
@@ -193,7 +193,7 @@ impl Chart for LatencyLevels<'_> {
             }
         }
         for points in stretches(&|level| level.little_ms) {
-            marks::draw_dashes(drawing, &points, WIDTH, INK);
+            dashes::draw(drawing, &points, WIDTH, INK);
         }
     }
 }
