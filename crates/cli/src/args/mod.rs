@@ -1,4 +1,4 @@
-//! Flags that several commands share, one set per file. The flags of a single command are beside that command.
+//! Flags that several commands share, by what they are about. The flags of a single command are beside that command.
 
 mod cpu;
 mod output;

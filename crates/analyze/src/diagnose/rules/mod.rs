@@ -1,4 +1,4 @@
-//! The rules of a diagnosis, one per file.
+//! The rules of a diagnosis, by what they are about.
 
 pub(super) mod capacity;
 pub(super) mod clocks;
