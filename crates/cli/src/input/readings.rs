@@ -156,7 +156,7 @@ pub(crate) struct SeriesSources {
 /// Sets the series of an ingest, which also has the source of the CPU readings.
 ///
 /// # Errors
-/// As those of [`all`]; or if a flag on asking is given, and nothing is asked for.
+/// As those of [`all_series`]; or if a flag on asking is given, and nothing is asked for.
 pub(crate) fn with_series(options: &mut IngestOptions, args: &SeriesArgs, from: &CpuFromArgs) -> Result<()> {
     let SeriesSources { files, asked } = all_series(args, &from.ask)?;
     if from.cpu_from.is_none() && asked.is_empty() {

@@ -116,7 +116,7 @@ impl<'a> Figures<'a> {
         Self { title: title.into(), notes: Vec::new(), pages: Vec::new(), more: Vec::new(), table }
     }
 
-    /// Writes the report as a single HTML file that needs no network, as [`self()`] does.
+    /// Writes the report as a single HTML file that needs no network, as [`html()`] does.
     ///
     /// # Errors
     /// [`crate::Error::Html`] if the data can't be written.
