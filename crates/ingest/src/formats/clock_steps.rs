@@ -28,7 +28,7 @@ const CLOCKS: usize = 10_000;
 
 /// A step of a clock from one record to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct ClockStep {
     /// The line of the record after the step.
     pub(crate) line: u64,
     /// The size of the step, in ms: positive if the clock was put forward, negative if back.
@@ -39,15 +39,15 @@ pub(crate) struct Step {
 
 /// Consecutive records that are too early.
 #[derive(Debug, Clone, Copy)]
-struct Early {
-    step: Step,
+struct EarlyRecords {
+    step: ClockStep,
     records: u32,
     latest: i64,
 }
 
 /// The clock of one injector, as seen in the records of a block.
 #[derive(Debug, Clone)]
-struct Hand {
+struct InjectorClock {
     patience: i64,
     first_line: u64,
     first_start: i64,
@@ -56,12 +56,12 @@ struct Hand {
     first_records: u32,
     /// The latest start since the last step.
     latest: i64,
-    early: Option<Early>,
+    early: Option<EarlyRecords>,
     steps: u64,
-    step: Option<Step>,
+    step: Option<ClockStep>,
 }
 
-impl Hand {
+impl InjectorClock {
     fn new(patience: i64, line: u64, start: i64, end: i64) -> Self {
         Self {
             patience,
@@ -102,18 +102,18 @@ impl Hand {
             return;
         }
         if start > self.latest.saturating_add(SILENCE_MS) {
-            self.note(Step { line, ms: start.saturating_sub(self.latest), at_ms: start });
+            self.note(ClockStep { line, ms: start.saturating_sub(self.latest), at_ms: start });
         }
         self.advance(start);
     }
 
     fn add_early(&mut self, line: u64, start: i64, end: i64) {
-        let step = Step { line, ms: end.saturating_sub(self.latest), at_ms: start };
-        let early = self.early.get_or_insert(Early { step, records: 0, latest: start });
+        let step = ClockStep { line, ms: end.saturating_sub(self.latest), at_ms: start };
+        let early = self.early.get_or_insert(EarlyRecords { step, records: 0, latest: start });
         early.records += 1;
         early.latest = early.latest.max(start);
         if early.records >= CONFIRMED {
-            let Early { step, latest, .. } = *early;
+            let EarlyRecords { step, latest, .. } = *early;
             self.note(step);
             self.early = None;
             self.latest = latest;
@@ -123,10 +123,10 @@ impl Hand {
     /// Converts lines of the block to lines of the log.
     fn count_lines_from(&mut self, first_line: u64) {
         self.first_line += first_line;
-        self.step = self.step.map(|step| Step { line: first_line + step.line, ..step });
+        self.step = self.step.map(|step| ClockStep { line: first_line + step.line, ..step });
     }
 
-    fn note(&mut self, step: Step) {
+    fn note(&mut self, step: ClockStep) {
         self.steps += 1;
         self.step.get_or_insert(step);
     }
@@ -137,13 +137,13 @@ impl Hand {
     }
 
     /// The step from the previous blocks to its first record.
-    fn step_from(&self, latest: i64, first: i64) -> Step {
-        Step { line: self.first_line, ms: first.saturating_sub(latest), at_ms: self.first_start }
+    fn step_from(&self, latest: i64, first: i64) -> ClockStep {
+        ClockStep { line: self.first_line, ms: first.saturating_sub(latest), at_ms: self.first_start }
     }
 }
 
 /// Times of records, in lists of equal length.
-pub(crate) struct Times<'a> {
+pub(crate) struct RecordTimes<'a> {
     /// The start of each record, epoch ms.
     pub(crate) starts: &'a [i64],
     /// The earliest and the latest of them.
@@ -168,9 +168,9 @@ pub(crate) fn span_of(times: &[i64]) -> Option<RangeInclusive<i64>> {
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
     /// The clocks by the injector's code plus 1. Index 0 is for records without an injector.
-    hands: Vec<Option<Hand>>,
+    hands: Vec<Option<InjectorClock>>,
     /// The clocks of records before a header within the block, where other files were joined.
-    joined: Vec<Vec<Option<Hand>>>,
+    joined: Vec<Vec<Option<InjectorClock>>>,
 }
 
 impl Clocks {
@@ -188,7 +188,7 @@ impl Clocks {
 
     /// Adds records. `nameless` is the code of those whose injectors are not distinguished.
     #[inline]
-    pub(crate) fn add(&mut self, times: &Times<'_>, nameless: u32) {
+    pub(crate) fn add(&mut self, times: &RecordTimes<'_>, nameless: u32) {
         let Some(first) = times.injectors.first() else { return };
         // All are compared, since most are the same and many are compared at once.
         let same = times.injectors.iter().fold(true, |same, injector| same & (injector == first));
@@ -202,7 +202,7 @@ impl Clocks {
         self.add_each(times, nameless);
     }
 
-    fn add_each(&mut self, times: &Times<'_>, nameless: u32) {
+    fn add_each(&mut self, times: &RecordTimes<'_>, nameless: u32) {
         let records = times.starts.iter().zip(times.elapsed).zip(times.injectors).zip(times.lines);
         for (((start, elapsed), injector), line) in records {
             let end = start.saturating_add(times.unit.whole_ms((*elapsed).max(0)));
@@ -212,16 +212,16 @@ impl Clocks {
             }
             let patience = if *injector == nameless { NAMELESS_PATIENCE_MS } else { PATIENCE_MS };
             if let Some(slot) = self.hands.get_mut(at) {
-                slot.get_or_insert_with(|| Hand::new(patience, *line, *start, end))
+                slot.get_or_insert_with(|| InjectorClock::new(patience, *line, *start, end))
                     .add_record(*line, *start, end);
             }
         }
     }
 
-    /// Takes the state of each clock, one list for each joined log. `names` are the injectors by code.
+    /// Returns the state of each clock and clears it, one list for each joined log. `names` are the injectors by code.
     pub(crate) fn take(&mut self, names: &TextList) -> BlockClocks {
         let logs = self.joined.drain(..).chain([std::mem::take(&mut self.hands)]);
-        let named = |(at, hand): (usize, Option<Hand>)| {
+        let named = |(at, hand): (usize, Option<InjectorClock>)| {
             let mut hasher = DefaultHasher::new();
             at.checked_sub(1).and_then(|code| names.get(code)).hash(&mut hasher);
             Some((hasher.finish(), hand?))
@@ -232,19 +232,19 @@ impl Clocks {
 
 /// The clocks of a block, keyed by a hash of the injector's name, one list for each joined log.
 #[derive(Debug, Default)]
-pub(crate) struct BlockClocks(Vec<Vec<(u64, Hand)>>);
+pub(crate) struct BlockClocks(Vec<Vec<(u64, InjectorClock)>>);
 
 /// The clock of one injector over the blocks so far.
 #[derive(Debug)]
-struct Watched {
+struct WatchedClock {
     /// The latest start since the last step.
     latest: i64,
-    early: Option<Early>,
+    early: Option<EarlyRecords>,
 }
 
-impl Watched {
+impl WatchedClock {
     /// Adds a block. Returns the step just before it, or before the few early records that ended the previous blocks.
-    fn add(&mut self, hand: &Hand) -> Option<Step> {
+    fn add(&mut self, hand: &InjectorClock) -> Option<ClockStep> {
         if hand.is_early(self.latest) {
             return self.add_early(hand);
         }
@@ -255,12 +255,12 @@ impl Watched {
         step
     }
 
-    fn add_early(&mut self, hand: &Hand) -> Option<Step> {
+    fn add_early(&mut self, hand: &InjectorClock) -> Option<ClockStep> {
         let step = hand.step_from(self.latest, hand.first_end);
-        let early = self.early.get_or_insert(Early { step, records: 0, latest: hand.latest });
+        let early = self.early.get_or_insert(EarlyRecords { step, records: 0, latest: hand.latest });
         early.records += hand.first_records;
         early.latest = early.latest.max(hand.latest);
-        let Early { step, records, latest } = *early;
+        let EarlyRecords { step, records, latest } = *early;
         if records < CONFIRMED {
             return None;
         }
@@ -273,14 +273,14 @@ impl Watched {
 /// The clocks of a log.
 #[derive(Debug, Default)]
 pub(crate) struct LogClocks {
-    watched: HashMap<u64, Watched>,
-    /// The latest start of each injector in the log before, if another log was joined behind it.
+    watched: HashMap<u64, WatchedClock>,
+    /// The latest start of each injector in the log before, if another log was joined after it.
     before: HashMap<u64, i64>,
     /// The number of steps of all clocks.
     pub(crate) steps: u64,
     /// The first step.
-    pub(crate) first: Option<Step>,
-    /// The number of logs that were joined behind one with later records, and the line of the first record of the first.
+    pub(crate) first: Option<ClockStep>,
+    /// The number of logs that were joined after one with later records, and the line of the first record of the first.
     pub(crate) overlaps: u64,
     pub(crate) first_overlap: Option<u64>,
 }
@@ -299,7 +299,7 @@ impl LogClocks {
         }
     }
 
-    fn add_hand(&mut self, name: u64, hand: &Hand) {
+    fn add_hand(&mut self, name: u64, hand: &InjectorClock) {
         if self.before.remove(&name).is_some_and(|latest| hand.first_start < latest) {
             self.overlaps += 1;
             self.first_overlap.get_or_insert(hand.first_line);
@@ -308,7 +308,7 @@ impl LogClocks {
         }
         let between = self.watched.get_mut(&name).map(|watched| watched.add(hand));
         if between.is_none() && self.watched.len() < CLOCKS {
-            self.watched.insert(name, Watched { latest: hand.latest, early: None });
+            self.watched.insert(name, WatchedClock { latest: hand.latest, early: None });
         }
         let between = between.flatten();
         self.steps += hand.steps + u64::from(between.is_some());
@@ -330,7 +330,7 @@ mod tests {
             let elapsed = vec![200 * unit.per_ms() as i32; starts.len()];
             let mut clocks = Clocks::default();
             clocks.add(
-                &Times {
+                &RecordTimes {
                     starts: &starts,
                     span: &span_of(&starts).unwrap(),
                     elapsed: &elapsed,

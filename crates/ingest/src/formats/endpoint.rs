@@ -55,31 +55,31 @@ pub(crate) struct Endpoints {
     pub(crate) host: Agreed,
     /// The path, without query and fragment.
     pub(crate) path: Agreed,
-    last: Last,
+    last: LastUrl,
 }
 
-/// What may follow the known beginning of a URL that tells nothing new.
+/// What may follow the known beginning of a URL whose host and path are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Follows {
+pub(crate) enum UrlRest {
     Anything,
     /// Nothing, or one of [`PATH_ENDS`].
     Query,
 }
 
-/// What begins the query and the fragment, behind a path.
+/// The bytes that begin the query and the fragment, after a path.
 pub(crate) const PATH_ENDS: [u8; 2] = *b"?#";
 
-/// The URL that was looked at last, so that one that tells nothing else is known by how it begins.
+/// The last URL that was parsed: one with the same beginning has the same host and path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Last {
+struct LastUrl {
     url: Vec<u8>,
-    /// The length up to the slash behind the host, with the slash; 0 if there is none.
+    /// The length up to the slash after the host, with the slash; 0 if there is none.
     host: usize,
     /// The length up to the end of the path; 0 if there is no host.
     path: usize,
 }
 
-impl Last {
+impl LastUrl {
     /// Returns true if a URL has the same host and path.
     #[inline]
     fn has_path_of(&self, url: &[u8]) -> bool {
@@ -112,13 +112,13 @@ impl Endpoints {
         }
     }
 
-    /// How URLs begin that tell nothing new, and what may follow; `None` if each has to be added.
-    pub(crate) fn known(&self) -> Option<(&[u8], Follows)> {
+    /// The prefix of URLs that add nothing new, and what may follow it; `None` if each URL has to be added.
+    pub(crate) fn known(&self) -> Option<(&[u8], UrlRest)> {
         let head = |length: usize| self.last.url.get(..length).filter(|head| !head.is_empty());
         match (&self.host, &self.path) {
-            (Agreed::Many, Agreed::Many) => Some((&[], Follows::Anything)),
-            (_, Agreed::Many) => Some((head(self.last.host)?, Follows::Anything)),
-            _ => Some((head(self.last.path)?, Follows::Query)),
+            (Agreed::Many, Agreed::Many) => Some((&[], UrlRest::Anything)),
+            (_, Agreed::Many) => Some((head(self.last.host)?, UrlRest::Anything)),
+            _ => Some((head(self.last.path)?, UrlRest::Query)),
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
                     Some((url.as_bytes().strip_prefix(begin)?.first(), follows))
                 });
                 if rest.is_some_and(|(next, follows)| {
-                    follows == Follows::Anything || next.is_none_or(|next| PATH_ENDS.contains(next))
+                    follows == UrlRest::Anything || next.is_none_or(|next| PATH_ENDS.contains(next))
                 }) {
                     prop_assert_eq!((&together.host, &together.path), (&before.host, &before.path));
                 }

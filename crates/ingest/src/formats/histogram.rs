@@ -29,7 +29,7 @@ impl Histogram {
         self.counts.iter().fold(0, |sum, (_, requests)| sum.saturating_add(*requests))
     }
 
-    /// What is told of its interval, which begins `t_ms` after the run and lasts `length` units.
+    /// The properties of its interval, which begins `t_ms` after the run and lasts `length` units.
     pub(crate) fn interval(&self, t_ms: i64, length: i32, unit: Resolution) -> Intervals {
         let length_ms = unit.whole_ms(length);
         Intervals {

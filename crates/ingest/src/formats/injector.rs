@@ -12,7 +12,7 @@ use crate::sample::same::{begins, same};
 use crate::sample::texts::Texts;
 
 /// The code of an injector's name in a block, and true if the name was shortened.
-pub(crate) type Name = (u32, bool);
+pub(crate) type InjectorName = (u32, bool);
 
 /// Names the injectors of samples. Each worker has its own.
 #[derive(Debug, Clone, Default)]
@@ -20,11 +20,11 @@ pub(crate) struct Injectors {
     pattern: Option<Regex>,
     file: Option<String>,
     /// Hosts in this block, with the names of their injectors.
-    hosts: Recent<Name>,
+    hosts: Recent<InjectorName>,
     /// The name for records without a host, once one was found in this block.
-    nameless: Option<Name>,
-    /// Beginnings of threadNames, up to and including the first byte that no host has. All threads of a group begin
-    /// alike.
+    nameless: Option<InjectorName>,
+    /// Beginnings of threadNames, up to and including the first byte that no host has. All threads of a group share
+    /// their beginning.
     beginnings: Recent<Beginning>,
 }
 
@@ -36,7 +36,7 @@ struct Beginning {
     /// The length of the host.
     host: usize,
     /// The name of the injector in this block, once it was looked up.
-    name: Option<Name>,
+    name: Option<InjectorName>,
 }
 
 impl Injectors {
@@ -82,7 +82,7 @@ impl Injectors {
 
     /// The name of the injector of a threadName.
     #[inline]
-    fn of_thread(&mut self, thread: &[u8], column: &mut Texts) -> Name {
+    fn of_thread(&mut self, thread: &[u8], column: &mut Texts) -> InjectorName {
         let known = self.beginnings.find(thread, begins).copied();
         match known {
             Some(Beginning { name: Some(name), .. }) => name,
@@ -97,9 +97,13 @@ impl Injectors {
         }
     }
 
-    /// The name of the injector of a threadName without a host beside it, and how many of its first bytes tell as much of
-    /// another one; `None` if they do not.
-    pub(crate) fn of_alike(&mut self, thread: &[u8], column: &mut Texts) -> Option<(Name, usize)> {
+    /// The name of the injector of a threadName in a record without Hostname, and the length of the prefix that
+    /// determines it: any other threadName with that prefix has the same injector. `None` if no prefix does.
+    pub(crate) fn of_thread_prefix(
+        &mut self,
+        thread: &[u8],
+        column: &mut Texts,
+    ) -> Option<(InjectorName, usize)> {
         if self.pattern.is_some() {
             return None;
         }
@@ -117,7 +121,7 @@ impl Injectors {
     }
 
     /// The name of the injector of a threadName that begins differently from the recent ones.
-    fn of_new_thread(&mut self, thread: &[u8], column: &mut Texts) -> Name {
+    fn of_new_thread(&mut self, thread: &[u8], column: &mut Texts) -> InjectorName {
         let end = thread.iter().position(|byte| !is_of_host(byte));
         let host = prefix(thread.get(..end.unwrap_or(thread.len())).unwrap_or_default());
         let name = self.of_host(host, column);
@@ -129,7 +133,7 @@ impl Injectors {
     }
 
     /// The name of the injector on a host.
-    pub(crate) fn of_host(&mut self, host: &[u8], column: &mut Texts) -> Name {
+    pub(crate) fn of_host(&mut self, host: &[u8], column: &mut Texts) -> InjectorName {
         if host.is_empty() {
             if let Some(name) = self.nameless {
                 return name;
@@ -146,7 +150,7 @@ impl Injectors {
     }
 
     /// Adds an injector's name to the column. Returns its code, and true if the name was shortened.
-    fn name(&self, host: &[u8], column: &mut Texts) -> Name {
+    fn name(&self, host: &[u8], column: &mut Texts) -> InjectorName {
         let name: Cow<'_, [u8]> = match (&self.file, host) {
             (None, []) => return (Texts::NULL, false),
             (None, host) => host.into(),

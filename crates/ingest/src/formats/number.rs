@@ -101,7 +101,7 @@ impl Digits {
         Some(Self((u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030) & own))
     }
 
-    /// The digits as bytes of 0 to 9, from the first in the lowest byte on, behind leading zeros.
+    /// The digits as bytes of 0 to 9, from the first in the lowest byte on, after leading zeros.
     #[inline(always)]
     pub(crate) fn bits(self) -> u64 {
         self.0
@@ -112,7 +112,7 @@ impl Digits {
     #[inline(always)]
     pub(crate) fn leading(eight: [u8; 8]) -> Option<(Self, usize)> {
         let digits = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
-        // What is carried from a byte that is no digit only reaches those behind it.
+        // A carry from a byte that is no digit only reaches the bytes after it.
         let others = (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
         let length = others.trailing_zeros() as usize / 8;
         let is_within = others != 0 && length > 0;
@@ -140,7 +140,7 @@ impl Digits {
     }
 }
 
-/// The first bytes of a text, fewer than eight, behind bytes of any kind.
+/// The first bytes of a text, fewer than eight, preceded by bytes of any kind.
 #[cold]
 fn begun(text: &[u8]) -> [u8; 8] {
     let mut eight = [0; 8];

@@ -1,19 +1,19 @@
-//! Finds again what is known of a few recent keys.
+//! Caches values by a few recent keys.
 
-/// What is known of recent keys, each of which is found by four of its bytes. Injectors take turns in no order that could
-/// be foreseen, so to compare one key after another would be to guess wrong for every other sample.
+/// A direct-mapped cache of values by recent keys, indexed by four bytes of the key. Injectors alternate in no
+/// predictable order, so comparing one key after another would cost a mispredicted branch for every other sample.
 #[derive(Debug, Clone)]
 pub(super) struct Recent<T> {
     all: Vec<(Vec<u8>, T)>,
     /// The index of the key that has these bytes, by [`place`].
     by_place: [u8; PLACES],
-    /// Where the bytes stand, and the number of keys that this was chosen for.
+    /// The index of those bytes in a key, and the number of keys that it was chosen for.
     from: usize,
     chosen_for: usize,
 }
 
 /// The maximum number of recent keys: enough for the injectors of most tests, few enough to be compared one by one where
-/// their bytes do not tell them apart.
+/// their bytes do not distinguish them.
 const RECENT: usize = 16;
 
 const PLACES: usize = 64;
@@ -25,7 +25,7 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// Returns what is known of the key that `is` accepts for this text. A key is equal to the text, or how it begins.
+    /// Returns the value of the key that `is` accepts for this text. A key is equal to the text, or a prefix of it.
     #[inline]
     pub(super) fn find(&mut self, text: &[u8], is: impl Fn(&[u8], &[u8]) -> bool) -> Option<&mut T> {
         let known = |at: usize| self.all.get(at).is_some_and(|(key, _)| is(text, key));
@@ -52,20 +52,20 @@ impl<T> Recent<T> {
         }
     }
 
-    /// Everything that is known.
+    /// All values.
     pub(super) fn values(&mut self) -> impl Iterator<Item = &mut T> {
         self.all.iter_mut().map(|(_, value)| value)
     }
 
-    /// Chooses the bytes that tell most keys apart.
+    /// Chooses the index of the bytes that distinguish most keys.
     fn choose(&mut self) {
         let longest = self.all.iter().map(|(key, _)| key.len()).max().unwrap_or_default();
-        let told_apart = |from: &usize| {
+        let distinguished = |from: &usize| {
             let places = self.all.iter().filter_map(|(key, _)| place(key, *from));
             places.fold(0_u64, |seen, place| seen | (1 << place)).count_ones()
         };
-        // The last of the best, since names that are alike end differently.
-        self.from = (0..longest).max_by_key(told_apart).unwrap_or_default();
+        // The last of the best, since similar names differ at their ends.
+        self.from = (0..longest).max_by_key(distinguished).unwrap_or_default();
         (0..self.all.len()).for_each(|at| self.put(at));
     }
 
@@ -78,7 +78,7 @@ impl<T> Recent<T> {
     }
 }
 
-/// Returns where a text is noted for the four bytes from an index on, if it has them.
+/// Returns the slot of a text by its four bytes from an index on, if it has them.
 #[inline]
 fn place(text: &[u8], from: usize) -> Option<usize> {
     let bytes = text.get(from..)?.first_chunk::<4>()?;

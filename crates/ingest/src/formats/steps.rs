@@ -1,14 +1,14 @@
 //! Counts the steps that parsers take, so that tests show that none takes more than linear time, whatever the input.
 //!
-//! Whatever goes through bytes or items calls [`count`] with their number. Only in this crate's own tests is that more
-//! than nothing. `worst_shapes/mod.rs` beside this file has the tests, and says how a parser is added to them.
+//! Every loop over bytes or items calls [`count`] with their number, which is a no-op except in this crate's own tests.
+//! `worst_shapes/mod.rs` has the tests, and says how a parser is added to them.
 
 #[cfg(test)]
 thread_local! {
     static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts so many bytes or items, through which a parser goes.
+/// Counts bytes or items that a parser processes.
 #[inline(always)]
 pub(crate) fn count(steps: usize) {
     #[cfg(test)]

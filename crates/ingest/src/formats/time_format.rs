@@ -62,7 +62,7 @@ impl FromStr for TimeFormat {
     /// Reads a format.
     ///
     /// # Errors
-    /// If it has a letter of no meaning, a quote that is not closed, or does not tell the day and the hour.
+    /// If it has a letter of no meaning, a quote that is not closed, or has no day or no hour.
     fn from_str(pattern: &str) -> Result<Self> {
         let wrong = |why: String| {
             Error::usage(

@@ -1,7 +1,7 @@
 //! The logs of other load tools, of any bytes.
 
 use super::kept_lines::kept_lines;
-use crate::formats::tools::{FORMATS, convert::Follows, format::Format, rows::form::Form};
+use crate::formats::tools::{FORMATS, convert::NextBytes, format::Format, rows::form::Form};
 
 /// Converts any bytes as a log of each format, whole and in pieces of the size that the first byte tells.
 ///
@@ -32,9 +32,9 @@ pub(super) fn converted(format: &Format, log: &[u8], size: usize, keeps_lines: b
     let (mut given, mut taken) = (0, 0);
     while given < log.len() {
         given = (given + size).min(log.len());
-        let follows = if given == log.len() { Follows::Nothing } else { Follows::More };
+        let follows = if given == log.len() { NextBytes::Nothing } else { NextBytes::More };
         let found = convert.convert(&log[taken..given], follows, &mut rows).ok()?;
-        assert!(found <= given - taken && (follows == Follows::More || taken + found == given));
+        assert!(found <= given - taken && (follows == NextBytes::More || taken + found == given));
         taken += found;
     }
     Some(rows.bytes)
@@ -53,7 +53,7 @@ fn check(format: &Format, lines: &[u8]) {
     let width = format.layout(format.finest).width;
     let mut records = crate::formats::jtl::records::record::Records::new(lines, b',');
     while let Some(record) = records.next() {
-        let is_told = crate::formats::tools::told::Told::read(record.raw).is_some();
+        let is_told = crate::formats::tools::rejects::RejectedRecord::read(record.raw).is_some();
         assert!(!record.open && (record.is_blank() || is_told || record.len() == width));
     }
 }

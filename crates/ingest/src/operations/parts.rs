@@ -11,7 +11,7 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
-use crate::formats::jtl::records::plain::Plain;
+use crate::formats::jtl::records::plain::PlainRecords;
 use crate::formats::jtl::records::record::{Records, marks};
 use crate::pipeline::plan::{LogFeed, ReadPlan};
 use crate::pipeline::sink::BatchEncoder;
@@ -59,7 +59,7 @@ impl Parts {
 
     /// Splits a block into records and fields. Returns the number of fields of those that are alike.
     pub fn split(&self, block: &[u8]) -> usize {
-        let (mut records, mut plain) = (Records::new(block, self.layout.delimiter), Plain::default());
+        let (mut records, mut plain) = (Records::new(block, self.layout.delimiter), PlainRecords::default());
         let mut alike = 0;
         loop {
             plain.read(&mut records, self.layout.width);

@@ -18,7 +18,7 @@ use super::unpack::salvage::Salvaged;
 use super::zip::member::{Member, method_name};
 use super::zip::open::open_member;
 use crate::error::{Place, Result};
-use crate::formats::tools::format::Clock;
+use crate::formats::tools::format::TimeBase;
 use crate::formats::tools::recognise;
 use crate::run::fault::{Fault, explain};
 
@@ -212,7 +212,7 @@ impl Head {
     pub(crate) fn has(&self) -> Has {
         let head = text(&self.bytes);
         recognise(head).map_or_else(Has::default, |format| Has {
-            clock: (format.clock)(head) == Clock::Epoch,
+            clock: (format.clock)(head) == TimeBase::Epoch,
             requests: format.has_requests(),
         })
     }

@@ -14,7 +14,7 @@ use super::unpack::checked::{Digest, Digested};
 use super::unpack::metered::PackedCount;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::LogBytes;
-use crate::formats::tools::convert::{Follows, LogToConvert};
+use crate::formats::tools::convert::{LogToConvert, NextBytes};
 use crate::formats::tools::converter::Converter;
 use crate::formats::tools::format::Format;
 use crate::run::damage::Damage;
@@ -445,13 +445,13 @@ impl Read for LogReader<'_> {
 }
 
 impl LogToConvert for LogReader<'_> {
-    fn follows(&self) -> Follows {
+    fn follows(&self) -> NextBytes {
         if self.more {
-            Follows::Unwanted
+            NextBytes::Unwanted
         } else if LogReader::is_cut(self) {
-            Follows::Damage
+            NextBytes::Damage
         } else {
-            Follows::Nothing
+            NextBytes::Nothing
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) const RECORD_LIMIT: usize = 4 << 20;
 /// The number of bytes of an oversized record that are kept with its reject.
 pub(crate) const KEPT: usize = 64 << 10;
 
-/// The number of bytes that are first read into a new buffer, beside those that were read before.
+/// The number of bytes that are first read into a new buffer, in addition to those that were read before.
 const FIRST_READ: usize = 16 << 10;
 
 /// A block of a log.
@@ -51,7 +51,7 @@ pub(crate) trait LogBytes: Read {
     }
 
     /// Returns true if an error of the kind `WouldBlock` means that nothing more is there yet, so that whole records are
-    /// handed on as they are.
+    /// returned as they are.
     fn pauses(&self) -> bool {
         false
     }
@@ -294,8 +294,8 @@ impl<R: LogBytes> Cutter<R> {
         Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
     }
 
-    /// Rejects the record at the start of the buffer. Reading continues behind the quote that closes its text; if the text looks
-    /// like records, so that the quote was opened by mistake, behind its first line.
+    /// Rejects the record at the start of the buffer. Reading continues after the quote that closes its text; if the text looks
+    /// like records, so that the quote was opened by mistake, after its first line.
     fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
         let first_byte = self.at;
         if let Ends::OfLines { delimiter } = self.ends
@@ -366,7 +366,7 @@ fn lengthen(buffer: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// The number of bytes of a long text that are searched together for its end.
+/// The number of bytes of a long text that are searched at a time for its end.
 const PIECE: usize = 256 << 10;
 
 /// The number of line feeds.
@@ -401,7 +401,7 @@ impl LongText {
         }
     }
 
-    /// Takes more of it. Returns where the byte behind its closing quote is, if it is closed.
+    /// Reads on. Returns the index of the byte after its closing quote, if it is closed.
     fn close(&mut self, more: &[u8]) -> Option<usize> {
         let ends = |byte: &u8| *byte == self.delimiter || matches!(byte, b'\r' | b'\n');
         let mut at = 0;

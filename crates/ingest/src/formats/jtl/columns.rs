@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
-use super::records::fields::{Row, Rows};
-use super::records::numbers::Numbers;
+use super::records::fields::{RecordRow, RecordRows};
+use super::records::numbers::NumberReader;
 use crate::formats::clock_steps::span_of;
 use crate::formats::date::DateParser;
-use crate::formats::endpoint::{Follows, PATH_ENDS};
-use crate::formats::injector::{Injectors, Name};
+use crate::formats::endpoint::{PATH_ENDS, UrlRest};
+use crate::formats::injector::{InjectorName, Injectors};
 use crate::formats::number::{parse_bool, parse_whole_decimal, plain_bool};
 use crate::formats::tools::csv::SAMPLE_COUNT;
 use crate::run::options::time_unit::TimeUnit;
@@ -29,28 +29,28 @@ pub(crate) const MOST_BYTES: u64 = 1 << 40;
 /// The maximum length of the part of a message that is kept, in bytes: a character has at most four.
 pub(crate) const MESSAGE_BYTES: usize = 4 * MESSAGE_LIMIT;
 
-/// The reason to reject a record, before it is put into words.
+/// The reason to reject a record, without its details.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Reason {
+pub(crate) enum InvalidRow {
     /// The number of fields differs from the number of columns, or a quote is not closed.
     Shape,
     /// The time is too far from the first record's timeStamp (epoch ms).
     Span(i64),
     /// The field in this column (name and index) is invalid.
     Field(&'static str, usize),
-    /// The record stands for so many samples.
+    /// The record represents several samples: their number.
     Several(i64),
-    /// The time is none of those that are asked for.
+    /// The time is none of those that were requested.
     Outside,
 }
 
 /// Parses the columns of rows. Each parser has its own.
 #[derive(Clone)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnParser {
     pub(crate) dates: DateParser,
     /// The unit of numeric timeStamps.
     pub(crate) unit: TimeUnit,
-    /// The times of the records that are asked for, epoch ms.
+    /// The times of the requested records, epoch ms.
     pub(crate) only: RangeInclusive<i64>,
     pub(in crate::formats) injectors: Injectors,
     cpu: Arc<TimeSeries>,
@@ -59,11 +59,11 @@ pub(crate) struct Columns {
     last_cpu: (i64, Option<f64>),
     /// The times of the most recent rows, epoch ms.
     pub(super) times: Vec<i64>,
-    /// Room for numbers that are read side by side.
-    room: Numbers,
+    /// A buffer for numbers that are converted in parallel.
+    room: NumberReader,
 }
 
-impl Columns {
+impl ColumnParser {
     /// Joins the given CPU readings to the samples.
     pub(super) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<TimeSeries>, join: CpuJoin) -> Self {
         // No log reaches the smallest second, so the first sample is always looked up.
@@ -76,43 +76,43 @@ impl Columns {
             join,
             last_cpu: (i64::MIN, None),
             times: Vec::new(),
-            room: Numbers::default(),
+            room: NumberReader::default(),
         }
     }
 
     /// Appends rows as samples. Returns the smallest and the largest of their times, epoch ms. If a row is invalid, appends
     /// none and returns the reason.
-    pub(crate) fn take(
+    pub(crate) fn append_rows(
         &mut self,
-        rows: Rows<'_>,
+        rows: RecordRows<'_>,
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
-    ) -> Result<RangeInclusive<i64>, Reason> {
+    ) -> Result<RangeInclusive<i64>, InvalidRow> {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
-        let taken = times_of(rows, layout, self.unit, (&mut self.dates, &mut self.room), &mut times)
+        let appended = times_of(rows, layout, self.unit, (&mut self.dates, &mut self.room), &mut times)
             .and_then(|span| numbers(rows, layout, &mut self.room, &mut out.batch).map(|()| span))
-            .and_then(|span| self.of_asked(span))
+            .and_then(|span| self.within_requested(span))
             .and_then(|span| within_span(span, clock));
-        match &taken {
+        match &appended {
             Ok(span) => self.rest(rows, layout, clock, (&times, span), out),
             Err(_) => forget_numbers(&mut out.batch, before),
         }
         self.times = times;
-        taken
+        appended
     }
 
-    /// Fails if a time of this span is none of those that are asked for.
-    fn of_asked(&self, span: RangeInclusive<i64>) -> Result<RangeInclusive<i64>, Reason> {
-        let is_asked = self.only.contains(span.start()) && self.only.contains(span.end());
-        if is_asked { Ok(span) } else { Err(Reason::Outside) }
+    /// Fails if a time of this span is outside those that were requested.
+    fn within_requested(&self, span: RangeInclusive<i64>) -> Result<RangeInclusive<i64>, InvalidRow> {
+        let is_requested = self.only.contains(span.start()) && self.only.contains(span.end());
+        if is_requested { Ok(span) } else { Err(InvalidRow::Outside) }
     }
 
     /// Appends the columns that can't be invalid.
     fn rest(
         &mut self,
-        rows: Rows<'_>,
+        rows: RecordRows<'_>,
         layout: &Layout,
         clock: &Clock,
         times: (&[i64], &RangeInclusive<i64>),
@@ -126,7 +126,7 @@ impl Columns {
         texts(response_code, rows, columns.response_code, TEXT_BYTES, |row| cut.push((first + row) as u32));
         self.injectors(rows, layout, out);
         endpoints(rows, layout, out);
-        self.follow(times, clock, layout.resolution, out);
+        self.append_derived(times, clock, layout.resolution, out);
         let verdicts = out.batch.success.get(first..).unwrap_or_default();
         if verdicts.iter().fold(true, |all, success| all & success) {
             return;
@@ -140,7 +140,7 @@ impl Columns {
     }
 
     /// Appends the injectors.
-    fn injectors(&mut self, rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
+    fn injectors(&mut self, rows: RecordRows<'_>, layout: &Layout, out: &mut Parsed) {
         let columns = &layout.columns;
         let (first, column) = (out.batch.len(), &mut out.batch.injector);
         let mut cut = |row: usize| out.cut.push((first + row) as u32);
@@ -160,22 +160,28 @@ impl Columns {
     }
 
     /// The name of the one injector of all rows; `None` if there may be several.
-    fn injector(&mut self, rows: Rows<'_>, layout: &Layout, column: &mut Texts) -> Option<Name> {
+    fn injector(
+        &mut self,
+        rows: RecordRows<'_>,
+        layout: &Layout,
+        column: &mut Texts,
+    ) -> Option<InjectorName> {
         let (hostname, first) = (layout.columns.hostname, rows.iter().next()?);
         if let Some(host) = hostname
-            && let host = rows.alike(host)?
+            && let host = rows.shared_field(host)?
             && !host.is_empty()
         {
             return Some(self.injectors.of_host(host, column));
         }
-        // The threads of one injector begin alike.
+        // The threads of one injector share a prefix.
         let thread = layout.columns.thread_name?;
-        let (name, length) = self.injectors.of_alike(first.field(thread), column)?;
-        rows.begin_alike(thread, length).then_some(name)
+        let (name, length) = self.injectors.of_thread_prefix(first.field(thread), column)?;
+        rows.share_prefix(thread, length).then_some(name)
     }
 
-    /// Appends what follows from the times (epoch ms) of samples whose other columns are there, and from their span.
-    pub(in crate::formats) fn follow(
+    /// Appends what is derived from the times (epoch ms) of samples whose other columns are appended already, and from
+    /// their span.
+    pub(in crate::formats) fn append_derived(
         &mut self,
         (times, span): (&[i64], &RangeInclusive<i64>),
         clock: &Clock,
@@ -219,8 +225,8 @@ impl Columns {
 }
 
 /// Returns true if all rows are valid samples, at any time.
-pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
-    let (mut room, mut times, mut batch) = (Numbers::default(), Vec::new(), SampleBatch::default());
+pub(crate) fn are_samples(rows: RecordRows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
+    let (mut room, mut times, mut batch) = (NumberReader::default(), Vec::new(), SampleBatch::default());
     times_of(rows, layout, TimeUnit::default(), (dates, &mut room), &mut times)
         .and_then(|_| numbers(rows, layout, &mut room, &mut batch))
         .is_ok()
@@ -228,36 +234,36 @@ pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParse
 
 /// Parses the timeStamps of the rows, in epoch ms. They replace the content of `times`. Returns the smallest and the largest.
 fn times_of(
-    rows: Rows<'_>,
+    rows: RecordRows<'_>,
     layout: &Layout,
     unit: TimeUnit,
-    (dates, room): (&mut DateParser, &mut Numbers),
+    (dates, room): (&mut DateParser, &mut NumberReader),
     times: &mut Vec<i64>,
-) -> Result<RangeInclusive<i64>, Reason> {
+) -> Result<RangeInclusive<i64>, InvalidRow> {
     let time = layout.columns.time_stamp;
     if unit == TimeUnit::Milliseconds
         && let Some(span) = room.read_long(rows, time, times)
     {
         return Ok(span);
     }
-    let read = |row: Row<'_>| match row.number(time) {
+    let read = |row: RecordRow<'_>| match row.number(time) {
         Some(number) => unit.to_ms(number),
         None => dates.parse(row.field(time)).or_else(|| unit.to_ms(parse_whole_decimal(row.field(time))?)),
     };
     times.clear();
     let filled = fill(times, rows.iter().map(read));
-    filled.and_then(|()| span_of(times)).ok_or(Reason::Field("timeStamp", time))
+    filled.and_then(|()| span_of(times)).ok_or(InvalidRow::Field("timeStamp", time))
 }
 
 /// Parses all numbers of the rows, except their times.
 fn numbers(
-    rows: Rows<'_>,
+    rows: RecordRows<'_>,
     layout: &Layout,
-    room: &mut Numbers,
+    room: &mut NumberReader,
     batch: &mut SampleBatch,
-) -> Result<(), Reason> {
+) -> Result<(), InvalidRow> {
     let columns = &layout.columns;
-    let bad = |name: &'static str, column| move || Reason::Field(name, column);
+    let bad = |name: &'static str, column| move || InvalidRow::Field(name, column);
     for (name, other) in &columns.other_numbers {
         let greatest = match room.read(rows, *other) {
             Some((_, Some(same))) => Some(same as i64),
@@ -269,7 +275,7 @@ fn numbers(
         };
         let greatest = greatest.ok_or_else(bad(name, *other))?;
         if *name == SAMPLE_COUNT && greatest > 1 {
-            return Err(Reason::Several(greatest));
+            return Err(InvalidRow::Several(greatest));
         }
     }
     match room.read(rows, columns.elapsed) {
@@ -293,9 +299,9 @@ fn is_time(time: &i32) -> bool {
     *time >= 0
 }
 
-/// Appends the column that tells which samples succeeded. `None` if it is something else in a row.
-fn verdicts(rows: Rows<'_>, column: usize, into: &mut Vec<bool>) -> Option<()> {
-    if let Some(verdict) = rows.alike(column) {
+/// Appends the column of successes. `None` if a field is no boolean.
+fn verdicts(rows: RecordRows<'_>, column: usize, into: &mut Vec<bool>) -> Option<()> {
+    if let Some(verdict) = rows.shared_field(column) {
         into.resize(into.len() + rows.len(), parse_bool(verdict)?);
         return Some(());
     }
@@ -307,44 +313,44 @@ fn verdicts(rows: Rows<'_>, column: usize, into: &mut Vec<bool>) -> Option<()> {
 
 /// Appends a column of sizes, which must be below [`MOST_BYTES`].
 fn size(
-    rows: Rows<'_>,
+    rows: RecordRows<'_>,
     (column, name): (Option<usize>, &'static str),
-    room: &mut Numbers,
+    room: &mut NumberReader,
     into: &mut Nullable<i64>,
-) -> Result<(), Reason> {
+) -> Result<(), InvalidRow> {
     let before = into.values().len();
     whole(rows, (column, name), room, into)?;
     let sizes = into.values().get(before..).unwrap_or_default();
     let bits = sizes.iter().fold(0, |bits, size| bits | size.unsigned_abs());
     match column.filter(|_| bits >= MOST_BYTES) {
-        Some(column) => Err(Reason::Field(name, column)),
+        Some(column) => Err(InvalidRow::Field(name, column)),
         None => Ok(()),
     }
 }
 
 /// Appends a column of times, which must not be below 0.
 fn whole_time(
-    rows: Rows<'_>,
+    rows: RecordRows<'_>,
     (column, name): (Option<usize>, &'static str),
-    room: &mut Numbers,
+    room: &mut NumberReader,
     into: &mut Nullable<i32>,
-) -> Result<(), Reason> {
+) -> Result<(), InvalidRow> {
     let before = into.values().len();
     whole(rows, (column, name), room, into)?;
     let times = into.values().get(before..).unwrap_or_default();
     match column.filter(|_| times.iter().fold(0, |bits, time| bits | time) < 0) {
-        Some(column) => Err(Reason::Field(name, column)),
+        Some(column) => Err(InvalidRow::Field(name, column)),
         None => Ok(()),
     }
 }
 
-/// Appends a column of numbers, each of which may be absent or empty but not invalid.
+/// Appends a column of numbers. They may be absent or empty, but not invalid.
 fn whole<T: Copy + Default + TryFrom<i64>>(
-    rows: Rows<'_>,
+    rows: RecordRows<'_>,
     (column, name): (Option<usize>, &'static str),
-    room: &mut Numbers,
+    room: &mut NumberReader,
     into: &mut Nullable<T>,
-) -> Result<(), Reason> {
+) -> Result<(), InvalidRow> {
     let Some(column) = column else {
         into.push_run(None, rows.len());
         return Ok(());
@@ -367,14 +373,14 @@ fn whole<T: Copy + Default + TryFrom<i64>>(
 /// Appends a column in which at least one number is absent or invalid.
 #[cold]
 fn some_absent<T: Copy + Default + TryFrom<i64>>(
-    rows: Rows<'_>,
+    rows: RecordRows<'_>,
     column: usize,
     name: &'static str,
     into: &mut Nullable<T>,
-) -> Result<(), Reason> {
+) -> Result<(), InvalidRow> {
     for row in rows.iter() {
         match fitting(row, column) {
-            None if !row.field(column).is_empty() => return Err(Reason::Field(name, column)),
+            None if !row.field(column).is_empty() => return Err(InvalidRow::Field(name, column)),
             number => into.push(number),
         }
     }
@@ -383,7 +389,7 @@ fn some_absent<T: Copy + Default + TryFrom<i64>>(
 
 /// The whole number in a field, if it fits the type.
 #[inline(always)]
-fn fitting<T: TryFrom<i64>>(row: Row<'_>, column: usize) -> Option<T> {
+fn fitting<T: TryFrom<i64>>(row: RecordRow<'_>, column: usize) -> Option<T> {
     let number = row.number(column).or_else(|| parse_whole_decimal(row.field(column)));
     number.and_then(|number| T::try_from(number).ok())
 }
@@ -395,10 +401,10 @@ fn fitted<T: TryFrom<i64>>(number: &u64) -> Option<T> {
 }
 
 /// Fails if one of the times is too far from the run's first.
-fn within_span(span: RangeInclusive<i64>, clock: &Clock) -> Result<RangeInclusive<i64>, Reason> {
+fn within_span(span: RangeInclusive<i64>, clock: &Clock) -> Result<RangeInclusive<i64>, InvalidRow> {
     let is_far = |head: i64| span.start().abs_diff(head).max(span.end().abs_diff(head)) > clock.max_span_ms;
     match clock.head {
-        Some(head) if is_far(head) => Err(Reason::Span(head)),
+        Some(head) if is_far(head) => Err(InvalidRow::Span(head)),
         _ => Ok(span),
     }
 }
@@ -417,9 +423,15 @@ fn forget_numbers(batch: &mut SampleBatch, from: usize) {
 
 /// Appends a column of texts, absent if the log has no such column. Calls `cut` with the row of each text that exceeded
 /// `limit`, in bytes, and was shortened.
-fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
+fn texts(
+    into: &mut Texts,
+    rows: RecordRows<'_>,
+    column: Option<usize>,
+    limit: usize,
+    mut cut: impl FnMut(usize),
+) {
     let Some(column) = column else { return into.push_nulls(rows.len()) };
-    if let Some(text) = rows.alike(column).filter(|text| shortened(text, limit).is_none()) {
+    if let Some(text) = rows.shared_field(column).filter(|text| shortened(text, limit).is_none()) {
         let code = into.code(text);
         return into.push_run(code, rows.len());
     }
@@ -438,10 +450,10 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
 }
 
 /// Appends which rows are those of transaction controllers, and adds the URLs of the others.
-fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
+fn endpoints(rows: RecordRows<'_>, layout: &Layout, out: &mut Parsed) {
     let (columns, transactions) = (&layout.columns, &mut out.batch.transaction);
     let first = transactions.len();
-    match columns.data_type.and_then(|column| rows.alike(column)) {
+    match columns.data_type.and_then(|column| rows.shared_field(column)) {
         Some(same) if !same.is_empty() => transactions.resize(first + rows.len(), false),
         _ => {
             transactions.extend(rows.iter().map(|row| is_transaction(row, layout)));
@@ -449,15 +461,15 @@ fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
         }
     }
     let Some(url) = columns.url else { return };
-    let tell_nothing = |(begin, follows): (&[u8], Follows)| match follows {
-        Follows::Anything => rows.begin_with(url, begin),
-        Follows::Query => rows.begin_before(url, begin, PATH_ENDS),
+    let add_nothing = |(begin, follows): (&[u8], UrlRest)| match follows {
+        UrlRest::Anything => rows.begin_with(url, begin),
+        UrlRest::Query => rows.begin_before(url, begin, PATH_ENDS),
     };
-    if out.endpoints.known().is_some_and(tell_nothing) {
+    if out.endpoints.known().is_some_and(add_nothing) {
         return;
     }
     let transactions = transactions.get(first..).unwrap_or_default();
-    match rows.alike(url) {
+    match rows.shared_field(url) {
         Some(same) if transactions.contains(&false) => out.endpoints.add(same),
         Some(_) => {}
         None => {
@@ -469,7 +481,7 @@ fn endpoints(rows: Rows<'_>, layout: &Layout, out: &mut Parsed) {
 
 /// Returns true for a transaction controller's own record: empty dataType, URL `null`, and its message.
 #[inline]
-fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
+fn is_transaction(row: RecordRow<'_>, layout: &Layout) -> bool {
     let columns = &layout.columns;
     columns.data_type.is_none_or(|i| row.field(i).is_empty())
         && columns.response_message.is_some_and(|i| row.field(i).starts_with(TRANSACTION))
@@ -477,7 +489,7 @@ fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
 }
 
 /// Returns true if some records look like those of transaction controllers, whose messages the log does not have.
-fn may_be_transactions(rows: Rows<'_>, layout: &Layout) -> bool {
+fn may_be_transactions(rows: RecordRows<'_>, layout: &Layout) -> bool {
     let columns = &layout.columns;
     let (None, Some(kind), Some(url)) = (columns.response_message, columns.data_type, columns.url) else {
         return false;
@@ -485,8 +497,8 @@ fn may_be_transactions(rows: Rows<'_>, layout: &Layout) -> bool {
     rows.iter().any(|row| row.field(kind).is_empty() && row.field(url) == b"null")
 }
 
-/// The failureMessage, otherwise the responseMessage, cut to the bytes that the kept characters can take.
-fn failure_message<'a>(row: Row<'a>, layout: &Layout) -> &'a [u8] {
+/// The failureMessage, otherwise the responseMessage, cut to the bytes that the kept characters can occupy.
+fn failure_message<'a>(row: RecordRow<'a>, layout: &Layout) -> &'a [u8] {
     let columns = &layout.columns;
     let text = |column: Option<usize>| column.map(|i| row.field(i)).filter(|text| !text.is_empty());
     let message =

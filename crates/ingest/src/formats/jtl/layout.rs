@@ -11,7 +11,7 @@ use crate::sample::resolution::Resolution;
 /// JMeter's default columns, which are assumed for a log without a header.
 pub(crate) const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// How many lines of something else may come before the header: what JMeter prints where the log goes to its output as well.
+/// The most lines of other text before the header: JMeter prints them where the log goes to its output too.
 const MOST_LINES_BEFORE: usize = 1000;
 
 /// The delimiters that are tried for a log without a header, in order.
@@ -19,7 +19,7 @@ const DELIMITERS: &[u8] = b",;\t|:^~#!$%&*/@ ";
 
 /// The indexes of the columns that perfpipe reads; `None` for absent ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnIndexes {
     pub(crate) time_stamp: usize,
     pub(crate) elapsed: usize,
     pub(crate) success: usize,
@@ -41,19 +41,19 @@ pub(crate) struct Columns {
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
 
-/// The number of records by which rows that are longer than the header are known.
+/// The number of records that are examined for more delimiters than the header has.
 const LOOKED_AT: usize = 20;
 
-/// The most columns of a log. Records are parsed together by columns, which takes room for each.
+/// The most columns of a log. Records are parsed by columns, each of which has a buffer.
 const MOST_COLUMNS: usize = 16_384;
 
 /// The layout of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) delimiter: u8,
-    /// The number of columns; of converted lines, with the one that tells their place.
+    /// The number of columns; of converted lines, including the one with the position in the log.
     pub(crate) width: usize,
-    pub(crate) columns: Columns,
+    pub(crate) columns: ColumnIndexes,
     /// The header line as logged, without its line end; `None` if the log has none.
     pub(crate) header: Option<Vec<u8>>,
     /// The name of the format that the records were converted from; `None` if the log itself is JMeter's CSV.
@@ -62,7 +62,7 @@ pub(crate) struct Layout {
     pub(crate) form: Form,
     /// The unit of elapsed, latency and connect.
     pub(crate) resolution: Resolution,
-    /// What is to be told of the log, as sentences without their full stops.
+    /// Notes on the log for the user, as sentences without their full stops.
     pub(crate) notes: Vec<&'static str>,
 }
 
@@ -74,7 +74,7 @@ pub struct LayoutOptions {
     pub delimiter: Option<u8>,
     /// The columns of a log without a header, by JMeter's names, separated by commas.
     pub columns: Option<String>,
-    /// The unit in which times are counted, at the finest that of the log. `None` takes the log's own.
+    /// The unit in which times are counted, at the finest that of the log. `None` keeps the log's own.
     pub resolution: Option<Resolution>,
 }
 
@@ -179,8 +179,8 @@ impl Layout {
         resolution: Resolution,
     ) -> Self {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        // Every format tells the three columns that must be there.
-        let columns = Columns::by_name(&names).unwrap_or_default();
+        // Every format has the three required columns.
+        let columns = ColumnIndexes::by_name(&names).unwrap_or_default();
         Self {
             delimiter: b',',
             width: names.len() + usize::from(form == Form::Lines),
@@ -206,7 +206,7 @@ impl Layout {
             return None;
         }
         let header = Some(line.to_vec());
-        let columns = Columns::by_name(&names);
+        let columns = ColumnIndexes::by_name(&names);
         // Other tables have such a column too, and no other one of these.
         if columns == Err("elapsed") && !names.iter().any(|name| name == "timeStamp") {
             return None;
@@ -225,7 +225,7 @@ impl Layout {
 
     fn without_header(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
         let names = options.names();
-        let columns = Columns::by_name(&names).map_err(|missing| {
+        let columns = ColumnIndexes::by_name(&names).map_err(|missing| {
             Error::usage(
                 ErrorKind::ColumnsIncomplete,
                 format!("the given columns have no {missing}"),
@@ -293,7 +293,7 @@ impl Layout {
     }
 }
 
-/// The columns that logs without a header are known to have, beside JMeter's default ones: of JMeter before 3.3, and before
+/// The columns that logs without a header are known to have, other than JMeter's default ones: of JMeter before 3.3, and before
 /// 2.13 (JENKINS-16627), of flood.io and of ruby-jmeter.
 const KNOWN_COLUMNS: [&str; 5] = [
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect",
@@ -307,7 +307,7 @@ const KNOWN_COLUMNS: [&str; 5] = [
 pub(crate) fn likely_columns(head: &[u8]) -> Option<(usize, &'static str)> {
     let fits = |names: &&&str| {
         let split: Vec<String> = names.split(',').map(str::to_owned).collect();
-        let Ok(columns) = Columns::by_name(&split) else { return false };
+        let Ok(columns) = ColumnIndexes::by_name(&split) else { return false };
         DELIMITERS.iter().any(|delimiter| {
             let mut records = Records::new(head, *delimiter);
             records.next().is_some_and(|record| {
@@ -329,7 +329,7 @@ pub(crate) fn likely_columns(head: &[u8]) -> Option<(usize, &'static str)> {
     Some((names.split(',').count(), names))
 }
 
-/// Returns true for the line by which a spreadsheet is told the delimiter: `sep=;`.
+/// Returns true for a line that specifies the delimiter to spreadsheets: `sep=;`.
 pub(crate) fn is_separator_line(raw: &[u8]) -> bool {
     raw.len() <= 6 && raw.trim_ascii_end().strip_prefix(b"sep=").is_some_and(|rest| rest.len() <= 1)
 }
@@ -371,7 +371,7 @@ fn fields(line: &[u8], delimiter: u8) -> Vec<String> {
     })
 }
 
-impl Columns {
+impl ColumnIndexes {
     /// Finds the columns by JMeter's names, in any case, since other programs write `latency` or `timestamp`. If a name
     /// occurs twice, the first one counts, one in JMeter's own case before all others.
     fn by_name(names: &[String]) -> Result<Self, &'static str> {

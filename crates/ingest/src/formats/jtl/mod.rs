@@ -7,4 +7,4 @@ pub(crate) mod oddities;
 pub(crate) mod parsed;
 pub(crate) mod parser;
 pub(crate) mod records;
-pub(crate) mod refused;
+pub(crate) mod rejects;

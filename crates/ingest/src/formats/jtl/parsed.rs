@@ -1,6 +1,6 @@
 //! The result of parsing a block of a log.
 
-use super::refused::Refused;
+use super::rejects::BlockRejects;
 use crate::formats::clock_steps::Clocks;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::histogram::Histogram;
@@ -35,7 +35,7 @@ pub(crate) struct Parsed {
     pub(crate) messages: Texts,
     /// The batch's rows with a shortened text; a row may occur more than once.
     pub(crate) cut: Vec<u32>,
-    pub(crate) rejects: Refused,
+    pub(crate) rejects: BlockRejects,
     /// The number of records at other times than those that are asked for.
     pub(crate) outside: u64,
     /// The number of line feeds in the block.
@@ -82,7 +82,7 @@ impl Parsed {
         self.histograms.iter().map(Histogram::requests).fold(0, u64::saturating_add)
     }
 
-    /// What is told of the intervals, if the log has no requests.
+    /// The properties of the intervals, if the log has no requests.
     pub(crate) fn intervals(&self) -> Option<Intervals> {
         let SampleBatch { t_ms, elapsed, resolution, .. } = &self.batch;
         let rows = self.histograms.iter().zip(t_ms.iter().zip(elapsed));
@@ -122,7 +122,7 @@ impl Parsed {
     }
 
     /// Renames the log's own names that equal the reserved name [`OTHER`].
-    pub(super) fn set_names_apart(&mut self) {
+    pub(super) fn rename_reserved(&mut self) {
         let SampleBatch { label, response_code, injector, .. } = &mut self.batch;
         for names in [label, response_code, injector, &mut self.messages] {
             names.set_apart(OTHER);
@@ -132,7 +132,7 @@ impl Parsed {
     /// Rejects the incomplete record after the last line end of a damaged log. If its quote was opened on earlier
     /// lines, these belong to the reject.
     #[cold]
-    pub(super) fn refuse_rest(&mut self, lines: &[u8], rest: &[u8]) {
+    pub(super) fn reject_rest(&mut self, lines: &[u8], rest: &[u8]) {
         let reaches_end = |end: usize| lines.get(end..).is_some_and(|behind| behind.trim_ascii().is_empty());
         let begun = self.rejects.pop_if(RejectReason::OpenQuote, reaches_end);
         let (line, byte) = begun.unwrap_or((self.lines, lines.len() as u64));

@@ -4,19 +4,19 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::blocks::Block;
-use super::columns::{Columns, Reason, are_samples};
+use super::columns::{ColumnParser, InvalidRow, are_samples};
 use super::layout::{Layout, is_separator_line};
 use super::parsed::{Clock, Parsed, Swallowed};
-use super::records::plain::Plain;
-use super::records::quoted::Quoted;
+use super::records::plain::PlainRecords;
+use super::records::quoted::QuotedRecords;
 use super::records::record::{Record, Records};
-use crate::formats::clock_steps::Times;
+use crate::formats::clock_steps::RecordTimes;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
-use crate::formats::tools::csv::Column;
+use crate::formats::tools::csv::LogColumn;
+use crate::formats::tools::rejects::RejectedRecord;
+use crate::formats::tools::rows::decode::{SHOWN, decode};
 use crate::formats::tools::rows::form::Form;
-use crate::formats::tools::rows::take::{SHOWN, take};
-use crate::formats::tools::told::Told;
 use crate::run::options::time_unit::TimeUnit;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::resolution::Resolution;
@@ -27,19 +27,19 @@ use crate::series::cpu::{CpuJoin, TimeSeries};
 #[derive(Clone)]
 pub(crate) struct Parser {
     /// Parses the fields of records with the right number of fields.
-    pub(crate) columns: Columns,
-    /// Room for records that are parsed together.
-    plain: Plain,
-    quoted: Quoted,
+    pub(crate) columns: ColumnParser,
+    /// Buffers of records that are parsed in batches.
+    plain: PlainRecords,
+    quoted: QuotedRecords,
 }
 
 impl Parser {
     /// Creates a parser that joins the given CPU readings.
     pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<TimeSeries>, join: CpuJoin) -> Self {
         Self {
-            columns: Columns::new(dates, injectors, cpu, join),
-            plain: Plain::default(),
-            quoted: Quoted::default(),
+            columns: ColumnParser::new(dates, injectors, cpu, join),
+            plain: PlainRecords::default(),
+            quoted: QuotedRecords::default(),
         }
     }
 
@@ -49,7 +49,7 @@ impl Parser {
         self
     }
 
-    /// Passes over the records of all other times (epoch ms), and counts them.
+    /// Skips the records of all other times (epoch ms), and counts them.
     pub(crate) fn only(mut self, times: Option<RangeInclusive<i64>>) -> Self {
         self.columns.only = times.unwrap_or(i64::MIN..=i64::MAX);
         self
@@ -65,13 +65,13 @@ impl Parser {
         clock: &Clock,
         out: &mut Parsed,
     ) {
-        if let Form::Packed(told) = layout.form {
-            return self.take_packed(&block.bytes, told, file, layout, clock, out);
+        if let Form::Packed(columns) = layout.form {
+            return self.parse_packed(&block.bytes, columns, file, layout, clock, out);
         }
         let (lines, rest) = block.lines();
         self.parse(lines, file, layout, clock, out);
         if !rest.trim_ascii().is_empty() {
-            out.refuse_rest(lines, rest);
+            out.reject_rest(lines, rest);
         }
     }
 
@@ -92,7 +92,7 @@ impl Parser {
         loop {
             if !has_quotes {
                 plain.read(&mut records, layout.width);
-                self.take_plain(&plain, bytes, layout, clock, out);
+                self.parse_plain(&plain, bytes, layout, clock, out);
                 if plain.is_full() {
                     continue;
                 }
@@ -101,30 +101,30 @@ impl Parser {
             if records.are_read() {
                 break;
             }
-            // Where quotes are not closed, it would look far in vain.
+            // Where quotes are not closed, this would search far in vain.
             if !records.had_open_quote() {
                 let position = records.position();
                 quoted.read(&mut records, layout.width);
                 has_quotes = quoted.has_quotes();
                 if quoted.len() > 0 {
-                    self.take_quoted(&quoted, (bytes, position), layout, clock, out);
+                    self.parse_quoted(&quoted, (bytes, position), layout, clock, out);
                     continue;
                 }
             }
             has_quotes = false;
             let Some(mut record) = records.next() else { break };
             if record.quoted && !record.open {
-                self.look_within((record.start, record.line, record.raw), layout, out);
+                self.find_swallowed((record.start, record.line, record.raw), layout, out);
             }
-            if let Err(reason) = self.take_alone(&record, layout, clock, out) {
-                let stray = record.open && self.goes_on(record.raw, layout);
+            if let Err(reason) = self.parse_single(&record, layout, clock, out) {
+                let stray = record.open && self.has_later_record(record.raw, layout);
                 if stray {
                     record.cut_to_first_line();
                 }
-                self.refuse(&record, layout, reason, out);
+                self.handle_invalid(&record, layout, reason, out);
                 let (start, line) = (record.start, record.line);
                 if stray {
-                    records.go_back_behind_line(start, line);
+                    records.go_back_after_line(start, line);
                 }
             }
         }
@@ -134,18 +134,18 @@ impl Parser {
         end_block(layout, out);
     }
 
-    /// Takes packed requests of a format that tells `told` into `out`, replacing its content.
-    fn take_packed(
+    /// Decodes packed requests of a format with these columns into `out`, replacing its content.
+    fn parse_packed(
         &mut self,
         bytes: &[u8],
-        told: &[Column],
+        columns: &[LogColumn],
         file: Option<&str>,
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
     ) {
         self.start_block(file, out);
-        take(&mut self.columns, told, bytes, layout, clock, out);
+        decode(&mut self.columns, columns, bytes, layout, clock, out);
         end_block(layout, out);
     }
 
@@ -158,10 +158,10 @@ impl Parser {
     /// Returns true if a record with an unclosed quote has a whole record on a later line. Then only the first line is
     /// rejected.
     #[cold]
-    fn goes_on(&mut self, raw: &[u8], layout: &Layout) -> bool {
+    fn has_later_record(&mut self, raw: &[u8], layout: &Layout) -> bool {
         let Some(feed) = memchr::memchr(b'\n', raw) else { return false };
-        let behind = raw.get(feed + 1..).unwrap_or_default();
-        let mut records = Records::behind_open_quote(behind, layout.delimiter);
+        let later = raw.get(feed + 1..).unwrap_or_default();
+        let mut records = Records::after_open_quote(later, layout.delimiter);
         while let Some(record) = records.next() {
             if record.len() == layout.width
                 && !record.open
@@ -173,43 +173,50 @@ impl Parser {
         false
     }
 
-    /// Parses records together. If one of them is not valid, parses each of them alone.
-    fn take_plain(&mut self, plain: &Plain, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
+    /// Parses a batch of records. If one of them is invalid, parses each of them separately.
+    fn parse_plain(
+        &mut self,
+        plain: &PlainRecords,
+        bytes: &[u8],
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) {
         if plain.len() == 0 {
             return;
         }
         let first = out.batch.len();
-        if let Ok(span) = self.columns.take(plain.rows(bytes), layout, clock, out) {
+        if let Ok(span) = self.columns.append_rows(plain.rows(bytes), layout, clock, out) {
             return self.check_times((first, plain.lines()), &span, layout.resolution, out);
         }
         for record in plain.records(bytes) {
-            if let Err(reason) = self.take_alone(&record, layout, clock, out) {
-                self.refuse(&record, layout, reason, out);
+            if let Err(reason) = self.parse_single(&record, layout, clock, out) {
+                self.handle_invalid(&record, layout, reason, out);
             }
         }
     }
 
-    /// Parses records with quotes together. If one of them is not valid, reads them again from their position in the block,
-    /// and parses each of them alone.
-    fn take_quoted(
+    /// Parses a batch of records with quotes. If one of them is invalid, reads them again from their position in the
+    /// block, and parses each of them separately.
+    fn parse_quoted(
         &mut self,
-        quoted: &Quoted,
+        quoted: &QuotedRecords,
         (block, position): (&[u8], (usize, u64)),
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
     ) {
-        quoted.folded(block).for_each(|record| self.look_within(record, layout, out));
+        quoted.folded(block).for_each(|record| self.find_swallowed(record, layout, out));
         let first = out.batch.len();
-        if let Ok(span) = self.columns.take(quoted.rows(), layout, clock, out) {
+        if let Ok(span) = self.columns.append_rows(quoted.rows(), layout, clock, out) {
             return self.check_times((first, quoted.lines()), &span, layout.resolution, out);
         }
         let mut records = Records::new(block, layout.delimiter);
         records.continue_at(position);
         for _ in 0..quoted.len() {
             let Some(record) = records.next() else { break };
-            if let Err(reason) = self.take_alone(&record, layout, clock, out) {
-                self.refuse(&record, layout, reason, out);
+            if let Err(reason) = self.parse_single(&record, layout, clock, out) {
+                self.handle_invalid(&record, layout, reason, out);
             }
         }
     }
@@ -223,7 +230,7 @@ impl Parser {
         unit: Resolution,
         out: &mut Parsed,
     ) {
-        let times = Times {
+        let times = RecordTimes {
             starts: &self.columns.times,
             span,
             elapsed: out.batch.elapsed.get(first..).unwrap_or_default(),
@@ -236,10 +243,10 @@ impl Parser {
 
     /// Looks for records in the lines of a quoted field. The last line may contain the closing quote. The record is given
     /// by its position, the line feeds before it and its bytes.
-    fn look_within(&mut self, (start, line, raw): (usize, u64, &[u8]), layout: &Layout, out: &mut Parsed) {
+    fn find_swallowed(&mut self, (start, line, raw): (usize, u64, &[u8]), layout: &Layout, out: &mut Parsed) {
         let first = memchr::memchr(b'\n', raw).map_or(raw.len(), |feed| feed + 1);
         let others = raw.get(first..).unwrap_or_default();
-        // What has too few delimiters is no record, with its quotes or without: mostly all of the lines together.
+        // A line with too few delimiters is no record, with its quotes or without. Mostly that is so of all of them at once.
         let is_wide = |lines: &[u8]| memchr::memchr_iter(layout.delimiter, lines).count() + 1 >= layout.width;
         if !is_wide(others) {
             return;
@@ -264,25 +271,25 @@ impl Parser {
     }
 
     /// Parses one record, or returns the reason to reject it.
-    fn take_alone(
+    fn parse_single(
         &mut self,
         record: &Record<'_>,
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), InvalidRow> {
         if record.len() != layout.width || record.open {
-            return Err(Reason::Shape);
+            return Err(InvalidRow::Shape);
         }
         let first = out.batch.len();
-        let span = self.columns.take(record.rows(), layout, clock, out)?;
+        let span = self.columns.append_rows(record.rows(), layout, clock, out)?;
         self.check_times((first, &[record.line]), &span, layout.resolution, out);
         Ok(())
     }
 
     /// Handles a record that could not be parsed: it is blank, a repeated header, or a reject.
     #[cold]
-    fn refuse(&self, record: &Record<'_>, layout: &Layout, reason: Reason, out: &mut Parsed) {
+    fn handle_invalid(&self, record: &Record<'_>, layout: &Layout, reason: InvalidRow, out: &mut Parsed) {
         if record.is_blank() || is_separator_line(record.raw) {
             return;
         }
@@ -292,10 +299,10 @@ impl Parser {
         }
         let (line, byte) = (record.line, record.start as u64);
         if layout.form == Form::Lines
-            && let Some(told) = Told::read(record.raw)
+            && let Some(reject) = RejectedRecord::read(record.raw)
         {
-            let value = told.value.as_deref().map(shown);
-            out.rejects.push((line, byte), record.raw.len(), told.wrong.reason(), value);
+            let value = reject.value.as_deref().map(shown);
+            out.rejects.push((line, byte), record.raw.len(), reject.cause.reason(), value);
             return;
         }
         if layout.is_other_header(record.raw) {
@@ -312,10 +319,10 @@ impl Parser {
 fn end_block(layout: &Layout, out: &mut Parsed) {
     out.form = layout.form;
     out.batch.resolution = layout.resolution;
-    out.set_names_apart();
+    out.rename_reserved();
 }
 
-impl Reason {
+impl InvalidRow {
     /// Returns the reason with its details, and the offending value; `None` for a record that is left out, and no reject.
     fn details(self, record: &Record<'_>, layout: &Layout) -> Option<(RejectReason, Option<String>)> {
         let (column, index) = match self {
@@ -340,7 +347,7 @@ impl Reason {
     }
 }
 
-/// Returns an offending value as it is told.
+/// Returns an offending value as it is reported.
 fn shown(value: &[u8]) -> String {
     clean_text(value).chars().take(SHOWN).collect()
 }
@@ -399,9 +406,9 @@ mod tests {
         let parsed = parse(&log).unwrap();
         assert_eq!(parsed.batch.len(), 1);
         let rejects: Vec<_> = parsed.rejects.iter(log.as_bytes()).collect();
-        let told = rejects.iter().map(|r| (r.line, r.reason, r.value.as_deref()));
+        let found = rejects.iter().map(|r| (r.line, r.reason, r.value.as_deref()));
         assert_eq!(
-            told.collect::<Vec<_>>(),
+            found.collect::<Vec<_>>(),
             [
                 (4, RejectReason::NotATime { column: "timeStamp" }, Some("noon")),
                 (5, RejectReason::NotANumber { column: "elapsed" }, Some("4.5")),
@@ -417,16 +424,16 @@ mod tests {
     #[test]
     fn stray_quote_costs_its_own_line_and_a_cut_record_is_one_reject() {
         let good = record("1795203855304", "44", "true", "40");
-        let told = |log: &str| {
+        let counted = |log: &str| {
             let parsed = parse(log).unwrap();
             let rejects = parsed.rejects.iter(log.as_bytes());
             let rejects = rejects.map(|reject| (reject.line, reject.record.to_vec()));
             (parsed.batch.len(), parsed.lines, rejects.collect::<Vec<_>>())
         };
         let stray = format!("{HEADER}\n{good}1795203855304,\"44,Get\r\n{good}{good}");
-        assert_eq!(told(&stray), (3, 5, vec![(2, b"1795203855304,\"44,Get".to_vec())]));
+        assert_eq!(counted(&stray), (3, 5, vec![(2, b"1795203855304,\"44,Get".to_vec())]));
         let cut = format!("{HEADER}\n{good}1795203855304,44,\"Get,\nthen wait");
-        assert_eq!(told(&cut), (1, 3, vec![(2, b"1795203855304,44,\"Get,\nthen wait".to_vec())]));
+        assert_eq!(counted(&cut), (1, 3, vec![(2, b"1795203855304,44,\"Get,\nthen wait".to_vec())]));
     }
 
     #[test]

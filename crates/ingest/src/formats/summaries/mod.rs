@@ -1,4 +1,4 @@
-//! Summaries that load tools print: what one run told, as a point of a sweep. One file a tool.
+//! Summaries that load tools print of one run, as points of a sweep. One file a tool.
 
 pub(crate) mod csv;
 #[cfg(test)]
@@ -19,13 +19,13 @@ mod variants;
 
 use self::split::found::FoundSections;
 use self::split::unwrapped::unwrapped;
-use self::split::walk::Walk;
+use self::split::walk::SectionWalk;
 use self::tools::TOOLS;
 
 /// Finds what load tools printed among the lines of a text: many sections, of several tools, with other text between.
 ///
-/// Colours, and times or names before each line, are taken off. Bytes that are no UTF-8 or UTF-16 are replaced. A section that was cut, or whose tool gave up, is one without figures that says
-/// why.
+/// Colours, and times or names before each line, are removed. Bytes that are no UTF-8 or UTF-16 are replaced. A section
+/// that was cut, or whose tool gave up, has no figures but the reason.
 ///
 /// ```
 /// use perfpipe_ingest::points::sections;
@@ -33,8 +33,8 @@ use self::tools::TOOLS;
 /// let text = "wrk -c 64 -t 2 http://h:80/hello\nRunning 10s test @ http://h:80/hello\n  2 threads and 64 connections\n";
 /// let found = sections(text.as_bytes());
 /// assert_eq!((found.sections[0].tool, found.sections[0].concurrency), ("wrk", Some(64)));
-/// assert!(found.sections[0].figures.aborted.is_some(), "wrk was stopped before it told any figure");
+/// assert!(found.sections[0].figures.aborted.is_some(), "wrk was stopped before it printed any figure");
 /// ```
 pub fn sections(bytes: &[u8]) -> FoundSections {
-    Walk::over(&TOOLS, unwrapped(bytes).trim_start_matches('\u{feff}'))
+    SectionWalk::over(&TOOLS, unwrapped(bytes).trim_start_matches('\u{feff}'))
 }

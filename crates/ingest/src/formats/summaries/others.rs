@@ -1,7 +1,7 @@
 //! Outputs of load tools that are not read, or not in this form: what they are, and what to do.
 
 /// An output that is known by what it has.
-struct Output {
+struct KnownOutput {
     /// What all of it has to be in the text.
     has: &'static [&'static str],
     /// What it is.
@@ -13,19 +13,23 @@ struct Output {
 /// What to do with the output of a tool that is not read.
 const NOT_READ: &str = "perfpipe does not read this tool; docs/tools/README.md lists those that it reads.";
 
-const fn of_other(has: &'static [&'static str], name: &'static str) -> Output {
-    Output { has, name, remedy: None }
+const fn of_other(has: &'static [&'static str], name: &'static str) -> KnownOutput {
+    KnownOutput { has, name, remedy: None }
 }
 
-const fn in_other_form(has: &'static [&'static str], name: &'static str, remedy: &'static str) -> Output {
-    Output { has, name, remedy: Some(remedy) }
+const fn in_other_form(
+    has: &'static [&'static str],
+    name: &'static str,
+    remedy: &'static str,
+) -> KnownOutput {
+    KnownOutput { has, name, remedy: Some(remedy) }
 }
 
 /// What to do with a report of JMeter.
 const JMETER: &str = "Give the log that jmeter -l or a listener wrote (.jtl, .csv): it has every request.";
 
 /// The outputs that are known. Where several fit, the first one has it.
-const OUTPUTS: &[Output] = &[
+const OUTPUTS: &[KnownOutput] = &[
     in_other_form(
         &["Label,# Samples,Average,Median,"],
         "JMeter's Aggregate Report, which has no single requests",

@@ -1,9 +1,9 @@
-//! What a load tool is to the reader of summaries: one trait a form.
+//! A load tool whose summaries are read: one trait for text, one for JSON.
 
 use serde_json::Value;
 
-use super::split::found::Told;
-use super::split::lines::Line;
+use super::split::found::ParsedSummary;
+use super::split::lines::TextLine;
 use super::split::section::Section;
 
 /// A tool that prints its summary as lines of text.
@@ -12,12 +12,12 @@ pub(crate) trait TextTool: Sync {
     fn name(&self) -> &'static str;
 
     /// Returns true if a section begins at this line.
-    fn begins(&self, line: Line<'_>) -> bool;
+    fn begins(&self, line: TextLine<'_>) -> bool;
 
     /// Reads a section. An error is the reason why it has no figures.
-    fn read(&self, section: &Section<'_>) -> Result<Told, String>;
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String>;
 
-    /// By how much a printed mean may be off for having been rounded, in ms.
+    /// The rounding error of a printed mean, in ms.
     fn rounding_ms(&self) -> f64 {
         0.0
     }
@@ -34,11 +34,11 @@ pub(crate) trait JsonTool: Sync {
     /// The tool's name.
     fn name(&self) -> &'static str;
 
-    /// Where in the JSON values have to be for it to be this tool's, as JSON pointers.
+    /// The values by which this tool's JSON is recognised, as JSON pointers.
     fn keys(&self) -> &'static [&'static str];
 
     /// Reads the JSON. An error is the reason why it has no figures.
-    fn read(&self, value: &Value) -> Result<Told, String>;
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String>;
 
     /// Returns true if each connection sends its next request when an answer has arrived.
     fn is_closed_loop(&self) -> bool {

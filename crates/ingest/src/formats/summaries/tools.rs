@@ -1,12 +1,12 @@
 //! The tools that are known.
 
-use super::csv::locust::{History, Stats};
+use super::csv::locust::{LocustHistory, LocustStats};
 use super::csv::siege::SiegeLog;
 use super::json::artillery::Artillery;
 use super::json::autocannon::Autocannon;
 use super::json::siege::Siege;
 use super::json::{bombardier, k6, locust, oha, vegeta};
-use super::split::walk::Tools;
+use super::split::walk::KnownTools;
 use super::text;
 use super::text::ab::Ab;
 use super::text::h2load::H2load;
@@ -17,7 +17,7 @@ use super::text::wrk::Wrk;
 use super::text::wrk::wrk2::Wrk2;
 
 /// Every tool. Where two would recognise the same line, the first one has it.
-pub(super) const TOOLS: Tools = Tools {
+pub(super) const TOOLS: KnownTools = KnownTools {
     text: &[
         &Wrk2,
         &Wrk,
@@ -29,20 +29,20 @@ pub(super) const TOOLS: Tools = Tools {
         &text::vegeta::Vegeta,
         &text::bombardier::Bombardier,
         &Hgrm,
-        &Stats,
-        &History,
+        &LocustStats,
+        &LocustHistory,
         &SiegeLog,
     ],
     json: &[
         &oha::Oha,
-        &k6::Summary,
-        &k6::List,
+        &k6::K6Summary,
+        &k6::K6List,
         &Autocannon,
         &bombardier::Bombardier,
         &vegeta::Vegeta,
         &Siege,
         &Artillery,
-        &locust::Names,
-        &locust::Name,
+        &locust::LocustList,
+        &locust::LocustEntry,
     ],
 };

@@ -13,7 +13,7 @@ pub(crate) fn count(text: &str) -> Option<u64> {
     text.trim().trim_end_matches([',', ';']).parse().ok()
 }
 
-/// Splits a number from the unit behind it.
+/// Splits a number from the unit after it.
 fn with_unit(text: &str) -> Option<(&str, &str)> {
     let text = text.trim().trim_end_matches(',');
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());

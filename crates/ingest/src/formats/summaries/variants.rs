@@ -18,7 +18,7 @@ fn only(text: &str) -> FoundSection {
 }
 
 /// Requests, successes, failures and time-outs as one text; or the reason why there are no figures.
-fn told(section: &FoundSection) -> String {
+fn counts_of(section: &FoundSection) -> String {
     let figures = &section.figures;
     let count = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
     let failures = figures.failures.map_or("-".to_owned(), |failures| failures.to_string());
@@ -78,7 +78,7 @@ fn ab_of_other_versions_and_failures() {
     for (requests, expected) in table {
         let found = super::sections(ab(&requests).as_bytes());
         assert_eq!((found.sections.len(), found.sections[0].concurrency), (1, Some(16)));
-        assert_eq!(told(&found.sections[0]), expected, "{requests}");
+        assert_eq!(counts_of(&found.sections[0]), expected, "{requests}");
     }
 }
 
@@ -88,7 +88,7 @@ fn html_of_ab_is_refused_with_the_remedy() {
                 <tr ><th colspan=2 bgcolor=white>Concurrency Level:</th></tr></table>\n";
     let found = super::sections(text.as_bytes());
     assert_eq!(found.sections.len(), 1);
-    assert!(told(&found.sections[0]).contains("run ab without -w"), "{found:?}");
+    assert!(counts_of(&found.sections[0]).contains("run ab without -w"), "{found:?}");
 }
 
 /// What wrk prints: mean, deviation and greatest latency; lines between; requests, time and bytes; rate.
@@ -112,7 +112,7 @@ fn wrk_at_the_borders_of_its_units() {
     ]));
     let (figures, latencies) = (&section.figures, &section.figures.latencies);
     assert_eq!(
-        (told(&section).as_str(), latencies.mean_ms, latencies.max_ms),
+        (counts_of(&section).as_str(), latencies.mean_ms, latencies.max_ms),
         ("27811 27811 0 0", Some(72e3), Some(99.6e3))
     );
     let percentiles = [50.0, 75.0, 90.0, 99.0].map(|percent| latencies.percentile(percent).unwrap());
@@ -153,7 +153,7 @@ fn wrk_without_latencies_or_answers() {
         ),
     ] {
         let section = only(&wrk([mean, between, counts, rate, "0.00B"]));
-        assert_eq!((told(&section).as_str(), section.concurrency), (expected, Some(64)));
+        assert_eq!((counts_of(&section).as_str(), section.concurrency), (expected, Some(64)));
         assert_eq!(section.figures.latencies.source.is_some(), has_latency, "{mean}");
     }
     for (counts, rate, reason) in [
@@ -167,7 +167,7 @@ fn wrk_without_latencies_or_answers() {
     ] {
         let found =
             super::sections(wrk(["1.00ms 1.00ms 2.00ms 86.39%", "", counts, rate, "0.00B"]).as_bytes());
-        assert_eq!(told(&found.sections[0]), reason);
+        assert_eq!(counts_of(&found.sections[0]), reason);
     }
 }
 
@@ -182,7 +182,7 @@ fn wrk2_that_recorded_nothing_has_no_latencies() {
         #[Max     =        0.000, Total count    =            0]\n#[Buckets =           27, SubBuckets     =         2048]\n\
         ----------------------------------------------------------\n  100 requests in 5.00s, 1.00KB read\nRequests/sec:     20.00\nTransfer/sec:     102.40B\n";
     let section = only(text);
-    assert_eq!((section.tool, told(&section).as_str()), ("wrk2", "100 100 0 0"));
+    assert_eq!((section.tool, counts_of(&section).as_str()), ("wrk2", "100 100 0 0"));
     assert_eq!(
         section.figures.latencies,
         super::point::Latencies::default(),
@@ -210,12 +210,12 @@ fn weighttp_with_failures() {
         "4000 2xx, 0 3xx, 200 4xx, 500 5xx",
     );
     let section = only(&text);
-    assert_eq!((told(&section).as_str(), section.concurrency), ("5000 4000 1000 -", Some(128)));
+    assert_eq!((counts_of(&section).as_str(), section.concurrency), ("5000 4000 1000 -", Some(128)));
     assert_eq!(section.figures.duration, Some(62.470_472));
     assert_eq!(section.figures.kinds, [("errored".to_owned(), 300), ("status".to_owned(), 700)]);
     let wrong =
         weighttp("1 sec, 0 millisec and 1 microsec", "5000 total, x succeeded, 1 failed, 1 errored", "");
-    assert!(told(&only(&wrong)).contains("have no count of succeeded"), "{:?}", only(&wrong));
+    assert!(counts_of(&only(&wrong)).contains("have no count of succeeded"), "{:?}", only(&wrong));
 }
 
 #[test]
@@ -238,13 +238,13 @@ fn h2load_over_http2_with_failed_streams() {
         [("1.81s, 1661.11 req/s, 264.41KB/s", 1.8), ("850us, 3517647.06 req/s, 126.00GB/s", 850e-6)]
     {
         let section = only(&text(finished));
-        assert_eq!((told(&section).as_str(), section.concurrency), ("3000 2890 110 4", Some(16)));
+        assert_eq!((counts_of(&section).as_str(), section.concurrency), ("3000 2890 110 4", Some(16)));
         assert_eq!(section.figures.latencies.mean_ms, Some(1020.0));
         assert!((section.figures.duration.unwrap() / seconds - 1.0).abs() < 1e-6);
         assert_eq!(section.figures.kinds.last(), Some(&("error".to_owned(), 6)));
     }
     let found = super::sections(text("soon, 3 req/s").as_bytes());
-    assert!(told(&found.sections[0]).contains("\"finished in TIME\""), "{found:?}");
+    assert!(counts_of(&found.sections[0]).contains("\"finished in TIME\""), "{found:?}");
 }
 
 /// What hey and oha print, with these counts of answers and errors.
@@ -266,21 +266,21 @@ fn hey_and_oha_with_errors_of_many_kinds() {
                    [3] connection error: Connection reset by peer (os error 104)\n  [2] timeout\n  [1] no such responses\n";
     for text in hey_and_oha(answers) {
         let section = only(&text);
-        assert_eq!(told(&section), "9956 9900 56 2");
+        assert_eq!(counts_of(&section), "9956 9900 56 2");
         let latencies = &section.figures.latencies;
         assert_eq!(latencies.percentile(50.0), Some(9.3), "to the digits printed");
-        assert!(latencies.percentiles.iter().all(|told| told.percent > 0.0), "{latencies:?}");
+        assert!(latencies.percentiles.iter().all(|counts_of| counts_of.percent > 0.0), "{latencies:?}");
     }
     for answers in ["  [200] 99999999999999999999 responses\n", "  [x] timeout\n"] {
         for text in hey_and_oha(answers) {
             let found = super::sections(text.as_bytes());
-            assert!(told(&found.sections[0]).contains("has no count"), "{found:?}");
+            assert!(counts_of(&found.sections[0]).contains("has no count"), "{found:?}");
         }
     }
     // Of a run by time, those under way at the end are no failures.
     let [_, text] = hey_and_oha("  [200] 9900 responses\n  [100] aborted due to deadline\n");
     let section = only(&text);
-    assert_eq!(told(&section), "9900 9900 0 0");
+    assert_eq!(counts_of(&section), "9900 9900 0 0");
     assert!(
         section.figures.notes[0].starts_with("100 requests were on their way"),
         "{:?}",
@@ -289,10 +289,10 @@ fn hey_and_oha_with_errors_of_many_kinds() {
     // A server that refuses every connection.
     let [text, _] = hey_and_oha("  [200]\tGet \"http://127.0.0.1:1/\": connection refused\n");
     let refused = text.replace("Average:\t0.0103 secs", "Average:\t NaN secs");
-    assert_eq!(told(&only(&refused)), "200 0 200 0");
+    assert_eq!(counts_of(&only(&refused)), "200 0 200 0");
 }
 
-/// A count in JSON that is none is told, not left out.
+/// A count in JSON that is none is reported, not left out.
 #[test]
 fn counts_in_json_that_are_none_are_told() {
     let read = |name: &str| std::fs::read_to_string(super::fixtures::path(name)).unwrap();

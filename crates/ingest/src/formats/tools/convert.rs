@@ -1,20 +1,20 @@
-//! What converts the records of a log, and what it reads them from.
+//! The converter of a log's records, and its input.
 
 use std::io;
 
-use super::rows::Rows;
+use super::rows::ConvertedRows;
 use crate::run::fault::Fault;
 
-/// What follows the bytes that a converter is given.
+/// What follows the bytes that a converter receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Follows {
+pub(crate) enum NextBytes {
     /// More bytes.
     More,
     /// Nothing: the log ends here.
     Nothing,
     /// Nothing that can be read: the log is damaged here.
     Damage,
-    /// More bytes, which nobody wants.
+    /// More bytes, which are not needed.
     Unwanted,
 }
 
@@ -24,16 +24,17 @@ pub(crate) trait LogToConvert {
     fn read_log(&mut self, out: &mut [u8]) -> io::Result<usize>;
 
     /// Says why nothing more could be read.
-    fn follows(&self) -> Follows;
+    fn follows(&self) -> NextBytes;
 }
 
 /// Converts the records of one log.
 pub(crate) trait Convert: Send {
-    /// Converts whole records at the beginning of `input`, until there are enough rows. Returns the number of bytes that
-    /// they take; what is behind them is given again, with more. Where nothing follows, everything is taken, unless there
-    /// are enough rows before.
+    /// Converts whole records at the beginning of `input`, until there are enough rows. Returns the number of bytes
+    /// that they occupy; what follows them is passed again, with more. Where nothing follows, everything is converted,
+    /// unless there are enough rows before.
     ///
     /// # Errors
-    /// If nothing behind these records can be read.
-    fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault>;
+    /// If nothing after these records can be read.
+    fn convert(&mut self, input: &[u8], follows: NextBytes, rows: &mut ConvertedRows)
+    -> Result<usize, Fault>;
 }

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::convert::{Convert, Follows, LogToConvert};
-use super::format::{Clock, Format};
-use super::rows::Rows;
+use super::convert::{Convert, LogToConvert, NextBytes};
+use super::format::{Format, TimeBase};
+use super::rows::ConvertedRows;
 use crate::formats::steps;
 use crate::sample::resolution::Resolution;
 
@@ -17,15 +17,15 @@ const ENOUGH: usize = 1 << 20;
 /// A log's bytes as they are converted.
 pub(crate) struct Converter {
     convert: Box<dyn Convert>,
-    rows: Rows,
-    /// What looks at the first piece before it is converted.
-    ahead: Option<(Box<dyn Convert>, Rows)>,
-    /// The number of bytes of the rows that were taken.
-    taken: usize,
+    rows: ConvertedRows,
+    /// A second converter, which reads the first piece ahead to find the log's first start.
+    ahead: Option<(Box<dyn Convert>, ConvertedRows)>,
+    /// The number of bytes of the rows that were read.
+    delivered: usize,
     /// Bytes of the log, of which the first ones are converted, and the number of these.
     input: Vec<u8>,
     converted: usize,
-    /// The number of bytes that a piece needs at least, since fewer held no whole record.
+    /// The number of bytes that a piece needs at least, since fewer were no whole record.
     wanted: usize,
     ended: bool,
 }
@@ -37,36 +37,36 @@ impl Converter {
         let (convert, mut rows) = format.parts(resolution);
         rows.keeps_lines = format.by_workers;
         rows.enough = ENOUGH;
-        rows.begin_ms = begin.filter(|_| (format.clock)(&head) == Clock::SinceBegin).unwrap_or_default();
-        // A format that tells whole ms has nothing beyond them.
+        rows.begin_ms = begin.filter(|_| (format.clock)(&head) == TimeBase::SinceBegin).unwrap_or_default();
+        // A format of whole ms has no fractions of them.
         let ahead = (format.finest != Resolution::MILLISECOND).then(|| format.parts(resolution));
-        Self { convert, rows, ahead, taken: 0, input: head, converted: 0, wanted: 0, ended: false }
+        Self { convert, rows, ahead, delivered: 0, input: head, converted: 0, wanted: 0, ended: false }
     }
 
-    /// Gives lines.
+    /// Reads converted records.
     pub(crate) fn read(&mut self, out: &mut [u8], log: &mut impl LogToConvert) -> io::Result<usize> {
         if let Some((mut convert, mut rows)) = self.ahead.take() {
             while self.input.len() < PIECE && self.fill(log)? > 0 {}
-            // What is wrong there is told when it is converted.
-            let _ = convert.convert(&self.input, Follows::Unwanted, &mut rows);
+            // Errors there are reported when it is converted.
+            let _ = convert.convert(&self.input, NextBytes::Unwanted, &mut rows);
             self.rows.begin_with(&rows);
         }
-        while self.taken == self.rows.bytes.len() && !self.ended {
+        while self.delivered == self.rows.bytes.len() && !self.ended {
             self.rows.bytes.clear();
-            self.taken = 0;
+            self.delivered = 0;
             let has_ended = self.input.len() - self.converted <= self.wanted && self.fill(log)? == 0;
-            let follows = if has_ended { log.follows() } else { Follows::More };
+            let follows = if has_ended { log.follows() } else { NextBytes::More };
             let input = self.input.get(self.converted..).unwrap_or_default();
             let converted = self.convert.convert(input, follows, &mut self.rows).map_err(io::Error::from)?;
             self.wanted = if converted == 0 { input.len() } else { 0 };
-            let is_taken = converted >= input.len();
+            let is_consumed = converted >= input.len();
             self.converted += converted.min(input.len());
-            self.ended = has_ended && (is_taken || !self.rows.are_enough());
+            self.ended = has_ended && (is_consumed || !self.rows.are_enough());
         }
-        let given = self.rows.bytes.get(self.taken..).unwrap_or_default();
+        let given = self.rows.bytes.get(self.delivered..).unwrap_or_default();
         let length = given.len().min(out.len());
         out.iter_mut().zip(given).for_each(|(to, from)| *to = *from);
-        self.taken += length;
+        self.delivered += length;
         Ok(length)
     }
 

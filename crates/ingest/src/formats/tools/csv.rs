@@ -1,13 +1,13 @@
-//! The columns that formats tell, and the quotes of texts in lines of JMeter's CSV.
+//! The columns that formats report, and the quotes of texts in lines of JMeter's CSV.
 
 use crate::formats::histogram;
 
-/// The column with the number of samples that a record stands for: more than one from JMeter's statistical senders only.
+/// The column with the number of samples that a record represents: more than one from JMeter's statistical senders only.
 pub(crate) const SAMPLE_COUNT: &str = "SampleCount";
 
-/// What a format tells of a request, in the names of JMeter's columns.
+/// A column that a format may report of a request, by JMeter's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum LogColumn {
     TimeStamp,
     Elapsed,
     Label,
@@ -30,7 +30,7 @@ pub(crate) enum Column {
     Histogram,
 }
 
-impl Column {
+impl LogColumn {
     /// Returns the name of JMeter's column.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The fields of a line, which keep their room from line to line.
+/// The fields of a line, whose memory is reused from line to line.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     /// The texts of the fields, each followed by its delimiter.
@@ -21,7 +21,7 @@ impl Fields {
         self.ends.push(line.len());
     }
 
-    /// Splits a line of CSV at the commas outside quotes, and takes the quotes off.
+    /// Splits a line of CSV at the commas outside quotes, and removes the quotes.
     pub(super) fn split_csv(&mut self, line: &[u8]) {
         if memchr::memchr(b'"', line).is_none() {
             return self.split(line, b',');
@@ -72,7 +72,7 @@ impl Fields {
     }
 }
 
-/// Appends a field behind its first quote to a text. Returns what is behind its comma.
+/// Appends a field after its first quote to a text. Returns what is after its comma.
 fn unquoted<'a>(mut field: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
     loop {
         let quote = memchr::memchr(b'"', field).unwrap_or(field.len());
@@ -91,7 +91,7 @@ fn unquoted<'a>(mut field: &'a [u8], text: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// Returns true if a quote of CSV is open behind a line, given whether one is open before it.
+/// Returns true if a quote of CSV is open after a line, given whether one is open before it.
 pub(super) fn is_quoted_after(line: &[u8], mut is_quoted: bool) -> bool {
     if !is_quoted && memchr::memchr(b'"', line).is_none() {
         return false;
@@ -113,7 +113,7 @@ pub(super) fn is_quoted_after(line: &[u8], mut is_quoted: bool) -> bool {
     }
 }
 
-/// Returns what is behind the closing quote of a field, which is empty or begins with a comma; `None` if it is not closed.
+/// Returns what is after the closing quote of a field, which is empty or begins with a comma; `None` if it is not closed.
 fn behind_quotes(mut field: &[u8]) -> Option<&[u8]> {
     loop {
         let quote = memchr::memchr(b'"', field)?;

@@ -1,15 +1,15 @@
 //! Converts formats that have a record a line.
 
-use super::convert::{Convert, Follows};
+use super::convert::{Convert, NextBytes};
 use super::fields::is_quoted_after;
-use super::rows::Rows;
-use super::told::Wrong;
+use super::rejects::RejectCause;
+use super::rows::ConvertedRows;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
 use crate::formats::steps;
 use crate::run::fault::Fault;
 
-/// The most bytes of lines that are given as they are together. A longer line is converted.
-const TOGETHER: usize = 16 << 10;
+/// The most bytes of lines that are passed on as they are in one frame. A longer line is converted.
+const MOST_KEPT: usize = 16 << 10;
 
 /// Converts one line after another.
 pub(crate) trait ConvertLine: Send {
@@ -18,27 +18,27 @@ pub(crate) trait ConvertLine: Send {
     const BEGINS: Option<fn(&[u8]) -> bool> = None;
 
     /// Converts a line, without its line end, to at most one row or reject.
-    fn line(&mut self, line: &[u8], rows: &mut Rows);
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows);
 
-    /// Writes the rows of earlier lines that are held back.
-    fn release(&mut self, _rows: &mut Rows) {}
+    /// Writes the rows of earlier lines that are still pending.
+    fn release(&mut self, _rows: &mut ConvertedRows) {}
 
     /// Converts what is left when the log ends.
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut ConvertedRows) {
         self.release(rows);
     }
 }
 
 /// Splits a log into lines.
 pub(crate) struct LineByLine<T> {
-    of: T,
+    inner: T,
     /// True within a line that was too long.
     is_skipping: bool,
 }
 
-/// Where a record stands that has begun.
+/// The record that has begun.
 #[derive(Debug, Default)]
-struct Begun {
+struct OpenRecord {
     /// The byte at which it begins, and its latest line.
     at: usize,
     line: usize,
@@ -49,18 +49,18 @@ struct Begun {
 }
 
 impl<T: ConvertLine> LineByLine<T> {
-    pub(crate) fn new(of: T) -> Self {
-        Self { of, is_skipping: false }
+    pub(crate) fn new(inner: T) -> Self {
+        Self { inner, is_skipping: false }
     }
 
-    fn take(&mut self, line: &[u8], rows: &mut Rows) {
+    fn convert_record(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         if !std::mem::take(&mut self.is_skipping) {
-            self.of.line(line.strip_suffix(b"\r").unwrap_or(line), rows);
+            self.inner.line(line.strip_suffix(b"\r").unwrap_or(line), rows);
         }
     }
 
-    /// Takes the record whose line ends at `end`, unless it goes on behind that.
-    fn end_line(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
+    /// Converts the record whose line ends at `end`, unless it continues after that.
+    fn end_line(&mut self, input: &[u8], end: usize, begun: &mut OpenRecord, rows: &mut ConvertedRows) {
         self.end_unclosed(input, end, begun, rows);
         let line = input.get(begun.line..end).unwrap_or_default();
         steps::count(line.len() + 1);
@@ -68,32 +68,32 @@ impl<T: ConvertLine> LineByLine<T> {
         begun.line = end + 1;
         begun.lines += 1;
         if !begun.is_quoted {
-            self.take_to(input, end, begun, rows);
+            self.convert_to(input, end, begun, rows);
         }
     }
 
-    /// Takes the record before the line that ends at `end`, if that begins another one.
-    fn end_unclosed(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
+    /// Converts the record before the line that ends at `end`, if that begins another one.
+    fn end_unclosed(&mut self, input: &[u8], end: usize, begun: &mut OpenRecord, rows: &mut ConvertedRows) {
         let line = input.get(begun.line..end).unwrap_or_default();
         if begun.is_quoted && T::BEGINS.is_some_and(|begins| begins(line)) {
-            self.take_to(input, begun.line.saturating_sub(1), begun, rows);
+            self.convert_to(input, begun.line.saturating_sub(1), begun, rows);
         }
     }
 
-    /// Takes the record that ends at the line end at `end`.
-    fn take_to(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
-        self.take(input.get(begun.at..end).unwrap_or_default(), rows);
+    /// Converts the record that ends at the line end at `end`.
+    fn convert_to(&mut self, input: &[u8], end: usize, begun: &mut OpenRecord, rows: &mut ConvertedRows) {
+        self.convert_record(input.get(begun.at..end).unwrap_or_default(), rows);
         rows.place = (rows.place.0 + begun.lines, rows.place.1 + (end + 1 - begun.at) as u64);
-        *begun = Begun { at: end + 1, line: end + 1, lines: 0, is_quoted: false };
+        *begun = OpenRecord { at: end + 1, line: end + 1, lines: 0, is_quoted: false };
     }
 
-    /// Takes what is behind the last line end of the log.
-    fn take_rest(&mut self, rest: &[u8], follows: Follows, rows: &mut Rows) {
+    /// Converts what follows the last line end of the log.
+    fn convert_rest(&mut self, rest: &[u8], follows: NextBytes, rows: &mut ConvertedRows) {
         match follows {
-            Follows::Nothing => self.take(rest, rows),
-            Follows::Damage if !self.is_skipping => {
-                self.of.release(rows);
-                rows.reject(Wrong::Cut, None, rest);
+            NextBytes::Nothing => self.convert_record(rest, rows),
+            NextBytes::Damage if !self.is_skipping => {
+                self.inner.release(rows);
+                rows.reject(RejectCause::Cut, None, rest);
             }
             _ => {}
         }
@@ -101,21 +101,27 @@ impl<T: ConvertLine> LineByLine<T> {
 }
 
 impl<T: ConvertLine> Convert for LineByLine<T> {
-    fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
+    fn convert(
+        &mut self,
+        input: &[u8],
+        follows: NextBytes,
+        rows: &mut ConvertedRows,
+    ) -> Result<usize, Fault> {
         let kept = if rows.keeps_lines { self.keep(input, follows, rows) } else { 0 };
-        self.convert_lines(input.get(kept..).unwrap_or_default(), follows, rows).map(|taken| kept + taken)
+        self.convert_lines(input.get(kept..).unwrap_or_default(), follows, rows)
+            .map(|converted| kept + converted)
     }
 }
 
 impl<T: ConvertLine> LineByLine<T> {
-    /// Gives lines as they are, as long as that goes. Returns the number of their bytes.
-    fn keep(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> usize {
+    /// Passes lines on as they are, while that is possible. Returns the number of their bytes.
+    fn keep(&mut self, input: &[u8], follows: NextBytes, rows: &mut ConvertedRows) -> usize {
         let mut at = 0;
         while !self.is_skipping
             && let Some(rest) = input.get(at..).filter(|rest| !rest.is_empty())
         {
-            let room = rest.get(..TOGETHER).unwrap_or(rest);
-            let is_last = follows == Follows::Nothing && room.len() == rest.len();
+            let room = rest.get(..MOST_KEPT).unwrap_or(rest);
+            let is_last = follows == NextBytes::Nothing && room.len() == rest.len();
             let end =
                 if is_last { Some(rest.len()) } else { memchr::memrchr(b'\n', room).map(|end| end + 1) };
             let Some(lines) = end.and_then(|end| rest.get(..end)) else { break };
@@ -126,23 +132,28 @@ impl<T: ConvertLine> LineByLine<T> {
     }
 
     /// Converts lines.
-    fn convert_lines(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
-        let mut begun = Begun::default();
+    fn convert_lines(
+        &mut self,
+        input: &[u8],
+        follows: NextBytes,
+        rows: &mut ConvertedRows,
+    ) -> Result<usize, Fault> {
+        let mut begun = OpenRecord::default();
         for end in memchr::memchr_iter(b'\n', input) {
             if rows.are_enough() && begun.at == begun.line && begun.at > 0 {
                 return Ok(begun.at);
             }
             self.end_line(input, end, &mut begun, rows);
         }
-        if follows != Follows::More {
+        if follows != NextBytes::More {
             self.end_unclosed(input, input.len(), &mut begun, rows);
             let rest = input.get(begun.at..).unwrap_or_default();
             if !rest.is_empty() {
-                self.take_rest(rest, follows, rows);
+                self.convert_rest(rest, follows, rows);
             }
             match follows {
-                Follows::Nothing => self.of.end(rows),
-                Follows::Damage => self.of.release(rows),
+                NextBytes::Nothing => self.inner.end(rows),
+                NextBytes::Damage => self.inner.release(rows),
                 _ => {}
             }
             return Ok(input.len());
@@ -152,8 +163,8 @@ impl<T: ConvertLine> LineByLine<T> {
             return Ok(begun.at);
         }
         if !std::mem::replace(&mut self.is_skipping, true) {
-            self.of.release(rows);
-            rows.reject(Wrong::Long, None, rest.get(..KEPT).unwrap_or(rest));
+            self.inner.release(rows);
+            rows.reject(RejectCause::Long, None, rest.get(..KEPT).unwrap_or(rest));
         }
         rows.place = (rows.place.0 + begun.lines, rows.place.1 + rest.len() as u64);
         Ok(input.len())

@@ -13,9 +13,9 @@ mod hlog;
 mod jmeter_xml;
 mod k6;
 mod lines;
+pub(crate) mod rejects;
 pub(crate) mod rows;
 pub(crate) mod since_begin;
-pub(crate) mod told;
 mod vegeta;
 
 use self::format::Format;

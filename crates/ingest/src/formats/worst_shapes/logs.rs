@@ -9,7 +9,7 @@ use crate::formats::jtl::blocks::{Cutter, LogBytes};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::FORMATS;
-use crate::formats::tools::convert::{Follows, LogToConvert};
+use crate::formats::tools::convert::{LogToConvert, NextBytes};
 use crate::formats::tools::converter::Converter;
 use crate::formats::tools::format::Format;
 use crate::formats::tools::rows::form::Form;
@@ -28,8 +28,8 @@ impl LogToConvert for Bytes<'_> {
         self.0.read(out)
     }
 
-    fn follows(&self) -> Follows {
-        Follows::Nothing
+    fn follows(&self) -> NextBytes {
+        NextBytes::Nothing
     }
 }
 

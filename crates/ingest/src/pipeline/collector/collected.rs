@@ -10,7 +10,7 @@ use crate::formats::endpoint::Endpoints;
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::oddities::Oddities;
 use crate::formats::jtl::parsed::{Parsed, Swallowed};
-use crate::formats::jtl::refused::{LocalReject, Refused};
+use crate::formats::jtl::rejects::{BlockRejects, LocalReject};
 use crate::formats::time_format::TimeFormat;
 use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
@@ -45,7 +45,7 @@ pub(crate) struct BlockCounts {
     /// The number of bytes in the block.
     pub(super) length: u64,
     lines: u64,
-    pub(super) rejects: Refused,
+    pub(super) rejects: BlockRejects,
     other_header: Option<(u64, u64)>,
     pub(super) earliest_ms: Option<i64>,
     latest_ms: Option<i64>,

@@ -1,23 +1,23 @@
-//! Tells columns whose fields are all alike, as most texts of a test are, or begin alike, without a look at what they are.
+//! Detects columns in which all rows share a value or a prefix, as most texts of a test do, without parsing them.
 
 use std::hint::select_unpredictable;
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::fields::Rows;
+use super::fields::RecordRows;
 use crate::sample::same::Short;
 
-impl<'a> Rows<'a> {
+impl<'a> RecordRows<'a> {
     /// The field that all rows have in a column; `None` if they differ, or if there are no rows.
     #[inline]
-    pub(crate) fn alike(self, column: usize) -> Option<&'a [u8]> {
+    pub(crate) fn shared_field(self, column: usize) -> Option<&'a [u8]> {
         let first = self.iter().next()?.field(column);
         self.have(column, first, |start, end| end.wrapping_sub(start) == first.len()).then_some(first)
     }
 
     /// Returns true if all fields of a column have the same first bytes, and that many of them. False if there are no rows.
     #[inline]
-    pub(crate) fn begin_alike(self, column: usize, length: usize) -> bool {
+    pub(crate) fn share_prefix(self, column: usize, length: usize) -> bool {
         let first = self.iter().next().and_then(|row| row.field(column).get(..length));
         first.is_some_and(|first| self.begin_with(column, first))
     }
@@ -28,7 +28,7 @@ impl<'a> Rows<'a> {
         self.have(column, text, |start, end| end.wrapping_sub(start) >= text.len())
     }
 
-    /// Returns true if all fields of a column begin with this text, and each either ends there or goes on with one of these
+    /// Returns true if all fields of a column begin with this text, and each either ends there or continues with one of these
     /// bytes.
     #[inline]
     pub(crate) fn begin_before(self, column: usize, text: &[u8], next: [u8; 2]) -> bool {
@@ -37,7 +37,7 @@ impl<'a> Rows<'a> {
             let behind = bytes.get(start.wrapping_add(own)).copied().unwrap_or_default();
             let goes_on = (behind == one) | (behind == other);
             let length = end.wrapping_sub(start);
-            // Which of the two is true, no processor can foresee.
+            // No processor can predict which of the two is true.
             length >= own && select_unpredictable(length == own, true, goes_on)
         })
     }
@@ -118,7 +118,7 @@ impl<'a> Rows<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::plain::Plain;
+    use super::super::plain::PlainRecords;
     use super::super::record::Records;
 
     proptest! {
@@ -135,15 +135,15 @@ mod tests {
             let field = |row| if at == Some(row) { &other } else { &same };
             let fields: Vec<&String> = (0..n).map(field).collect();
             let log: String = fields.iter().map(|field| format!("1,{field}\n")).collect();
-            let (mut records, mut plain) = (Records::new(log.as_bytes(), b','), Plain::default());
+            let (mut records, mut plain) = (Records::new(log.as_bytes(), b','), PlainRecords::default());
             plain.read(&mut records, 2);
             let rows = plain.rows(log.as_bytes());
             prop_assert_eq!(rows.len(), n);
             let same = Some(fields[0].as_bytes()).filter(|_| fields.iter().all(|field| field == &fields[0]));
-            prop_assert_eq!(rows.alike(1), same);
+            prop_assert_eq!(rows.shared_field(1), same);
             let heads: Vec<_> = fields.iter().map(|field| field.get(..length)).collect();
             let expected = heads[0].is_some() && heads.iter().all(|head| head == &heads[0]);
-            prop_assert_eq!(rows.begin_alike(1, length), expected);
+            prop_assert_eq!(rows.share_prefix(1, length), expected);
             let Some(head) = heads[0] else { return Ok(()) };
             let goes_on = |field: &&String| {
                 field.strip_prefix(head).is_some_and(|rest| rest.is_empty() || rest.starts_with(['b', '?']))

@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 
-/// The bits of which an odd number of bits, up to and including themselves, are in the mask.
+/// The parity of the mask's bits up to and including each bit.
 #[inline(always)]
 pub(super) fn up_to_each<S: Simd>(simd: S, mask: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ fn up_to_each_by_steps(mut mask: u64) -> u64 {
     mask
 }
 
-/// The chosen bits of a mask, moved together.
+/// The chosen bits of a mask, packed into its lowest bits.
 #[inline(always)]
 pub(super) fn chosen_of<S: Simd>(simd: S, mask: u64, chosen: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -36,13 +36,13 @@ pub(super) fn chosen_of<S: Simd>(simd: S, mask: u64, chosen: u64) -> u64 {
 
 #[inline(always)]
 fn chosen_one_by_one(mask: u64, mut chosen: u64) -> u64 {
-    let (mut together, mut to) = (0, 0);
+    let (mut packed, mut to) = (0, 0);
     while chosen != 0 {
-        together |= (mask >> chosen.trailing_zeros() & 1) << to;
+        packed |= (mask >> chosen.trailing_zeros() & 1) << to;
         chosen &= chosen.wrapping_sub(1);
         to += 1;
     }
-    together
+    packed
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -83,9 +83,9 @@ mod tests {
             prop_assert_eq!(dispatch!(Level::new(), simd => up_to_each(simd, mask)), odd);
             prop_assert_eq!(up_to_each_by_steps(mask), odd);
             let bits = (0..64).filter(|at| bit(chosen, *at) == 1).zip(0..);
-            let together = bits.fold(0, |all, (from, to)| all | bit(mask, from) << to);
-            prop_assert_eq!(dispatch!(Level::new(), simd => chosen_of(simd, mask, chosen)), together);
-            prop_assert_eq!(chosen_one_by_one(mask, chosen), together);
+            let packed = bits.fold(0, |all, (from, to)| all | bit(mask, from) << to);
+            prop_assert_eq!(dispatch!(Level::new(), simd => chosen_of(simd, mask, chosen)), packed);
+            prop_assert_eq!(chosen_one_by_one(mask, chosen), packed);
         }
     }
 }

@@ -4,21 +4,21 @@ use crate::formats::number::number_in;
 
 /// Records of equal width in one text, without quotes.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct RecordRows<'a> {
     text: &'a [u8],
-    /// The position before the first field, then the one behind each field, record by record. One byte is between two
+    /// The position before the first field, then the one after each field, record by record. One byte is between two
     /// fields. Positions wrap at 0.
     ends: &'a [u32],
     width: usize,
     /// The number of bytes at the end of a record that are not its last field's.
-    behind: u32,
+    trailing: u32,
 }
 
-impl<'a> Rows<'a> {
-    /// Creates rows of `width` fields each (at least 1), with a carriage return behind the last one if `crlf`.
+impl<'a> RecordRows<'a> {
+    /// Creates rows of `width` fields each (at least 1), with a carriage return after the last one if `crlf`.
     #[inline]
     pub(crate) fn new(text: &'a [u8], ends: &'a [u32], width: usize, crlf: bool) -> Self {
-        Self { text, ends, width: width.max(1), behind: u32::from(crlf) }
+        Self { text, ends, width: width.max(1), trailing: u32::from(crlf) }
     }
 
     /// The number of rows.
@@ -28,11 +28,11 @@ impl<'a> Rows<'a> {
 
     /// The rows, from the first to the last.
     #[inline(always)]
-    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = Row<'a>> {
-        let Self { text, ends, width, behind } = self;
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = RecordRow<'a>> {
+        let Self { text, ends, width, trailing } = self;
         let starts = ends.chunks_exact(width);
         let ends = ends.get(1..).unwrap_or_default().chunks_exact(width);
-        starts.zip(ends).map(move |(before, ends)| Row { text, before, ends, behind })
+        starts.zip(ends).map(move |(before, ends)| RecordRow { text, before, ends, trailing })
     }
 
     /// The fields of a column, from the first row to the last.
@@ -52,8 +52,8 @@ impl<'a> Rows<'a> {
     /// The start and the end of each field of a column. What does not change from row to row is computed once.
     #[inline(always)]
     pub(super) fn bounds(self, column: usize) -> Bounds<'a> {
-        let behind = if column + 1 == self.width { self.behind } else { 0 };
-        Bounds { ends: self.ends.get(column..).unwrap_or_default(), width: self.width, behind }
+        let trailing = if column + 1 == self.width { self.trailing } else { 0 };
+        Bounds { ends: self.ends.get(column..).unwrap_or_default(), width: self.width, trailing }
     }
 
     /// The text that fields are in.
@@ -64,10 +64,10 @@ impl<'a> Rows<'a> {
 
 /// The start and the end of each field of a column, row by row.
 pub(super) struct Bounds<'a> {
-    /// The position before the next field, then that behind it.
+    /// The position before the next field, then that after it.
     ends: &'a [u32],
     width: usize,
-    behind: u32,
+    trailing: u32,
 }
 
 impl Iterator for Bounds<'_> {
@@ -77,28 +77,28 @@ impl Iterator for Bounds<'_> {
     fn next(&mut self) -> Option<(usize, usize)> {
         let [before, end, ..] = self.ends else { return None };
         self.ends = self.ends.get(self.width..).unwrap_or_default();
-        Some((before.wrapping_add(1) as usize, end.wrapping_sub(self.behind) as usize))
+        Some((before.wrapping_add(1) as usize, end.wrapping_sub(self.trailing) as usize))
     }
 }
 
 /// One of the rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a> {
+pub(crate) struct RecordRow<'a> {
     text: &'a [u8],
     /// The position before each field.
     before: &'a [u32],
-    /// The position behind each field.
+    /// The position after each field.
     ends: &'a [u32],
-    behind: u32,
+    trailing: u32,
 }
 
-impl<'a> Row<'a> {
+impl<'a> RecordRow<'a> {
     /// The start and the end of a field.
     #[inline(always)]
     fn bounds(self, column: usize) -> Option<(usize, usize)> {
         let start = self.before.get(column)?.wrapping_add(1);
-        let behind = if column + 1 == self.ends.len() { self.behind } else { 0 };
-        let end = self.ends.get(column)?.wrapping_sub(behind);
+        let trailing = if column + 1 == self.ends.len() { self.trailing } else { 0 };
+        let end = self.ends.get(column)?.wrapping_sub(trailing);
         Some((start as usize, end as usize))
     }
 

@@ -2,34 +2,34 @@
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::quotes::{Between, Quotes, Written};
+use super::quotes::{QuoteState, Quotes, WrittenQuotes};
 use super::scan::{Marks, STEP, Scan, go_through};
 use crate::formats::steps;
 
 /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
 pub(in crate::formats::jtl) fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
-    let mut search = Search { bytes, delimiter, end: None };
+    let mut search = EndSearch { bytes, delimiter, end: None };
     let mut at = 0;
-    // Quotes stand close together, or far apart.
+    // Quotes come in clusters, with long stretches without any between.
     while let Some(quote) = search.skip_plain(at) {
-        at = dispatch!(Level::new(), simd => search.take_quotes(simd, quote));
+        at = dispatch!(Level::new(), simd => search.search_quotes(simd, quote));
     }
     search.end
 }
 
-/// The number of steps after which, if none of them has quotes, the search goes on faster, with the last of them.
+/// The number of steps without quotes after which the search continues faster, from the last of them.
 const QUIET: usize = 8;
 
 /// A search for the last line feed outside quotes.
-struct Search<'a> {
+struct EndSearch<'a> {
     bytes: &'a [u8],
     delimiter: u8,
-    /// The position behind the last one that was found.
+    /// The position after the last one that was found.
     end: Option<usize>,
 }
 
-impl Search<'_> {
-    /// Takes the bytes from a position outside quotes up to the next quote, and returns its position.
+impl EndSearch<'_> {
+    /// Searches from a position outside quotes up to the next quote, and returns its position.
     fn skip_plain(&mut self, at: usize) -> Option<usize> {
         let rest = self.bytes.get(at..)?;
         let quote = memchr::memchr(b'"', rest);
@@ -41,17 +41,17 @@ impl Search<'_> {
         quote.map(|quote| at + quote)
     }
 
-    /// Takes steps from a quote on. Returns the position of one outside quotes behind some that have none.
+    /// Searches step by step from a quote on. Returns the position of a step outside quotes, after some without any.
     #[inline(always)]
-    fn take_quotes<S: Simd>(&mut self, simd: S, quote: usize) -> usize {
+    fn search_quotes<S: Simd>(&mut self, simd: S, quote: usize) -> usize {
         let previous = quote.checked_sub(1).and_then(|before| self.bytes.get(before));
         let opens = previous.is_none_or(|byte| *byte == self.delimiter || *byte == b'\n');
-        let written = opens.then(|| self.go_through(simd, quote, Written::FIELD));
+        let written = opens.then(|| self.go_through(simd, quote, WrittenQuotes::FIELD));
         let (feed, end) = match written.filter(|written| !written.quotes.has_stray()) {
-            Some(written) => written.told(),
+            Some(written) => written.result(),
             None => {
                 let before = if opens { Quotes::FIELD } else { Quotes::TEXT };
-                self.go_through(simd, quote, before).told()
+                self.go_through(simd, quote, before).result()
             }
         };
         if let Some(feed) = feed {
@@ -60,9 +60,9 @@ impl Search<'_> {
         end
     }
 
-    /// Takes steps from a quote outside quotes on, before which there is none in the field.
+    /// Searches step by step from a quote outside quotes on, before which there is none in the field.
     #[inline(always)]
-    fn go_through<S: Simd, Q: Between>(&self, simd: S, quote: usize, quotes: Q) -> AmongQuotes<Q> {
+    fn go_through<S: Simd, Q: QuoteState>(&self, simd: S, quote: usize, quotes: Q) -> AmongQuotes<Q> {
         let end = self.bytes.len();
         let mut among = AmongQuotes { quotes, steps: 0, found: 0, feeds: 0, at: 0, end };
         go_through(simd, (self.bytes, self.delimiter), quote, &mut among);
@@ -85,17 +85,17 @@ struct AmongQuotes<Q> {
 
 impl<Q> AmongQuotes<Q> {
     /// The position of the last line feed outside quotes, if there is one, and that at which the search ended.
-    fn told(&self) -> (Option<usize>, usize) {
+    fn result(&self) -> (Option<usize>, usize) {
         (self.feeds.checked_ilog2().map(|last| self.at + last as usize), self.end)
     }
 }
 
-impl<Q: Between> Scan for AmongQuotes<Q> {
+impl<Q: QuoteState> Scan for AmongQuotes<Q> {
     #[inline(always)]
-    fn take<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+    fn visit<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
         let feeds = marks.feeds & self.quotes.outside(simd, marks);
         (self.feeds, self.at) = if feeds == 0 { (self.feeds, self.at) } else { (feeds, at) };
-        // Whether a single step has quotes, no processor can foresee.
+        // No processor can predict whether a single step has quotes.
         self.found |= marks.quotes;
         self.steps += 1;
         if self.steps.is_multiple_of(QUIET) {

@@ -1,4 +1,4 @@
-//! Finds the records of a block and their fields: one by one, or many together.
+//! Finds the records of a block and their fields: one by one, or in batches.
 
 mod alike;
 mod bits;

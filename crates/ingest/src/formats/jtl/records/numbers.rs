@@ -1,32 +1,32 @@
-//! Reads the numbers of a column side by side.
+//! Reads the numbers of a column in parallel.
 
 use std::ops::RangeInclusive;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, u16x32, u32x16, u64x8};
 
-use super::fields::Rows;
+use super::fields::RecordRows;
 use crate::formats::clock_steps::span_of;
 use crate::formats::number::Digits;
 
-/// The number of numbers that are converted together.
-const TOGETHER: usize = 8;
+/// The number of numbers that are converted at once.
+const LANES: usize = 8;
 
 /// The first number of more than 8 digits.
 const BEYOND: u64 = 100_000_000;
 
 /// Reads columns of numbers. Each parser has one, and reuses its memory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Numbers {
-    low: Column,
-    high: Column,
+pub(crate) struct NumberReader {
+    low: DigitColumn,
+    high: DigitColumn,
 }
 
-impl Numbers {
+impl NumberReader {
     /// Reads a column of numbers of up to 8 digits each. Returns the number of each row, below 10^8, and the one that all
     /// rows have, if they do. `None` if a field is something else.
     #[inline]
-    pub(crate) fn read(&mut self, rows: Rows<'_>, column: usize) -> Option<(&[u64], Option<u64>)> {
+    pub(crate) fn read(&mut self, rows: RecordRows<'_>, column: usize) -> Option<(&[u64], Option<u64>)> {
         self.low.fill(rows, column, |start, end| Digits::of(rows.text(), start, end));
         let (least, greatest) = self.low.convert()?.ends;
         let numbers = self.low.numbers(rows.len());
@@ -38,7 +38,7 @@ impl Numbers {
     #[inline]
     pub(crate) fn read_long(
         &mut self,
-        rows: Rows<'_>,
+        rows: RecordRows<'_>,
         column: usize,
         into: &mut Vec<i64>,
     ) -> Option<RangeInclusive<i64>> {
@@ -57,7 +57,7 @@ impl Numbers {
         let (least, greatest) = self.low.convert()?.ends;
         let low = self.low.numbers(rows.len());
         into.clear();
-        // The times of neighbours begin alike.
+        // Neighbouring times have the same first digits.
         if is_same {
             let high = first.number()? * BEYOND as i64;
             into.extend(low.iter().map(|low| high + *low as i64));
@@ -73,22 +73,22 @@ impl Numbers {
 
 /// A column of numbers of up to 8 digits.
 #[derive(Debug, Clone, Default)]
-struct Column {
-    /// The digits of each row as [`Digits::bits`], and the last ones again until there are [`TOGETHER`].
+struct DigitColumn {
+    /// The digits of each row as [`Digits::bits`], and the last ones again until there are [`LANES`].
     digits: Vec<u64>,
     numbers: Vec<u64>,
 }
 
-impl Column {
+impl DigitColumn {
     /// Replaces the digits by those that `digits` finds between the start and the end of each field.
     #[inline(always)]
     fn fill(
         &mut self,
-        rows: Rows<'_>,
+        rows: RecordRows<'_>,
         column: usize,
         mut digits: impl FnMut(usize, usize) -> Option<Digits>,
     ) {
-        self.digits.resize(rows.len().next_multiple_of(TOGETHER), 0);
+        self.digits.resize(rows.len().next_multiple_of(LANES), 0);
         let (mut bounds, mut last) = (rows.bounds(column), 0);
         for into in &mut self.digits {
             if let Some((start, end)) = bounds.next() {
@@ -129,8 +129,8 @@ fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> Con
     let splat = |bits: u64| u64x8::splat(simd, bits);
     let (mut others, mut least, mut greatest) =
         (splat(0), u32x16::splat(simd, u32::MAX), u32x16::splat(simd, 0));
-    while let (Some((from, digits_behind)), Some((into, numbers_behind))) =
-        (digits.split_first_chunk::<TOGETHER>(), numbers.split_first_chunk_mut::<TOGETHER>())
+    while let (Some((from, other_digits)), Some((into, other_numbers))) =
+        (digits.split_first_chunk::<LANES>(), numbers.split_first_chunk_mut::<LANES>())
     {
         let eight = u64x8::from_slice(simd, from);
         others |= eight | (eight + splat(0x7676_7676_7676_7676));
@@ -142,7 +142,7 @@ fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> Con
         // The upper halves are 0, and those of `least` are not looked at.
         let halves = whole.bitcast::<u32x16<S>>();
         (least, greatest) = (least.min(halves), greatest.max(halves));
-        (digits, numbers) = (digits_behind, numbers_behind);
+        (digits, numbers) = (other_digits, other_numbers);
     }
     let others = others & splat(0x8080_8080_8080_8080);
     let others = others.as_slice().iter().fold(0, |all, bits| all | bits);
@@ -164,7 +164,7 @@ mod tests {
 
     use super::super::record::Records;
     use super::*;
-    use crate::formats::jtl::records::plain::Plain;
+    use crate::formats::jtl::records::plain::PlainRecords;
     use crate::formats::number::parse_i64;
 
     proptest! {
@@ -199,7 +199,7 @@ mod tests {
             ],
         ) {
             let log: String = fields.iter().map(|field| format!("{field},x\n")).collect();
-            let (mut records, mut plain) = (Records::new(log.as_bytes(), b','), Plain::default());
+            let (mut records, mut plain) = (Records::new(log.as_bytes(), b','), PlainRecords::default());
             plain.read(&mut records, 2);
             let rows = plain.rows(log.as_bytes());
             prop_assert_eq!(rows.len(), fields.len().min(64));
@@ -209,7 +209,7 @@ mod tests {
                 let fits = |field: &&String| (least..=most).contains(&field.len()) && !field.starts_with('-');
                 read.clone().map(|field| Some(field).filter(fits).and_then(number)).collect::<Option<Vec<_>>>()
             };
-            let mut numbers = Numbers::default();
+            let mut numbers = NumberReader::default();
             let short = of_length(1, 8);
             let same = short.as_ref().map(|all| all[0]).filter(|first| short.iter().flatten().all(|n| n == first));
             match numbers.read(rows, 0) {

@@ -1,19 +1,19 @@
-//! Finds the fields of consecutive records that all have the same width and no quotes, so that they are parsed together,
-//! a column at a time.
+//! Finds the fields of a batch of consecutive records of the same width without quotes, so that they are parsed a column
+//! at a time.
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::fields::Rows;
+use super::fields::RecordRows;
 use super::record::{Record, Records};
 use super::scan::{Marks, STEP, Scan, below_lowest, go_through, write};
-use super::whole::{Found, differ};
+use super::whole::{FoundFields, differ};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///
 /// They are few enough to stay in the L1 cache, and enough that work done once per column costs little per record.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Plain {
-    /// The position before the first record, then the delimiter or line feed behind each field. Positions wrap at 0.
+pub(crate) struct PlainRecords {
+    /// The position before the first record, then the delimiter or line feed after each field. Positions wrap at 0.
     ends: Vec<u32>,
     width: usize,
     rows: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Plain {
 }
 
 /// A search for fields without quotes.
-struct Search<'a> {
+struct PlainSearch<'a> {
     ends: &'a mut [u32],
     width: usize,
     /// The numbers of fields and of line feeds.
@@ -32,11 +32,11 @@ struct Search<'a> {
     feeds: usize,
 }
 
-impl Scan for Search<'_> {
-    /// Writes positions without a branch for each field or record. Whether they are those of whole records is told by
-    /// their number in each step, and by the ends of all records once they are found.
+impl Scan for PlainSearch<'_> {
+    /// Writes positions without a branch for each field or record. Their number is checked in each step, and the ends of
+    /// all records once they are found.
     #[inline(always)]
-    fn take<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+    fn visit<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
         let plain = below_lowest(marks.quotes);
         let ends = (marks.delimiters | marks.feeds) & plain;
         let room = self.ends.get_mut(self.fields + 1..).and_then(|room| room.first_chunk_mut());
@@ -46,11 +46,11 @@ impl Scan for Search<'_> {
         self.feeds += (marks.feeds & plain).count_ones() as usize;
         !differ(self.fields, self.feeds, self.width)
             && marks.quotes == 0
-            && self.fields < Plain::MOST * self.width
+            && self.fields < PlainRecords::MOST * self.width
     }
 }
 
-impl Plain {
+impl PlainRecords {
     /// The largest number of records.
     const MOST: usize = 64;
 
@@ -74,20 +74,20 @@ impl Plain {
         if let Some(first) = self.ends.first_mut() {
             *first = (start as u32).wrapping_sub(1);
         }
-        let mut search = Search { ends: &mut self.ends, width, fields: 0, feeds: 0 };
+        let mut search = PlainSearch { ends: &mut self.ends, width, fields: 0, feeds: 0 };
         go_through(simd, block, start, &mut search);
-        let Search { fields, feeds, .. } = search;
+        let PlainSearch { fields, feeds, .. } = search;
         self.count_rows(block.0, fields, feeds);
     }
 
-    /// Counts the records up to the first one that is different, where so many fields and line feeds were found.
+    /// Counts the records up to the first one that is different, given the numbers of fields and line feeds that were found.
     #[inline(always)]
     fn count_rows(&mut self, text: &[u8], fields: usize, feeds: usize) {
         let width = self.width;
         let crlf = self.has_carriage_return(text, width);
-        let found = Found { text, ends: &self.ends, fields, feeds };
-        let alike = |row: usize| self.has_carriage_return(text, (row + 1) * width) == crlf;
-        let rows = found.count_rows(width, Self::MOST, alike);
+        let found = FoundFields { text, ends: &self.ends, fields, feeds };
+        let same_end = |row: usize| self.has_carriage_return(text, (row + 1) * width) == crlf;
+        let rows = found.count_rows(width, Self::MOST, same_end);
         (self.rows, self.crlf) = (rows, crlf);
     }
 
@@ -104,7 +104,7 @@ impl Plain {
         self.rows
     }
 
-    /// Returns true if there may be more of the kind behind them.
+    /// Returns true if more such records may follow.
     pub(crate) fn is_full(&self) -> bool {
         self.rows == Self::MOST
     }
@@ -114,16 +114,16 @@ impl Plain {
         &self.lines
     }
 
-    /// The position behind the last record.
+    /// The position after the last record.
     fn end(&self) -> usize {
         self.ends.get(self.rows * self.width).map_or(0, |end| end.wrapping_add(1) as usize)
     }
 
     /// The records as rows. `text` is the block that they are in.
     #[inline]
-    pub(crate) fn rows<'a>(&'a self, text: &'a [u8]) -> Rows<'a> {
+    pub(crate) fn rows<'a>(&'a self, text: &'a [u8]) -> RecordRows<'a> {
         let ends = self.ends.get(..=self.rows * self.width).unwrap_or_default();
-        Rows::new(text, ends, self.width, self.crlf)
+        RecordRows::new(text, ends, self.width, self.crlf)
     }
 
     /// Iterates over the single records. `text` is the block that they are in.
@@ -140,10 +140,10 @@ mod tests {
 
     use super::*;
 
-    type Found = (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, Vec<u64>, usize);
+    type FoundRecords = (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, Vec<u64>, usize);
 
-    fn found(bytes: &[u8], start: usize, width: usize) -> Found {
-        let mut plain = Plain::default();
+    fn found(bytes: &[u8], start: usize, width: usize) -> FoundRecords {
+        let mut plain = PlainRecords::default();
         let mut records = Records::new(bytes, b',');
         records.continue_at((start, 7));
         plain.read(&mut records, width);
@@ -156,11 +156,11 @@ mod tests {
         (alone, raw, plain.lines().to_vec(), plain.end())
     }
 
-    /// The records that are alike, read one by one.
-    fn expected(bytes: &[u8], start: usize, width: usize) -> Found {
+    /// The records of the same form, read one by one.
+    fn expected(bytes: &[u8], start: usize, width: usize) -> FoundRecords {
         let mut records = Records::new(bytes.get(start..).unwrap_or_default(), b',');
-        let (mut found, mut crlf): (Found, _) = ((vec![], vec![], vec![], start), None);
-        while found.0.len() < Plain::MOST
+        let (mut found, mut crlf): (FoundRecords, _) = ((vec![], vec![], vec![], start), None);
+        while found.0.len() < PlainRecords::MOST
             && let Some(record) = records.next()
         {
             let end = start + record.start + record.raw.len();

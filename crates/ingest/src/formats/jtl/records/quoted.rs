@@ -1,20 +1,20 @@
-//! Finds the fields of consecutive records of the same width of which some have quotes, so that they are parsed together,
-//! a column at a time.
+//! Finds the fields of a batch of consecutive records of the same width of which some have quotes, so that they are
+//! parsed a column at a time.
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::fields::Rows;
+use super::fields::RecordRows;
 use super::quotes::Quotes;
 use super::record::Records;
-use super::scan::{Kept, Marks, STEP, Scan, go_through, keep, positions, write};
+use super::scan::{KeptBytes, Marks, STEP, Scan, go_through, keep, positions, write};
 use super::whole;
 
 /// Consecutive records of one block that have as many fields as the log has columns, without their quotes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Quoted {
-    /// The records without their quotes, otherwise as logged, and room behind them.
+pub(crate) struct QuotedRecords {
+    /// The records without their quotes, otherwise as logged, followed by unused space.
     text: Vec<u8>,
-    /// The position in the text before the first record, then the delimiter or line feed behind each field. Positions
+    /// The position in the text before the first record, then the delimiter or line feed after each field. Positions
     /// wrap at 0.
     ends: Vec<u32>,
     width: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Quoted {
 
 /// What was found so far.
 #[derive(Debug, Clone, Copy, Default)]
-struct Found {
+struct ScanProgress {
     /// The length of the text.
     text: usize,
     /// The number of fields, and of records, that have ended.
@@ -46,25 +46,25 @@ struct Found {
 }
 
 /// A search for fields, whose text it copies without their quotes.
-struct Search<'a> {
+struct QuotedSearch<'a> {
     text: &'a mut [u8],
     ends: &'a mut [u32],
     feeds: &'a mut [u32],
     folds: &'a mut Vec<u32>,
     width: usize,
     quotes: Quotes,
-    found: Found,
+    found: ScanProgress,
 }
 
-impl Scan for Search<'_> {
+impl Scan for QuotedSearch<'_> {
     #[inline(always)]
-    fn take<S: Simd>(&mut self, simd: S, (bytes, at): (&[u8; STEP], usize), marks: Marks) -> bool {
+    fn visit<S: Simd>(&mut self, simd: S, (bytes, at): (&[u8; STEP], usize), marks: Marks) -> bool {
         let found = &mut self.found;
         let text = self.text.get_mut(found.text..).and_then(|room| room.first_chunk_mut());
         let ends = self.ends.get_mut(found.fields + 1..).and_then(|room| room.first_chunk_mut());
         let (Some(text), Some(ends)) = (text, ends) else { return false };
-        let step = self.quotes.take(simd, marks);
-        let kept = Kept { bytes: !step.around, ends: step.ends };
+        let step = self.quotes.advance(simd, marks);
+        let kept = KeptBytes { bytes: !step.around, ends: step.ends };
         write(simd, keep(simd, bytes, kept, text), found.text, ends);
         let feeds = marks.feeds & step.ends;
         note(self.feeds.get_mut(found.records + 1..).unwrap_or_default(), feeds, at);
@@ -73,7 +73,8 @@ impl Scan for Search<'_> {
         found.fields += step.ends.count_ones() as usize;
         found.records += feeds.count_ones() as usize;
         found.quotes |= marks.quotes;
-        !whole::differ(found.fields, found.records, self.width) && found.fields < Quoted::MOST * self.width
+        !whole::differ(found.fields, found.records, self.width)
+            && found.fields < QuotedRecords::MOST * self.width
     }
 }
 
@@ -88,7 +89,7 @@ fn note(room: &mut [u32], feeds: u64, at: usize) {
     }
 }
 
-impl Quoted {
+impl QuotedRecords {
     /// The largest number of records.
     const MOST: usize = 64;
 
@@ -117,29 +118,29 @@ impl Quoted {
 
     /// Finds the fields of the records that begin at `start`.
     #[inline(always)]
-    fn find<S: Simd>(&mut self, simd: S, block: (&[u8], u8), start: usize, width: usize) -> Found {
+    fn find<S: Simd>(&mut self, simd: S, block: (&[u8], u8), start: usize, width: usize) -> ScanProgress {
         // A local one stays in registers.
-        let mut search = Search {
+        let mut search = QuotedSearch {
             text: &mut self.text,
             ends: &mut self.ends,
             feeds: &mut self.feeds,
             folds: &mut self.folds,
             width,
             quotes: Quotes::FIELD,
-            found: Found::default(),
+            found: ScanProgress::default(),
         };
         go_through(simd, block, start, &mut search);
         search.found
     }
 
     /// Counts the records up to the first one that is different.
-    fn count_rows(&mut self, (bytes, delimiter): (&[u8], u8), found: Found) {
+    fn count_rows(&mut self, (bytes, delimiter): (&[u8], u8), found: ScanProgress) {
         let crlf_of = |row: usize| {
             let feed = self.feeds.get(row + 1).copied().unwrap_or_default() as usize;
             delimiter != b'\r' && bytes.get(feed.wrapping_sub(1)) == Some(&b'\r')
         };
-        let Found { fields, records: feeds, .. } = found;
-        let fields = whole::Found { text: &self.text, ends: &self.ends, fields, feeds };
+        let ScanProgress { fields, records: feeds, .. } = found;
+        let fields = whole::FoundFields { text: &self.text, ends: &self.ends, fields, feeds };
         let crlf = crlf_of(0);
         let rows = fields.count_rows(self.width, Self::MOST, |row| crlf_of(row) == crlf);
         (self.rows, self.crlf) = (rows, crlf);
@@ -166,7 +167,7 @@ impl Quoted {
         behind + self.rows as u64
     }
 
-    /// The position of a record in the block, and the one behind it.
+    /// The position of a record in the block, and the one after it.
     fn place(&self, row: usize) -> (usize, usize) {
         let behind = |feed: usize| self.feeds.get(feed).map_or(0, |feed| feed.wrapping_add(1) as usize);
         (behind(row), behind(row + 1))
@@ -177,7 +178,7 @@ impl Quoted {
         self.rows
     }
 
-    /// Returns true if there are quotes, so that there may be more of the kind behind them.
+    /// Returns true if there are quotes, so that more records with quotes may follow.
     pub(crate) fn has_quotes(&self) -> bool {
         self.has_quotes
     }
@@ -200,9 +201,9 @@ impl Quoted {
 
     /// The records as rows.
     #[inline]
-    pub(crate) fn rows(&self) -> Rows<'_> {
+    pub(crate) fn rows(&self) -> RecordRows<'_> {
         let ends = self.ends.get(..=self.rows * self.width).unwrap_or_default();
-        Rows::new(&self.text, ends, self.width, self.crlf)
+        RecordRows::new(&self.text, ends, self.width, self.crlf)
     }
 }
 
@@ -212,21 +213,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Told = (usize, u64, Vec<Vec<u8>>);
+    type ReadRecord = (usize, u64, Vec<Vec<u8>>);
 
-    fn fields(rows: Rows<'_>, width: usize) -> Vec<Vec<Vec<u8>>> {
+    fn fields(rows: RecordRows<'_>, width: usize) -> Vec<Vec<Vec<u8>>> {
         rows.iter().map(|row| (0..width).map(|field| row.field(field).to_vec()).collect()).collect()
     }
 
-    /// The records as they are read together where they can be, and alone otherwise, and how many of them were together.
-    fn together(block: &[u8], width: usize) -> (Vec<Told>, usize) {
-        let (mut records, mut quoted) = (Records::new(block, b','), Quoted::default());
-        let (mut told, mut many) = (Vec::new(), 0);
+    /// The records, read in batches where possible and one by one otherwise, and how many of them were in batches.
+    fn read_many(block: &[u8], width: usize) -> (Vec<ReadRecord>, usize) {
+        let (mut records, mut quoted) = (Records::new(block, b','), QuotedRecords::default());
+        let (mut found, mut many) = (Vec::new(), 0);
         loop {
             quoted.read(&mut records, width);
             let places = (0..quoted.len()).map(|row| quoted.place(row).0).zip(quoted.lines());
             let rows = places.zip(fields(quoted.rows(), width));
-            told.extend(rows.map(|((start, line), fields)| (start, *line, fields)));
+            found.extend(rows.map(|((start, line), fields)| (start, *line, fields)));
             many += quoted.len();
             for (start, line, raw) in quoted.folded(block) {
                 let mut alone = Records::new(block, b',');
@@ -242,17 +243,17 @@ mod tests {
                 folded,
                 places.filter(|place| feeds_of(*place) > 1).map(|(start, _)| start).collect::<Vec<_>>()
             );
-            let Some(record) = records.next() else { return (told, many) };
-            told.push(alone(&record));
+            let Some(record) = records.next() else { return (found, many) };
+            found.push(alone(&record));
         }
     }
 
-    fn alone(record: &Record<'_>) -> Told {
+    fn alone(record: &Record<'_>) -> ReadRecord {
         let fields = (0..record.len()).map(|field| record.field(field).to_vec());
         (record.start, record.line, fields.collect())
     }
 
-    fn one_by_one(block: &[u8]) -> Vec<Told> {
+    fn one_by_one(block: &[u8]) -> Vec<ReadRecord> {
         let mut records = Records::new(block, b',');
         std::iter::from_fn(|| records.next().map(|record| alone(&record))).collect()
     }
@@ -279,24 +280,24 @@ mod tests {
     proptest! {
         #[test]
         fn records_are_those_that_are_read_alone(block in block()) {
-            prop_assert_eq!(together(&block, 3).0, one_by_one(&block));
+            prop_assert_eq!(read_many(&block, 3).0, one_by_one(&block));
         }
 
         #[test]
         fn so_are_those_of_any_bytes(block in "[ab,\"\r\n]{0,300}", width in 1..4usize) {
-            prop_assert_eq!(together(block.as_bytes(), width).0, one_by_one(block.as_bytes()));
+            prop_assert_eq!(read_many(block.as_bytes(), width).0, one_by_one(block.as_bytes()));
         }
     }
 
     #[test]
     fn records_of_writers_are_read_together() {
         let quoted = "\"a \"\"b\"\"\nc\",2,\"x,y\"\r\n".repeat(130);
-        let (told, many) = together(quoted.as_bytes(), 3);
-        // Behind those that are read together, one is read alone.
-        assert_eq!((told.len(), many), (130, 128));
-        assert_eq!(told[1].2, [b"a \"b\"\nc".to_vec(), b"2".to_vec(), b"x,y".to_vec()]);
-        let mut read = Quoted::default();
-        let long = format!("\"{}\",2,3\n", "x".repeat(2 * Quoted::LONG));
+        let (found, many) = read_many(quoted.as_bytes(), 3);
+        // After each batch, one record is read by itself.
+        assert_eq!((found.len(), many), (130, 128));
+        assert_eq!(found[1].2, [b"a \"b\"\nc".to_vec(), b"2".to_vec(), b"x,y".to_vec()]);
+        let mut read = QuotedRecords::default();
+        let long = format!("\"{}\",2,3\n", "x".repeat(2 * QuotedRecords::LONG));
         read.read(&mut Records::new(long.as_bytes(), b','), 3);
         assert_eq!(read.len(), 0);
     }

@@ -1,4 +1,4 @@
-//! Tells what is between quotes, 64 bytes at a time.
+//! Determines what is between quotes, 64 bytes at a time.
 
 use fearless_simd::Simd;
 
@@ -15,9 +15,9 @@ pub(super) struct Quotes {
     closed: u64,
 }
 
-/// What is between quotes in one step. Bit `i` of each mask stands for byte `i`.
+/// What is between quotes in one step. Bit `i` of each mask is for byte `i`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct QuoteMasks {
     /// The bytes between quotes, with the quote before them.
     pub(super) inside: u64,
     /// The quotes that open and close fields.
@@ -33,10 +33,10 @@ impl Quotes {
     /// The state before a byte that continues a field without quotes.
     pub(super) const TEXT: Self = Self { inside: 0, field: 0, closed: 0 };
 
-    /// Takes the next step. A quote opens only at the beginning of a field. Two of them within a field are text, and one of
+    /// Advances by one step. A quote opens only at the beginning of a field. Two of them within a field are text, and one of
     /// the two counts as one that closes it. Outside quotes, any other quote is text.
     #[inline(always)]
-    pub(super) fn take<S: Simd>(&mut self, simd: S, marks: Marks) -> Step {
+    pub(super) fn advance<S: Simd>(&mut self, simd: S, marks: Marks) -> QuoteMasks {
         let mut quotes = marks.quotes;
         loop {
             let inside = up_to_each(simd, quotes) ^ self.inside;
@@ -47,18 +47,18 @@ impl Quotes {
             if stray == 0 {
                 self.inside = (inside as i64 >> 63) as u64;
                 (self.field, self.closed) = (ends >> 63, closing >> 63);
-                return Step { inside, around: quotes & !again, ends };
+                return QuoteMasks { inside, around: quotes & !again, ends };
             }
-            // What follows a quote that is text was told wrong.
+            // The masks after a quote that is text are wrong.
             quotes &= !(stray & up_to_lowest(stray));
         }
     }
 }
 
-/// The state of quotes between two steps where each opens a field, closes one, or is doubled within one, as in what
-/// writers write. It is told faster than [`Quotes`].
+/// The state of quotes between two steps where each opens a field, closes one, or is doubled within one, as in the
+/// output of CSV writers. It is computed faster than [`Quotes`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Written {
+pub(super) struct WrittenQuotes {
     /// All bits if the step before ends within quotes, otherwise none.
     inside: u64,
     /// The lowest bit if a quote may follow the last byte, outside quotes.
@@ -67,27 +67,27 @@ pub(super) struct Written {
     stray: u64,
 }
 
-impl Written {
+impl WrittenQuotes {
     /// The state at the first byte of a field.
     pub(super) const FIELD: Self = Self { inside: 0, may_open: 1, stray: 0 };
 }
 
 /// A state of quotes between two steps.
-pub(super) trait Between: Copy {
-    /// Takes the next step. Returns the bytes outside quotes: a quote that opens is not among them, one that closes is.
+pub(super) trait QuoteState: Copy {
+    /// Advances by one step. Returns the bytes outside quotes: a quote that opens is not among them, one that closes is.
     fn outside<S: Simd>(&mut self, simd: S, marks: Marks) -> u64;
 
     /// Returns true within quotes.
     fn are_open(self) -> bool;
 
-    /// Returns true if there were quotes of a kind that is not told, so that what was told may be wrong.
+    /// Returns true if there were quotes of a kind that this state does not handle, so that its results may be wrong.
     fn has_stray(self) -> bool;
 }
 
-impl Between for Quotes {
+impl QuoteState for Quotes {
     #[inline(always)]
     fn outside<S: Simd>(&mut self, simd: S, marks: Marks) -> u64 {
-        !self.take(simd, marks).inside
+        !self.advance(simd, marks).inside
     }
 
     #[inline(always)]
@@ -101,7 +101,7 @@ impl Between for Quotes {
     }
 }
 
-impl Between for Written {
+impl QuoteState for WrittenQuotes {
     #[inline(always)]
     fn outside<S: Simd>(&mut self, simd: S, marks: Marks) -> u64 {
         let inside = up_to_each(simd, marks.quotes) ^ self.inside;
@@ -130,10 +130,10 @@ mod tests {
     use super::super::scan::STEP;
     use super::*;
 
-    /// Tells, byte by byte, which are between quotes, which quotes are around fields, and what ends fields.
+    /// Determines byte by byte which are between quotes, which quotes are around fields, and what ends fields.
     fn expected(bytes: &[u8]) -> Vec<(bool, bool, bool)> {
         let (mut inside, mut start, mut closed) = (false, true, false);
-        let told = bytes.iter().map(|byte| {
+        let states = bytes.iter().map(|byte| {
             let is_quote = *byte == b'"';
             let again = is_quote && closed;
             let opens = is_quote && !inside && (start || again);
@@ -143,7 +143,7 @@ mod tests {
             (start, closed) = (ends, closes);
             (inside, (opens && !again) || closes, ends)
         });
-        told.collect()
+        states.collect()
     }
 
     proptest! {
@@ -153,7 +153,7 @@ mod tests {
             let mut found = Vec::new();
             for base in (0..log.len()).step_by(STEP) {
                 let marks = dispatch!(Level::new(), simd => Marks::find(simd, log.as_bytes(), base, b','));
-                let step = dispatch!(Level::new(), simd => quotes.take(simd, marks));
+                let step = dispatch!(Level::new(), simd => quotes.advance(simd, marks));
                 let is = |mask: u64, at: usize| mask >> at & 1 == 1;
                 found.extend((0..STEP).map(|at| (is(step.inside, at), is(step.around, at), is(step.ends, at))));
                 prop_assert_eq!(quotes.are_open(), is(step.inside, STEP - 1));
@@ -166,10 +166,10 @@ mod tests {
         fn quotes_of_writers_are_told_as_any(
             log in "((\"([a,\n]|\"\")*\"|[a-z]{0,70})[,\n]){0,40}|([ab,]|\"\"|,\"|\n\"|\",|\n|[a-z]{60,70}){0,60}|[a,\"\n]{0,300}",
         ) {
-            let told = expected(log.as_bytes());
-            // One that neither opens nor closes a field, nor is doubled, so that what is told behind it may be wrong.
-            let stray = log.bytes().zip(&told).position(|(byte, (inside, around, _))| byte == b'"' && !inside && !around);
-            let mut written = Written::FIELD;
+            let states = expected(log.as_bytes());
+            // One that neither opens nor closes a field, nor is doubled, so that the results after it may be wrong.
+            let stray = log.bytes().zip(&states).position(|(byte, (inside, around, _))| byte == b'"' && !inside && !around);
+            let mut written = WrittenQuotes::FIELD;
             for base in (0..log.len()).step_by(STEP) {
                 let marks = dispatch!(Level::new(), simd => Marks::find(simd, log.as_bytes(), base, b','));
                 let outside = dispatch!(Level::new(), simd => written.outside(simd, marks));
@@ -177,8 +177,8 @@ mod tests {
                 if written.has_stray() {
                     break;
                 }
-                for (at, told) in told.iter().enumerate().skip(base).take(STEP) {
-                    prop_assert_eq!(outside >> (at - base) & 1 == 0, told.0, "{}", at);
+                for (at, states) in states.iter().enumerate().skip(base).take(STEP) {
+                    prop_assert_eq!(outside >> (at - base) & 1 == 0, states.0, "{}", at);
                 }
             }
         }

@@ -2,13 +2,13 @@
 
 use fearless_simd::{Level, dispatch};
 
-use super::fields::{Row, Rows};
+use super::fields::{RecordRow, RecordRows};
 use super::scan::{Marks, STEP};
 use crate::formats::steps;
 
 /// A record's fields, without quotes.
 pub(crate) struct Record<'a> {
-    rows: Rows<'a>,
+    rows: RecordRows<'a>,
     /// The number of fields.
     width: usize,
     /// The record's offset in the block.
@@ -24,19 +24,19 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Creates a record without quotes from the position before it in the block, and those behind each of its fields.
+    /// Creates a record without quotes from the position before it in the block, and those after each of its fields.
     #[inline]
     pub(super) fn plain(block: &'a [u8], ends: &'a [u32], crlf: bool, line: u64) -> Self {
         let start = ends.first().map_or(0, |before| before.wrapping_add(1) as usize);
         let end = ends.last().map_or(0, |end| *end as usize).saturating_sub(usize::from(crlf));
         let raw = block.get(start..end).unwrap_or_default();
         let width = ends.len().saturating_sub(1);
-        let rows = Rows::new(block, ends, width, crlf);
+        let rows = RecordRows::new(block, ends, width, crlf);
         Self { rows, width, start, raw, line, quoted: false, open: false }
     }
 
     /// The record as rows with only one row.
-    pub(crate) fn rows(&self) -> Rows<'a> {
+    pub(crate) fn rows(&self) -> RecordRows<'a> {
         self.rows
     }
 
@@ -49,7 +49,7 @@ impl<'a> Record<'a> {
     /// A field; empty beyond the last one.
     #[inline]
     pub(crate) fn field(&self, index: usize) -> &'a [u8] {
-        self.rows.iter().next().map_or(&[][..], |row: Row<'a>| row.field(index))
+        self.rows.iter().next().map_or(&[][..], |row: RecordRow<'a>| row.field(index))
     }
 
     /// Shortens `raw` to the first line of the record.
@@ -65,19 +65,19 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Reads the records of a block. A block holds whole records; only the last one of the log may lack its line end.
+/// Reads the records of a block. A block consists of whole records; only the last one of the log may lack its line end.
 pub(crate) struct Records<'a> {
     bytes: &'a [u8],
     delimiter: u8,
     at: usize,
     lines: u64,
-    /// The position before the most recent record, then the one behind each of its fields.
+    /// The position before the most recent record, then the one after each of its fields.
     ends: Vec<u32>,
     unquoted: Vec<u8>,
     /// The number of line feeds in the block, once a record had a quote open at its end.
     ///
     /// From then on no quote that is open at the end of a line is closed later: at each line end, that record is within
-    /// quotes, and so is any that has a quote open there. So no line is gone through more than once, however many open one.
+    /// quotes, and so is any that has a quote open there. So no line is read more than once, however many open one.
     all_lines: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Records<'a> {
     }
 
     /// Creates a reader of what follows the first line of a record that had a quote open at the end of its block.
-    pub(crate) fn behind_open_quote(bytes: &'a [u8], delimiter: u8) -> Self {
+    pub(crate) fn after_open_quote(bytes: &'a [u8], delimiter: u8) -> Self {
         Self { all_lines: Some(0), ..Self::new(bytes, delimiter) }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Records<'a> {
 
     /// Goes back to the second line of the most recent record, given by its offset and line.
     #[cold]
-    pub(crate) fn go_back_behind_line(&mut self, start: usize, line: u64) {
+    pub(crate) fn go_back_after_line(&mut self, start: usize, line: u64) {
         let rest = self.bytes.get(start..).unwrap_or_default();
         let Some(feed) = memchr::memchr(b'\n', rest) else { return };
         self.at = start + feed + 1;
@@ -189,7 +189,7 @@ impl<'a> Records<'a> {
         let raw = record.strip_suffix(b"\n").unwrap_or(record);
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
         let width = self.ends.len().saturating_sub(1);
-        let rows = Rows::new(&self.unquoted, &self.ends, width, false);
+        let rows = RecordRows::new(&self.unquoted, &self.ends, width, false);
         Record { rows, width, start, raw, line, quoted: true, open }
     }
 }
@@ -209,7 +209,7 @@ pub(crate) fn marks(bytes: &[u8], start: usize, delimiter: u8) -> impl Iterator<
 }
 
 /// Removes the quotes of one record: appends its fields to `text`, with a delimiter between them, and to `ends` the
-/// position before the first field, which wraps, and the one behind each field.
+/// position before the first field, which wraps, and the one after each field.
 ///
 /// Returns the record's length including its line end, and true if a quote was still open at the end. A quote opens
 /// only at the start of a field. Whatever follows a closing quote within the field is kept unchanged.

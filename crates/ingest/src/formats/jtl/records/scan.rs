@@ -10,7 +10,7 @@ use crate::formats::steps;
 /// The number of bytes in one step.
 pub(super) const STEP: usize = 64;
 
-/// The structural bytes of one step. Bit `i` of each mask stands for byte `i`.
+/// The structural bytes of one step. Bit `i` of each mask is for byte `i`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     pub(super) delimiters: u64,
@@ -18,13 +18,13 @@ pub(super) struct Marks {
     pub(super) feeds: u64,
 }
 
-/// What is done with one step after the other.
+/// A search that processes one step after the other.
 pub(super) trait Scan {
-    /// Takes the step that begins at a position. Returns false if no more are wanted.
-    fn take<S: Simd>(&mut self, simd: S, step: (&[u8; STEP], usize), marks: Marks) -> bool;
+    /// Processes the step that begins at a position. Returns false to end the search.
+    fn visit<S: Simd>(&mut self, simd: S, step: (&[u8; STEP], usize), marks: Marks) -> bool;
 }
 
-/// Goes through the steps from a position on. What is behind the last byte are zeros.
+/// Processes the steps from a position on. The last one is padded with zeros.
 #[inline(always)]
 pub(super) fn go_through<S: Simd>(
     simd: S,
@@ -35,7 +35,7 @@ pub(super) fn go_through<S: Simd>(
     let (whole, rest) = bytes.get(start..).unwrap_or_default().as_chunks();
     let mut at = start;
     for step in whole {
-        if !scan.take(simd, (step, at), Marks::of(simd, step, delimiter)) {
+        if !scan.visit(simd, (step, at), Marks::of(simd, step, delimiter)) {
             steps::count(at + STEP - start);
             return;
         }
@@ -43,7 +43,7 @@ pub(super) fn go_through<S: Simd>(
     }
     steps::count(bytes.len().saturating_sub(start));
     if !rest.is_empty() {
-        scan.take(simd, (&step(bytes, at), at), Marks::find(simd, bytes, at, delimiter));
+        scan.visit(simd, (&step(bytes, at), at), Marks::find(simd, bytes, at, delimiter));
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn below_lowest(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
-/// The position of each bit of a mask whose lowest bit stands for `base`, one by one.
+/// The position of each bit of a mask whose lowest bit is for `base`, one by one.
 #[inline(always)]
 pub(super) fn positions(mut mask: u64, base: usize) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -97,38 +97,38 @@ pub(super) fn positions(mut mask: u64, base: usize) -> impl Iterator<Item = u32>
 
 /// The bytes of a step that are kept, and those of them that end fields.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct KeptBytes {
     pub(super) bytes: u64,
     pub(super) ends: u64,
 }
 
-/// Moves the kept bytes of the step that begins at `base` together, and returns which of them end fields. What is behind
-/// them in `into` is overwritten too.
+/// Packs the kept bytes of the step that begins at `base`, and returns which of them end fields. The bytes after them in
+/// `into` are overwritten too.
 #[inline(always)]
-pub(super) fn keep<S: Simd>(simd: S, step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+pub(super) fn keep<S: Simd>(simd: S, step: &[u8; STEP], kept: KeptBytes, into: &mut [u8; 2 * STEP]) -> u64 {
     match compresses(simd) {
-        true => keep_together(simd, step, kept, into),
+        true => keep_compressed(simd, step, kept, into),
         false => keep_each(step, kept, into),
     }
 }
 
-/// Moves bytes that a mask chooses together.
+/// Packs the bytes that a mask chooses by one instruction.
 #[inline(always)]
-fn keep_together<S: Simd>(simd: S, step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+fn keep_compressed<S: Simd>(simd: S, step: &[u8; STEP], kept: KeptBytes, into: &mut [u8; 2 * STEP]) -> u64 {
     let chosen = mask8x64::from_bitmask(simd, kept.bytes);
     let (first, _) = into.split_at_mut(STEP);
     u8x64::from_slice(simd, step).compress(chosen).store_slice(first);
     chosen_of(simd, kept.ends, kept.bytes)
 }
 
-/// Moves bytes run by run.
+/// Packs bytes run by run.
 #[inline(always)]
-fn keep_each(step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
+fn keep_each(step: &[u8; STEP], kept: KeptBytes, into: &mut [u8; 2 * STEP]) -> u64 {
     if kept.bytes == u64::MAX {
         into.split_at_mut(STEP).0.copy_from_slice(step);
         return kept.ends;
     }
-    // So that any run can be copied with as many bytes behind it as a step has.
+    // Padded, so that each run can be copied as a whole step.
     let mut padded = [0; 2 * STEP];
     padded.split_at_mut(STEP).0.copy_from_slice(step);
     let (mut rest, mut to, mut ends) = (kept.bytes, 0, 0);
@@ -148,7 +148,7 @@ fn keep_each(step: &[u8; STEP], kept: Kept, into: &mut [u8; 2 * STEP]) -> u64 {
     ends
 }
 
-/// The bytes of the step that begins at `base`; zeros behind the last one.
+/// The bytes of the step that begins at `base`; zeros after the last one.
 #[inline(always)]
 fn step(bytes: &[u8], base: usize) -> [u8; STEP] {
     let rest = bytes.get(base..).unwrap_or_default();
@@ -168,16 +168,16 @@ const NUMBERS: [u8; STEP] = [
     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
 ];
 
-/// Writes the position of each bit of a mask whose lowest bit stands for `base`. What is behind them is overwritten too.
+/// Writes the position of each bit of a mask whose lowest bit is for `base`. The positions after them are overwritten too.
 #[inline(always)]
 pub(super) fn write<S: Simd>(simd: S, mask: u64, base: usize, into: &mut [u32; STEP]) {
     match compresses(simd) {
-        true => write_together(simd, mask, base, into),
+        true => write_compressed(simd, mask, base, into),
         false => write_each(mask, base, into),
     }
 }
 
-/// Returns true if the processor moves bytes that a mask chooses together in one instruction.
+/// Returns true if the processor packs the bytes that a mask chooses in one instruction.
 #[inline(always)]
 fn compresses<S: Simd>(simd: S) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -192,7 +192,7 @@ fn compresses<S: Simd>(simd: S) -> bool {
 
 /// Writes positions as the numbers of a step's bytes that a mask chooses.
 #[inline(always)]
-fn write_together<S: Simd>(simd: S, mask: u64, base: usize, into: &mut [u32; STEP]) {
+fn write_compressed<S: Simd>(simd: S, mask: u64, base: usize, into: &mut [u32; STEP]) {
     let numbers = u8x64::from_slice(simd, &NUMBERS).compress(mask8x64::from_bitmask(simd, mask));
     let (low, high) = numbers.split();
     let ((first, second), (third, fourth)) = (low.widen(), high.widen());
@@ -272,7 +272,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..200), base in 0..150_usize, bits: u64, others: u64, ends: u64,
         ) {
             for mask in [bits, bits | others | others.rotate_left(9), u64::MAX] {
-                let kept = Kept { bytes: mask, ends: ends & mask };
+                let kept = KeptBytes { bytes: mask, ends: ends & mask };
                 let chosen: Vec<usize> = (0..STEP).filter(|at| mask >> at & 1 == 1).collect();
                 let expected: Vec<u8> =
                     chosen.iter().map(|at| bytes.get(base + at).copied().unwrap_or_default()).collect();

@@ -1,4 +1,4 @@
-//! ab's files beside its summary: `-e`, percentiles in microseconds, and `-g`, every request without its success.
+//! ab's files in addition to its summary: `-e`, percentiles in microseconds, and `-g`, every request without its success.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
@@ -7,7 +7,7 @@ use super::super::point::{Figures, Latencies};
 use super::super::units;
 use crate::formats::steps;
 
-/// One of ab's files that mean something only beside its summary.
+/// One of ab's files that are only used together with its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AbFile {
@@ -68,7 +68,7 @@ const MOST_TIMES: usize = 1_000_000;
 /// The longest row, in bytes.
 const LONGEST: u64 = 64 << 10;
 
-/// Gives the rows below the header to `read`. The inner error is the first one, from 1, of which that makes nothing.
+/// Passes the rows below the header to `read`. The inner error is the first line, from 1, that it can't read.
 fn each_row(
     text: &mut dyn BufRead,
     mut read: impl FnMut(&str) -> Option<()>,

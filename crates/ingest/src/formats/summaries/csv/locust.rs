@@ -1,18 +1,18 @@
 //! Locust's `_stats.csv` and `_stats_history.csv`: the row of all requests together.
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::Section;
 use super::super::tool::TextTool;
 use super::super::units;
 use super::row::cells;
 
 /// The table at the end of a run.
-pub(crate) struct Stats;
+pub(crate) struct LocustStats;
 
 /// The table by time, whose last row of all requests has the totals.
-pub(crate) struct History;
+pub(crate) struct LocustHistory;
 
 /// How their headers begin, the second time as Locust 1.0 writes them.
 const STATS: [&str; 2] = ["Type,Name,Request Count", "\"Type\",\"Name\",\"Request Count\""];
@@ -22,17 +22,17 @@ const HISTORY: [&str; 2] =
 /// Locust writes the files at intervals.
 const EARLY: &str = "Locust writes this file at intervals, and may have left out the end of the run";
 
-impl TextTool for Stats {
+impl TextTool for LocustStats {
     fn name(&self) -> &'static str {
         "locust"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         STATS.iter().any(|header| line.rest().starts_with(header))
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let table = Table::of(section);
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
+        let table = StatsTable::of(section);
         let row = table.all().ok_or("the file ends before the row Aggregated")?;
         let requests = row.needed_count("Request Count")?;
         let failures = row.needed_count("Failure Count")?;
@@ -45,7 +45,7 @@ impl TextTool for Stats {
             row.number("Max Response Time"),
             row.percentiles(),
         );
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -53,17 +53,17 @@ impl TextTool for Stats {
     }
 }
 
-impl TextTool for History {
+impl TextTool for LocustHistory {
     fn name(&self) -> &'static str {
         "locust"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         HISTORY.iter().any(|header| line.rest().starts_with(header))
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let table = Table::of(section);
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
+        let table = StatsTable::of(section);
         let row = table.all().ok_or("the file has no row Aggregated")?;
         let seconds = row.number("Timestamp").zip(table.first).map(|(last, first)| last - first);
         let users = table.users;
@@ -77,7 +77,11 @@ impl TextTool for History {
             row.number("Total Max Response Time"),
             Vec::new(),
         );
-        Ok(Told { concurrency: users.and_then(|users| u32::try_from(users).ok()), url: None, figures })
+        Ok(ParsedSummary {
+            concurrency: users.and_then(|users| u32::try_from(users).ok()),
+            url: None,
+            figures,
+        })
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -97,7 +101,7 @@ fn figures(requests: u64, failures: u64) -> Figures {
 
 /// A table with named columns, and what is read of its rows.
 #[derive(Default)]
-struct Table {
+struct StatsTable {
     names: Vec<String>,
     /// The last row of all requests together.
     all: Option<Vec<String>>,
@@ -106,7 +110,7 @@ struct Table {
     users: Option<u64>,
 }
 
-impl Table {
+impl StatsTable {
     fn of(section: &Section<'_>) -> Self {
         let mut table = Self::default();
         section.all(|line| {
@@ -123,7 +127,7 @@ impl Table {
     }
 
     fn add(&mut self, cells: Vec<String>) {
-        let row = Row { names: &self.names, cells: &cells };
+        let row = StatsRow { names: &self.names, cells: &cells };
         let (time, users) = (row.number("Timestamp"), row.count("User Count"));
         let is_all = row.cell("Name") == Some("Aggregated");
         self.first = self.first.or(time);
@@ -134,17 +138,17 @@ impl Table {
     }
 
     /// The last row of all requests together.
-    fn all(&self) -> Option<Row<'_>> {
-        self.all.as_deref().map(|cells| Row { names: &self.names, cells })
+    fn all(&self) -> Option<StatsRow<'_>> {
+        self.all.as_deref().map(|cells| StatsRow { names: &self.names, cells })
     }
 }
 
-struct Row<'a> {
+struct StatsRow<'a> {
     names: &'a [String],
     cells: &'a [String],
 }
 
-impl Row<'_> {
+impl StatsRow<'_> {
     fn cell(&self, name: &str) -> Option<&str> {
         let at = self.names.iter().position(|found| found == name)?;
         self.cells.get(at).map(String::as_str)

@@ -1,9 +1,9 @@
 //! siege's log file: a row a run.
 
-use super::super::json::siege::{COARSE, Counts, MEGABYTE};
+use super::super::json::siege::{COARSE, MEGABYTE, SiegeCounts};
 use super::super::point::{Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::Section;
 use super::super::tool::TextTool;
 use super::super::units;
@@ -18,16 +18,16 @@ impl TextTool for SiegeLog {
         "siege"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         // Each row is a run of its own; the header only says what the cells are.
         row(line.whole()).is_some()
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let [transactions, seconds, _, mean, rate, throughput, _, okay, failed] =
             row(section.first()).ok_or("the row has other cells than siege's log")?;
         let counts =
-            Counts { transactions: transactions as u64, successful: okay as u64, failed: failed as u64 };
+            SiegeCounts { transactions: transactions as u64, successful: okay as u64, failed: failed as u64 };
         let figures = Figures {
             duration: Some(seconds).filter(|seconds| *seconds > 0.0),
             answers_per_second: Some(rate),
@@ -36,7 +36,7 @@ impl TextTool for SiegeLog {
             notes: vec![COARSE.to_owned()],
             ..counts.figures()
         };
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -44,7 +44,7 @@ impl TextTool for SiegeLog {
     }
 }
 
-/// Reads `2026-11-22 11:44:53,    240,       0.19, ...`: the numbers behind the date.
+/// Reads `2026-11-22 11:44:53,    240,       0.19, ...`: the numbers after the date.
 fn row(line: &str) -> Option<[f64; 9]> {
     let (date, rest) = line.split_once(',')?;
     date.trim().parse::<jiff::civil::DateTime>().ok()?;

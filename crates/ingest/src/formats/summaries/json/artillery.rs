@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::tool::JsonTool;
 use super::value::{Json, is_success, named, sum};
 
@@ -20,7 +20,7 @@ impl JsonTool for Artillery {
         &["/aggregate/counters", "/aggregate/summaries"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
         let counters = json.counts("/aggregate/counters")?;
         let with = |start: &'static str| {
@@ -62,7 +62,7 @@ impl JsonTool for Artillery {
         figures
             .notes
             .push("artillery rounds percentiles to buckets, and includes answers that failed".to_owned());
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::tool::JsonTool;
 use super::value::{Json, named};
 
@@ -18,7 +18,7 @@ impl JsonTool for Autocannon {
         &["/pipelining", "/non2xx", "/connections", "/requests/total"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
         let connections = json.count("/connections").and_then(|count| u32::try_from(count).ok());
         let pipelining = json.count("/pipelining").and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
@@ -58,7 +58,7 @@ impl JsonTool for Autocannon {
         if timeouts > 0 {
             figures.notes.push(format!("{timeouts} time-outs are not in the latencies"));
         }
-        Ok(Told { concurrency: connections, url: json.text("/url").map(str::to_owned), figures })
+        Ok(ParsedSummary { concurrency: connections, url: json.text("/url").map(str::to_owned), figures })
     }
 }
 

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::tool::JsonTool;
 use super::value::{Json, named, sum};
 
 pub(crate) struct Bombardier;
 
-/// What bombardier never tells, whatever its format.
+/// What bombardier reports in no format.
 pub(crate) const RETRIES: &str =
     "bombardier's default client sends again what was reset or timed out, and counts neither";
 
@@ -22,7 +22,7 @@ impl JsonTool for Bombardier {
         &["/spec/numberOfConnections", "/result/timeTakenSeconds"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
         let connections = json.count("/spec/numberOfConnections").and_then(|count| u32::try_from(count).ok());
         let seconds = json.needed("/result/timeTakenSeconds")?;
@@ -55,7 +55,11 @@ impl JsonTool for Bombardier {
             notes: vec![RETRIES.to_owned()],
             ..Figures::default()
         };
-        Ok(Told { concurrency: connections, url: json.text("/spec/url").map(str::to_owned), figures })
+        Ok(ParsedSummary {
+            concurrency: connections,
+            url: json.text("/spec/url").map(str::to_owned),
+            figures,
+        })
     }
 }
 

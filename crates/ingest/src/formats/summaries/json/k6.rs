@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::tool::JsonTool;
 use super::value::Json;
 
 /// Metrics by their names, as all versions write them.
-pub(crate) struct Summary;
+pub(crate) struct K6Summary;
 
 /// A list of metrics (`--new-machine-readable-summary`).
-pub(crate) struct List;
+pub(crate) struct K6List;
 
 /// Latencies of what k6 counts as a success.
 const OF_SUCCESSES: &str = "http_req_duration{expected_response:true}";
 const OF_ALL: &str = "http_req_duration";
 
-impl JsonTool for Summary {
+impl JsonTool for K6Summary {
     fn name(&self) -> &'static str {
         "k6"
     }
@@ -28,14 +28,14 @@ impl JsonTool for Summary {
         &["/metrics/http_reqs", "/root_group"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
-        // The export has the values beside a metric's name, and handleSummary one level below.
+        // The export has the values in the metric itself, and handleSummary one level below.
         let metric = |name: &str| {
             let metric = json.at(&format!("/metrics/{name}"))?;
             Some(metric.at("/values").unwrap_or(metric))
         };
-        told(metric, json.number("/state/testRunDurationMs").map(|ms| ms / 1e3))
+        summary_of(metric, json.number("/state/testRunDurationMs").map(|ms| ms / 1e3))
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -44,7 +44,7 @@ impl JsonTool for Summary {
     }
 }
 
-impl JsonTool for List {
+impl JsonTool for K6List {
     fn name(&self) -> &'static str {
         "k6"
     }
@@ -53,13 +53,13 @@ impl JsonTool for List {
         &["/metadata/k6Version", "/results/metrics"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
         let metrics = json.at("/results/metrics").and_then(|list| list.0.as_array()).into_iter().flatten();
         let by_name: BTreeMap<&str, Json<'_>> = metrics
             .filter_map(|metric| Some((Json(metric).text("/name")?, Json(metric).at("/values")?)))
             .collect();
-        told(|name| by_name.get(name).copied(), json.number("/config/duration"))
+        summary_of(|name| by_name.get(name).copied(), json.number("/config/duration"))
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -68,7 +68,10 @@ impl JsonTool for List {
 }
 
 /// The figures of a summary whose metrics are found by their names.
-fn told<'a>(metric: impl Fn(&str) -> Option<Json<'a>>, duration: Option<f64>) -> Result<Told, String> {
+fn summary_of<'a>(
+    metric: impl Fn(&str) -> Option<Json<'a>>,
+    duration: Option<f64>,
+) -> Result<ParsedSummary, String> {
     let reqs = metric("http_reqs").ok_or("its JSON has no metric http_reqs")?;
     let requests = reqs.needed_count("/count")?;
     let by_time = duration.map(|seconds| requests as f64 / seconds).filter(|rate| rate.is_finite());
@@ -95,7 +98,7 @@ fn told<'a>(metric: impl Fn(&str) -> Option<Json<'a>>, duration: Option<f64>) ->
     });
     // Not vus_max, which is how many users there was room for.
     let users = metric("vus").and_then(|users| users.count("/max"));
-    Ok(Told { concurrency: users.and_then(|users| u32::try_from(users).ok()), url: None, figures })
+    Ok(ParsedSummary { concurrency: users.and_then(|users| u32::try_from(users).ok()), url: None, figures })
 }
 
 fn latencies(trend: Json<'_>) -> Latencies {

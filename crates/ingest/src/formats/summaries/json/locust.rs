@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies, LatencySource, PointSecond};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::tool::JsonTool;
 use super::value::{Json, sum};
 
 /// The list of all names.
-pub(crate) struct Names;
+pub(crate) struct LocustList;
 
 /// One of its objects by itself.
-pub(crate) struct Name;
+pub(crate) struct LocustEntry;
 
 /// Requests by epoch second, and by response time.
 const SECONDS: &str = "/num_reqs_per_sec";
@@ -22,10 +22,10 @@ const TIMES: &str = "/response_times";
 /// Failed requests by epoch second.
 const FAILURES: &str = "/num_fail_per_sec";
 
-/// The largest count that is believed.
+/// The largest plausible count.
 const MANY: u64 = u32::MAX as u64;
 
-impl JsonTool for Names {
+impl JsonTool for LocustList {
     fn name(&self) -> &'static str {
         "locust"
     }
@@ -34,9 +34,9 @@ impl JsonTool for Names {
         &["/0/num_reqs_per_sec", "/0/num_fail_per_sec", "/0/response_times"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let names: Vec<Json<'_>> = value.as_array().into_iter().flatten().map(Json).collect();
-        told(&names)
+        summary_of(&names)
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -44,7 +44,7 @@ impl JsonTool for Names {
     }
 }
 
-impl JsonTool for Name {
+impl JsonTool for LocustEntry {
     fn name(&self) -> &'static str {
         "locust"
     }
@@ -53,8 +53,8 @@ impl JsonTool for Name {
         &["/num_reqs_per_sec", "/num_fail_per_sec", "/response_times"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
-        told(&[Json(value)])
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
+        summary_of(&[Json(value)])
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -63,7 +63,7 @@ impl JsonTool for Name {
 }
 
 /// Adds up all names.
-fn told(names: &[Json<'_>]) -> Result<Told, String> {
+fn summary_of(names: &[Json<'_>]) -> Result<ParsedSummary, String> {
     let total = |key: &str| -> Result<u64, String> {
         let counts = names.iter().map(|name| name.needed_count(key)).collect::<Result<Vec<_>, _>>()?;
         Ok(sum(counts))
@@ -94,10 +94,10 @@ fn told(names: &[Json<'_>]) -> Result<Told, String> {
                 .to_owned(),
         );
     }
-    Ok(Told { figures, ..Told::default() })
+    Ok(ParsedSummary { figures, ..ParsedSummary::default() })
 }
 
-/// The sum of a number over all names; `None` unless all tell it.
+/// The sum of a number over all names; `None` unless all have it.
 fn all(names: &[Json<'_>], key: &str) -> Option<f64> {
     names.iter().map(|name| name.number(key)).sum()
 }
@@ -122,9 +122,9 @@ fn by_second(names: &[Json<'_>]) -> Result<Vec<PointSecond>, String> {
 fn duration(names: &[Json<'_>]) -> Option<f64> {
     let bound =
         |key, fold: fn(f64, f64) -> f64| names.iter().filter_map(|name| name.number(key)).reduce(fold);
-    let told = bound("/last_request_timestamp", f64::max).zip(bound("/start_time", f64::min));
-    let told = told.map(|(last, first)| last - first).filter(|seconds| *seconds > 0.0);
-    told.or_else(|| {
+    let span = bound("/last_request_timestamp", f64::max).zip(bound("/start_time", f64::min));
+    let span = span.map(|(last, first)| last - first).filter(|seconds| *seconds > 0.0);
+    span.or_else(|| {
         let counts = names.iter().flat_map(|name| name.counts(SECONDS).unwrap_or_default());
         let seconds: Vec<u64> = counts.filter_map(|(at, _)| number(at)).collect();
         Some((seconds.iter().max()? - seconds.iter().min()?) as f64 + 1.0)
@@ -142,14 +142,14 @@ fn latencies(names: &[Json<'_>], timed: u64) -> Result<Latencies, String> {
         for (time, count) in name.counts(TIMES)? {
             let ms = number(time).filter(|ms| *ms <= MANY && count <= MANY);
             let ms = ms.ok_or_else(|| format!("its JSON has no count of requests at {TIMES}/{time}"))?;
-            let held = counts.entry(ms).or_default();
-            *held = held.saturating_add(count);
+            let sum_at = counts.entry(ms).or_default();
+            *sum_at = sum_at.saturating_add(count);
         }
     }
     let counts: Vec<(u64, u64)> = counts.into_iter().collect();
-    let told = sum(counts.iter().map(|(_, count)| *count));
-    if told != timed {
-        return Err(format!("its JSON has {told} response times for {timed} requests"));
+    let times = sum(counts.iter().map(|(_, count)| *count));
+    if times != timed {
+        return Err(format!("its JSON has {times} response times for {timed} requests"));
     }
     let mean = all(names, "/total_response_time").filter(|_| timed > 0).map(|ms| ms / timed as f64);
     let max = names.iter().filter_map(|name| name.number("/max_response_time")).reduce(f64::max);

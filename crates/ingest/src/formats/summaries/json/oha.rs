@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::text::answers::Answers;
+use super::super::split::found::ParsedSummary;
+use super::super::text::answers::AnswerCounts;
 use super::super::tool::JsonTool;
 use super::super::units;
 use super::value::Json;
@@ -20,11 +20,11 @@ impl JsonTool for Oha {
         &["/summary/requestsPerSec", "/latencyPercentiles", "/statusCodeDistribution"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
         let seconds = json.needed("/summary/total")?;
         let answers =
-            Answers::new(json.counts("/statusCodeDistribution")?, json.counts("/errorDistribution")?);
+            AnswerCounts::new(json.counts("/statusCodeDistribution")?, json.counts("/errorDistribution")?);
         let ms = |key: &str| json.number(key).map(units::seconds_ms);
         let percents =
             [("p50", 50.0), ("p75", 75.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
@@ -44,7 +44,7 @@ impl JsonTool for Oha {
         };
         answers.count_into(&mut figures);
         debug_assert!(figures.failures.is_some_and(Bounds::is_exact));
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::tool::JsonTool;
 use super::super::units;
 use super::value::Json;
@@ -13,17 +13,17 @@ pub(crate) struct Siege;
 /// siege's unit of data.
 pub(crate) const MEGABYTE: f64 = 1024.0 * 1024.0;
 
-/// What is to be known about its times.
+/// The note on its times.
 pub(crate) const COARSE: &str = "siege reports times in hundredths of a second, and no percentiles";
 
-/// What siege counts: its transactions are the answers below 500, of which 404 and others are not successful.
-pub(crate) struct Counts {
+/// The counts of siege: its transactions are the answers below 500, including 404 and others that are not successful.
+pub(crate) struct SiegeCounts {
     pub(crate) transactions: u64,
     pub(crate) successful: u64,
     pub(crate) failed: u64,
 }
 
-impl Counts {
+impl SiegeCounts {
     /// The counts as figures.
     pub(crate) fn figures(&self) -> Figures {
         let requests = self.transactions.max(self.successful).saturating_add(self.failed);
@@ -45,9 +45,9 @@ impl JsonTool for Siege {
         &["/availability", "/transactions", "/transaction_rate"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
-        let counts = Counts {
+        let counts = SiegeCounts {
             transactions: json.needed_count("/transactions")?,
             successful: json.needed_count("/successful_transactions")?,
             failed: json.needed_count("/failed_transactions")?,
@@ -61,7 +61,7 @@ impl JsonTool for Siege {
             notes: vec![COARSE.to_owned()],
             ..counts.figures()
         };
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {

@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 /// The most values of a JSON value that are kept. A list of Locust's has the most: one a name and second.
 const MOST_VALUES: usize = 1_000_000;
 
-/// How deep, and by which name, k6's list of metrics is (`results.metrics`).
+/// The depth and the name of k6's list of metrics (`results.metrics`).
 const METRICS: (usize, &str) = (1, "metrics");
 
-/// How deep in each other values are kept.
+/// The depth up to which nested values are kept.
 const DEEPEST: usize = 8;
 
-/// A JSON value without what no tool's figures are in, so that it takes no room: lists, but for an outermost one and k6's of
-/// metrics, and what is too deep in others.
+/// A JSON value without what has no figures of any tool, to save memory: lists, except an outermost one and k6's list of
+/// metrics, and what is nested too deep.
 pub(crate) struct Pruned(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Pruned {
@@ -27,7 +27,7 @@ impl<'de> Deserialize<'de> for Pruned {
     }
 }
 
-/// Reads a value at some depth, while there may be so many others.
+/// Reads a value at some depth, and counts down the values that may follow.
 #[derive(Clone, Copy)]
 struct Prune<'a> {
     left: &'a Cell<usize>,
@@ -116,27 +116,27 @@ impl<'de> Visitor<'de> for Prune<'_> {
 pub(crate) struct Json<'a>(pub(crate) &'a Value);
 
 impl<'a> Json<'a> {
-    /// The part at a place.
+    /// The part at a pointer.
     pub(crate) fn at(self, key: &str) -> Option<Json<'a>> {
         self.0.pointer(key).map(Json)
     }
 
-    /// The number at a place, if it is not negative.
+    /// The number at a pointer, if it is not negative.
     pub(crate) fn number(self, key: &str) -> Option<f64> {
         self.0.pointer(key)?.as_f64().filter(|value| value.is_finite() && *value >= 0.0)
     }
 
-    /// The whole number at a place.
+    /// The whole number at a pointer.
     pub(crate) fn count(self, key: &str) -> Option<u64> {
         self.0.pointer(key)?.as_u64()
     }
 
-    /// The text at a place.
+    /// The text at a pointer.
     pub(crate) fn text(self, key: &str) -> Option<&'a str> {
         self.0.pointer(key)?.as_str()
     }
 
-    /// The whole number at a place, 0 if there is nothing, or why there are no figures.
+    /// The whole number at a pointer, 0 if there is nothing, or why there are no figures.
     pub(crate) fn count_or_zero(self, key: &str) -> Result<u64, String> {
         match self.0.pointer(key) {
             None | Some(Value::Null) => Ok(0),
@@ -157,12 +157,12 @@ impl<'a> Json<'a> {
         object.map(read).collect()
     }
 
-    /// The number at a place, or why there are no figures.
+    /// The number at a pointer, or why there are no figures.
     pub(crate) fn needed(self, key: &str) -> Result<f64, String> {
         self.number(key).ok_or_else(|| missing(key))
     }
 
-    /// The whole number at a place, or why there are no figures.
+    /// The whole number at a pointer, or why there are no figures.
     pub(crate) fn needed_count(self, key: &str) -> Result<u64, String> {
         self.count(key).ok_or_else(|| missing(key))
     }
@@ -177,7 +177,7 @@ pub(crate) fn named(kinds: &[(&str, u64)]) -> Vec<(String, u64)> {
     kinds.iter().filter(|(_, count)| *count > 0).map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
 
-/// Sums counts, as far as their type goes.
+/// Sums counts, saturating.
 pub(crate) fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
     counts.into_iter().fold(0, u64::saturating_add)
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::point::{Figures, Latencies};
-use super::super::split::found::Told;
+use super::super::split::found::ParsedSummary;
 use super::super::text::answers::vegeta_codes;
 use super::super::tool::JsonTool;
 use super::value::Json;
@@ -19,7 +19,7 @@ impl JsonTool for Vegeta {
         &["/latencies/99th", "/status_codes", "/requests"]
     }
 
-    fn read(&self, value: &Value) -> Result<Told, String> {
+    fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
         let json = Json(value);
         let seconds = (json.needed("/duration")? + json.number("/wait").unwrap_or_default()) / 1e9;
         let ms = |key: &str| json.number(&format!("/latencies/{key}")).map(|ns| ns / 1e6);
@@ -37,7 +37,7 @@ impl JsonTool for Vegeta {
             ..Figures::default()
         };
         vegeta_codes(&json.counts("/status_codes")?, &mut figures);
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {

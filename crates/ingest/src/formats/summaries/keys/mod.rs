@@ -1,4 +1,4 @@
-//! Which points the sections of files are: from the sections, else from the files' names, else from what was given.
+//! The keys of points: from the sections of files, else from the files' names, else as given.
 
 pub(crate) mod name;
 
@@ -12,16 +12,16 @@ use crate::run::ports::Frameworks;
 
 pub use self::name::{NamePattern, NamedParts};
 
-/// What is given for the keys of points, beside what sections and files' names tell.
+/// What is given for the keys of points, in addition to sections and files' names.
 #[derive(Debug, Clone, Default)]
 pub struct PointNames {
     /// The framework of all points.
     pub framework: Option<String>,
     /// The test of all points; otherwise the path of each URL.
     pub test: Option<String>,
-    /// The concurrency of points whose sections and files do not tell it.
+    /// The concurrency of points whose sections and files do not have it.
     pub concurrency: Option<u32>,
-    /// The number of workers of points whose files' names do not tell it.
+    /// The number of workers of points whose files' names do not have it.
     pub workers: Option<u32>,
     /// The number of the first repeat; by default 1.
     pub repeat: Option<u32>,
@@ -58,7 +58,7 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
 ) -> Result<Vec<Point>, (usize, usize, Unknown)> {
     let mut repeats: BTreeMap<PointKey, u32> = BTreeMap::new();
     let mut points: Vec<Point> = Vec::new();
-    let mut taken: BTreeSet<PointKey> = BTreeSet::new();
+    let mut used: BTreeSet<PointKey> = BTreeSet::new();
     let mut folders: BTreeMap<PointKey, &str> = BTreeMap::new();
     for (file_at, (file, sections)) in files.iter().enumerate() {
         let parts = match &names.pattern {
@@ -66,11 +66,11 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
             None => NamedParts::default(),
         };
         let sections = sections.as_ref();
-        let shared = Shared::by_tool(sections);
+        let shared = CommonKey::by_tool(sections);
         for (at, section) in sections.iter().enumerate() {
             steps::count(1);
-            let told = completed(section, &shared);
-            let key = key_of(&told, &parts, names).map_err(|unknown| (file_at, at, unknown))?;
+            let reported = completed(section, &shared);
+            let key = key_of(&reported, &parts, names).map_err(|unknown| (file_at, at, unknown))?;
             let by_url = names.framework.is_none() && parts.framework.is_none() && parts.repeat.is_none();
             let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
             if by_url && *folders.entry(key.clone()).or_insert(folder) != folder {
@@ -87,7 +87,7 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
                     key.with_repeat(repeat)
                 }
             };
-            if !taken.insert(key.clone()) {
+            if !used.insert(key.clone()) {
                 return Err((file_at, at, Unknown::Repeat));
             }
             points.push(Point::new(key, section.figures.clone()));
@@ -96,44 +96,44 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
     Ok(points)
 }
 
-/// What a section tells of its key.
-struct Told<'a> {
+/// The parts of a key that a section reports.
+struct ReportedKey<'a> {
     tool: &'a str,
     concurrency: Option<u32>,
     url: Option<&'a str>,
 }
 
-/// What the sections of a tool in a file agree on.
+/// The values on which the sections of a tool in a file agree.
 #[derive(Clone, Copy, Default)]
-struct Shared<'a> {
-    concurrency: Agreed<u32>,
-    url: Agreed<&'a str>,
+struct CommonKey<'a> {
+    concurrency: CommonValue<u32>,
+    url: CommonValue<&'a str>,
 }
 
-/// A value that all who tell one tell alike.
+/// A value on which all that have one agree.
 #[derive(Clone, Copy, Default)]
-enum Agreed<T> {
+enum CommonValue<T> {
     #[default]
-    Untold,
-    On(T),
-    Nowhere,
+    Absent,
+    One(T),
+    Differing,
 }
 
-impl<T: Copy + PartialEq> Agreed<T> {
-    fn add(&mut self, told: Option<T>) {
-        *self = match (*self, told) {
-            (Self::Untold, Some(told)) => Self::On(told),
-            (Self::On(known), Some(told)) if known != told => Self::Nowhere,
+impl<T: Copy + PartialEq> CommonValue<T> {
+    fn add(&mut self, reported: Option<T>) {
+        *self = match (*self, reported) {
+            (Self::Absent, Some(reported)) => Self::One(reported),
+            (Self::One(known), Some(reported)) if known != reported => Self::Differing,
             (known, _) => known,
         };
     }
 
     fn value(self) -> Option<T> {
-        if let Self::On(value) = self { Some(value) } else { None }
+        if let Self::One(value) = self { Some(value) } else { None }
     }
 }
 
-impl<'a> Shared<'a> {
+impl<'a> CommonKey<'a> {
     fn by_tool(sections: &'a [FoundSection]) -> BTreeMap<&'a str, Self> {
         let mut all: BTreeMap<&str, Self> = BTreeMap::new();
         for section in sections {
@@ -145,17 +145,22 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// A section that was aborted may tell neither its URL nor its concurrency. It has those of the file's other sections of
+/// A section that was aborted may have neither its URL nor its concurrency. It gets those of the file's other sections of
 /// the tool, if these agree.
-fn completed<'a>(section: &'a FoundSection, shared: &BTreeMap<&'a str, Shared<'a>>) -> Told<'a> {
-    let told = Told { tool: section.tool, concurrency: section.concurrency, url: section.url.as_deref() };
+fn completed<'a>(section: &'a FoundSection, shared: &BTreeMap<&'a str, CommonKey<'a>>) -> ReportedKey<'a> {
+    let reported =
+        ReportedKey { tool: section.tool, concurrency: section.concurrency, url: section.url.as_deref() };
     let shared = shared.get(section.tool).filter(|_| section.figures.aborted.is_some());
-    let Shared { concurrency, url } = shared.copied().unwrap_or_default();
-    Told { concurrency: told.concurrency.or(concurrency.value()), url: told.url.or(url.value()), ..told }
+    let CommonKey { concurrency, url } = shared.copied().unwrap_or_default();
+    ReportedKey {
+        concurrency: reported.concurrency.or(concurrency.value()),
+        url: reported.url.or(url.value()),
+        ..reported
+    }
 }
 
-fn key_of(told: &Told<'_>, parts: &NamedParts, names: &PointNames) -> Result<PointKey, Unknown> {
-    let url = told.url.and_then(Url::read);
+fn key_of(reported: &ReportedKey<'_>, parts: &NamedParts, names: &PointNames) -> Result<PointKey, Unknown> {
+    let url = reported.url.and_then(UrlParts::read);
     let port = url.as_ref().and_then(|url| url.port).or(parts.port);
     let framework = [
         names.framework.clone(),
@@ -165,17 +170,17 @@ fn key_of(told: &Told<'_>, parts: &NamedParts, names: &PointNames) -> Result<Poi
     ];
     let test = [names.test.clone(), parts.test.clone(), url.map(|url| url.path.to_owned())];
     Ok(PointKey {
-        tool: parts.tool.clone().unwrap_or_else(|| told.tool.to_owned()),
+        tool: parts.tool.clone().unwrap_or_else(|| reported.tool.to_owned()),
         framework: framework.into_iter().flatten().next().ok_or(Unknown::Framework)?,
         test: test.into_iter().flatten().next().ok_or(Unknown::Test)?,
-        concurrency: told.concurrency.or(parts.concurrency).or(names.concurrency),
+        concurrency: reported.concurrency.or(parts.concurrency).or(names.concurrency),
         workers: parts.workers.or(names.workers),
         repeat: 1,
     })
 }
 
 /// The parts of a URL that keys are made of.
-struct Url<'a> {
+struct UrlParts<'a> {
     /// Host and port.
     host: &'a str,
     port: Option<u16>,
@@ -183,7 +188,7 @@ struct Url<'a> {
     path: &'a str,
 }
 
-impl<'a> Url<'a> {
+impl<'a> UrlParts<'a> {
     fn read(url: &'a str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -191,8 +196,8 @@ impl<'a> Url<'a> {
         // Users and passwords are no part of a key.
         let host = host.rsplit('@').next()?;
         let path = path.split('#').next().filter(|path| !path.is_empty()).unwrap_or("/");
-        let told = host.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-        let port = told.or(match scheme {
+        let reported = host.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = reported.or(match scheme {
             "http" => Some(80),
             "https" => Some(443),
             _ => None,

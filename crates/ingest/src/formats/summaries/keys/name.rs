@@ -1,4 +1,4 @@
-//! Names of files that tell parts of keys.
+//! Names of files that have parts of keys.
 
 use regex_lite::Regex;
 
@@ -12,7 +12,7 @@ const NUMBERS: [&str; 4] = ["concurrency", "workers", "repeat", "port"];
 /// `{framework}/{test}/raw.txt`: as many as the pattern has slashes.
 ///
 /// The fields are `{framework}`, `{test}`, `{concurrency}`, `{workers}`, `{repeat}`, `{tool}` and `{port}`. Any other
-/// one, such as `{*}`, stands for text that does not matter.
+/// one, such as `{*}`, matches any text.
 ///
 /// ```
 /// use perfpipe_ingest::points::NamePattern;
@@ -24,7 +24,7 @@ const NUMBERS: [&str; 4] = ["concurrency", "workers", "repeat", "port"];
 /// let tree = NamePattern::new("{framework}/{test}/raw.txt")?;
 /// let parts = tree.read("/runs/go/json/raw.txt").ok_or("no match")?;
 /// assert_eq!((parts.framework.as_deref(), parts.test.as_deref()), (Some("go"), Some("json")));
-/// assert!(NamePattern::new("w{workers}_{workers}").is_err(), "a field stands for one part");
+/// assert!(NamePattern::new("w{workers}_{workers}").is_err(), "a field is one part");
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct NamePattern {
     folders: usize,
 }
 
-/// The parts of a key that a file's name tells.
+/// The parts of a key that a file's name has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NamedParts {
@@ -58,7 +58,7 @@ impl NamePattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// If a brace is not closed, a field stands twice, or there is no field. The error is a clause that says so.
+    /// If a brace is not closed, a field occurs twice, or there is no field. The error is a clause that says so.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let (mut regex, mut rest, mut seen) = (String::from("^"), pattern, Vec::new());
         while let Some((before, after)) = rest.split_once('{') {
@@ -88,7 +88,7 @@ impl NamePattern {
         Ok(Self { regex, folders: pattern.matches('/').count() })
     }
 
-    /// The parts that a file's path tells, of which the last ones count; `None` if it does not follow the pattern, or a number
+    /// The parts that a file's path has, of which the last ones count; `None` if it does not follow the pattern, or a number
     /// does not fit.
     pub fn read(&self, path: &str) -> Option<NamedParts> {
         let begin = path.rmatch_indices('/').nth(self.folders).map_or(0, |(slash, _)| slash + 1);

@@ -13,7 +13,7 @@ use super::second::PointSecond;
 /// By how much a printed mean may exceed c/X before it counts as impossible: what rounding can do.
 const ROUNDING: f64 = 1.005;
 
-/// What a tool told. What it did not tell is absent, never zero.
+/// The figures that a tool reported. What it did not report is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -45,13 +45,13 @@ pub struct Figures {
     pub aborted: Option<String>,
     /// What a reader of the figures has to know.
     pub notes: Vec<String>,
-    /// When the tool began, in ms since 1970, if a time stands before its command.
+    /// When the tool began, in ms since 1970, if there is a time before its command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began_ms: Option<i64>,
-    /// What the server read of itself while the tool ran, by the names of the series.
+    /// Readings of the server's series while the tool ran, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Readings>,
-    /// The requests of each second that had some, ascending, if the tool tells them.
+    /// The requests of each second that had some, ascending, if the tool reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_second: Vec<PointSecond>,
 }
@@ -91,7 +91,7 @@ impl Figures {
         (all > 0).then(|| failed as f64 / all as f64 * 100.0)
     }
 
-    /// Adds the notes that hold whatever the tool is, whose printed mean may be off by a rounding, in ms.
+    /// Adds the notes that apply to any tool. A printed mean may be off by `rounding_ms`.
     pub(crate) fn with_notes(mut self, invents: &str, rounding_ms: f64) -> Self {
         let mean = self.latencies.mean_ms.filter(|_| self.latencies.source == Some(LatencySource::Printed));
         if let (Some(mean), Some(little)) = (mean, self.little_ms())
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(figures.throughput(), Some(rate));
             figures.successes = Some(requests - 1);
             assert!(figures.throughput().unwrap() < rate);
-            // A rate that is printed to fewer digits than the duration is not taken for it.
+            // A rate that is printed to fewer digits than the duration does not replace it.
             (figures.successes, figures.answers_per_second) = (Some(requests), Some(rate + 0.004));
             assert!((figures.throughput().unwrap() - rate).abs() < 1e-9);
         }

@@ -1,4 +1,4 @@
-//! What tells one point from another.
+//! The key of a point.
 
 use std::fmt;
 

@@ -37,7 +37,7 @@ pub struct Percentile {
     pub ms: f64,
 }
 
-/// Latencies of a point, in ms. What the tool did not tell is absent.
+/// Latencies of a point, in ms. What the tool did not report is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -76,8 +76,8 @@ impl Latencies {
         let mut percentiles: Vec<Percentile> =
             pairs.into_iter().map(|(percent, ms)| Percentile { percent, ms }).collect();
         percentiles.sort_by(|a, b| a.percent.total_cmp(&b.percent));
-        let told = mean_ms.is_some() || max_ms.is_some() || !percentiles.is_empty();
-        Self { source: told.then_some(source), mean_ms, max_ms, percentiles }
+        let found = mean_ms.is_some() || max_ms.is_some() || !percentiles.is_empty();
+        Self { source: found.then_some(source), mean_ms, max_ms, percentiles }
     }
 
     /// Latencies computed from counts of each latency, in units of `unit_ms`.
@@ -93,7 +93,7 @@ impl Latencies {
 
     /// The latency of a percentile, in ms.
     pub fn percentile(&self, percent: f64) -> Option<f64> {
-        self.percentiles.iter().find(|told| (told.percent - percent).abs() < 1e-9).map(|told| told.ms)
+        self.percentiles.iter().find(|found| (found.percent - percent).abs() < 1e-9).map(|found| found.ms)
     }
 }
 
@@ -130,9 +130,9 @@ mod tests {
                 pairs.iter().flat_map(|(value, count)| vec![*value as f64; *count as usize]).collect();
             let place = 0.9 * (values.len() - 1) as f64;
             let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
-            let told = Latencies::counted(&pairs, 1.0);
-            prop_assert!((told.percentile(90.0).unwrap() - (low + (high - low) * place.fract())).abs() < 1e-6);
-            prop_assert!((told.mean_ms.unwrap() - values.iter().sum::<f64>() / values.len() as f64).abs() < 1e-6);
+            let found = Latencies::counted(&pairs, 1.0);
+            prop_assert!((found.percentile(90.0).unwrap() - (low + (high - low) * place.fract())).abs() < 1e-6);
+            prop_assert!((found.mean_ms.unwrap() - values.iter().sum::<f64>() / values.len() as f64).abs() < 1e-6);
         }
     }
 }

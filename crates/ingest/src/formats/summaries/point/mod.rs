@@ -1,4 +1,4 @@
-//! What one run of a load tool told in summary: a point of a sweep.
+//! The summary of one run of a load tool: a point of a sweep.
 
 pub(crate) mod bounds;
 mod exact;
@@ -17,13 +17,13 @@ pub use self::latency::{Latencies, LatencySource, Percentile};
 pub use self::readings::Readings;
 pub use self::second::PointSecond;
 
-/// What one run of a load tool told in summary, and under which key.
+/// The summary of one run of a load tool, and its key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Point {
     /// Which point it is. A later point of the same key replaces it.
     pub key: PointKey,
-    /// What the tool told.
+    /// The figures that the tool reported.
     pub figures: Figures,
 }
 

@@ -1,4 +1,4 @@
-//! What the server read of itself while a load tool ran.
+//! Readings of the server's series while a load tool ran.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a tool told of one second.
+//! The counts of one second.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! Commands that were echoed before the outputs of tools: they tell what an output leaves out.
+//! Commands that were echoed before the outputs of tools: they have what an output lacks.
 
 use super::super::units;
 
 /// The options that a tool's command has for what outputs lack.
-struct Options {
+struct ToolOptions {
     tool: &'static str,
     concurrency: &'static [&'static str],
     /// Requests that each connection has in flight at once, if that is not in the output.
@@ -12,7 +12,7 @@ struct Options {
     rate: &'static [&'static str],
 }
 
-impl Options {
+impl ToolOptions {
     const NONE: Self = Self { tool: "", concurrency: &["-c"], streams: &[], timeout: &[], rate: &[] };
 }
 
@@ -21,43 +21,43 @@ const EPOCH: usize = 10;
 
 const CONNECTIONS: &[&str] = &["-c", "--connections"];
 
-const TOOLS: [Options; 12] = [
-    Options { tool: "wrk", concurrency: CONNECTIONS, timeout: &["--timeout", "-T"], ..Options::NONE },
-    Options {
+const TOOLS: [ToolOptions; 12] = [
+    ToolOptions { tool: "wrk", concurrency: CONNECTIONS, timeout: &["--timeout", "-T"], ..ToolOptions::NONE },
+    ToolOptions {
         tool: "wrk2",
         concurrency: CONNECTIONS,
         timeout: &["--timeout"],
         rate: &["-R", "--rate"],
-        ..Options::NONE
+        ..ToolOptions::NONE
     },
-    Options { tool: "ab", timeout: &["-s"], ..Options::NONE },
-    Options { tool: "weighttp", ..Options::NONE },
-    Options { tool: "hey", timeout: &["-t"], rate: &["-q"], ..Options::NONE },
-    Options { tool: "oha", streams: &["-p"], timeout: &["-t"], rate: &["-q"], ..Options::NONE },
-    Options {
+    ToolOptions { tool: "ab", timeout: &["-s"], ..ToolOptions::NONE },
+    ToolOptions { tool: "weighttp", ..ToolOptions::NONE },
+    ToolOptions { tool: "hey", timeout: &["-t"], rate: &["-q"], ..ToolOptions::NONE },
+    ToolOptions { tool: "oha", streams: &["-p"], timeout: &["-t"], rate: &["-q"], ..ToolOptions::NONE },
+    ToolOptions {
         tool: "h2load",
         concurrency: &["-c", "--clients"],
         streams: &["-m", "--max-concurrent-streams"],
         timeout: &["-N", "-T"],
         rate: &["-r", "--rate"],
     },
-    Options {
+    ToolOptions {
         tool: "autocannon",
         concurrency: CONNECTIONS,
         timeout: &["-t", "--timeout"],
         rate: &["-R"],
-        ..Options::NONE
+        ..ToolOptions::NONE
     },
-    Options {
+    ToolOptions {
         tool: "bombardier",
         concurrency: CONNECTIONS,
         timeout: &["-t", "--timeout"],
         rate: &["-r", "--rate"],
-        ..Options::NONE
+        ..ToolOptions::NONE
     },
-    Options { tool: "siege", concurrency: &["-c", "--concurrent"], ..Options::NONE },
-    Options { tool: "k6", concurrency: &["-u", "--vus"], ..Options::NONE },
-    Options { tool: "locust", concurrency: &["-u", "--users"], ..Options::NONE },
+    ToolOptions { tool: "siege", concurrency: &["-c", "--concurrent"], ..ToolOptions::NONE },
+    ToolOptions { tool: "k6", concurrency: &["-u", "--vus"], ..ToolOptions::NONE },
+    ToolOptions { tool: "locust", concurrency: &["-u", "--users"], ..ToolOptions::NONE },
 ];
 
 /// The most words of a command that are looked at.
@@ -119,15 +119,15 @@ fn epoch_ms(word: &str) -> Option<i64> {
     Some((seconds * 1e3).round() as i64)
 }
 
-/// The number of requests that wrk sends at once on each connection: more than one only by a script, which is told how many
-/// behind `--`, as in `-s pipeline.lua URL -- 16`.
+/// The number of requests that wrk sends at once on each connection: more than one only by a script, to which the number is passed
+/// after `--`, as in `-s pipeline.lua URL -- 16`.
 fn pipelined_by_script(words: &[&str]) -> Option<u32> {
     let mut words = words.split(|word| *word == "--");
     let is_pipelined = words.next()?.iter().any(|word| word.ends_with(".lua") && word.contains("pipeline"));
     if is_pipelined { words.next()?.first()?.parse().ok() } else { Some(1) }
 }
 
-/// The value of an option: the word behind it, or what it is joined to.
+/// The value of an option: the word after it, or what it is joined to.
 fn value_of(words: &[&str], names: &[&str]) -> Option<String> {
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -151,16 +151,22 @@ mod tests {
 
     #[test]
     fn commands_are_read_behind_prompts_and_times() {
-        let told =
+        let command =
             Command::read("### 1795348945.676298450 wrk -c 50 -t 2 --timeout 5s http://127.0.0.1:8180/fib")
                 .unwrap();
-        assert_eq!((told.tool, told.concurrency, told.timeout.as_deref()), ("wrk", Some(50), Some("5s")));
-        assert_eq!(told.url.as_deref(), Some("http://127.0.0.1:8180/fib"));
-        assert_eq!(told.began_ms, Some(1_795_348_945_676));
-        let told = Command::read("$ /usr/bin/wrk -t2 -c100 -R2000 http://h/").unwrap();
-        assert_eq!((told.tool, told.concurrency, told.rate.as_deref()), ("wrk2", Some(100), Some("2000")));
-        let told = Command::read("ab -r -k -c=20000 -n 1000000 localhost:9098/hello").unwrap();
-        assert_eq!((told.tool, told.concurrency, told.began_ms), ("ab", Some(20000), None));
+        assert_eq!(
+            (command.tool, command.concurrency, command.timeout.as_deref()),
+            ("wrk", Some(50), Some("5s"))
+        );
+        assert_eq!(command.url.as_deref(), Some("http://127.0.0.1:8180/fib"));
+        assert_eq!(command.began_ms, Some(1_795_348_945_676));
+        let command = Command::read("$ /usr/bin/wrk -t2 -c100 -R2000 http://h/").unwrap();
+        assert_eq!(
+            (command.tool, command.concurrency, command.rate.as_deref()),
+            ("wrk2", Some(100), Some("2000"))
+        );
+        let command = Command::read("ab -r -k -c=20000 -n 1000000 localhost:9098/hello").unwrap();
+        assert_eq!((command.tool, command.concurrency, command.began_ms), ("ab", Some(20000), None));
         assert_eq!(
             Command::read("17:05:01 wrk -c 50 http://h/").unwrap().began_ms,
             None,

@@ -1,4 +1,4 @@
-//! The sections that a text turned out to have.
+//! The sections that were found in a text.
 
 use super::super::point::Figures;
 use super::command::Command;
@@ -17,23 +17,23 @@ pub struct FoundSection {
     pub concurrency: Option<u32>,
     /// The URL, from the output or else from the command before it.
     pub url: Option<String>,
-    /// What it told.
+    /// The figures that it printed.
     pub figures: Figures,
 }
 
-/// What a text holds.
+/// The content of a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FoundSections {
     /// The sections in their order.
     pub sections: Vec<FoundSection>,
-    /// How many lines belong to none of them; blank ones and commands aside.
+    /// How many lines belong to none of them, except blank ones and commands.
     pub ignored: usize,
     /// The first of these: its number, from 1, and its text.
     pub first_ignored: Option<(usize, String)>,
     /// How many runs were left out because a line above says that they only warm the server up.
     pub warm_ups: usize,
-    /// True if the text has more sections than are read, 20,000. What is behind these is left out.
+    /// True if the text has more sections than are read, 20,000. What is after these is left out.
     pub are_too_many: bool,
 }
 
@@ -50,15 +50,15 @@ impl FoundSections {
     }
 }
 
-/// What a tool's reader makes of a section.
+/// The parsed content of a section.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ParsedSummary {
     pub(crate) concurrency: Option<u32>,
     pub(crate) url: Option<String>,
     pub(crate) figures: Figures,
 }
 
-impl Told {
+impl ParsedSummary {
     /// Fills in what the output lacks from the command that was echoed before it.
     pub(super) fn completed(mut self, command: Option<&Command>, closed_loop: bool) -> Self {
         let Some(command) = command else { return self };

@@ -1,14 +1,14 @@
-//! The lines of a text, one by one: a text may have more of them than there is room for.
+//! The lines of a text, one by one, without a list of them: a text may have too many for that.
 
 /// A line of a text, and those around it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TextLine<'a> {
     text: &'a str,
     /// The byte at which the line begins.
     at: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TextLine<'a> {
     /// The first line.
     pub(crate) fn first(text: &'a str) -> Self {
         Self { text, at: 0 }
@@ -21,7 +21,7 @@ impl<'a> Line<'a> {
         rest.get(..end).unwrap_or(rest)
     }
 
-    /// The line without spaces around it; nothing behind the last one.
+    /// The line without spaces around it; nothing after the last one.
     pub(crate) fn trimmed(self) -> &'a str {
         self.whole().trim()
     }
@@ -36,7 +36,7 @@ impl<'a> Line<'a> {
         self.at
     }
 
-    /// True behind the last line.
+    /// True after the last line.
     pub(crate) fn is_behind(self) -> bool {
         self.at >= self.text.len()
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_text() {
-        let first = Line::first(" a \n\nb\r\n c");
+        let first = TextLine::first(" a \n\nb\r\n c");
         assert_eq!((first.whole(), first.trimmed(), first.above()), (" a \n", "a", None));
         let below: Vec<_> = first.below().map(|line| (line.trimmed(), line.above())).collect();
         assert_eq!(below, [("", Some("a")), ("b", Some("")), ("c", Some("b"))]);

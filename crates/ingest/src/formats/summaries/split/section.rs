@@ -12,8 +12,8 @@ pub(crate) struct Section<'a> {
     used: Cell<usize>,
 }
 
-/// The most values that are kept of lines that are alike. No tool prints more.
-const MOST_ALIKE: usize = 10_000;
+/// The most values that are kept of lines of the same form. No tool prints more.
+const MOST_VALUES: usize = 10_000;
 
 impl<'a> Section<'a> {
     /// The first of these lines begins the section, and so is understood.
@@ -51,7 +51,7 @@ impl<'a> Section<'a> {
         self.all(|line| {
             let value = read(line);
             let is_read = value.is_some();
-            found.extend(value.filter(|_| found.len() < MOST_ALIKE));
+            found.extend(value.filter(|_| found.len() < MOST_VALUES));
             is_read
         });
         found
@@ -67,19 +67,19 @@ impl<'a> Section<'a> {
         Some(value)
     }
 
-    /// What stands behind the name that a line begins with.
+    /// The text after the name that a line begins with.
     pub(crate) fn after(&self, name: &str) -> Option<&'a str> {
         self.find(|line| line.strip_prefix(name)).map(str::trim)
     }
 
-    /// The whole number behind a name; `None` if there is no such line.
+    /// The whole number after a name; `None` if there is no such line.
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(text) = self.after(name) else { return Ok(None) };
         let word = text.split_whitespace().next().unwrap_or_default();
         units::count(word).map(Some).ok_or_else(|| format!("\"{name} {word}\" is not a count"))
     }
 
-    /// The number behind a name; `None` if there is no such line.
+    /// The number after a name; `None` if there is no such line.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(text) = self.after(name) else { return Ok(None) };
         let word = text.split_whitespace().next().unwrap_or_default();
@@ -95,7 +95,7 @@ impl<'a> Section<'a> {
         Some((lines, text))
     }
 
-    /// Tells that the lines before this one were understood.
+    /// Marks the lines before this one as understood.
     pub(crate) fn use_to(&self, line: usize) {
         self.used.set(self.used.get().max(line));
     }

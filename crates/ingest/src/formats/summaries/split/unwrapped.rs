@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use crate::formats::steps;
 
-/// The fewest lines of which it is plain that something stands before each.
+/// The fewest lines by which a prefix of each is recognised.
 const LEAST: usize = 3;
 
-/// What stands before each line.
+/// The prefix of each line.
 #[derive(Clone, Copy)]
-enum Prefix {
+enum LinePrefix {
     /// A time as in RFC 3339, and a blank.
     Time,
     /// The name of a container, blanks, a bar and a blank: `wrk_1  | `.
@@ -29,7 +29,7 @@ pub(crate) fn unwrapped(bytes: &[u8]) -> Cow<'_, str> {
         _ => String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)),
     };
     let text = if text.contains('\u{1b}') { Cow::Owned(without_colours(&text)) } else { text };
-    // Line ends of old.
+    // Line ends of old systems.
     let is_of_returns = text.contains('\r') && !text.contains('\n');
     let text = if is_of_returns { Cow::Owned(text.replace('\r', "\n")) } else { text };
     match prefix_of(&text) {
@@ -68,11 +68,11 @@ fn without_colours(text: &str) -> String {
     plain
 }
 
-/// What stands before nearly all lines that are not blank.
-fn prefix_of(text: &str) -> Option<Prefix> {
+/// The prefix of nearly all lines that are not blank.
+fn prefix_of(text: &str) -> Option<LinePrefix> {
     let filled = || text.lines().filter(|line| !line.trim().is_empty());
-    let first = |prefix: &Prefix| filled().take(LEAST).any(|line| prefix.cut(line).is_some());
-    let prefix = [Prefix::Time, Prefix::Container, Prefix::Quote].into_iter().find(first)?;
+    let first = |prefix: &LinePrefix| filled().take(LEAST).any(|line| prefix.cut(line).is_some());
+    let prefix = [LinePrefix::Time, LinePrefix::Container, LinePrefix::Quote].into_iter().find(first)?;
     let (mut with, mut all) = (0usize, 0usize);
     for line in filled() {
         all += 1;
@@ -81,8 +81,8 @@ fn prefix_of(text: &str) -> Option<Prefix> {
     (all >= LEAST && 10 * with >= 9 * all).then_some(prefix)
 }
 
-impl Prefix {
-    /// Returns a line without this; `None` if it does not stand there.
+impl LinePrefix {
+    /// Returns a line without this prefix; `None` if it has none.
     fn cut(self, line: &str) -> Option<&str> {
         match self {
             Self::Time => {

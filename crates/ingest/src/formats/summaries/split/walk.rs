@@ -8,33 +8,33 @@ use super::super::json::value::Pruned;
 use super::super::point::Figures;
 use super::super::tool::{JsonTool, TextTool};
 use super::command::Command;
-use super::found::{FoundSection, FoundSections, MOST_SECTIONS, Told};
-use super::lines::Line;
+use super::found::{FoundSection, FoundSections, MOST_SECTIONS, ParsedSummary};
+use super::lines::TextLine;
 use super::section::Section;
 use crate::formats::steps;
 
 /// How far into damaged JSON its first names are looked for, in bytes.
 const NEAR: usize = 1 << 14;
 
-/// The most damaged JSON values of a text of which that is done; of others, names are looked for before the damage alone.
+/// The most damaged JSON values of a text of which that is done; of others, names are searched for before the damage only.
 const MOST_DAMAGED: usize = 1000;
 
-/// How many times the bytes of a text may be read as JSON, and how many bytes in any case: each line may begin a value, which
-/// others are in.
+/// How many times the bytes of a text may be read as JSON, and how many bytes in any case: each line may begin a value that
+/// contains others.
 const MOST_READINGS: usize = 8;
 const LEAST_READ: usize = 1 << 20;
 
-/// What TechEmpower's toolset prints above the commands of runs that it does not measure.
+/// The lines that TechEmpower's toolset prints above the commands of runs that it does not measure.
 const WARM_UPS: [&str; 2] = ["Running Primer ", "Running Warmup "];
 
 /// The tools that are known.
-pub(crate) struct Tools {
+pub(crate) struct KnownTools {
     pub(crate) text: &'static [&'static dyn TextTool],
     pub(crate) json: &'static [&'static dyn JsonTool],
 }
 
 /// A command that no output has followed so far.
-struct Waiting {
+struct PendingCommand {
     command: Command,
     line: usize,
     /// True if it is of a run that only warms the server up.
@@ -44,10 +44,10 @@ struct Waiting {
 }
 
 /// The state of a walk.
-pub(crate) struct Walk<'a> {
-    tools: &'a Tools,
+pub(crate) struct SectionWalk<'a> {
+    tools: &'a KnownTools,
     found: FoundSections,
-    waiting: Option<Waiting>,
+    pending: Option<PendingCommand>,
     /// True if a line said that the next run only warms the server up.
     warms_up: bool,
     /// The number of bytes that may still be read as JSON, and of damaged values in which names are looked for.
@@ -56,7 +56,7 @@ pub(crate) struct Walk<'a> {
 }
 
 /// What begins on a line.
-enum Begins {
+enum SectionStart {
     Text(&'static dyn TextTool),
     /// A JSON value of so many lines.
     Json(&'static dyn JsonTool, Value, usize),
@@ -65,14 +65,14 @@ enum Begins {
     Nothing,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SectionWalk<'a> {
     /// Finds the sections of a text.
-    pub(crate) fn over(tools: &'a Tools, text: &'a str) -> FoundSections {
+    pub(crate) fn over(tools: &'a KnownTools, text: &'a str) -> FoundSections {
         let json_left = Cell::new(text.len().saturating_mul(MOST_READINGS).max(LEAST_READ));
         let damaged_left = Cell::new(MOST_DAMAGED);
-        let (found, waiting) = (FoundSections::default(), None);
-        let mut walk = Walk { tools, found, waiting, warms_up: false, json_left, damaged_left };
-        let (mut line, mut at) = (Line::first(text), 0);
+        let (found, pending) = (FoundSections::default(), None);
+        let mut walk = SectionWalk { tools, found, pending, warms_up: false, json_left, damaged_left };
+        let (mut line, mut at) = (TextLine::first(text), 0);
         while !line.is_behind() && walk.found.sections.len() <= MOST_SECTIONS {
             let mut lines = walk.step(line, at).max(1);
             while lines > 0 && !line.is_behind() {
@@ -86,37 +86,37 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads what begins on a line, before which there are `at` others; returns how many lines it has.
-    fn step(&mut self, line: Line<'_>, at: usize) -> usize {
+    fn step(&mut self, line: TextLine<'_>, at: usize) -> usize {
         steps::count(line.whole().len());
         match self.begins(line) {
-            Begins::Text(tool) => self.text(tool, line, at),
-            Begins::Json(tool, value, lines) => {
-                let told = tool.read(&value).unwrap_or_else(aborted);
-                self.take(tool.name(), at, told, tool.is_closed_loop(), 0.0);
+            SectionStart::Text(tool) => self.text(tool, line, at),
+            SectionStart::Json(tool, value, lines) => {
+                let summary = tool.read(&value).unwrap_or_else(aborted);
+                self.add_section(tool.name(), at, summary, tool.is_closed_loop(), 0.0);
                 lines
             }
-            Begins::BadJson(tool, reason) => {
-                self.take(tool.name(), at, aborted(reason), false, 0.0);
+            SectionStart::BadJson(tool, reason) => {
+                self.add_section(tool.name(), at, aborted(reason), false, 0.0);
                 usize::MAX
             }
-            Begins::Nothing => {
+            SectionStart::Nothing => {
                 self.between(line, at);
                 1
             }
         }
     }
 
-    fn begins(&self, line: Line<'_>) -> Begins {
+    fn begins(&self, line: TextLine<'_>) -> SectionStart {
         if let Some(tool) = self.tools.text.iter().find(|tool| tool.begins(line)) {
-            return Begins::Text(*tool);
+            return SectionStart::Text(*tool);
         }
-        if may_begin_json(line.whole().trim_start()) { self.json(line.rest()) } else { Begins::Nothing }
+        if may_begin_json(line.whole().trim_start()) { self.json(line.rest()) } else { SectionStart::Nothing }
     }
 
     /// Reads the JSON at the beginning of a text.
-    fn json(&self, text: &str) -> Begins {
+    fn json(&self, text: &str) -> SectionStart {
         if self.json_left.get() == 0 {
-            return Begins::Nothing;
+            return SectionStart::Nothing;
         }
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Pruned>();
         let value = values.next();
@@ -130,74 +130,81 @@ impl<'a> Walk<'a> {
             Some(Ok(Pruned(value))) => {
                 let lines = text.get(..read).unwrap_or_default().matches('\n').count() + 1;
                 let tool = self.tools.json.iter().find(|tool| has_all(&value, tool.keys()));
-                tool.map_or(Begins::Nothing, |tool| Begins::Json(*tool, value, lines))
+                tool.map_or(SectionStart::Nothing, |tool| SectionStart::Json(*tool, value, lines))
             }
             Some(Err(problem)) => self.bad_json(text, read, &problem),
-            None => Begins::Nothing,
+            None => SectionStart::Nothing,
         }
     }
 
-    /// Tells whose JSON it is that can't be read behind so many bytes.
-    fn bad_json(&self, text: &str, read: usize, problem: &serde_json::Error) -> Begins {
+    /// Finds the tool of JSON that can't be read after `read` bytes.
+    fn bad_json(&self, text: &str, read: usize, problem: &serde_json::Error) -> SectionStart {
         let damaged_left = self.damaged_left.get();
         self.damaged_left.set(damaged_left.saturating_sub(1));
         let near = if damaged_left > 0 { NEAR } else { read.min(NEAR) };
         let near = text.get(..text.floor_char_boundary(near)).unwrap_or_default();
         steps::count(near.len().min(read));
         let tool = self.tools.json.iter().find(|tool| names_first(near, tool.keys()));
-        // What is no damage is what is refused here.
+        // Errors of data are those of our own limits, not damage.
         let reason = match problem.is_data() {
             true => format!("its JSON can't be read: {problem}"),
             false => format!("its JSON ends early or is damaged: {problem}"),
         };
-        tool.map_or(Begins::Nothing, |tool| Begins::BadJson(*tool, reason))
+        tool.map_or(SectionStart::Nothing, |tool| SectionStart::BadJson(*tool, reason))
     }
 
     /// Reads a section of lines, which ends where the next one or a command begins.
-    fn text(&mut self, tool: &'static dyn TextTool, line: Line<'_>, at: usize) -> usize {
-        let is_next = |next: &Line<'_>| {
+    fn text(&mut self, tool: &'static dyn TextTool, line: TextLine<'_>, at: usize) -> usize {
+        let is_next = |next: &TextLine<'_>| {
             steps::count(next.whole().len());
             let begins = self.tools.text.iter().any(|tool| tool.begins(*next));
             begins || Command::read(next.whole()).is_some() || self.is_known_json(*next)
         };
         let end = line.below().find(is_next).map_or(usize::MAX, |next| next.at() - line.at());
         let section = Section::new(line.rest().get(..end).unwrap_or(line.rest()));
-        let told = tool.read(&section).unwrap_or_else(aborted);
-        self.take(tool.name(), at, told, tool.is_closed_loop(), tool.rounding_ms());
+        let summary = tool.read(&section).unwrap_or_else(aborted);
+        self.add_section(tool.name(), at, summary, tool.is_closed_loop(), tool.rounding_ms());
         section.used()
     }
 
-    fn is_known_json(&self, line: Line<'_>) -> bool {
-        may_begin_json(line.whole()) && !matches!(self.json(line.rest()), Begins::Nothing)
+    fn is_known_json(&self, line: TextLine<'_>) -> bool {
+        may_begin_json(line.whole()) && !matches!(self.json(line.rest()), SectionStart::Nothing)
     }
 
-    fn take(&mut self, tool: &'static str, at: usize, told: Told, closed_loop: bool, rounding_ms: f64) {
-        let before = self.waiting.take_if(|waiting| waiting.command.tool == tool);
+    fn add_section(
+        &mut self,
+        tool: &'static str,
+        at: usize,
+        summary: ParsedSummary,
+        closed_loop: bool,
+        rounding_ms: f64,
+    ) {
+        let before = self.pending.take_if(|pending| pending.command.tool == tool);
         self.give_up();
         let announced = std::mem::take(&mut self.warms_up);
-        if before.as_ref().map_or(announced, |waiting| waiting.warms_up) {
+        if before.as_ref().map_or(announced, |pending| pending.warms_up) {
             self.found.warm_ups += 1;
             return;
         }
-        let told = told.completed(before.as_ref().map(|waiting| &waiting.command), closed_loop);
+        let summary = summary.completed(before.as_ref().map(|pending| &pending.command), closed_loop);
         let invents = if tool == "wrk" { ": wrk invents latencies to correct for late requests" } else { "" };
         self.found.sections.push(FoundSection {
             tool,
             printed: true,
             line: at + 1,
-            concurrency: told.concurrency,
-            url: told.url,
-            figures: told.figures.with_notes(invents, rounding_ms),
+            concurrency: summary.concurrency,
+            url: summary.url,
+            figures: summary.figures.with_notes(invents, rounding_ms),
         });
     }
 
     /// A line that belongs to no section: a command, or text to ignore.
-    fn between(&mut self, line: Line<'_>, at: usize) {
+    fn between(&mut self, line: TextLine<'_>, at: usize) {
         let line = line.whole();
         if let Some(command) = Command::read(line) {
             self.give_up();
             let warms_up = std::mem::take(&mut self.warms_up);
-            self.waiting = Some(Waiting { command, line: at, warms_up, last: None });
+            self.pending = Some(PendingCommand { command, line: at, warms_up, last: None });
             return;
         }
         if WARM_UPS.iter().any(|name| line.trim_start().starts_with(name)) {
@@ -206,8 +213,8 @@ impl<'a> Walk<'a> {
             return;
         }
         if !line.trim().is_empty() {
-            if let Some(waiting) = &mut self.waiting {
-                waiting.last = Some(line.trim().chars().take(200).collect());
+            if let Some(pending) = &mut self.pending {
+                pending.last = Some(line.trim().chars().take(200).collect());
             }
             self.found.ignore(at, line);
         }
@@ -215,7 +222,7 @@ impl<'a> Walk<'a> {
 
     /// A command that no output followed is a run that failed.
     fn give_up(&mut self) {
-        let Some(Waiting { command, line, warms_up, last }) = self.waiting.take() else { return };
+        let Some(PendingCommand { command, line, warms_up, last }) = self.pending.take() else { return };
         if warms_up {
             self.found.warm_ups += 1;
             return;
@@ -232,8 +239,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn aborted(reason: String) -> Told {
-    Told { figures: Figures::aborted(reason), ..Told::default() }
+fn aborted(reason: String) -> ParsedSummary {
+    ParsedSummary { figures: Figures::aborted(reason), ..ParsedSummary::default() }
 }
 
 /// Returns true if an object or a list of objects may begin on this line. Lines of logs begin with brackets too.

@@ -1,8 +1,8 @@
 //! ApacheBench: counts that include failures, one failure under several names.
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -16,7 +16,7 @@ impl TextTool for Ab {
         "ab"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         let line = line.trimmed();
         line.starts_with(BANNER) || (line.starts_with('<') && line.contains(BANNER))
     }
@@ -26,16 +26,20 @@ impl TextTool for Ab {
         0.5
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         if section.first().contains("<i>") || section.first().trim_start().starts_with('<') {
             section.use_to(usize::MAX);
             return Err("tables in HTML, which lack the percentiles: run ab without -w".to_owned());
         }
         let concurrency = section.after("Concurrency Level:").and_then(|text| text.parse().ok());
-        // A run that ended early has no rate, which is printed behind the counts.
+        // A run that ended early has no rate, which is printed after the counts.
         let ended = || section.after("Requests per second:").is_none().then(|| gave_up(section)).flatten();
         let figures = figures(section).unwrap_or_else(|reason| Figures::aborted(ended().unwrap_or(reason)));
-        Ok(Told { concurrency, url: url(section), figures: Figures { in_flight: concurrency, ..figures } })
+        Ok(ParsedSummary {
+            concurrency,
+            url: url(section),
+            figures: Figures { in_flight: concurrency, ..figures },
+        })
     }
 }
 
@@ -46,7 +50,7 @@ fn url(section: &Section<'_>) -> Option<String> {
     Some(format!("http://{host}:{port}{path}"))
 }
 
-/// Why ab ended early. It prints the reason to standard error, which may stand in the same file.
+/// Why ab ended early. It prints the reason to standard error, which may be in the same file.
 fn gave_up(section: &Section<'_>) -> Option<String> {
     let done = section.find(|line| {
         let (_, rest) = line.split_once("Total of ")?;
@@ -102,7 +106,7 @@ fn figures(section: &Section<'_>) -> Result<Figures, String> {
 
 /// What ab counts as failed, by its names.
 #[derive(Default)]
-struct Kinds {
+struct FailureKinds {
     connect: u64,
     receive: u64,
     length: u64,
@@ -111,7 +115,7 @@ struct Kinds {
     non_2xx: u64,
 }
 
-impl Kinds {
+impl FailureKinds {
     fn named(&self) -> Vec<(String, u64)> {
         let all = [
             ("connect", self.connect),
@@ -125,12 +129,12 @@ impl Kinds {
     }
 }
 
-fn kinds(section: &Section<'_>) -> Result<Kinds, String> {
+fn kinds(section: &Section<'_>) -> Result<FailureKinds, String> {
     let failed = section.count("Failed requests:")?.unwrap_or_default();
-    let mut kinds = Kinds {
+    let mut kinds = FailureKinds {
         write: section.count("Write errors:")?.unwrap_or_default(),
         non_2xx: section.count("Non-2xx responses:")?.unwrap_or_default(),
-        ..Kinds::default()
+        ..FailureKinds::default()
     };
     if failed == 0 {
         return Ok(kinds);
@@ -150,7 +154,7 @@ fn kinds(section: &Section<'_>) -> Result<Kinds, String> {
 
 /// ab counts one reset connection as received wrongly, of another length, and an exception: the greatest of these counts
 /// is that of the resets. Where they are not equal, they may be of different requests.
-fn failures(kinds: &Kinds) -> Bounds {
+fn failures(kinds: &FailureKinds) -> Bounds {
     let parts = [kinds.connect, kinds.receive, kinds.exceptions];
     let greatest = parts.into_iter().max().unwrap_or_default();
     let others = parts.into_iter().filter(|count| *count != greatest).fold(0, u64::saturating_add);

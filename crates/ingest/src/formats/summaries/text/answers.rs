@@ -1,4 +1,4 @@
-//! Answers by status and errors by message, as oha and hey tell them.
+//! Answers by status and errors by message, as oha and hey print them.
 
 use super::super::json::value::{is_success, named, sum};
 use super::super::point::{Bounds, Figures};
@@ -10,7 +10,7 @@ const AT_THE_END: &str = "aborted due to deadline";
 
 /// How the requests of a run ended.
 #[derive(Default)]
-pub(crate) struct Answers {
+pub(crate) struct AnswerCounts {
     successes: u64,
     statuses: u64,
     timeouts: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Answers {
     at_the_end: u64,
 }
 
-impl Answers {
+impl AnswerCounts {
     /// Reads the lines `[200] 1800 responses` and `[6] message` of a section.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Answers {
         *sum = sum.saturating_add(count);
     }
 
-    /// Adds the counts to the figures of a tool that takes its latencies over all answers.
+    /// Adds the counts to the figures of a tool whose latencies are of all answers.
     pub(crate) fn count_into(&self, figures: &mut Figures) {
         let failures = sum([self.statuses, self.timeouts, self.errors]);
         figures.requests = Some(self.successes.saturating_add(failures));
@@ -98,7 +98,7 @@ impl Answers {
     }
 }
 
-/// What is to be known about requests that had no answer when the time was up.
+/// The note on requests that had no answer when the time was up.
 pub(crate) fn on_their_way(count: u64) -> String {
     format!("{count} requests were on their way at the end, and are left out")
 }

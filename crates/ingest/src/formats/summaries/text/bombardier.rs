@@ -3,8 +3,8 @@
 use super::super::json::bombardier::RETRIES;
 use super::super::json::value::named;
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -23,16 +23,16 @@ impl TextTool for Bombardier {
         "bombardier"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         let is_banner = |line: &str| {
             line.starts_with("Bombarding ") && CONNECTIONS.iter().any(|word| line.ends_with(word))
         };
         // Before JSON the same lines are progress.
-        let mut own = line.below().map(Line::trimmed).take_while(|line| !is_banner(line));
+        let mut own = line.below().map(TextLine::trimmed).take_while(|line| !is_banner(line));
         is_banner(line.trimmed()) && !own.any(|line| line.starts_with("{\"spec\""))
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let words: Vec<&str> = section.first().split_whitespace().take(MOST_WORDS).collect();
         let before = |word: &str| {
             words.iter().position(|found| *found == word).and_then(|at| words.get(at.checked_sub(1)?))
@@ -41,7 +41,11 @@ impl TextTool for Bombardier {
         let url = words.get(1).map(|url| (*url).to_owned());
         let seconds = before("using").and_then(|text| units::time_ms(text)).map(|ms| ms / 1e3);
         let figures = figures(section, seconds).unwrap_or_else(Figures::aborted);
-        Ok(Told { concurrency: connections, url, figures: Figures { in_flight: connections, ..figures } })
+        Ok(ParsedSummary {
+            concurrency: connections,
+            url,
+            figures: Figures { in_flight: connections, ..figures },
+        })
     }
 }
 

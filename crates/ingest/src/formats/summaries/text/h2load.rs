@@ -2,8 +2,8 @@
 
 use super::super::json::value::named;
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -11,7 +11,7 @@ use super::answers::on_their_way;
 
 pub(crate) struct H2load;
 
-/// What it prints of each thread of a run by time.
+/// The line of each thread of a run by time.
 const TIMED: &str = "Timing-based test";
 
 impl TextTool for H2load {
@@ -19,21 +19,21 @@ impl TextTool for H2load {
         "h2load"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         line.trimmed() == "starting benchmark..."
             && CLIENTS.iter().any(|words| line.next().trimmed().contains(words))
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let clients: u64 = section.each(clients_of_thread).iter().sum();
         let concurrency = u32::try_from(clients).ok().filter(|clients| *clients > 0);
         let figures = figures(section).unwrap_or_else(Figures::aborted);
         // How many streams each client has is in the command only.
-        Ok(Told { concurrency, url: None, figures })
+        Ok(ParsedSummary { concurrency, url: None, figures })
     }
 }
 
-/// What stands behind the number of a thread's clients: since 1.0, and before.
+/// The text after the number of a thread's clients: since 1.0, and before.
 const CLIENTS: [&str; 2] = [" total client(s)", " concurrent clients"];
 
 /// Reads `spawning thread #0: 16 total client(s). 3000 total requests`.

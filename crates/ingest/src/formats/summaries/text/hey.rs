@@ -1,12 +1,12 @@
 //! hey: a summary of what its client saw, which sent resets again in silence.
 
 use super::super::point::{Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::answers::Answers;
+use super::answers::AnswerCounts;
 
 pub(crate) struct Hey;
 
@@ -15,7 +15,7 @@ impl TextTool for Hey {
         "hey"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         let total = line.next().trimmed();
         line.trimmed() == "Summary:" && total.starts_with("Total:") && total.ends_with(" secs")
     }
@@ -25,7 +25,7 @@ impl TextTool for Hey {
         0.05
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let ms = |name: &str| section.after(name).and_then(units::time_ms);
         let total = section.after("Total:").and_then(|text| units::number(text.strip_suffix(" secs")?));
         let duration = needed(total, "Total:")?;
@@ -39,7 +39,7 @@ impl TextTool for Hey {
         section.each(|line| {
             (line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" [")).then_some(())
         });
-        let answers = Answers::of_lines(section)?;
+        let answers = AnswerCounts::of_lines(section)?;
         // What a few requests are too few for, it prints as 0 % in 0 s.
         let percentiles =
             section.each(percentile).into_iter().filter(|(percent, _)| *percent > 0.0).collect();
@@ -51,7 +51,7 @@ impl TextTool for Hey {
         };
         answers.count_into(&mut figures);
         figures.notes.push("hey's client sends again what was reset, and does not count it".to_owned());
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 }
 

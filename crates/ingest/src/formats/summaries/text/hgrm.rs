@@ -1,8 +1,8 @@
 //! `.hgrm`: the percentiles of an HdrHistogram, without anything else of the run.
 
 use super::super::point::{Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -20,7 +20,7 @@ impl TextTool for Hgrm {
         "hgrm"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         let mut words = words(line.trimmed());
         // vegeta names the unit.
         let is_value = matches!(words.next(), Some("Value" | "Value(ms)"));
@@ -28,7 +28,7 @@ impl TextTool for Hgrm {
         is_table && line.above() != Some(OF_WRK2)
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let mut last = None;
         let mut found = PERCENTS.map(|percent| (percent, None));
         section.all(|line| {
@@ -39,8 +39,8 @@ impl TextTool for Hgrm {
             true
         });
         let (greatest, total) = needed(last, "1.000000000000")?;
-        let told = |(percent, value): (f64, Option<f64>)| Some((percent, value?));
-        let percentiles = found.into_iter().filter_map(told).collect();
+        let reached_value = |(percent, value): (f64, Option<f64>)| Some((percent, value?));
+        let percentiles = found.into_iter().filter_map(reached_value).collect();
         let mean = section
             .after("#[Mean")
             .and_then(|text| units::number(text.trim_start_matches([' ', '=']).split(',').next()?));
@@ -52,7 +52,7 @@ impl TextTool for Hgrm {
         };
         figures.notes.push("a percentile is the next row at or above it; values are taken as ms".to_owned());
         figures.notes.push("the file has no duration and no failures".to_owned());
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -60,13 +60,13 @@ impl TextTool for Hgrm {
     }
 }
 
-/// Reads `5.715     0.500000         1242         2.00`.
 /// The words of a line, between blanks or, as in C's CSV, between commas and in quotes.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let bare = line.split(|letter: char| letter.is_whitespace() || letter == ',');
     bare.map(|word| word.trim_matches('"')).filter(|word| !word.is_empty())
 }
 
+/// Reads `5.715     0.500000         1242         2.00`.
 fn row(line: &str) -> Option<(f64, f64, u64)> {
     let mut words = words(line);
     let (value, share) = (units::number(words.next()?)?, units::number(words.next()?)?);
@@ -83,6 +83,6 @@ mod tests {
         let latencies = &found.sections[0].figures.latencies;
         assert_eq!((latencies.percentile(50.0), latencies.percentile(99.0)), (Some(5.715), Some(26.847)));
         assert_eq!((latencies.mean_ms, found.sections[0].figures.requests), (Some(6.854), Some(2481)));
-        assert_eq!(found.sections[0].figures.successes, None, "failures are not told");
+        assert_eq!(found.sections[0].figures.successes, None, "failures are not reported");
     }
 }

@@ -1,12 +1,12 @@
 //! oha's text.
 
 use super::super::point::{Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
-use super::answers::Answers;
+use super::answers::AnswerCounts;
 
 pub(crate) struct Oha;
 
@@ -15,16 +15,16 @@ impl TextTool for Oha {
         "oha"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         line.trimmed() == "Summary:" && line.next().trimmed().starts_with("Success rate:")
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let total = needed(section.after("Total:").and_then(units::time_ms), "Total:")?;
         let rate = needed(section.number("Requests/sec:")?, "Requests/sec:")?;
         let ms = |name: &str| section.after(name).and_then(units::time_ms);
         let latencies = Latencies::printed(ms("Average:"), ms("Slowest:"), section.each(percentile));
-        let answers = Answers::of_lines(section)?;
+        let answers = AnswerCounts::of_lines(section)?;
         let mut figures = Figures {
             duration: Some(total / 1e3).filter(|seconds| *seconds > 0.0),
             answers_per_second: Some(rate),
@@ -33,7 +33,7 @@ impl TextTool for Oha {
             ..Figures::default()
         };
         answers.count_into(&mut figures);
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 }
 

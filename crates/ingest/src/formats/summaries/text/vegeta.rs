@@ -1,8 +1,8 @@
 //! `vegeta report` as text.
 
 use super::super::point::{Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -15,13 +15,13 @@ impl TextTool for Vegeta {
         "vegeta"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         // Before version 12.6 the row has no throughput.
         let names = line.trimmed().strip_prefix("Requests").map(str::trim_start);
         names.is_some_and(|names| names.starts_with("[total, rate"))
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let row = |name: &str| {
             section.find(|line| line.strip_prefix(name)?.trim().strip_prefix('[')?.split_once(']'))
         };
@@ -63,7 +63,7 @@ impl TextTool for Vegeta {
         {
             figures.duration = Some(successes as f64 / throughput).filter(|seconds| *seconds > 0.0);
         }
-        Ok(Told { figures, ..Told::default() })
+        Ok(ParsedSummary { figures, ..ParsedSummary::default() })
     }
 
     fn is_closed_loop(&self) -> bool {

@@ -2,8 +2,8 @@
 
 use super::super::json::value::{Json, Pruned};
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -15,12 +15,12 @@ impl TextTool for Weighttp {
         "weighttp"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         let line = line.trimmed();
         line.starts_with("weighttp ") && line.contains("webserver benchmarking tool")
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
         let threads = section.each(connections_of_thread);
         let all: u64 = threads.iter().sum();
         let concurrency = u32::try_from(all).ok().filter(|all| *all > 0);
@@ -30,7 +30,7 @@ impl TextTool for Weighttp {
             None => of_lines(section),
         };
         let figures = figures.unwrap_or_else(Figures::aborted);
-        Ok(Told { concurrency, url: None, figures: Figures { in_flight: concurrency, ..figures } })
+        Ok(ParsedSummary { concurrency, url: None, figures: Figures { in_flight: concurrency, ..figures } })
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn lines_of_earlier_versions_are_read() {
-        // Written anew in the form of 0.3.
+        // Rewritten in the form of 0.3.
         let text = "weighttp -n 5000000 -c 128 -t 8 -k http://10.0.0.9:8080/json\n\
                     weighttp 0.3 - a lightweight and simple webserver benchmarking tool\n\nstarting benchmark...\n\
                     spawning thread #1: 64 concurrent requests, 2500000 total requests\n\
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!((figures.duration, figures.answers_per_second), (Some(31.470_472), Some(158_879.0)));
         assert_eq!((figures.requests, figures.successes), (Some(5_000_000), Some(5_000_000)));
         assert_eq!(figures.bytes_per_second, Some(46_081.0 * 1024.0));
-        assert_eq!(figures.latencies.source, None, "0.3 tells no latencies");
+        assert_eq!(figures.latencies.source, None, "0.3 has no latencies");
     }
 
     #[test]

@@ -9,21 +9,21 @@
 //! ```
 //!
 //! A list is its length and its items. A text is its length in bytes (i32) and, unless it is empty, the bytes and the way
-//! in which they are written: 0 for Latin-1, 1 for UTF-16. Names and messages are written once, behind a new number above 0;
-//! later they are that number, negative.
+//! in which they are written: 0 for Latin-1, 1 for UTF-16. Names and messages are written once, after a new number above 0;
+//! later references are that number, negated.
 
 use std::io::Write;
 
 use hashbrown::HashMap;
 use sha2::{Digest, Sha256};
 
-use super::text::{COLUMNS, GROUP_FAILED, Users};
+use super::text::{ActiveUsers, COLUMNS, GROUP_FAILED};
 use crate::error::ErrorKind;
 use crate::formats::steps;
-use crate::formats::tools::convert::{Convert, Follows};
-use crate::formats::tools::format::{Clock, Format};
-use crate::formats::tools::rows::{MS, Row, Rows};
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::convert::{Convert, NextBytes};
+use crate::formats::tools::format::{Format, TimeBase};
+use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rows::{ConvertedRows, MS, RequestRow};
 use crate::run::fault::Fault;
 use crate::sample::long_text::{LABEL_BYTES, shortened};
 use crate::sample::resolution::Resolution;
@@ -33,7 +33,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
     tool: Some("gatling"),
     finest: Resolution::MILLISECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: COLUMNS,
     recognises: is_run,
     note: |_| None,
@@ -41,10 +41,10 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     converter: || Box::new(Gatling::default()),
 };
 
-/// The most bytes that all names and messages of a log may take: more is no log.
+/// The most bytes of all names and messages of a log: more is no log.
 const MOST_TEXT: usize = 64 << 20;
 
-/// The bytes that a name takes beside its own.
+/// The overhead of a name, in bytes.
 const NAME: usize = 64;
 
 /// The most bytes that a record may have.
@@ -69,19 +69,19 @@ struct Gatling {
     version: Vec<u8>,
     /// The run's start, epoch ms.
     start_ms: i64,
-    names: Names,
-    users: Users,
+    names: NameTable,
+    users: ActiveUsers,
     /// The names of a request and its groups, by their numbers, and the label that they make.
     path: Vec<i32>,
     label: Vec<u8>,
-    labels: Labels,
+    labels: LabelCache,
 }
 
-/// Labels of requests outside groups or in a single one, which are looked up instead of written anew.
+/// Labels of requests outside groups or in a single one, which are looked up instead of written again.
 #[derive(Debug, Default)]
-struct Labels(Vec<((i32, i32), Vec<u8>)>);
+struct LabelCache(Vec<((i32, i32), Vec<u8>)>);
 
-impl Labels {
+impl LabelCache {
     /// The number of labels that are kept.
     const KEPT: usize = 256;
 
@@ -104,24 +104,24 @@ impl Labels {
 
 /// Names and messages by their numbers, from 1.
 #[derive(Debug, Default)]
-struct Names {
+struct NameTable {
     /// Those whose numbers follow one another, as Gatling's do.
-    listed: Vec<Name>,
-    others: HashMap<i32, Name>,
-    /// The number of bytes that they take.
+    listed: Vec<KnownName>,
+    others: HashMap<i32, KnownName>,
+    /// Their number of bytes.
     bytes: usize,
 }
 
 /// A name or a message.
 #[derive(Debug, PartialEq, Eq)]
-struct Name {
+struct KnownName {
     text: Vec<u8>,
     /// The beginning of a hash of the text.
     hash: [u8; 16],
 }
 
-impl Name {
-    /// A long text is shortened here, since records that have a few bytes each name it again and again.
+impl KnownName {
+    /// A long text is shortened here, since records of a few bytes each refer to it again and again.
     fn new(text: Vec<u8>) -> Self {
         let digest = Sha256::digest(&text);
         let hash = digest.first_chunk().copied().unwrap_or_default();
@@ -129,9 +129,9 @@ impl Name {
     }
 }
 
-impl Names {
+impl NameTable {
     #[inline]
-    fn get(&self, number: i32) -> Option<&Name> {
+    fn get(&self, number: i32) -> Option<&KnownName> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         self.listed.get(index).or_else(|| self.others.get(&number))
     }
@@ -143,17 +143,17 @@ impl Names {
     }
 
     /// Adds a name with its number, which is above 0.
-    fn add(&mut self, number: i32, text: Vec<u8>) -> Result<(), Unread> {
-        let name = Name::new(text);
+    fn add(&mut self, number: i32, text: Vec<u8>) -> Result<(), ReadError> {
+        let name = KnownName::new(text);
         match self.get(number) {
-            // A record that goes on behind the bytes is read again, and its names are too.
+            // An incomplete record is read again with more bytes, and its names are too.
             Some(known) if *known == name => return Ok(()),
-            Some(_) => return Err(Unread::Invalid),
+            Some(_) => return Err(ReadError::Invalid),
             None => {}
         }
         self.bytes = self.bytes.saturating_add(name.text.len() + NAME);
         if self.bytes > MOST_TEXT {
-            return Err(Unread::Invalid);
+            return Err(ReadError::Invalid);
         }
         if usize::try_from(number) == Ok(self.listed.len() + 1) {
             self.listed.push(name);
@@ -194,31 +194,36 @@ impl Names {
     }
 }
 
-/// What stands between the names of groups in a label.
+/// The separator between the names of groups in a label.
 const BETWEEN: &[u8] = b" / ";
 
 /// The reason why no record could be read.
-enum Unread {
-    /// It goes on behind the bytes.
+enum ReadError {
+    /// It continues after the bytes.
     Incomplete,
-    /// It is none.
+    /// It is no record.
     Invalid,
 }
 
 impl Convert for Gatling {
-    fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
+    fn convert(
+        &mut self,
+        input: &[u8],
+        follows: NextBytes,
+        rows: &mut ConvertedRows,
+    ) -> Result<usize, Fault> {
         let mut at = 0;
         while let Some(rest) = input.get(at..).filter(|rest| !rest.is_empty() && !rows.are_enough()) {
-            let mut bytes = Bytes { bytes: rest, at: 0 };
+            let mut bytes = ByteReader { bytes: rest, at: 0 };
             match self.record(&mut bytes, rows) {
                 Ok(()) => {
                     rows.place = (rows.place.0 + 1, rows.place.1 + bytes.at as u64);
                     at += bytes.at;
                 }
-                Err(Unread::Incomplete) if follows == Follows::More && rest.len() < MOST_RECORD => break,
-                Err(Unread::Incomplete) if follows == Follows::Unwanted => return Ok(input.len()),
-                Err(Unread::Incomplete) if follows != Follows::More => {
-                    rows.reject(Wrong::Cut, None, rest);
+                Err(ReadError::Incomplete) if follows == NextBytes::More && rest.len() < MOST_RECORD => break,
+                Err(ReadError::Incomplete) if follows == NextBytes::Unwanted => return Ok(input.len()),
+                Err(ReadError::Incomplete) if follows != NextBytes::More => {
+                    rows.reject(RejectCause::Cut, None, rest);
                     return Ok(input.len());
                 }
                 Err(_) => return Err(self.fault(rows.place.1)),
@@ -242,7 +247,7 @@ impl Gatling {
     }
 
     /// Converts a record.
-    fn record(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
+    fn record(&mut self, bytes: &mut ByteReader<'_>, rows: &mut ConvertedRows) -> Result<(), ReadError> {
         match bytes.byte()? {
             0 => self.run(bytes)?,
             1 => return self.request(bytes, rows),
@@ -257,12 +262,12 @@ impl Gatling {
                 self.name(bytes)?;
                 bytes.int()?;
             }
-            _ => return Err(Unread::Invalid),
+            _ => return Err(ReadError::Invalid),
         }
         Ok(())
     }
 
-    fn run(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
+    fn run(&mut self, bytes: &mut ByteReader<'_>) -> Result<(), ReadError> {
         let version = bytes.text()?;
         bytes.text()?;
         let start_ms = bytes.long()?;
@@ -272,13 +277,13 @@ impl Gatling {
         }
         for _ in 0..bytes.length()? {
             let length = bytes.length()?;
-            bytes.take(length)?;
+            bytes.read(length)?;
         }
         (self.version, self.start_ms) = (version, start_ms);
         Ok(())
     }
 
-    fn request(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
+    fn request(&mut self, bytes: &mut ByteReader<'_>, rows: &mut ConvertedRows) -> Result<(), ReadError> {
         self.read_path(bytes)?;
         let name = self.name(bytes)?;
         let [start, end] = [i64::from(bytes.int()?), i64::from(bytes.int()?)];
@@ -294,25 +299,25 @@ impl Gatling {
                 &self.label
             }
         };
-        rows.push(&Row {
+        rows.push(&RequestRow {
             start_ms: self.start_ms.saturating_add(start),
             elapsed_ns: (end - start).saturating_mul(MS),
             label,
             success,
             failure_message: names.text(message).trim_ascii(),
             threads: self.users.active(),
-            ..Row::default()
+            ..RequestRow::default()
         });
         Ok(())
     }
 
-    fn group(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
+    fn group(&mut self, bytes: &mut ByteReader<'_>, rows: &mut ConvertedRows) -> Result<(), ReadError> {
         self.read_path(bytes)?;
         let (start, _end) = (bytes.int()?, bytes.int()?);
         let elapsed = bytes.int()?;
         let success = bytes.flag()?;
         self.names.write_label(&self.path, &mut self.label);
-        rows.push(&Row {
+        rows.push(&RequestRow {
             start_ms: self.start_ms.saturating_add(start.into()),
             elapsed_ns: i64::from(elapsed).saturating_mul(MS),
             label: &self.label,
@@ -320,13 +325,13 @@ impl Gatling {
             failure_message: if success { b"" } else { GROUP_FAILED },
             threads: self.users.active(),
             is_transaction: true,
-            ..Row::default()
+            ..RequestRow::default()
         });
         Ok(())
     }
 
     /// Reads the names of groups.
-    fn read_path(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
+    fn read_path(&mut self, bytes: &mut ByteReader<'_>) -> Result<(), ReadError> {
         self.path.clear();
         for _ in 0..bytes.length()? {
             let group = self.name(bytes)?;
@@ -337,7 +342,7 @@ impl Gatling {
 
     /// Reads a name or a message. Returns its number.
     #[inline]
-    fn name(&mut self, bytes: &mut Bytes<'_>) -> Result<i32, Unread> {
+    fn name(&mut self, bytes: &mut ByteReader<'_>) -> Result<i32, ReadError> {
         let number = bytes.int()?;
         let known = number.checked_neg().filter(|number| self.names.get(*number).is_some());
         known.map_or_else(|| self.new_name(number, bytes), Ok)
@@ -345,9 +350,9 @@ impl Gatling {
 
     /// Reads the text of a name with this number.
     #[cold]
-    fn new_name(&mut self, number: i32, bytes: &mut Bytes<'_>) -> Result<i32, Unread> {
+    fn new_name(&mut self, number: i32, bytes: &mut ByteReader<'_>) -> Result<i32, ReadError> {
         if number <= 0 {
-            return Err(Unread::Invalid);
+            return Err(ReadError::Invalid);
         }
         self.names.add(number, bytes.text()?)?;
         Ok(number)
@@ -355,66 +360,66 @@ impl Gatling {
 }
 
 /// The bytes of a record, and how many of them were read.
-struct Bytes<'a> {
+struct ByteReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Bytes<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Unread> {
-        let end = self.at.checked_add(length).ok_or(Unread::Invalid)?;
-        let taken = self.bytes.get(self.at..end).ok_or(Unread::Incomplete)?;
+impl<'a> ByteReader<'a> {
+    fn read(&mut self, length: usize) -> Result<&'a [u8], ReadError> {
+        let end = self.at.checked_add(length).ok_or(ReadError::Invalid)?;
+        let read = self.bytes.get(self.at..end).ok_or(ReadError::Incomplete)?;
         steps::count(length);
         self.at = end;
-        Ok(taken)
+        Ok(read)
     }
 
-    fn number<const N: usize>(&mut self) -> Result<[u8; N], Unread> {
-        self.take(N)?.try_into().map_err(|_| Unread::Incomplete)
+    fn number<const N: usize>(&mut self) -> Result<[u8; N], ReadError> {
+        self.read(N)?.try_into().map_err(|_| ReadError::Incomplete)
     }
 
-    fn byte(&mut self) -> Result<u8, Unread> {
+    fn byte(&mut self) -> Result<u8, ReadError> {
         self.number::<1>().map(|[byte]| byte)
     }
 
-    fn flag(&mut self) -> Result<bool, Unread> {
+    fn flag(&mut self) -> Result<bool, ReadError> {
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(Unread::Invalid),
+            _ => Err(ReadError::Invalid),
         }
     }
 
-    fn int(&mut self) -> Result<i32, Unread> {
+    fn int(&mut self) -> Result<i32, ReadError> {
         self.number().map(i32::from_be_bytes)
     }
 
-    fn long(&mut self) -> Result<i64, Unread> {
+    fn long(&mut self) -> Result<i64, ReadError> {
         self.number().map(i64::from_be_bytes)
     }
 
     /// Reads a length, in bytes or items, each of at least one byte.
-    fn length(&mut self) -> Result<usize, Unread> {
-        let length = usize::try_from(self.int()?).map_err(|_| Unread::Invalid)?;
-        if length > MOST_RECORD { Err(Unread::Invalid) } else { Ok(length) }
+    fn length(&mut self) -> Result<usize, ReadError> {
+        let length = usize::try_from(self.int()?).map_err(|_| ReadError::Invalid)?;
+        if length > MOST_RECORD { Err(ReadError::Invalid) } else { Ok(length) }
     }
 
     /// Reads a text as UTF-8.
-    fn text(&mut self) -> Result<Vec<u8>, Unread> {
+    fn text(&mut self) -> Result<Vec<u8>, ReadError> {
         let length = self.length()?;
         if length == 0 {
             return Ok(Vec::new());
         }
-        let text = self.take(length)?;
+        let text = self.read(length)?;
         match self.byte()? {
             0 => Ok(text.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes()),
             1 => Ok(utf16(text).into_bytes()),
-            _ => Err(Unread::Invalid),
+            _ => Err(ReadError::Invalid),
         }
     }
 }
 
-/// Returns a text that Java holds in UTF-16, in the order of the machine's bytes. Gatling's machines are little-endian.
+/// Decodes a text that Java keeps as UTF-16, in the byte order of the machine. Gatling's machines are little-endian.
 fn utf16(text: &[u8]) -> String {
     let units = text.chunks_exact(2).map(|unit| match unit {
         [low, high] => u16::from_le_bytes([*low, *high]),

@@ -8,15 +8,15 @@
 //! ```
 //!
 //! Before version 3.4 requests have the user's number before the groups, and before version 3.0 the scenario before that.
-//! Nothing is escaped, so a tab in a name or a message is a tab: the times are found by the verdict behind them.
+//! Nothing is escaped, so a tab in a name or a message is a tab: the times are found by the verdict after them.
 
 use crate::formats::number::parse_i64;
-use crate::formats::tools::csv::Column;
+use crate::formats::tools::csv::LogColumn;
 use crate::formats::tools::fields::Fields;
-use crate::formats::tools::format::{Clock, Format};
+use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
-use crate::formats::tools::rows::{MS, Row, Rows};
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rows::{ConvertedRows, MS, RequestRow};
 use crate::sample::resolution::Resolution;
 
 /// The text log.
@@ -24,7 +24,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
     tool: Some("gatling"),
     finest: Resolution::MILLISECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"RUN\t") || head.starts_with(b"ASSERTION\t"),
     note: |_| None,
@@ -32,18 +32,18 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     converter: || Box::new(LineByLine::new(Gatling::default())),
 };
 
-/// What Gatling tells of a request.
-pub(super) const COLUMNS: &[Column] = &[
-    Column::TimeStamp,
-    Column::Elapsed,
-    Column::Label,
-    Column::ResponseMessage,
-    Column::Success,
-    Column::FailureMessage,
-    Column::AllThreads,
+/// The columns that Gatling reports.
+pub(super) const COLUMNS: &[LogColumn] = &[
+    LogColumn::TimeStamp,
+    LogColumn::Elapsed,
+    LogColumn::Label,
+    LogColumn::ResponseMessage,
+    LogColumn::Success,
+    LogColumn::FailureMessage,
+    LogColumn::AllThreads,
 ];
 
-/// The message of a failed group: Gatling tells none.
+/// The message of a failed group: Gatling has none.
 pub(super) const GROUP_FAILED: &[u8] = b"a request of the group failed";
 
 /// Converts the lines of one log.
@@ -52,37 +52,37 @@ pub(super) struct Gatling {
     /// The number of fields before the groups of a request.
     lead: usize,
     /// The users that have started and not ended.
-    users: Users,
+    users: ActiveUsers,
     fields: Fields,
     label: Vec<u8>,
 }
 
 impl Default for Gatling {
     fn default() -> Self {
-        Self { lead: 1, users: Users::default(), fields: Fields::default(), label: Vec::new() }
+        Self { lead: 1, users: ActiveUsers::default(), fields: Fields::default(), label: Vec::new() }
     }
 }
 
 /// Counts active users.
 #[derive(Debug, Default)]
-pub(super) struct Users(i64);
+pub(super) struct ActiveUsers(i64);
 
-impl Users {
+impl ActiveUsers {
     pub(super) fn change(&mut self, starts: bool) {
         self.0 += if starts { 1 } else { -1 };
     }
 
-    /// Returns the number of active users; `None` if the log tells of none.
+    /// Returns the number of active users; `None` if the log reports none.
     pub(super) fn active(&self) -> Option<i64> {
         Some(self.0).filter(|users| *users > 0)
     }
 }
 
 impl ConvertLine for Gatling {
-    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         let mut fields = std::mem::take(&mut self.fields);
         fields.split(line, b'\t');
-        let taken = match fields.get(0) {
+        let converted = match fields.get(0) {
             b"REQUEST" => self.request(&fields, rows),
             b"GROUP" => self.group(&fields, rows),
             b"USER" => self.user(&fields),
@@ -91,17 +91,17 @@ impl ConvertLine for Gatling {
                 Ok(())
             }
             b"ERROR" | b"ASSERTION" | b"" => Ok(()),
-            _ => Err((Wrong::Unknown, None)),
+            _ => Err((RejectCause::Unknown, None)),
         };
-        if let Err((wrong, value)) = taken {
-            rows.reject(wrong, value, line);
+        if let Err((cause, value)) = converted {
+            rows.reject(cause, value, line);
         }
         self.fields = fields;
     }
 }
 
-/// What is wrong with a line, and the offending value.
-type Refused<'a> = (Wrong, Option<&'a [u8]>);
+/// The reason to reject a line, and the offending value.
+type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
 
 impl Gatling {
     fn run(&mut self, fields: &Fields) {
@@ -114,17 +114,17 @@ impl Gatling {
         };
     }
 
-    fn user<'a>(&mut self, fields: &'a Fields) -> Result<(), Refused<'a>> {
+    fn user<'a>(&mut self, fields: &'a Fields) -> Result<(), RejectedField<'a>> {
         let starts = (0..fields.len()).rev().find_map(|at| match fields.get(at) {
             b"START" => Some(true),
             b"END" => Some(false),
             _ => None,
         });
-        self.users.change(starts.ok_or((Wrong::Unknown, None))?);
+        self.users.change(starts.ok_or((RejectCause::Unknown, None))?);
         Ok(())
     }
 
-    fn request<'a>(&mut self, fields: &'a Fields, rows: &mut Rows) -> Result<(), Refused<'a>> {
+    fn request<'a>(&mut self, fields: &'a Fields, rows: &mut ConvertedRows) -> Result<(), RejectedField<'a>> {
         let (at, success) = verdict(fields)?;
         let [start, end] = times(fields, at.wrapping_sub(2))?;
         let name_end = at.wrapping_sub(2);
@@ -138,25 +138,25 @@ impl Gatling {
             self.label.extend_from_slice(b" / ");
         }
         self.label.extend_from_slice(fields.joined(self.lead + 1..name_end));
-        rows.push(&Row {
+        rows.push(&RequestRow {
             start_ms: start,
             elapsed_ns: end.saturating_sub(start).saturating_mul(MS),
             label: &self.label,
             success,
             failure_message: fields.joined(at + 1..fields.len()).trim_ascii(),
             threads: self.users.active(),
-            ..Row::default()
+            ..RequestRow::default()
         });
         Ok(())
     }
 
-    fn group<'a>(&mut self, fields: &'a Fields, rows: &mut Rows) -> Result<(), Refused<'a>> {
+    fn group<'a>(&mut self, fields: &'a Fields, rows: &mut ConvertedRows) -> Result<(), RejectedField<'a>> {
         let (at, success) = verdict(fields)?;
         let [start, _] = times(fields, at.wrapping_sub(3))?;
-        let elapsed = number(fields, at.wrapping_sub(1), Wrong::Number(Column::Elapsed))?;
+        let elapsed = number(fields, at.wrapping_sub(1), RejectCause::Number(LogColumn::Elapsed))?;
         self.label.clear();
         self.name_groups(fields.joined(self.lead..at.wrapping_sub(3)));
-        rows.push(&Row {
+        rows.push(&RequestRow {
             start_ms: start,
             elapsed_ns: elapsed.saturating_mul(MS),
             label: &self.label,
@@ -164,7 +164,7 @@ impl Gatling {
             failure_message: if success { b"" } else { GROUP_FAILED },
             threads: self.users.active(),
             is_transaction: true,
-            ..Row::default()
+            ..RequestRow::default()
         });
         Ok(())
     }
@@ -180,29 +180,29 @@ impl Gatling {
     }
 }
 
-fn too_few(fields: &Fields, expected: usize) -> Refused<'_> {
-    (Wrong::Fields { found: fields.len() as u64, expected: expected as u64 }, None)
+fn too_few(fields: &Fields, expected: usize) -> RejectedField<'_> {
+    (RejectCause::Fields { found: fields.len() as u64, expected: expected as u64 }, None)
 }
 
-/// Returns the place of the last verdict that has two numbers before it, and true if it is OK.
-fn verdict(fields: &Fields) -> Result<(usize, bool), Refused<'_>> {
+/// Returns the index of the last verdict that has two numbers before it, and true if it is OK.
+fn verdict(fields: &Fields) -> Result<(usize, bool), RejectedField<'_>> {
     let is_number = |at: usize| parse_i64(fields.get(at)).is_some();
     let verdicts = || (0..fields.len()).rev().filter(|at| matches!(fields.get(*at), b"OK" | b"KO"));
     let found = verdicts().find(|at| *at > 2 && is_number(at - 1) && is_number(at - 2));
     match found.or_else(|| verdicts().next()) {
         Some(at) => Ok((at, fields.get(at) == b"OK")),
         None if fields.len() < 5 => Err(too_few(fields, 7)),
-        None => Err((Wrong::Verdict(Column::Success), None)),
+        None => Err((RejectCause::Verdict(LogColumn::Success), None)),
     }
 }
 
-/// Returns the start and the end, which stand from `at` on.
-fn times(fields: &Fields, at: usize) -> Result<[i64; 2], Refused<'_>> {
-    let time = |at| number(fields, at, Wrong::Time(Column::TimeStamp));
+/// Returns the start and the end, which are the fields from `at` on.
+fn times(fields: &Fields, at: usize) -> Result<[i64; 2], RejectedField<'_>> {
+    let time = |at| number(fields, at, RejectCause::Time(LogColumn::TimeStamp));
     Ok([time(at)?, time(at.wrapping_add(1))?])
 }
 
-fn number(fields: &Fields, at: usize, wrong: Wrong) -> Result<i64, Refused<'_>> {
+fn number(fields: &Fields, at: usize, cause: RejectCause) -> Result<i64, RejectedField<'_>> {
     let field = fields.get(at);
-    parse_i64(field).ok_or((wrong, Some(field)))
+    parse_i64(field).ok_or((cause, Some(field)))
 }

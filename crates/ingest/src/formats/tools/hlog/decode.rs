@@ -6,12 +6,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 
-use super::flaw::Flaw;
+use super::flaw::IntervalFlaw;
 use crate::formats::jtl::blocks::RECORD_LIMIT;
 use crate::formats::steps;
 
 /// A decoded histogram.
-pub(super) struct Decoded {
+pub(super) struct DecodedHistogram {
     /// The significant digits of its values.
     pub(super) digits: u8,
     /// The number of requests of each value, ascending by value. A value is the largest of those that count as equal.
@@ -31,32 +31,35 @@ const MOST_VALUES: usize = 100_000;
 /// The most counts that a histogram may have room for, as one of 4 digits from 1 ns to an hour has.
 const MOST_PLACES: u64 = 1 << 20;
 
-/// A number of the counts takes fewer bytes than this. So no sum of them overflows: 2^41 requests of a value are the most.
+/// A number of the counts has fewer bytes than this. So no sum of them overflows: 2^41 requests of a value are the most.
 const LONGEST_NUMBER: usize = 7;
 
-/// Decodes a histogram. Takes as many steps as its encoding has bytes: a few of them skip any number of values.
-pub(super) fn decode(encoded: &str) -> Result<Decoded, Flaw> {
-    let packed = STANDARD.decode(encoded.trim_end()).map_err(|_| Flaw::Base64)?;
+/// Decodes a histogram in time linear in its encoding, whatever number of values that skips.
+pub(super) fn decode(encoded: &str) -> Result<DecodedHistogram, IntervalFlaw> {
+    let packed = STANDARD.decode(encoded.trim_end()).map_err(|_| IntervalFlaw::Base64)?;
     let plain = unpacked(&packed)?;
     steps::count(packed.len() + plain.len());
     let (scale, mut encoded) = check(&plain)?;
     let (mut place, mut counts) = (0_u64, Vec::new());
     while !encoded.is_empty() {
-        match count(&mut encoded).ok_or(Flaw::Damaged)? {
+        match count(&mut encoded).ok_or(IntervalFlaw::Damaged)? {
             // The number of values that none has.
             skipped @ ..0 => place = place.saturating_add(skipped.unsigned_abs()),
             requests => {
                 if requests > 0 {
-                    counts.push((scale.largest_at(place).ok_or(Flaw::Damaged)?, requests.unsigned_abs()));
+                    counts.push((
+                        scale.largest_at(place).ok_or(IntervalFlaw::Damaged)?,
+                        requests.unsigned_abs(),
+                    ));
                 }
                 place = place.saturating_add(1);
             }
         }
         if counts.len() > MOST_VALUES {
-            return Err(Flaw::Large);
+            return Err(IntervalFlaw::Large);
         }
     }
-    Ok(Decoded { digits: scale.digits, counts })
+    Ok(DecodedHistogram { digits: scale.digits, counts })
 }
 
 /// Reads the next of the counts: seven bits a byte, the lowest ones first, of which the lowest is the sign.
@@ -69,49 +72,50 @@ fn count(encoded: &mut &[u8]) -> Option<i64> {
 }
 
 /// Returns the encoding without its compression.
-fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Flaw> {
-    let Some(cookie) = packed.first_chunk::<4>() else { return Err(Flaw::Damaged) };
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>, IntervalFlaw> {
+    let Some(cookie) = packed.first_chunk::<4>() else { return Err(IntervalFlaw::Damaged) };
     if *cookie == PLAIN {
         return Ok(packed.to_vec());
     }
     if *cookie != COMPRESSED {
-        return Err(Flaw::Encoding);
+        return Err(IntervalFlaw::Encoding);
     }
     let mut plain = Vec::new();
     // What a few bytes can be unpacked to has no limit of its own.
-    let packed = packed.get(8..).ok_or(Flaw::Damaged)?;
+    let packed = packed.get(8..).ok_or(IntervalFlaw::Damaged)?;
     let mut input = ZlibDecoder::new(packed).take(RECORD_LIMIT as u64 + 1);
-    input.read_to_end(&mut plain).map_err(|_| Flaw::Damaged)?;
+    input.read_to_end(&mut plain).map_err(|_| IntervalFlaw::Damaged)?;
     match plain.first_chunk::<4>() {
-        _ if plain.len() > RECORD_LIMIT => Err(Flaw::Large),
+        _ if plain.len() > RECORD_LIMIT => Err(IntervalFlaw::Large),
         Some(cookie) if *cookie == PLAIN => Ok(plain),
-        Some(_) => Err(Flaw::Encoding),
-        None => Err(Flaw::Damaged),
+        Some(_) => Err(IntervalFlaw::Encoding),
+        None => Err(IntervalFlaw::Damaged),
     }
 }
 
 /// Checks what decoding relies on: that the counts are there, and that none is beyond reason. Returns the values that they
 /// are of, and the counts.
-fn check(plain: &[u8]) -> Result<(Scale, &[u8]), Flaw> {
-    let length = plain.get(4..8).and_then(|bytes| bytes.first_chunk::<4>()).ok_or(Flaw::Damaged)?;
+fn check(plain: &[u8]) -> Result<(Scale, &[u8]), IntervalFlaw> {
+    let length = plain.get(4..8).and_then(|bytes| bytes.first_chunk::<4>()).ok_or(IntervalFlaw::Damaged)?;
     let number = |at: usize| {
         let bytes = plain.get(at..).and_then(|bytes| bytes.first_chunk::<8>());
-        bytes.map(|bytes| u64::from_be_bytes(*bytes)).ok_or(Flaw::Damaged)
+        bytes.map(|bytes| u64::from_be_bytes(*bytes)).ok_or(IntervalFlaw::Damaged)
     };
     let offset_and_digits = number(8)?;
-    let scale = Scale::new(offset_and_digits & 0xffff_ffff, number(16)?, number(24)?).ok_or(Flaw::Damaged)?;
+    let scale =
+        Scale::new(offset_and_digits & 0xffff_ffff, number(16)?, number(24)?).ok_or(IntervalFlaw::Damaged)?;
     if scale.places > MOST_PLACES {
-        return Err(Flaw::Large);
+        return Err(IntervalFlaw::Large);
     }
-    let counts = plain.get(HEADER..).ok_or(Flaw::Damaged)?;
-    let counts = counts.get(..u32::from_be_bytes(*length) as usize).ok_or(Flaw::Damaged)?;
+    let counts = plain.get(HEADER..).ok_or(IntervalFlaw::Damaged)?;
+    let counts = counts.get(..u32::from_be_bytes(*length) as usize).ok_or(IntervalFlaw::Damaged)?;
     let is_long = |bytes: &[u8]| bytes.iter().all(|byte| byte & 0x80 != 0);
     if counts.windows(LONGEST_NUMBER - 1).any(is_long) {
-        return Err(Flaw::Large);
+        return Err(IntervalFlaw::Large);
     }
     // An offset, or a ratio other than 1, is of a histogram of decimals.
     let is_whole = offset_and_digits >> 32 == 0 && f64::from_bits(number(32)?) == 1.0;
-    if is_whole { Ok((scale, counts)) } else { Err(Flaw::Decimals) }
+    if is_whole { Ok((scale, counts)) } else { Err(IntervalFlaw::Decimals) }
 }
 
 /// The values that the counts of a histogram are of.
@@ -147,7 +151,7 @@ impl Scale {
 }
 
 /// The number of counts that a histogram of these digits has room for, from the lowest value to the highest: so many for
-/// each doubling that the values between are told apart to these digits. `None` if there is no such histogram.
+/// each doubling that the values within it are distinguished to these digits. `None` if there is no such histogram.
 fn places(digits: u64, low: u64, high: u64) -> Option<u64> {
     let digits = u32::try_from(digits).ok().filter(|digits| *digits <= 5)?;
     let each = (2 * 10_u64.pow(digits)).next_power_of_two();
@@ -186,7 +190,7 @@ mod tests {
         assert!(places(4, 1, 3_600_000_000_000).unwrap() <= MOST_PLACES);
     }
 
-    fn flaw(bytes: &[u8]) -> Option<Flaw> {
+    fn flaw(bytes: &[u8]) -> Option<IntervalFlaw> {
         decode(&STANDARD.encode(bytes)).err()
     }
 
@@ -229,7 +233,7 @@ mod tests {
             bytes.extend(counts);
             let found = decode(&STANDARD.encode(&bytes));
             // Another reader of the format, which takes too long for what is large.
-            if !matches!(found, Err(Flaw::Large)) {
+            if !matches!(found, Err(IntervalFlaw::Large)) {
                 let expected: Option<Histogram<u64>> = Deserializer::new().deserialize(&mut &*bytes).ok();
                 let counts = expected.map(|histogram| {
                     let values = histogram.iter_recorded();
@@ -253,22 +257,31 @@ mod tests {
         };
         assert_eq!(
             (flaw(&whole[..whole.len() - 1]), flaw(&whole[..30])),
-            (Some(Flaw::Damaged), Some(Flaw::Damaged))
+            (Some(IntervalFlaw::Damaged), Some(IntervalFlaw::Damaged))
         );
-        assert_eq!((changed(3, 0x11), changed(0, 0)), (Some(Flaw::Encoding), Some(Flaw::Encoding)));
-        assert_eq!((changed(11, 1), changed(32, 0)), (Some(Flaw::Decimals), Some(Flaw::Decimals)));
+        assert_eq!(
+            (changed(3, 0x11), changed(0, 0)),
+            (Some(IntervalFlaw::Encoding), Some(IntervalFlaw::Encoding))
+        );
+        assert_eq!(
+            (changed(11, 1), changed(32, 0)),
+            (Some(IntervalFlaw::Decimals), Some(IntervalFlaw::Decimals))
+        );
         // A range of 2^63 by 5 digits.
         let mut wide = whole.clone();
         (wide[15], wide[24]) = (5, 0x7f);
-        assert_eq!(flaw(&wide), Some(Flaw::Large));
+        assert_eq!(flaw(&wide), Some(IntervalFlaw::Large));
         // Digits, and the length of the counts.
-        assert_eq!((changed(15, 9), changed(4, 0x7f)), (Some(Flaw::Damaged), Some(Flaw::Damaged)));
-        assert_eq!(decode("HISTF%").err(), Some(Flaw::Base64));
+        assert_eq!(
+            (changed(15, 9), changed(4, 0x7f)),
+            (Some(IntervalFlaw::Damaged), Some(IntervalFlaw::Damaged))
+        );
+        assert_eq!(decode("HISTF%").err(), Some(IntervalFlaw::Base64));
         let mut large = whole.clone();
         large.truncate(HEADER);
         large[4..8].copy_from_slice(&9_u32.to_be_bytes());
         large.extend([0xff; 9]);
-        assert_eq!(flaw(&large), Some(Flaw::Large));
+        assert_eq!(flaw(&large), Some(IntervalFlaw::Large));
     }
 
     #[test]
@@ -278,6 +291,6 @@ mod tests {
         let mut pack = flate2::write::ZlibEncoder::new(&mut packed, flate2::Compression::best());
         std::io::Write::write_all(&mut pack, &vec![0; 3 * RECORD_LIMIT]).unwrap();
         pack.finish().unwrap();
-        assert_eq!(flaw(&packed), Some(Flaw::Large));
+        assert_eq!(flaw(&packed), Some(IntervalFlaw::Large));
     }
 }

@@ -2,7 +2,7 @@
 
 /// What is wrong with an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub(crate) enum IntervalFlaw {
     /// The log's version is unknown.
     Version,
     /// The histogram is no base64.
@@ -29,7 +29,7 @@ pub(crate) enum Flaw {
     Crowded,
 }
 
-impl Flaw {
+impl IntervalFlaw {
     /// All of them.
     pub(crate) const ALL: [Self; 12] = [
         Self::Version,

@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use super::flaw::Flaw;
+use super::flaw::IntervalFlaw;
 use crate::formats::histogram::Histogram;
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
 
-/// A line that is held until all of its interval are known.
-pub(super) struct Held {
+/// A line that is kept until all of its interval are known.
+pub(super) struct PendingLine {
     /// The line and the byte at which it begins in the log.
     pub(super) place: (u64, u64),
-    pub(super) what: What,
+    pub(super) what: LineContent,
 }
 
-/// What a line holds.
-pub(super) enum What {
+/// The content of a line.
+pub(super) enum LineContent {
     /// A histogram, or `None` if there were no requests.
     Histogram { tag: Option<String>, histogram: Option<Histogram> },
-    /// Nothing that can be read.
-    Reject { wrong: Wrong, record: Vec<u8> },
+    /// A record that is rejected.
+    Reject { cause: RejectCause, record: Vec<u8> },
 }
 
 /// The lines of one interval, in their order.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct IntervalGroup {
     /// The begin and the length of the interval, in ns.
     pub(super) start_ns: i64,
     pub(super) length_ns: i64,
-    pub(super) held: Vec<Held>,
+    pub(super) pending: Vec<PendingLine>,
     /// The number of different times in all of them.
     times: usize,
     /// The number of bytes of tags, and of the records that are rejected.
@@ -43,10 +43,10 @@ const MOST_TIMES: usize = 1_000_000;
 const MOST_TEXT: usize = 8 << 20;
 
 /// The requests by response time.
-type Counts = BTreeMap<i32, u64>;
+type TimeCounts = BTreeMap<i32, u64>;
 
-impl Group {
-    /// Begins a group, of which a histogram may have been rejected before.
+impl IntervalGroup {
+    /// Begins a group. `lacks` is true if one of its histograms may have been rejected before.
     pub(super) fn of(start_ns: i64, length_ns: i64, lacks: bool) -> Self {
         Self { start_ns, length_ns, lacks, ..Self::default() }
     }
@@ -57,27 +57,28 @@ impl Group {
         place: (u64, u64),
         tag: Option<String>,
         histogram: Option<Histogram>,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), IntervalFlaw> {
         let times = self.times + histogram.as_ref().map_or(0, |histogram| histogram.counts.len());
         let texts = self.texts + tag.as_ref().map_or(0, String::len);
-        if self.held.len() >= MOST || times > MOST_TIMES || texts > MOST_TEXT {
-            return Err(Flaw::Crowded);
+        if self.pending.len() >= MOST || times > MOST_TIMES || texts > MOST_TEXT {
+            return Err(IntervalFlaw::Crowded);
         }
         (self.times, self.texts) = (times, texts);
-        self.held.push(Held { place, what: What::Histogram { tag, histogram } });
+        self.pending.push(PendingLine { place, what: LineContent::Histogram { tag, histogram } });
         Ok(())
     }
 
-    /// Adds a line that is rejected. Returns false if there are too many to hold.
-    pub(super) fn reject(&mut self, place: (u64, u64), wrong: Wrong, record: &[u8]) -> bool {
+    /// Adds a line that is rejected. Returns false if there are too many to keep.
+    pub(super) fn reject(&mut self, place: (u64, u64), cause: RejectCause, record: &[u8]) -> bool {
         self.lacks = true;
         self.texts += record.len();
-        self.held.push(Held { place, what: What::Reject { wrong, record: record.to_vec() } });
-        self.held.len() < MOST && self.texts < MOST_TEXT
+        self.pending
+            .push(PendingLine { place, what: LineContent::Reject { cause, record: record.to_vec() } });
+        self.pending.len() < MOST && self.texts < MOST_TEXT
     }
 
     /// Leaves out the histograms without a tag if they are the sum of those with tags, since their requests would be
-    /// counted twice. The first of those with tags tells how many.
+    /// counted twice. The first of those with tags has their number.
     ///
     /// Where one with a tag may have been rejected, the sum keeps the requests that none of the others has.
     pub(super) fn leave_out_sums(&mut self) {
@@ -95,8 +96,8 @@ impl Group {
 
     fn leave_out(&mut self) {
         let mut sums = 0;
-        for held in &mut self.held {
-            if let What::Histogram { tag: None, histogram } = &mut held.what {
+        for pending in &mut self.pending {
+            if let LineContent::Histogram { tag: None, histogram } = &mut pending.what {
                 sums += u32::from(histogram.take().is_some());
             }
         }
@@ -107,15 +108,15 @@ impl Group {
 
     /// All histograms with, or without, a tag.
     fn histograms(&mut self, with_tag: bool) -> impl Iterator<Item = &mut Histogram> {
-        self.held.iter_mut().filter_map(move |held| match &mut held.what {
-            What::Histogram { tag, histogram } if tag.is_some() == with_tag => histogram.as_mut(),
+        self.pending.iter_mut().filter_map(move |pending| match &mut pending.what {
+            LineContent::Histogram { tag, histogram } if tag.is_some() == with_tag => histogram.as_mut(),
             _ => None,
         })
     }
 
     /// The requests by response time of all histograms with, or without, a tag; `None` if there are none.
-    fn counts(&mut self, with_tag: bool) -> Option<Counts> {
-        let mut all = Counts::new();
+    fn counts(&mut self, with_tag: bool) -> Option<TimeCounts> {
+        let mut all = TimeCounts::new();
         for (time, requests) in self.histograms(with_tag).flat_map(|one| &one.counts) {
             let entry = all.entry(*time).or_default();
             *entry = entry.saturating_add(*requests);
@@ -124,8 +125,8 @@ impl Group {
     }
 }
 
-/// Returns what is in a sum beside its parts; `None` if one of the parts has more.
-fn difference(sum: &Counts, parts: &Counts) -> Option<Counts> {
+/// Returns the rest of a sum without its parts; `None` if one of the parts has more.
+fn difference(sum: &TimeCounts, parts: &TimeCounts) -> Option<TimeCounts> {
     let mut rest = sum.clone();
     for (time, requests) in parts {
         let left = rest.get_mut(time)?;

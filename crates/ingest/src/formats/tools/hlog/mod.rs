@@ -8,12 +8,12 @@ mod group;
 mod intervals;
 mod unit;
 
-pub(crate) use self::flaw::Flaw;
+pub(crate) use self::flaw::IntervalFlaw;
 
-use self::entry::{Entry, Stamps};
+use self::entry::{HlogLine, LogStamps};
 use self::intervals::IntervalLog;
-use super::csv::Column;
-use super::format::{Clock, Format};
+use super::csv::LogColumn;
+use super::format::{Format, TimeBase};
 use super::lines::LineByLine;
 use crate::sample::resolution::Resolution;
 
@@ -23,7 +23,13 @@ pub(super) const FORMAT: Format = Format {
     tool: Some("hdrhistogram"),
     finest: Resolution::MICROSECOND,
     clock,
-    columns: &[Column::TimeStamp, Column::Elapsed, Column::Label, Column::Success, Column::Histogram],
+    columns: &[
+        LogColumn::TimeStamp,
+        LogColumn::Elapsed,
+        LogColumn::Label,
+        LogColumn::Success,
+        LogColumn::Histogram,
+    ],
     recognises,
     note: |_| None,
     by_workers: false,
@@ -42,13 +48,13 @@ fn recognises(head: &[u8]) -> bool {
 /// A stamp before this, in ns, is no moment but a time since the log began.
 const JANUARY_1970: i64 = 31 * 24 * 3_600 * 1_000_000_000;
 
-/// Tells whether the log's first interval has a moment of its own, or one by the times above it.
-fn clock(head: &[u8]) -> Clock {
-    let mut stamps = Stamps::default();
+/// Returns whether the log's first interval is at an epoch time, given the times above it, or since the begin.
+fn clock(head: &[u8]) -> TimeBase {
+    let mut stamps = LogStamps::default();
     let mut lines = head.split(|byte| *byte == b'\n');
     let first = lines.find_map(|line| match stamps.read(line) {
-        Ok(Entry::Interval(interval)) => Some(interval.start_ns),
+        Ok(HlogLine::Interval(interval)) => Some(interval.start_ns),
         _ => None,
     });
-    if first.is_some_and(|start_ns| start_ns < JANUARY_1970) { Clock::SinceBegin } else { Clock::Epoch }
+    if first.is_some_and(|start_ns| start_ns < JANUARY_1970) { TimeBase::SinceBegin } else { TimeBase::Epoch }
 }

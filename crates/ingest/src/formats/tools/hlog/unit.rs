@@ -1,13 +1,13 @@
-//! The unit of a log's values. The log does not tell it, but for Interval_Max, which by convention is in ms.
+//! The unit of a log's values. The log does not report it, except by Interval_Max, which by convention is in ms.
 
-use super::flaw::Flaw;
+use super::flaw::IntervalFlaw;
 
 /// The number of values in a ms, for values in ms, µs and ns.
 const UNITS: [u32; 3] = [1, 1000, 1_000_000];
 
 /// Returns how many of a histogram's values are a ms, by its largest value and the log's figure for it; `None` if both
 /// are 0, which they are in any unit.
-pub(super) fn per_ms(largest: u64, interval_max: f64, digits: u8) -> Result<Option<u32>, Flaw> {
+pub(super) fn per_ms(largest: u64, interval_max: f64, digits: u8) -> Result<Option<u32>, IntervalFlaw> {
     if largest == 0 {
         return Ok(None);
     }
@@ -18,9 +18,9 @@ pub(super) fn per_ms(largest: u64, interval_max: f64, digits: u8) -> Result<Opti
         (in_ms - interval_max).abs() <= in_ms * rounding + 0.0006
     };
     match UNITS.into_iter().find(fits) {
-        Some(1) => Err(Flaw::NoUnit),
+        Some(1) => Err(IntervalFlaw::NoUnit),
         Some(unit) => Ok(Some(unit)),
-        None => Err(Flaw::Unit),
+        None => Err(IntervalFlaw::Unit),
     }
 }
 
@@ -37,11 +37,11 @@ mod tests {
             (300, "0.000", Ok(Some(1_000_000))),
             (1, "0.001", Ok(Some(1000))),
             (0, "0.000", Ok(None)),
-            (9119, "9119.0", Err(Flaw::NoUnit)),
-            (9119, "12.000", Err(Flaw::Unit)),
-            (9119, "NaN", Err(Flaw::Unit)),
-            (9119, "-9.119", Err(Flaw::Unit)),
-            (u64::MAX, "inf", Err(Flaw::Unit)),
+            (9119, "9119.0", Err(IntervalFlaw::NoUnit)),
+            (9119, "12.000", Err(IntervalFlaw::Unit)),
+            (9119, "NaN", Err(IntervalFlaw::Unit)),
+            (9119, "-9.119", Err(IntervalFlaw::Unit)),
+            (u64::MAX, "inf", Err(IntervalFlaw::Unit)),
         ] {
             assert_eq!(per_ms(largest, figure.parse().unwrap(), 3), unit, "{largest} {figure}");
         }

@@ -11,13 +11,13 @@ use std::collections::VecDeque;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use self::tokens::{Input, Place, Token, Tokens};
-use super::convert::{Convert, Follows};
-use super::csv::Column;
-use super::format::{Clock, Format};
-use super::rows::Rows;
+use self::tokens::{LogInput, LogOffset, XmlToken, XmlTokens};
+use super::convert::{Convert, NextBytes};
+use super::csv::LogColumn;
+use super::format::{Format, TimeBase};
+use super::rejects::RejectCause;
+use super::rows::ConvertedRows;
 use super::rows::lines::Original;
-use super::told::Wrong;
 use crate::formats::jtl::blocks::KEPT;
 use crate::formats::number::{parse_bool, parse_i64};
 use crate::formats::steps;
@@ -29,27 +29,27 @@ pub(super) const FORMAT: Format = Format {
     name: "JMeter's XML log",
     tool: None,
     finest: Resolution::MILLISECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: &[
-        Column::TimeStamp,
-        Column::Elapsed,
-        Column::Label,
-        Column::ResponseCode,
-        Column::ResponseMessage,
-        Column::ThreadName,
-        Column::DataType,
-        Column::Success,
-        Column::FailureMessage,
-        Column::Bytes,
-        Column::SentBytes,
-        Column::GrpThreads,
-        Column::AllThreads,
-        Column::Url,
-        Column::Latency,
-        Column::IdleTime,
-        Column::Connect,
-        Column::Hostname,
-        Column::SampleCount,
+        LogColumn::TimeStamp,
+        LogColumn::Elapsed,
+        LogColumn::Label,
+        LogColumn::ResponseCode,
+        LogColumn::ResponseMessage,
+        LogColumn::ThreadName,
+        LogColumn::DataType,
+        LogColumn::Success,
+        LogColumn::FailureMessage,
+        LogColumn::Bytes,
+        LogColumn::SentBytes,
+        LogColumn::GrpThreads,
+        LogColumn::AllThreads,
+        LogColumn::Url,
+        LogColumn::Latency,
+        LogColumn::IdleTime,
+        LogColumn::Connect,
+        LogColumn::Hostname,
+        LogColumn::SampleCount,
     ],
     recognises: is_log,
     note: |_| None,
@@ -63,13 +63,13 @@ const ATTRIBUTES: [&str; 19] = [
     "sc",
 ];
 
-/// The places of the values that each sample needs.
+/// The indexes of the values that each sample needs.
 const TIME_STAMP: usize = 0;
 const ELAPSED: usize = 1;
 const LABEL: usize = 2;
 const SUCCESS: usize = 7;
 
-/// The place of the number of samples that a sample stands for.
+/// The index of the number of samples that a sample represents.
 const SAMPLES: usize = 18;
 
 /// The columns of values that elements within a sample contain.
@@ -92,40 +92,40 @@ fn is_log(head: &[u8]) -> bool {
         || (head.starts_with(b"<?xml") && memchr::memmem::find(begin, b"<testResults").is_some())
 }
 
-/// The columns of numbers, which may be absent, and the most digits that no reader refuses.
+/// The columns of numbers, which may be absent, and the most digits that are never rejected.
 const NUMBERS: [usize; 8] = [1, 9, 10, 11, 12, 14, 15, 16];
 const DIGITS: usize = 9;
 
-/// Starts so far from the log's first one, in ms, may be refused.
+/// Starts this far from the log's first one, in ms, may be rejected.
 const FAR: u64 = 24 * 3_600_000;
 
 /// Converts the samples of one log.
 ///
 /// A sample is written when the outermost one around it has ended. If that never ends, it is rejected, and its parts are
-/// samples of their own. So each byte is gone through once, whatever is missing.
+/// samples of their own. So each byte is read once, whatever is missing.
 #[derive(Debug, Default)]
 struct JmeterXml {
     /// The first start, epoch ms.
     first_ms: Option<i64>,
-    tokens: Tokens,
+    tokens: XmlTokens,
     /// The samples that are not written yet, of which the first one is open.
-    samples: VecDeque<Sample>,
+    samples: VecDeque<XmlSample>,
     /// The number of samples before them.
     written: usize,
     /// Those that have not ended, from the outermost on.
-    open: VecDeque<Open>,
-    /// The place of what the text of the element that is read tells.
+    open: VecDeque<OpenSample>,
+    /// The index of the field that the text of the current element belongs to.
     field: Option<usize>,
-    /// How deep in each other the elements are that are no samples, beside the samples of the log.
+    /// The depth of nested elements that are no samples, outside the samples of the log.
     others: usize,
 }
 
 /// A sample that has not ended.
 #[derive(Debug)]
-struct Open {
+struct OpenSample {
     /// Its number among all samples.
     number: usize,
-    /// How deep in each other the elements in it are that have not ended.
+    /// The depth of nested elements in it that have not ended.
     depth: usize,
     /// True if it is a request, not a transaction.
     is_request: bool,
@@ -135,21 +135,26 @@ struct Open {
 
 /// A sample.
 #[derive(Debug)]
-struct Sample {
-    place: Place,
+struct XmlSample {
+    place: LogOffset,
     /// The number of bytes of the element without what is in it.
     length: usize,
-    /// What it tells, in the order of the columns.
+    /// Its values, in the order of the columns.
     fields: Vec<Vec<u8>>,
 }
 
 impl Convert for JmeterXml {
-    fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
-        let log = Input { bytes: input, begin: rows.place.1 };
+    fn convert(
+        &mut self,
+        input: &[u8],
+        follows: NextBytes,
+        rows: &mut ConvertedRows,
+    ) -> Result<usize, Fault> {
+        let log = LogInput { bytes: input, begin: rows.place.1 };
         while !rows.are_enough() {
             match self.tokens.next(&log, self.field.is_some()) {
-                Some(token) => self.take(&token, &log, rows),
-                None if follows == Follows::Unwanted => return Ok(input.len()),
+                Some(token) => self.handle_token(&token, &log, rows),
+                None if follows == NextBytes::Unwanted => return Ok(input.len()),
                 None if !self.go_on(&log, follows, rows) => break,
                 None => {}
             }
@@ -164,38 +169,38 @@ impl Convert for JmeterXml {
 }
 
 impl JmeterXml {
-    /// Takes a token.
-    fn take(&mut self, token: &Token<'_>, log: &Input<'_>, rows: &mut Rows) {
+    /// Processes a token.
+    fn handle_token(&mut self, token: &XmlToken<'_>, log: &LogInput<'_>, rows: &mut ConvertedRows) {
         match token {
-            Token::Start(tag) => self.begin(tag, log, rows),
-            Token::Empty(tag) if is_sample(name(tag)) => self.add(tag, log),
-            Token::Empty(tag) if self.is_beside_samples() => self.refuse(tag, log, rows),
-            Token::End => self.end(),
-            Token::Text(text) => self.text(text),
-            Token::Verbatim(text) => {
-                if let Some(told) = self.told() {
-                    told.extend_from_slice(text);
+            XmlToken::Start(tag) => self.begin(tag, log, rows),
+            XmlToken::Empty(tag) if is_sample(name(tag)) => self.add(tag, log),
+            XmlToken::Empty(tag) if self.is_outside_samples() => self.reject_token(tag, log, rows),
+            XmlToken::End => self.end(),
+            XmlToken::Text(text) => self.text(text),
+            XmlToken::Verbatim(text) => {
+                if let Some(field) = self.field_text() {
+                    field.extend_from_slice(text);
                 }
             }
-            // Another log begins behind one that was not ended.
-            Token::Declaration => self.give_up_all(Wrong::Unknown, log, rows),
-            Token::Broken(tag) if is_sample(name(tag)) => self.refuse(tag, log, rows),
-            Token::Empty(_) | Token::Broken(_) | Token::Other => {}
+            // Another log begins after one that was not ended.
+            XmlToken::Declaration => self.give_up_all(RejectCause::Unknown, log, rows),
+            XmlToken::Broken(tag) if is_sample(name(tag)) => self.reject_token(tag, log, rows),
+            XmlToken::Empty(_) | XmlToken::Broken(_) | XmlToken::Other => {}
         }
         if self.open.is_empty() {
             self.write_whole(log, rows);
         }
         while self.open.len() > MOST_NESTED || self.samples.len() > MOST_PARTS {
-            self.give_up(Wrong::Unknown, log, rows);
+            self.give_up(RejectCause::Unknown, log, rows);
         }
     }
 
-    /// Goes on where the next token is not there to its end. Returns false if that needs more bytes, or there are none.
-    fn go_on(&mut self, log: &Input<'_>, follows: Follows, rows: &mut Rows) -> bool {
+    /// Continues where the next token is incomplete. Returns false if that needs more bytes, or there are none.
+    fn go_on(&mut self, log: &LogInput<'_>, follows: NextBytes, rows: &mut ConvertedRows) -> bool {
         let is_long = |begin: u64| log.end() - begin >= MOST_SAMPLE as u64;
-        let never_ends = |begin: u64| follows != Follows::More || is_long(begin);
+        let never_ends = |begin: u64| follows != NextBytes::More || is_long(begin);
         if self.samples.front().is_some_and(|first| never_ends(first.place.byte)) {
-            self.give_up(Wrong::Cut, log, rows);
+            self.give_up(RejectCause::Cut, log, rows);
             return true;
         }
         let here = self.tokens.place(log);
@@ -203,28 +208,28 @@ impl JmeterXml {
             return false;
         }
         let broken = self.tokens.pass_broken(log);
-        // What is behind damage is told as that.
-        if follows != Follows::Damage && !broken.trim_ascii().is_empty() {
-            refuse_at(here, broken, rows);
+        // What follows damage is reported as damage.
+        if follows != NextBytes::Damage && !broken.trim_ascii().is_empty() {
+            reject_at(here, broken, rows);
         }
         true
     }
 
-    fn begin(&mut self, tag: &[u8], log: &Input<'_>, rows: &mut Rows) {
+    fn begin(&mut self, tag: &[u8], log: &LogInput<'_>, rows: &mut ConvertedRows) {
         let name = name(tag);
         if is_sample(name) {
             self.add(tag, log);
             let number = self.written + self.samples.len() - 1;
             let is_request = name == b"httpSample";
-            return self.open.push_back(Open { number, depth: 0, is_request, parts: 0 });
+            return self.open.push_back(OpenSample { number, depth: 0, is_request, parts: 0 });
         }
         if name == b"testResults" {
             self.others = 0;
-            return self.give_up_all(Wrong::Unknown, log, rows);
+            return self.give_up_all(RejectCause::Unknown, log, rows);
         }
         // Listeners of plugins write elements of their own; each is one reject.
-        if self.is_beside_samples() {
-            self.refuse(tag, log, rows);
+        if self.is_outside_samples() {
+            self.reject_token(tag, log, rows);
         }
         let Some(open) = self.open.back_mut() else {
             self.others += 1;
@@ -237,22 +242,22 @@ impl JmeterXml {
             _ => None,
         };
         let is_message = self.field == Some(FAILURE_MESSAGE);
-        match self.told() {
+        match self.field_text() {
             // JMeter's CSV has the message of the first assertion that has one.
-            Some(told) if is_message && !told.is_empty() => self.field = None,
-            Some(told) => told.clear(),
+            Some(field) if is_message && !field.is_empty() => self.field = None,
+            Some(field) => field.clear(),
             None => {}
         }
     }
 
     /// Adds the sample whose element begins with this tag.
-    fn add(&mut self, tag: &[u8], log: &Input<'_>) {
+    fn add(&mut self, tag: &[u8], log: &LogInput<'_>) {
         self.field = None;
         let place = self.tokens.token(log);
-        let mut sample = Sample::new(place, tag);
+        let mut sample = XmlSample::new(place, tag);
         if let Some(open) = self.open.back_mut().filter(|open| open.is_request) {
             let parent = open.number.checked_sub(self.written).and_then(|at| self.samples.get(at));
-            let name = parent.map(Sample::label).unwrap_or_default();
+            let name = parent.map(XmlSample::label).unwrap_or_default();
             sample.name_after(name, open.parts);
             open.parts += 1;
         }
@@ -260,23 +265,23 @@ impl JmeterXml {
     }
 
     fn text(&mut self, text: &[u8]) {
-        let Some(told) = self.told() else { return };
+        let Some(field) = self.field_text() else { return };
         let mut rest = text;
         while let Some(at) = memchr::memchr(b'&', rest) {
             let (plain, entity) = rest.split_at(at);
-            told.extend_from_slice(plain);
+            field.extend_from_slice(plain);
             let behind = entity.get(1..).unwrap_or_default();
             let end = memchr::memchr2(b'&', b';', behind).filter(|end| behind.get(*end) == Some(&b';'));
             let length = end.map_or(1, |end| end + 2);
             let (entity, others) = entity.split_at_checked(length).unwrap_or((entity, b""));
-            told.extend_from_slice(&unescaped(entity));
+            field.extend_from_slice(&unescaped(entity));
             rest = others;
         }
-        told.extend_from_slice(rest);
+        field.extend_from_slice(rest);
     }
 
-    /// What is told by the text of the element that is read.
-    fn told(&mut self) -> Option<&mut Vec<u8>> {
+    /// The field that the text of the current element belongs to.
+    fn field_text(&mut self) -> Option<&mut Vec<u8>> {
         let number = self.open.back()?.number;
         self.samples.get_mut(number.checked_sub(self.written)?)?.fields.get_mut(self.field?)
     }
@@ -292,13 +297,13 @@ impl JmeterXml {
 
     /// Rejects the outermost sample, which never ends. Its parts that have ended are written; those that have not are the
     /// outermost ones now.
-    fn give_up(&mut self, wrong: Wrong, log: &Input<'_>, rows: &mut Rows) {
+    fn give_up(&mut self, cause: RejectCause, log: &LogInput<'_>, rows: &mut ConvertedRows) {
         let Some(first) = self.samples.pop_front() else { return };
         self.written += 1;
         self.open.pop_front();
         let end = self.samples.front().map_or(self.tokens.byte(), |next| next.place.byte);
         rows.place = (first.place.line, first.place.byte);
-        rows.reject_line(wrong, log.get(first.place.byte, end));
+        rows.reject_line(cause, log.get(first.place.byte, end));
         if self.open.is_empty() {
             self.field = None;
         }
@@ -306,14 +311,14 @@ impl JmeterXml {
     }
 
     /// Rejects all samples that have not ended.
-    fn give_up_all(&mut self, wrong: Wrong, log: &Input<'_>, rows: &mut Rows) {
+    fn give_up_all(&mut self, cause: RejectCause, log: &LogInput<'_>, rows: &mut ConvertedRows) {
         while !self.open.is_empty() {
-            self.give_up(wrong, log, rows);
+            self.give_up(cause, log, rows);
         }
     }
 
     /// Writes the samples before the first one that is open.
-    fn write_whole(&mut self, log: &Input<'_>, rows: &mut Rows) {
+    fn write_whole(&mut self, log: &LogInput<'_>, rows: &mut ConvertedRows) {
         let open = self.open.front().map(|open| open.number);
         while open.is_none_or(|open| self.written < open)
             && let Some(sample) = self.samples.pop_front()
@@ -324,8 +329,8 @@ impl JmeterXml {
     }
 
     /// Writes a row on the line where the sample begins, or on the next free one.
-    fn write(&mut self, sample: &Sample, log: &Input<'_>, rows: &mut Rows) {
-        let Place { line, byte } = sample.place;
+    fn write(&mut self, sample: &XmlSample, log: &LogInput<'_>, rows: &mut ConvertedRows) {
+        let LogOffset { line, byte } = sample.place;
         let element = || log.get(byte, byte + sample.length.min(KEPT) as u64).to_vec();
         let record = if self.is_sound(sample) { Vec::new() } else { element() };
         steps::count(record.len());
@@ -333,8 +338,8 @@ impl JmeterXml {
         rows.fields(&sample.fields, &Original { line, byte, record });
     }
 
-    /// Returns true if no reader of the row can refuse one of its values.
-    fn is_sound(&mut self, sample: &Sample) -> bool {
+    /// Returns true if none of its values can be rejected later.
+    fn is_sound(&mut self, sample: &XmlSample) -> bool {
         let field = |at: usize| sample.fields.get(at).map(Vec::as_slice).unwrap_or_default();
         let Some(start_ms) = parse_i64(field(TIME_STAMP)) else { return false };
         let first_ms = *self.first_ms.get_or_insert(start_ms);
@@ -347,25 +352,25 @@ impl JmeterXml {
     }
 
     /// Returns true if an element that begins here is in none other than that of the log.
-    fn is_beside_samples(&self) -> bool {
+    fn is_outside_samples(&self) -> bool {
         self.open.is_empty() && self.others == 0
     }
 
     /// Rejects the token that was read last.
-    fn refuse(&mut self, broken: &[u8], log: &Input<'_>, rows: &mut Rows) {
+    fn reject_token(&mut self, broken: &[u8], log: &LogInput<'_>, rows: &mut ConvertedRows) {
         let place = self.tokens.token(log);
-        refuse_at(place, broken, rows);
+        reject_at(place, broken, rows);
     }
 }
 
 /// Rejects what is no sample.
-fn refuse_at(place: Place, broken: &[u8], rows: &mut Rows) {
+fn reject_at(place: LogOffset, broken: &[u8], rows: &mut ConvertedRows) {
     rows.place = (place.line, place.byte);
-    rows.reject_line(Wrong::Unknown, broken);
+    rows.reject_line(RejectCause::Unknown, broken);
 }
 
-impl Sample {
-    fn new(place: Place, tag: &[u8]) -> Self {
+impl XmlSample {
+    fn new(place: LogOffset, tag: &[u8]) -> Self {
         let mut fields = vec![Vec::new(); ATTRIBUTES.len()];
         steps::count(tag.len() + fields.len());
         let mut reader = Reader::from_reader(tag);

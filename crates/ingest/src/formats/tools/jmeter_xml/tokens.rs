@@ -1,26 +1,25 @@
 //! Cuts XML into tags and the texts between them.
 //!
-//! No reader of XML does what is needed here: to find the next sample behind whatever is broken, without going through any
-//! byte again. So that a tag whose quotes are never closed ends somewhere, it ends at the next `<`, which no value has
-//! unescaped. A comment or a section that is never closed is looked for once, not again for each one behind it.
+//! No XML library does what is needed here: to find the next sample after broken text, without reading any byte again. So that a tag whose quotes are never closed ends somewhere, it ends at the next `<`, which no value has
+//! unescaped. A comment or a section that is never closed is searched for once, not again for each one after it.
 
 use memchr::memmem;
 
 use crate::formats::steps;
 
-/// The bytes of the log that are there, and where they begin in it.
-pub(super) struct Input<'a> {
+/// The available bytes of the log, and where they begin in it.
+pub(super) struct LogInput<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) begin: u64,
 }
 
-impl<'a> Input<'a> {
+impl<'a> LogInput<'a> {
     /// The index of a byte of the log.
     pub(super) fn index(&self, byte: u64) -> usize {
         usize::try_from(byte.saturating_sub(self.begin)).unwrap_or(usize::MAX).min(self.bytes.len())
     }
 
-    /// The byte of the log behind those that are there.
+    /// The byte of the log after them.
     pub(super) fn end(&self) -> u64 {
         self.begin + self.bytes.len() as u64
     }
@@ -29,9 +28,9 @@ impl<'a> Input<'a> {
         self.bytes.get(self.index(from)..self.index(to)).unwrap_or_default()
     }
 }
-/// A place in the log.
+/// A position in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LogOffset {
     /// The line, from 1.
     pub(super) line: u64,
     /// The byte, from 0.
@@ -40,7 +39,7 @@ pub(super) struct Place {
 
 /// A tag, or what is between two. Tags have their brackets.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum XmlToken<'a> {
     Start(&'a [u8]),
     Empty(&'a [u8]),
     End,
@@ -58,19 +57,19 @@ pub(super) enum Token<'a> {
 
 /// Where the next token begins.
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(super) struct XmlTokens {
     at: u64,
     /// Where the latest one began.
     token: u64,
     /// A byte up to which lines are counted.
-    counted: Place,
-    /// Where what closes comments, sections and instructions was looked for, and is not.
-    missing: [Missing; 3],
+    counted: LogOffset,
+    /// Ranges without the ends of comments, sections and instructions.
+    missing: [SearchedRange; 3],
 }
 
-/// Bytes among which something is not.
+/// A range that was searched in vain.
 #[derive(Debug, Clone, Copy, Default)]
-struct Missing {
+struct SearchedRange {
     from: u64,
     to: u64,
 }
@@ -79,19 +78,19 @@ struct Missing {
 const CLOSED: [(&[u8], &[u8]); 3] = [(b"<!--", b"-->"), (SECTION, b"]]>"), (b"<?", b"?>")];
 const SECTION: &[u8] = b"<![CDATA[";
 
-/// The most bytes by which any of them is recognised.
+/// The length of the longest of their beginnings.
 const BEGIN: usize = SECTION.len();
 
-impl Default for Tokens {
+impl Default for XmlTokens {
     fn default() -> Self {
-        let counted = Place { line: 1, byte: 0 };
-        Self { at: 0, token: 0, counted, missing: [Missing::default(); 3] }
+        let counted = LogOffset { line: 1, byte: 0 };
+        Self { at: 0, token: 0, counted, missing: [SearchedRange::default(); 3] }
     }
 }
 
-impl Tokens {
-    /// Returns the next token, or `None` if it is not there to its end. A text that nobody wants may be cut.
-    pub(super) fn next<'a>(&mut self, log: &Input<'a>, is_text_wanted: bool) -> Option<Token<'a>> {
+impl XmlTokens {
+    /// Returns the next token, or `None` if it is incomplete. A text that is not needed may be cut.
+    pub(super) fn next<'a>(&mut self, log: &LogInput<'a>, is_text_wanted: bool) -> Option<XmlToken<'a>> {
         let rest = log.get(self.at, log.end());
         let (token, length) = match rest.first()? {
             b'<' => self.tag(rest)?,
@@ -99,7 +98,7 @@ impl Tokens {
                 let end = memchr::memchr(b'<', rest);
                 steps::count(end.unwrap_or(rest.len()));
                 let length = end.or(Some(rest.len()).filter(|_| !is_text_wanted))?;
-                (Token::Text(rest.get(..length)?), length)
+                (XmlToken::Text(rest.get(..length)?), length)
             }
         };
         self.token = self.at;
@@ -113,17 +112,17 @@ impl Tokens {
     }
 
     /// Where the next token begins.
-    pub(super) fn place(&mut self, log: &Input<'_>) -> Place {
+    pub(super) fn place(&mut self, log: &LogInput<'_>) -> LogOffset {
         self.place_of(self.at, log)
     }
 
     /// Where the latest token began.
-    pub(super) fn token(&mut self, log: &Input<'_>) -> Place {
+    pub(super) fn token(&mut self, log: &LogInput<'_>) -> LogOffset {
         self.place_of(self.token, log)
     }
 
     /// Passes over the beginning of a token that never ends, up to the next tag, and returns it.
-    pub(super) fn pass_broken<'a>(&mut self, log: &Input<'a>) -> &'a [u8] {
+    pub(super) fn pass_broken<'a>(&mut self, log: &LogInput<'a>) -> &'a [u8] {
         let rest = log.get(self.at, log.end());
         let next =
             rest.get(1..).and_then(|behind| memchr::memchr(b'<', behind)).map_or(rest.len(), |at| at + 1);
@@ -132,17 +131,17 @@ impl Tokens {
         rest.get(..next).unwrap_or_default()
     }
 
-    /// The place of a byte, which is not before one that was asked for.
-    fn place_of(&mut self, byte: u64, log: &Input<'_>) -> Place {
+    /// The position of a byte. Bytes must be requested in ascending order.
+    fn place_of(&mut self, byte: u64, log: &LogInput<'_>) -> LogOffset {
         let text = log.get(self.counted.byte, byte);
         steps::count(text.len());
         let line = self.counted.line + memchr::memchr_iter(b'\n', text).count() as u64;
-        self.counted = Place { line, byte: byte.max(self.counted.byte) };
-        Place { line, byte }
+        self.counted = LogOffset { line, byte: byte.max(self.counted.byte) };
+        LogOffset { line, byte }
     }
 
     /// Reads the tag, comment, section or instruction at the beginning of a text, and its length.
-    fn tag<'a>(&mut self, rest: &'a [u8]) -> Option<(Token<'a>, usize)> {
+    fn tag<'a>(&mut self, rest: &'a [u8]) -> Option<(XmlToken<'a>, usize)> {
         if let Some(kind) = CLOSED.iter().position(|(begin, _)| rest.starts_with(begin)) {
             return self.closed(kind, rest);
         }
@@ -154,17 +153,17 @@ impl Tokens {
         let length = length?;
         let tag = rest.get(..length)?;
         let token = match tag {
-            [b'<', b'/', .., b'>'] => Token::End,
-            [b'<', b'!', .., b'>'] => Token::Other,
-            [.., b'/', b'>'] => Token::Empty(tag),
-            [.., b'>'] => Token::Start(tag),
-            _ => Token::Broken(tag),
+            [b'<', b'/', .., b'>'] => XmlToken::End,
+            [b'<', b'!', .., b'>'] => XmlToken::Other,
+            [.., b'/', b'>'] => XmlToken::Empty(tag),
+            [.., b'>'] => XmlToken::Start(tag),
+            _ => XmlToken::Broken(tag),
         };
         Some((token, length))
     }
 
     /// Reads what ends where something closes it.
-    fn closed<'a>(&mut self, kind: usize, rest: &'a [u8]) -> Option<(Token<'a>, usize)> {
+    fn closed<'a>(&mut self, kind: usize, rest: &'a [u8]) -> Option<(XmlToken<'a>, usize)> {
         let (begin, end) = CLOSED.get(kind)?;
         let missing = self.missing.get_mut(kind)?;
         let is_known = (missing.from..missing.to).contains(&self.at);
@@ -175,7 +174,7 @@ impl Tokens {
         let found = memmem::find(behind, end);
         steps::count(found.unwrap_or(behind.len()));
         let Some(found) = found else {
-            *missing = Missing {
+            *missing = SearchedRange {
                 from: if is_known { missing.from } else { self.at },
                 to: self.at + rest.len() as u64,
             };
@@ -184,9 +183,9 @@ impl Tokens {
         let length = from + found + end.len();
         let text = rest.get(begin.len()..from + found)?;
         let token = match *begin {
-            SECTION => Token::Verbatim(text),
-            _ if is_declaration(rest) => Token::Declaration,
-            _ => Token::Other,
+            SECTION => XmlToken::Verbatim(text),
+            _ if is_declaration(rest) => XmlToken::Declaration,
+            _ => XmlToken::Other,
         };
         Some((token, length))
     }
@@ -223,15 +222,15 @@ mod tests {
     use super::*;
 
     fn tokens(text: &str) -> Vec<String> {
-        let log = Input { bytes: text.as_bytes(), begin: 0 };
-        let mut tokens = Tokens::default();
+        let log = LogInput { bytes: text.as_bytes(), begin: 0 };
+        let mut tokens = XmlTokens::default();
         std::iter::from_fn(|| tokens.next(&log, true))
             .map(|token| match token {
-                Token::Start(text) => format!("start {}", String::from_utf8_lossy(text)),
-                Token::Empty(text) => format!("empty {}", String::from_utf8_lossy(text)),
-                Token::Text(text) => format!("text {}", String::from_utf8_lossy(text)),
-                Token::Verbatim(text) => format!("verbatim {}", String::from_utf8_lossy(text)),
-                Token::Broken(text) => format!("broken {}", String::from_utf8_lossy(text)),
+                XmlToken::Start(text) => format!("start {}", String::from_utf8_lossy(text)),
+                XmlToken::Empty(text) => format!("empty {}", String::from_utf8_lossy(text)),
+                XmlToken::Text(text) => format!("text {}", String::from_utf8_lossy(text)),
+                XmlToken::Verbatim(text) => format!("verbatim {}", String::from_utf8_lossy(text)),
+                XmlToken::Broken(text) => format!("broken {}", String::from_utf8_lossy(text)),
                 other => format!("{other:?}"),
             })
             .collect()
@@ -262,8 +261,8 @@ mod tests {
     #[test]
     fn sections_that_are_never_closed_are_looked_through_once() {
         let text = b"<![CDATA[ ".repeat(10_000);
-        let log = Input { bytes: &text, begin: 0 };
-        let mut tokens = Tokens::default();
+        let log = LogInput { bytes: &text, begin: 0 };
+        let mut tokens = XmlTokens::default();
         let steps =
             steps::of(|| while tokens.next(&log, false).is_some() || !tokens.pass_broken(&log).is_empty() {});
         assert!(steps < 10 * text.len() as u64, "{steps} steps for {} bytes", text.len());

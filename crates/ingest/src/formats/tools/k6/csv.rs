@@ -1,15 +1,15 @@
-//! k6's CSV. Its columns are named in the header, since k6 can be told to leave some out.
+//! k6's CSV. Its columns are named in the header, since some can be disabled.
 
 use super::COLUMNS;
-use super::request::{Metric, Requests};
+use super::request::{MetricLine, RequestAssembler};
 use crate::formats::number::parse_i64;
-use crate::formats::tools::csv::Column;
+use crate::formats::tools::csv::LogColumn;
 use crate::formats::tools::decimal::{decimal, moment};
 use crate::formats::tools::fields::Fields;
-use crate::formats::tools::format::{Clock, Format};
+use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
-use crate::formats::tools::rows::Rows;
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rows::ConvertedRows;
 use crate::sample::resolution::Resolution;
 
 /// The log.
@@ -17,12 +17,12 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's CSV",
     tool: Some("k6"),
     finest: Resolution::MICROSECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"metric_name,timestamp,metric_value"),
     note,
     by_workers: false,
-    converter: || Box::new(LineByLine::new(Csv::default())),
+    converter: || Box::new(LineByLine::new(CsvMetrics::default())),
 };
 
 /// The digits of a present moment in seconds.
@@ -40,15 +40,15 @@ fn note(head: &[u8]) -> Option<&'static str> {
 }
 
 #[derive(Debug, Default)]
-struct Csv {
-    places: Places,
+struct CsvMetrics {
+    positions: ColumnPositions,
     fields: Fields,
-    requests: Requests,
+    requests: RequestAssembler,
 }
 
-/// The number of columns, and where those stand that are read.
+/// The number of columns, and the indexes of those that are read.
 #[derive(Debug, Default)]
-struct Places {
+struct ColumnPositions {
     columns: usize,
     name: Option<usize>,
     status: Option<usize>,
@@ -57,7 +57,7 @@ struct Places {
     url: Option<usize>,
 }
 
-impl Places {
+impl ColumnPositions {
     fn of(header: &Fields) -> Self {
         let place = |name: &str| (0..header.len()).find(|at| header.get(*at) == name.as_bytes());
         Self {
@@ -80,10 +80,10 @@ fn begins(line: &[u8]) -> bool {
     !metric.is_empty() && metric.iter().all(is_name) && fields.next().is_some_and(is_moment)
 }
 
-impl ConvertLine for Csv {
+impl ConvertLine for CsvMetrics {
     const BEGINS: Option<fn(&[u8]) -> bool> = Some(begins);
 
-    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         if line.is_empty() {
             return;
         }
@@ -91,35 +91,37 @@ impl ConvertLine for Csv {
         // The first three columns are those by which the format is recognised.
         let [metric, stamp, value] = [0, 1, 2].map(|at| self.fields.get(at));
         if metric == b"metric_name" {
-            self.places = Places::of(&self.fields);
+            self.positions = ColumnPositions::of(&self.fields);
             return;
         }
-        if self.fields.len() != self.places.columns {
-            let wrong =
-                Wrong::Fields { found: self.fields.len() as u64, expected: self.places.columns as u64 };
-            return rows.reject(wrong, None, line);
+        if self.fields.len() != self.positions.columns {
+            let cause = RejectCause::Fields {
+                found: self.fields.len() as u64,
+                expected: self.positions.columns as u64,
+            };
+            return rows.reject(cause, None, line);
         }
         let Some(end_ns) = moment_of(stamp) else {
-            return rows.reject(Wrong::Time(Column::TimeStamp), Some(stamp), line);
+            return rows.reject(RejectCause::Time(LogColumn::TimeStamp), Some(stamp), line);
         };
         let Some(value) = decimal(value, 6) else {
-            return rows.reject(Wrong::Number(Column::Elapsed), Some(value), line);
+            return rows.reject(RejectCause::Number(LogColumn::Elapsed), Some(value), line);
         };
         let field = |at: Option<usize>| at.map_or(&b""[..], |at| self.fields.get(at));
-        let metric = Metric {
+        let metric = MetricLine {
             name: metric,
             end_ns,
             value,
-            label: field(self.places.name),
-            status: field(self.places.status),
-            error: field(self.places.error),
-            error_code: field(self.places.error_code),
-            url: field(self.places.url),
+            label: field(self.positions.name),
+            status: field(self.positions.status),
+            error: field(self.positions.error),
+            error_code: field(self.positions.error_code),
+            url: field(self.positions.url),
         };
-        self.requests.take(&metric, rows);
+        self.requests.add(&metric, rows);
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut ConvertedRows) {
         self.requests.end(rows);
     }
 }

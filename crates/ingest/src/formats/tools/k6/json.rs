@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::COLUMNS;
-use super::request::{Metric, Requests};
-use crate::formats::tools::csv::Column;
+use super::request::{MetricLine, RequestAssembler};
+use crate::formats::tools::csv::LogColumn;
 use crate::formats::tools::decimal::moment;
-use crate::formats::tools::format::{Clock, Format};
+use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
-use crate::formats::tools::rows::Rows;
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rows::ConvertedRows;
 use crate::sample::resolution::Resolution;
 
 /// The log.
@@ -19,7 +19,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's JSON",
     tool: Some("k6"),
     finest: Resolution::MICROSECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: COLUMNS,
     recognises: |head| {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -30,35 +30,35 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     },
     note: |_| None,
     by_workers: false,
-    converter: || Box::new(LineByLine::new(Json::default())),
+    converter: || Box::new(LineByLine::new(JsonMetrics::default())),
 };
 
 #[derive(Debug, Default)]
-struct Json {
-    requests: Requests,
+struct JsonMetrics {
+    requests: RequestAssembler,
 }
 
 #[derive(Debug, Deserialize)]
-struct Line<'a> {
+struct JsonLine<'a> {
     #[serde(borrow)]
     metric: Cow<'a, str>,
     #[serde(borrow)]
-    data: Point<'a>,
+    data: JsonPoint<'a>,
 }
 
-/// A value, whose place a line that declares a metric has for its declaration.
+/// A value. A line that declares a metric has its declaration in that place.
 #[derive(Debug, Deserialize)]
-struct Point<'a> {
+struct JsonPoint<'a> {
     #[serde(borrow, default)]
     time: Option<Cow<'a, str>>,
     #[serde(default)]
     value: f64,
     #[serde(borrow, default)]
-    tags: Option<Tags<'a>>,
+    tags: Option<JsonTags<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Tags<'a> {
+struct JsonTags<'a> {
     #[serde(borrow, default)]
     name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -71,20 +71,20 @@ struct Tags<'a> {
     url: Cow<'a, str>,
 }
 
-impl ConvertLine for Json {
-    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+impl ConvertLine for JsonMetrics {
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         if line.is_empty() {
             return;
         }
-        let Ok(Line { metric, data }) = serde_json::from_slice::<Line<'_>>(line) else {
-            return rows.reject(Wrong::Unknown, None, line);
+        let Ok(JsonLine { metric, data }) = serde_json::from_slice::<JsonLine<'_>>(line) else {
+            return rows.reject(RejectCause::Unknown, None, line);
         };
         let Some(time) = data.time else { return };
         let Some(end_ns) = moment(&time) else {
-            return rows.reject(Wrong::Time(Column::TimeStamp), Some(time.as_bytes()), line);
+            return rows.reject(RejectCause::Time(LogColumn::TimeStamp), Some(time.as_bytes()), line);
         };
         let tags = data.tags.unwrap_or_default();
-        let metric = Metric {
+        let metric = MetricLine {
             name: metric.as_bytes(),
             end_ns,
             value: (data.value * 1e6).round() as i64,
@@ -94,10 +94,10 @@ impl ConvertLine for Json {
             error_code: tags.error_code.as_bytes(),
             url: tags.url.as_bytes(),
         };
-        self.requests.take(&metric, rows);
+        self.requests.add(&metric, rows);
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut ConvertedRows) {
         self.requests.end(rows);
     }
 }

@@ -7,18 +7,18 @@ mod request;
 pub(super) use self::csv::FORMAT as CSV;
 pub(super) use self::json::FORMAT as JSON;
 
-use super::csv::Column;
+use super::csv::LogColumn;
 
-/// What k6 tells of a request.
-const COLUMNS: &[Column] = &[
-    Column::TimeStamp,
-    Column::Elapsed,
-    Column::Label,
-    Column::ResponseCode,
-    Column::Success,
-    Column::FailureMessage,
-    Column::AllThreads,
-    Column::Latency,
-    Column::Connect,
-    Column::Url,
+/// The columns that k6 reports.
+const COLUMNS: &[LogColumn] = &[
+    LogColumn::TimeStamp,
+    LogColumn::Elapsed,
+    LogColumn::Label,
+    LogColumn::ResponseCode,
+    LogColumn::Success,
+    LogColumn::FailureMessage,
+    LogColumn::AllThreads,
+    LogColumn::Latency,
+    LogColumn::Connect,
+    LogColumn::Url,
 ];

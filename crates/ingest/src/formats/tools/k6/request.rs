@@ -1,12 +1,12 @@
-//! Gathers a request from the lines of its metrics, which stand together and begin with `http_reqs`. A call of gRPC has one
-//! line, `grpc_req_duration`.
+//! Assembles a request from the lines of its metrics, which are consecutive and begin with `http_reqs`. A call of gRPC has
+//! one line, `grpc_req_duration`.
 
-use crate::formats::tools::rows::{Row, Rows};
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rows::{ConvertedRows, RequestRow};
 
 /// A line: a value of a metric, with the tags of its request.
 #[derive(Debug, Default)]
-pub(super) struct Metric<'a> {
+pub(super) struct MetricLine<'a> {
     pub(super) name: &'a [u8],
     /// The end of the request, ns since 1970.
     pub(super) end_ns: i64,
@@ -22,22 +22,22 @@ pub(super) struct Metric<'a> {
 /// The millionths of a 1.
 const ONE: i64 = 1_000_000;
 
-/// The request that is gathered, and the load.
+/// Assembles requests, and keeps the load.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
-    gathered: Option<Gathered>,
-    /// The number of virtual users that was told last.
+pub(super) struct RequestAssembler {
+    pending: Option<PendingRequest>,
+    /// The number of virtual users that was reported last.
     users: Option<i64>,
 }
 
 #[derive(Debug, Default)]
-struct Gathered {
+struct PendingRequest {
     end_ns: i64,
     duration: Option<i64>,
     sending: i64,
     waiting: i64,
     connecting: i64,
-    /// k6's verdict, if it tells one.
+    /// k6's verdict, if it reports one.
     failed: Option<bool>,
     /// True for a call of gRPC, whose status 0 is that of success.
     is_grpc: bool,
@@ -47,56 +47,60 @@ struct Gathered {
     url: Vec<u8>,
 }
 
-impl Requests {
-    /// Takes a line. A request is written with the last of its lines, or when another one begins.
-    pub(super) fn take(&mut self, metric: &Metric<'_>, rows: &mut Rows) {
+impl RequestAssembler {
+    /// Adds a line. A request is written with the last of its lines, or when another one begins.
+    pub(super) fn add(&mut self, metric: &MetricLine<'_>, rows: &mut ConvertedRows) {
         match metric.name {
             b"http_reqs" => {
                 self.end(rows);
-                self.gathered = Some(Gathered::new(metric));
+                self.pending = Some(PendingRequest::new(metric));
             }
             b"http_req_duration" => {
-                if let Some(gathered) = &mut self.gathered {
-                    gathered.duration = Some(metric.value);
+                if let Some(pending) = &mut self.pending {
+                    pending.duration = Some(metric.value);
                 }
             }
-            b"http_req_sending" => self.set(metric, |gathered| &mut gathered.sending),
-            b"http_req_waiting" => self.set(metric, |gathered| &mut gathered.waiting),
-            b"http_req_connecting" => self.set(metric, |gathered| &mut gathered.connecting),
+            b"http_req_sending" => self.set(metric, |pending| &mut pending.sending),
+            b"http_req_waiting" => self.set(metric, |pending| &mut pending.waiting),
+            b"http_req_connecting" => self.set(metric, |pending| &mut pending.connecting),
             b"http_req_failed" => {
-                if let Some(gathered) = &mut self.gathered {
-                    gathered.failed = Some(metric.value != 0);
+                if let Some(pending) = &mut self.pending {
+                    pending.failed = Some(metric.value != 0);
                 }
                 self.end(rows);
             }
             b"grpc_req_duration" => {
                 self.end(rows);
                 let failed = Some(!matches!(metric.status, b"0" | b"") || !metric.error.is_empty());
-                let gathered =
-                    Gathered { duration: Some(metric.value), failed, is_grpc: true, ..Gathered::new(metric) };
-                gathered.write(self.users, rows);
+                let pending = PendingRequest {
+                    duration: Some(metric.value),
+                    failed,
+                    is_grpc: true,
+                    ..PendingRequest::new(metric)
+                };
+                pending.write(self.users, rows);
             }
             b"vus" => self.users = Some(metric.value / ONE),
             _ => {}
         }
     }
 
-    fn set(&mut self, metric: &Metric<'_>, place: fn(&mut Gathered) -> &mut i64) {
-        if let Some(gathered) = &mut self.gathered {
-            *place(gathered) = metric.value;
+    fn set(&mut self, metric: &MetricLine<'_>, place: fn(&mut PendingRequest) -> &mut i64) {
+        if let Some(pending) = &mut self.pending {
+            *place(pending) = metric.value;
         }
     }
 
-    /// Writes the request that was gathered.
-    pub(super) fn end(&mut self, rows: &mut Rows) {
-        if let Some(gathered) = self.gathered.take() {
-            gathered.write(self.users, rows);
+    /// Writes the pending request.
+    pub(super) fn end(&mut self, rows: &mut ConvertedRows) {
+        if let Some(pending) = self.pending.take() {
+            pending.write(self.users, rows);
         }
     }
 }
 
-impl Gathered {
-    fn new(metric: &Metric<'_>) -> Self {
+impl PendingRequest {
+    fn new(metric: &MetricLine<'_>) -> Self {
         let error = if metric.error.is_empty() { metric.error_code } else { metric.error };
         Self {
             end_ns: metric.end_ns,
@@ -108,15 +112,15 @@ impl Gathered {
         }
     }
 
-    fn write(&self, users: Option<i64>, rows: &mut Rows) {
+    fn write(&self, users: Option<i64>, rows: &mut ConvertedRows) {
         let Some(duration) = self.duration else {
-            return rows.reject(Wrong::Cut, None, &self.label);
+            return rows.reject(RejectCause::Cut, None, &self.label);
         };
         let answered = self.is_grpc || !matches!(self.status.as_slice(), b"" | b"0");
         let usual = matches!(self.status.first(), Some(b'2' | b'3'));
         // Sending begins when the connection is there.
         let start_ns = self.end_ns.saturating_sub(duration);
-        rows.push(&Row {
+        rows.push(&RequestRow {
             start_ms: start_ns.div_euclid(ONE),
             beyond_ns: start_ns.rem_euclid(ONE),
             elapsed_ns: duration,
@@ -128,7 +132,7 @@ impl Gathered {
             latency_ns: (!self.is_grpc).then(|| self.sending.saturating_add(self.waiting)),
             connect_ns: (!self.is_grpc).then_some(self.connecting),
             url: &self.url,
-            ..Row::default()
+            ..RequestRow::default()
         });
     }
 }

@@ -1,13 +1,13 @@
-//! The packed form of a request or a reject, in which it goes from the reading thread to the workers.
+//! The packed form of a request or a reject, in which the reading thread passes it to the workers.
 //!
 //! A frame is its length (u32), what it has (u32, a bit each), the lines of the log before it that have no record (u32),
 //! its byte in the log (u64), the start and the elapsed time (i64 each), a short response code (4 bytes), then what it
 //! has of other numbers (i64 each) and texts (a length, u32, and bytes). All numbers are little-endian.
 //!
-//! A frame of lines that nobody converted yet has them behind the header, in which the place of the start is that of
-//! how far the log's first start is beyond a whole ms, in ns.
+//! A frame of lines that are not converted yet has them after the header. In place of the start it has how far the log's
+//! first start is beyond a whole ms, in ns.
 
-use crate::formats::tools::told::Told;
+use crate::formats::tools::rejects::RejectedRecord;
 
 /// The number of bytes before the first part that may be absent.
 const HEADER: usize = 40;
@@ -41,9 +41,9 @@ const NUMBERS: usize = 5;
 /// The most bytes before the texts.
 const FIXED: usize = HEADER + NUMBERS * 8;
 
-/// A request, with times in the unit of the run. What its format does not tell is empty or `None`.
+/// A request, with times in the unit of the run. What its format does not report is empty or `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Request<'a> {
+pub(super) struct PackedRequest<'a> {
     /// The start, epoch ms.
     pub(super) start_ms: i64,
     pub(super) elapsed: i64,
@@ -62,8 +62,8 @@ pub(super) struct Request<'a> {
     pub(super) is_transaction: bool,
 }
 
-impl Request<'_> {
-    /// Appends the request, which begins at `byte` of the log, behind so many lines without a record.
+impl PackedRequest<'_> {
+    /// Appends the request, which begins at `byte` of the log, after `skipped` lines without a record.
     #[inline(always)]
     pub(super) fn write(&self, skipped: u32, byte: u64, into: &mut Vec<u8>) {
         let mut has = if self.success { SUCCESS } else { 0 };
@@ -152,18 +152,18 @@ fn write_text(text: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(text);
 }
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Content<'a> {
-    Request(Request<'a>),
-    /// A reject, as [`Told`] writes it.
+pub(super) enum FrameContent<'a> {
+    Request(PackedRequest<'a>),
+    /// A reject, as [`RejectedRecord`] writes it.
     Reject(&'a [u8]),
-    Lines(Lines<'a>),
+    Lines(LineFrame<'a>),
 }
 
 /// Whole lines of a log that are not converted yet. Only the last one of the log may lack its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lines<'a> {
+pub(super) struct LineFrame<'a> {
     pub(super) lines: &'a [u8],
     /// The byte of the log at which they begin.
     pub(super) byte: u64,
@@ -171,11 +171,11 @@ pub(super) struct Lines<'a> {
     pub(super) early_ns: i64,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineFrame<'a> {
     /// The number of bytes before them in their frame.
     pub(super) const AT: usize = HEADER;
 
-    /// Appends a frame of lines, behind so many lines without a record.
+    /// Appends a frame of lines, after `skipped` lines without a record.
     pub(super) fn write(&self, skipped: u32, into: &mut Vec<u8>) {
         let mut header = [0; HEADER];
         let length = (HEADER + self.lines.len()) as u32;
@@ -187,31 +187,31 @@ impl<'a> Lines<'a> {
     /// Returns the last line of a frame of lines of which the end is left out, and its byte in the log. `None` if that is
     /// no frame of lines.
     pub(super) fn last(frame: &'a [u8]) -> Option<(u64, &'a [u8])> {
-        let Self { lines, byte, .. } = Header::of(frame)?.lines()?;
+        let Self { lines, byte, .. } = FrameHeader::of(frame)?.lines()?;
         let begin = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
         Some((byte.saturating_add(begin as u64), lines.get(begin..)?))
     }
 }
 
-/// A request or a reject, and where it stands.
+/// A request or a reject, and its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
-    pub(super) content: Content<'a>,
+    pub(super) content: FrameContent<'a>,
     /// The number of lines of the log before it that have no record.
     pub(super) skipped: u32,
     /// The byte of the log at which it begins.
     pub(super) byte: u64,
-    /// The number of bytes that it takes.
+    /// Its number of bytes.
     pub(super) length: usize,
 }
 
 impl<'a> Frame<'a> {
     /// Appends a reject.
-    pub(super) fn write_reject(told: &Told, skipped: u32, byte: u64, into: &mut Vec<u8>) {
+    pub(super) fn write_reject(reject: &RejectedRecord, skipped: u32, byte: u64, into: &mut Vec<u8>) {
         let begin = into.len();
         into.resize(begin + HEADER, 0);
-        told.write(into);
-        // That is a line; its end is none of the reject's.
+        reject.write(into);
+        // That is a line; its end is not part of the reject.
         into.pop();
         let length = into.len() - begin;
         if let Some(frame) = into.get_mut(begin..) {
@@ -221,14 +221,14 @@ impl<'a> Frame<'a> {
 
     /// Reads the frame at the beginning of a text; `None` if there is none.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let header = Header::read(bytes)?;
-        let Header { skipped, byte, length, .. } = header;
+        let header = FrameHeader::read(bytes)?;
+        let FrameHeader { skipped, byte, length, .. } = header;
         Some(Self { content: header.content()?, skipped, byte, length })
     }
 }
 
-/// What a frame begins with.
-pub(super) struct Header<'a> {
+/// The header of a frame.
+pub(super) struct FrameHeader<'a> {
     has: u32,
     /// As in [`Frame`].
     pub(super) skipped: u32,
@@ -237,13 +237,13 @@ pub(super) struct Header<'a> {
     elapsed: i64,
     /// The response code, if it is a short one.
     code: &'a [u8],
-    /// The parts behind it.
+    /// The parts after it.
     parts: &'a [u8],
     /// The number of bytes of the frame.
     pub(super) length: usize,
 }
 
-impl<'a> Header<'a> {
+impl<'a> FrameHeader<'a> {
     /// Reads the header at the beginning of a text; `None` if there is none.
     #[inline(always)]
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
@@ -262,44 +262,44 @@ impl<'a> Header<'a> {
         Some(Self { has, skipped, byte, start_ms, elapsed, code, parts, length: frame.len() })
     }
 
-    /// Returns the request if there is nothing of it behind the header.
+    /// Returns the request if it has no parts after the header.
     #[inline(always)]
-    pub(super) fn bare(&self) -> Option<Request<'a>> {
-        (self.parts.is_empty() && self.has & (REJECT | LINES) == 0).then(|| Request {
+    pub(super) fn bare(&self) -> Option<PackedRequest<'a>> {
+        (self.parts.is_empty() && self.has & (REJECT | LINES) == 0).then(|| PackedRequest {
             start_ms: self.start_ms,
             elapsed: self.elapsed,
             response_code: self.code,
             success: self.has & SUCCESS != 0,
             is_transaction: self.has & TRANSACTION != 0,
-            ..Request::default()
+            ..PackedRequest::default()
         })
     }
 
     /// Returns the lines if it is a frame of lines.
     #[inline]
-    pub(super) fn lines(&self) -> Option<Lines<'a>> {
+    pub(super) fn lines(&self) -> Option<LineFrame<'a>> {
         let is_lines = self.has & (REJECT | LINES) == LINES;
-        is_lines.then_some(Lines { lines: self.parts, byte: self.byte, early_ns: self.start_ms })
+        is_lines.then_some(LineFrame { lines: self.parts, byte: self.byte, early_ns: self.start_ms })
     }
 
     /// Reads the rest; `None` if it is no frame's.
     #[inline]
-    pub(super) fn content(&self) -> Option<Content<'a>> {
+    pub(super) fn content(&self) -> Option<FrameContent<'a>> {
         if self.has & REJECT != 0 {
-            return Some(Content::Reject(self.parts));
+            return Some(FrameContent::Reject(self.parts));
         }
         if let Some(lines) = self.lines() {
-            return Some(Content::Lines(lines));
+            return Some(FrameContent::Lines(lines));
         }
         let bare = Self { parts: &[], ..*self };
         let mut request = bare.bare()?;
         request.read_parts(self.has, self.parts)?;
-        Some(Content::Request(request))
+        Some(FrameContent::Request(request))
     }
 }
 
-impl<'a> Request<'a> {
-    /// Reads the parts behind the header.
+impl<'a> PackedRequest<'a> {
+    /// Reads the parts after the header.
     #[inline]
     fn read_parts(&mut self, has: u32, mut rest: &'a [u8]) -> Option<()> {
         let mut maybe = |bit: u32| if has & bit != 0 { i64_of(&mut rest) } else { None };

@@ -1,15 +1,15 @@
-//! Writes the records of JMeter's XML as lines of its CSV, which has the same fields. A further field tells where the record
-//! stands in the log.
+//! Writes the records of JMeter's XML as lines of its CSV, which has the same fields. A further field is the position of
+//! the record in the log.
 
-use super::Rows;
+use super::ConvertedRows;
 use crate::formats::tools::csv::quoted;
 use crate::formats::tools::fields::Fields;
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
 
 /// Separates the line, the byte and the record in the last field.
 const BETWEEN: u8 = b':';
 
-/// A record as it is in the log, and where.
+/// A record as it is in the log, and its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Original {
     /// The line, from 1, and the byte, from 0.
@@ -18,9 +18,9 @@ pub(crate) struct Original {
     pub(crate) record: Vec<u8>,
 }
 
-impl Rows {
-    /// Writes a request by the texts of all columns, and where it stands in the log. The record may be empty where its values
-    /// can't be refused.
+impl ConvertedRows {
+    /// Writes a request by the texts of all columns, and its position in the log. The record may be empty where its values
+    /// can't be rejected.
     pub(in crate::formats::tools) fn fields(&mut self, fields: &[Vec<u8>], origin: &Original) {
         for field in fields {
             self.line += text(field, &mut self.bytes);
@@ -29,11 +29,11 @@ impl Rows {
         if origin.record.is_empty() {
             place(origin, &mut self.bytes);
         } else {
-            let mut told = Vec::new();
-            place(origin, &mut told);
-            told.push(BETWEEN);
-            told.extend_from_slice(&origin.record);
-            quoted(&told, &mut self.bytes);
+            let mut last = Vec::new();
+            place(origin, &mut last);
+            last.push(BETWEEN);
+            last.extend_from_slice(&origin.record);
+            quoted(&last, &mut self.bytes);
             self.line += memchr::memchr_iter(b'\n', &origin.record).count() as u64;
         }
         self.end_line();
@@ -46,11 +46,11 @@ impl Rows {
         }
     }
 
-    /// Writes a line that tells a reject.
+    /// Writes a line that encodes a reject.
     #[cold]
-    pub(in crate::formats::tools) fn reject_line(&mut self, wrong: Wrong, record: &[u8]) {
+    pub(in crate::formats::tools) fn reject_line(&mut self, cause: RejectCause, record: &[u8]) {
         let before = self.bytes.len();
-        self.told(wrong, None, record).write(&mut self.bytes);
+        self.rejected(cause, None, record).write(&mut self.bytes);
         let written = self.bytes.get(before..).unwrap_or_default();
         self.line += memchr::memchr_iter(b'\n', written).count() as u64;
     }
@@ -69,7 +69,7 @@ fn place(origin: &Original, into: &mut Vec<u8>) {
     into.extend_from_slice(number.format(origin.byte).as_bytes());
 }
 
-/// Returns what the last field of a line tells.
+/// Parses the last field of a line.
 pub(super) fn origin(line: &[u8]) -> Option<Original> {
     let mut fields = Fields::default();
     fields.split_csv(line);

@@ -1,16 +1,16 @@
-//! What converters write: requests and rejects, packed one after another.
+//! The output of converters: requests and rejects, packed one after another.
 
+pub(crate) mod decode;
 pub(crate) mod form;
 mod frame;
 pub(crate) mod lines;
 #[cfg(test)]
 mod oracle;
-pub(crate) mod take;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod taken;
 
-use self::frame::{Frame, Lines, Request};
-use super::told::{Told, Wrong};
+use self::frame::{Frame, LineFrame, PackedRequest};
+use super::rejects::{RejectCause, RejectedRecord};
 use crate::formats::histogram::Histogram;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
 use crate::formats::steps;
@@ -18,9 +18,9 @@ use crate::sample::resolution::Resolution;
 
 pub(crate) use self::frame::last_end;
 
-/// A request, or a transaction. What its format does not tell is empty or `None`.
+/// A request, or a transaction. What its format does not report is empty or `None`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Row<'a> {
+pub(crate) struct RequestRow<'a> {
     /// The start, epoch ms.
     pub(crate) start_ms: i64,
     /// How far the start is beyond that, in ns, less than a ms.
@@ -40,9 +40,9 @@ pub(crate) struct Row<'a> {
     pub(crate) bytes: Option<i64>,
     pub(crate) sent_bytes: Option<i64>,
     pub(crate) url: &'a [u8],
-    /// True for what a tool tells of several requests together.
+    /// True for a record of several requests as a whole.
     pub(crate) is_transaction: bool,
-    /// The requests of an interval, in a log that tells no single ones. The row is then the interval, and its response
+    /// The requests of an interval, in a log without single ones. The row is then the interval, and its response
     /// time the length.
     pub(crate) histogram: Option<&'a Histogram>,
 }
@@ -50,12 +50,12 @@ pub(crate) struct Row<'a> {
 /// The number of ns in a ms.
 pub(crate) const MS: i64 = 1_000_000;
 
-/// Converted records, and the place in the log from which they come.
+/// Converted records, and the position in the log from which they come.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct ConvertedRows {
     /// The unit in which times are written.
     resolution: Resolution,
-    /// True if lines that tell all of their record are given as they are.
+    /// True if lines that are complete records are passed on as they are.
     pub(crate) keeps_lines: bool,
     /// What is added to the starts, in ms.
     pub(crate) begin_ms: i64,
@@ -64,10 +64,10 @@ pub(crate) struct Rows {
     early_ns: i64,
     /// The first start so far: epoch ms, and ns beyond it.
     first: Option<(i64, i64)>,
-    /// The records that nobody has taken yet.
+    /// The records that were not read yet.
     pub(crate) bytes: Vec<u8>,
-    /// The number of bytes from which on no more records are wanted for now: what a few bytes of a log stand for may be
-    /// much longer, as a name is that stands in the log once.
+    /// The number of bytes from which on no more records are wanted for now: a few bytes of a log may expand to many, as
+    /// those that refer to a name do.
     pub(crate) enough: usize,
     /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
     pub(crate) place: (u64, u64),
@@ -75,7 +75,7 @@ pub(crate) struct Rows {
     line: u64,
 }
 
-impl Rows {
+impl ConvertedRows {
     pub(crate) fn new(resolution: Resolution) -> Self {
         Self {
             resolution,
@@ -90,42 +90,42 @@ impl Rows {
         }
     }
 
-    /// Returns true if no more records are wanted before these are taken.
+    /// Returns true if no more records are wanted before these are read.
     #[inline]
     pub(crate) fn are_enough(&self) -> bool {
         self.bytes.len() >= self.enough
     }
 
-    /// Takes over how far the first start is beyond a whole ms, as other rows of the same log found it.
+    /// Copies how far the first start is beyond a whole ms from other rows of the same log.
     pub(crate) fn begin_with(&mut self, others: &Self) {
         self.early_ns = others.first.map_or(0, |(_, beyond_ns)| beyond_ns);
     }
 
-    /// Writes a request. Inlined, so that what a format never tells costs nothing.
+    /// Writes a request. Inlined, so that what a format never reports costs nothing.
     #[inline(always)]
-    pub(crate) fn push(&mut self, row: &Row<'_>) {
+    pub(crate) fn push(&mut self, row: &RequestRow<'_>) {
         let texts = [row.label, row.response_code, row.failure_message, row.url];
         let length = texts.iter().map(|text| text.len()).fold(0, usize::saturating_add);
         steps::count(length + 1);
         if length > RECORD_LIMIT / 2 {
-            return self.reject(Wrong::Long, None, row.label);
+            return self.reject(RejectCause::Long, None, row.label);
         }
         let start = (row.start_ms, row.beyond_ns);
         self.first = Some(self.first.map_or(start, |first| first.min(start)));
         let mut histogram = Vec::new();
         row.histogram.into_iter().for_each(|found| found.write(&mut histogram));
-        let request = Request { histogram: &histogram, ..self.request(row) };
+        let request = PackedRequest { histogram: &histogram, ..self.request(row) };
         let (skipped, byte) = self.next_line();
         request.write(skipped, byte, &mut self.bytes);
     }
 
     /// Returns a request as it is written, without its histogram.
     #[inline(always)]
-    fn request<'a>(&self, row: &Row<'a>) -> Request<'a> {
+    fn request<'a>(&self, row: &RequestRow<'a>) -> PackedRequest<'a> {
         let start_ms = row.start_ms.saturating_sub(i64::from(row.beyond_ns < self.early_ns));
-        // A time that is too long for its column is written as it is, and refused by whoever takes it.
+        // A time that is too long for its column is written as it is, and rejected when it is decoded.
         let time = |ns: i64| self.resolution.of_ns(ns);
-        Request {
+        PackedRequest {
             start_ms: start_ms.saturating_add(self.begin_ms),
             elapsed: time(row.elapsed_ns),
             latency: row.latency_ns.map(time),
@@ -143,12 +143,12 @@ impl Rows {
         }
     }
 
-    /// Gives whole lines of the log as they are, and goes on behind them.
+    /// Writes whole lines of the log as they are, and continues after them.
     pub(super) fn keep(&mut self, lines: &[u8]) {
         let (skipped, byte) = self.next_line();
-        Lines { lines, byte, early_ns: self.early_ns }.write(skipped, &mut self.bytes);
+        LineFrame { lines, byte, early_ns: self.early_ns }.write(skipped, &mut self.bytes);
         let count = memchr::memchr_iter(b'\n', lines).count() as u64;
-        // Only the last one of the log may lack its end, and nothing comes behind that.
+        // Only the last one of the log may lack its end, and nothing follows it.
         self.line += count.saturating_sub(1);
         self.place = (self.place.0 + count, self.place.1 + lines.len() as u64);
     }
@@ -160,18 +160,18 @@ impl Rows {
 
     /// Rejects a record.
     #[cold]
-    pub(crate) fn reject(&mut self, wrong: Wrong, value: Option<&[u8]>, record: &[u8]) {
-        let told = self.told(wrong, value, record);
+    pub(crate) fn reject(&mut self, cause: RejectCause, value: Option<&[u8]>, record: &[u8]) {
+        let rejected = self.rejected(cause, value, record);
         let (skipped, byte) = self.next_line();
-        Frame::write_reject(&told, skipped, byte, &mut self.bytes);
+        Frame::write_reject(&rejected, skipped, byte, &mut self.bytes);
     }
 
-    /// Returns what is told of a reject.
-    fn told(&self, wrong: Wrong, value: Option<&[u8]>, record: &[u8]) -> Told {
+    /// Returns the rejected record with its position.
+    fn rejected(&self, cause: RejectCause, value: Option<&[u8]>, record: &[u8]) -> RejectedRecord {
         let (line, byte) = self.place;
         let kept = |text: &[u8]| text.get(..KEPT).unwrap_or(text).to_vec();
         steps::count(record.len().min(KEPT));
-        Told { wrong, line, byte, value: value.map(kept), record: kept(record) }
+        RejectedRecord { cause, line, byte, value: value.map(kept), record: kept(record) }
     }
 
     /// Goes to the line of the next record. Returns the number of lines before it that have none, and its byte.

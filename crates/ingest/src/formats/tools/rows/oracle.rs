@@ -1,89 +1,91 @@
-//! Tests that packed requests are taken as the same requests in lines of CSV are.
+//! Tests that packed requests are decoded like the same requests in lines of CSV.
 
 use proptest::prelude::*;
 
 use super::form::Form;
-use super::frame::{Content, Frame};
+use super::frame::{Frame, FrameContent};
 use super::taken::{messages, parsed};
-use super::{Row, Rows, last_end};
+use super::{ConvertedRows, RequestRow, last_end};
 use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::tools::csv::Column;
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::csv::LogColumn;
+use crate::formats::tools::rejects::RejectCause;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::resolution::Resolution;
 
-const FEW: &[Column] = &[Column::TimeStamp, Column::Elapsed, Column::ResponseCode, Column::Success];
+const FEW: &[LogColumn] =
+    &[LogColumn::TimeStamp, LogColumn::Elapsed, LogColumn::ResponseCode, LogColumn::Success];
 
-const MANY: &[Column] = &[
-    Column::TimeStamp,
-    Column::Elapsed,
-    Column::Label,
-    Column::ResponseCode,
-    Column::ResponseMessage,
-    Column::Success,
-    Column::FailureMessage,
-    Column::AllThreads,
-    Column::Bytes,
-    Column::SentBytes,
-    Column::Latency,
-    Column::Connect,
+const MANY: &[LogColumn] = &[
+    LogColumn::TimeStamp,
+    LogColumn::Elapsed,
+    LogColumn::Label,
+    LogColumn::ResponseCode,
+    LogColumn::ResponseMessage,
+    LogColumn::Success,
+    LogColumn::FailureMessage,
+    LogColumn::AllThreads,
+    LogColumn::Bytes,
+    LogColumn::SentBytes,
+    LogColumn::Latency,
+    LogColumn::Connect,
 ];
 
-const WITH_URL: &[Column] = &[Column::Url, Column::Success, Column::Elapsed, Column::TimeStamp];
+const WITH_URL: &[LogColumn] =
+    &[LogColumn::Url, LogColumn::Success, LogColumn::Elapsed, LogColumn::TimeStamp];
 
 /// A line of a log: a request by its numbers and texts, a reject, or nothing.
 #[derive(Debug, Clone)]
-enum Line {
+enum TestLine {
     Request { start_ms: i64, numbers: [Option<i64>; 6], texts: [String; 4], flags: [bool; 2] },
     Reject(String),
     Nothing,
 }
 
-fn line() -> impl Strategy<Value = Line> {
+fn line() -> impl Strategy<Value = TestLine> {
     let number = prop_oneof![5 => Just(None), 20 => (0..3000i64).prop_map(Some), 1 => any::<i32>().prop_map(|n| Some(n.into())),
         1 => Just(Some(1 << 40)), 1 => Just(Some(i64::from(i32::MAX) + 1))];
     let text = prop_oneof![5 => Just(String::new()), 9 => "[ab]{1,2}", 2 => "[a\",é]{0,4}", 1 => Just("x".repeat(5000))];
     let start_ms = prop_oneof![50 => 0..5000i64, 1 => any::<i32>().prop_map(i64::from)];
     let request = (start_ms, prop::array::uniform6(number), prop::array::uniform4(text), any::<[bool; 2]>());
     prop_oneof![
-        40 => request.prop_map(|(start_ms, numbers, texts, flags)| Line::Request { start_ms, numbers, texts, flags }),
-        1 => "[a,\"]{0,5}".prop_map(Line::Reject),
-        1 => Just(Line::Nothing),
+        40 => request.prop_map(|(start_ms, numbers, texts, flags)| TestLine::Request { start_ms, numbers, texts, flags }),
+        1 => "[a,\"]{0,5}".prop_map(TestLine::Reject),
+        1 => Just(TestLine::Nothing),
     ]
 }
 
-/// Packs a log of a format that tells this much.
-fn write(lines: &[Line], columns: &[Column]) -> Vec<u8> {
-    let tells = |column| columns.contains(&column);
-    let number = |number: Option<i64>, column| number.filter(|_| tells(column));
-    let text = |text, column| if tells(column) { str::as_bytes(text) } else { b"" };
+/// Packs a log of a format with these columns.
+fn write(lines: &[TestLine], columns: &[LogColumn]) -> Vec<u8> {
+    let has = |column| columns.contains(&column);
+    let number = |number: Option<i64>, column| number.filter(|_| has(column));
+    let text = |text, column| if has(column) { str::as_bytes(text) } else { b"" };
     let ns = |number: i64| number.saturating_mul(1000);
-    let mut rows = Rows::new(Resolution::MICROSECOND);
+    let mut rows = ConvertedRows::new(Resolution::MICROSECOND);
     for line in lines {
         match line {
-            Line::Request { start_ms, numbers, texts: [label, code, message, url], flags } => {
+            TestLine::Request { start_ms, numbers, texts: [label, code, message, url], flags } => {
                 let [elapsed, latency, connect, threads, bytes, sent_bytes] = *numbers;
-                rows.push(&Row {
+                rows.push(&RequestRow {
                     start_ms: *start_ms,
                     beyond_ns: 0,
                     elapsed_ns: ns(elapsed.unwrap_or(7)),
-                    latency_ns: number(latency, Column::Latency).map(ns),
-                    connect_ns: number(connect, Column::Connect).map(ns),
-                    label: text(label, Column::Label),
-                    response_code: text(code, Column::ResponseCode),
+                    latency_ns: number(latency, LogColumn::Latency).map(ns),
+                    connect_ns: number(connect, LogColumn::Connect).map(ns),
+                    label: text(label, LogColumn::Label),
+                    response_code: text(code, LogColumn::ResponseCode),
                     success: flags[0],
-                    failure_message: text(message, Column::FailureMessage),
-                    threads: number(threads, Column::AllThreads),
-                    bytes: number(bytes, Column::Bytes),
-                    sent_bytes: number(sent_bytes, Column::SentBytes),
-                    url: text(url, Column::Url),
+                    failure_message: text(message, LogColumn::FailureMessage),
+                    threads: number(threads, LogColumn::AllThreads),
+                    bytes: number(bytes, LogColumn::Bytes),
+                    sent_bytes: number(sent_bytes, LogColumn::SentBytes),
+                    url: text(url, LogColumn::Url),
                     // In lines of CSV a transaction is known by its message.
-                    is_transaction: flags[1] && tells(Column::ResponseMessage),
+                    is_transaction: flags[1] && has(LogColumn::ResponseMessage),
                     histogram: None,
                 });
             }
-            Line::Reject(record) => rows.reject(Wrong::Unknown, Some(b"v"), record.as_bytes()),
-            Line::Nothing => {}
+            TestLine::Reject(record) => rows.reject(RejectCause::Unknown, Some(b"v"), record.as_bytes()),
+            TestLine::Nothing => {}
         }
         rows.place = (rows.place.0 + 1, rows.place.1 + 10);
     }
@@ -91,15 +93,15 @@ fn write(lines: &[Line], columns: &[Column]) -> Vec<u8> {
 }
 
 /// The same as lines of CSV.
-fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
+fn as_lines(packed: &[u8], columns: &[LogColumn]) -> Vec<u8> {
     let (mut lines, mut rest) = (Vec::new(), packed);
     while let Some(frame) = Frame::read(rest) {
         lines.extend(b"\n".repeat(frame.skipped as usize));
         match frame.content {
-            // Where it stands in the log is compared for packed requests alone.
-            Content::Request(request) => lines.extend([&request.line(columns)[..], b",0:0"].concat()),
-            Content::Reject(told) => lines.extend_from_slice(told),
-            Content::Lines(_) => unreachable!("nothing wrote lines"),
+            // Its position in the log is compared for packed requests alone.
+            FrameContent::Request(request) => lines.extend([&request.line(columns)[..], b",0:0"].concat()),
+            FrameContent::Reject(rejects) => lines.extend_from_slice(rejects),
+            FrameContent::Lines(_) => unreachable!("nothing wrote lines"),
         }
         lines.push(b'\n');
         rest = &rest[frame.length..];
@@ -107,15 +109,15 @@ fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
     lines
 }
 
-/// All that is told of the rejects but their bytes.
+/// The rejects without their bytes.
 fn rejects(parsed: &Parsed, bytes: &[u8]) -> Vec<(u64, RejectReason, Option<String>, Vec<u8>)> {
     let rejects = parsed.rejects.iter(bytes);
-    let told = rejects.map(|reject| {
+    let rejects = rejects.map(|reject| {
         let original = parsed.form.original(reject.record, reject.line);
         let record = original.map_or_else(|| reject.record.to_vec(), |original| original.record);
         (reject.line, reject.reason, reject.value, record)
     });
-    told.collect()
+    rejects.collect()
 }
 
 proptest! {
@@ -152,8 +154,9 @@ proptest! {
 #[test]
 fn a_refused_request_is_told_with_its_place_in_the_log() {
     let number = [Some(1 << 40), None, None, None, None, None];
-    let request = Line::Request { start_ms: 5, numbers: number, texts: Default::default(), flags: [true; 2] };
-    let packed = write(&[Line::Nothing, Line::Nothing, request], FEW);
+    let request =
+        TestLine::Request { start_ms: 5, numbers: number, texts: Default::default(), flags: [true; 2] };
+    let packed = write(&[TestLine::Nothing, TestLine::Nothing, request], FEW);
     let parsed = parsed(&packed, FEW, Form::Packed(FEW), &Clock { origin: 0, head: None, max_span_ms: 0 });
     let reject = parsed.rejects.iter(&packed).next().unwrap();
     assert_eq!((reject.line, reject.value.as_deref()), (2, Some("1099511627776")));

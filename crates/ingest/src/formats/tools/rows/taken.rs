@@ -1,6 +1,6 @@
-//! Requests as the workers take them, for those who check them.
+//! Requests as the workers decode them, for tests.
 
-#![allow(clippy::unwrap_used, reason = "what does not hold is told by panicking")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
-use crate::formats::tools::csv::Column;
+use crate::formats::tools::csv::LogColumn;
 use crate::sample::pool::PooledBuffer;
 use crate::sample::resolution::Resolution;
 use crate::series::cpu::{CpuJoin, TimeSeries};
 
 /// Parses the records of a log that was converted.
-pub(crate) fn parsed(bytes: &[u8], columns: &'static [Column], form: Form, clock: &Clock) -> Parsed {
+pub(crate) fn parsed(bytes: &[u8], columns: &'static [LogColumn], form: Form, clock: &Clock) -> Parsed {
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
     let layout = Layout::of_converted("a log", &names, form, Resolution::MICROSECOND);
     let cpu = Arc::new(TimeSeries::new(vec![(1, 12.5), (3, 50.0)]));

@@ -1,17 +1,18 @@
 //! Converts rows of numbers below a header.
 
 use crate::formats::number::parse_i64;
-use crate::formats::tools::csv::Column;
+use crate::formats::tools::csv::LogColumn;
 use crate::formats::tools::decimal::decimal;
 use crate::formats::tools::lines::ConvertLine;
-use crate::formats::tools::rows::{MS, Row, Rows};
-use crate::formats::tools::told::Wrong;
+use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rows::{ConvertedRows, MS, RequestRow};
 
-/// What is wrong with a row, and the offending value.
-pub(super) type Refused<'a> = (Wrong, Option<&'a [u8]>);
+/// The reason to reject a row, and the offending value.
+pub(super) type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
 
 /// Reads the fields of a row.
-pub(super) type ReadRow<const N: usize> = for<'a> fn([&'a [u8]; N]) -> Result<Row<'a>, Refused<'a>>;
+pub(super) type ReadRow<const N: usize> =
+    for<'a> fn([&'a [u8]; N]) -> Result<RequestRow<'a>, RejectedField<'a>>;
 
 /// The rows of one log, each with `N` fields.
 pub(super) struct Answers<const N: usize> {
@@ -34,24 +35,24 @@ impl<const N: usize> Answers<N> {
 }
 
 impl<const N: usize> ConvertLine for Answers<N> {
-    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         let is_header = line == self.header;
         self.headers += usize::from(is_header);
         if line.is_empty() || (is_header && self.headers == 1) {
             return;
         }
         if self.headers > 1 {
-            return rows.reject(Wrong::SecondRun, None, line);
+            return rows.reject(RejectCause::SecondRun, None, line);
         }
         match split(line).and_then(self.read) {
             Ok(row) => rows.push(&row),
-            Err((wrong, value)) => rows.reject(wrong, value, line),
+            Err((cause, value)) => rows.reject(cause, value, line),
         }
     }
 }
 
 /// Splits a row at its commas.
-fn split<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], Refused<'_>> {
+fn split<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], RejectedField<'_>> {
     let mut fields = [&b""[..]; N];
     let mut found = 0;
     for field in line.split(|byte| *byte == b',') {
@@ -63,26 +64,26 @@ fn split<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], Refused<'_>> {
     if found == N {
         return Ok(fields);
     }
-    Err((Wrong::Fields { found: found as u64, expected: N as u64 }, None))
+    Err((RejectCause::Fields { found: found as u64, expected: N as u64 }, None))
 }
 
 /// Reads the time since the begin, in seconds, as whole ms.
-pub(super) fn start_ms(text: &[u8]) -> Result<i64, Refused<'_>> {
+pub(super) fn start_ms(text: &[u8]) -> Result<i64, RejectedField<'_>> {
     let ns = decimal(text, NANOSECONDS).filter(|ns| *ns >= 0);
-    ns.map(|ns| ns.div_euclid(MS)).ok_or((Wrong::Time(Column::TimeStamp), Some(text)))
+    ns.map(|ns| ns.div_euclid(MS)).ok_or((RejectCause::Time(LogColumn::TimeStamp), Some(text)))
 }
 
 /// The decimals of seconds that are nanoseconds.
 const NANOSECONDS: usize = 9;
 
 /// Reads a time in seconds as ns, for this column.
-pub(super) fn ns(text: &[u8], column: Column) -> Result<i64, Refused<'_>> {
-    decimal(text, NANOSECONDS).filter(|ns| *ns >= 0).ok_or((Wrong::Number(column), Some(text)))
+pub(super) fn ns(text: &[u8], column: LogColumn) -> Result<i64, RejectedField<'_>> {
+    decimal(text, NANOSECONDS).filter(|ns| *ns >= 0).ok_or((RejectCause::Number(column), Some(text)))
 }
 
 /// Reads a whole number for this column.
-pub(super) fn whole(text: &[u8], column: Column) -> Result<i64, Refused<'_>> {
-    parse_i64(text).filter(|number| *number >= 0).ok_or((Wrong::Number(column), Some(text)))
+pub(super) fn whole(text: &[u8], column: LogColumn) -> Result<i64, RejectedField<'_>> {
+    parse_i64(text).filter(|number| *number >= 0).ok_or((RejectCause::Number(column), Some(text)))
 }
 
 /// Returns true for the status of an answer that is no error.

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::run::options::time_unit::TimeUnit;
 
-/// What is told of a log without a clock if nobody said when its tool began.
+/// The note on a log without a clock if the begin of its tool was not given.
 pub(crate) const NOTE: &str = "it has no clock, only times since the tool began: they are stored as times since \
                                1970-01-01 00:00 UTC";
 
@@ -14,8 +14,8 @@ const REMEDY: &str = "Give the time at which the tool started as the origin, in 
 /// Checks the logs of a run, each with whether it has a clock. Returns true if one has none.
 ///
 /// # Errors
-/// If something with a clock, a log or the CPU readings at `cpu`, is beside one without, and `origin` does not tell in
-/// epoch ms when its tool began.
+/// If a log without a clock is combined with something that has one, a log or the CPU readings at `cpu`, and `origin` is
+/// not the begin of its tool in epoch ms.
 pub(crate) fn check<'a>(
     logs: impl Iterator<Item = (&'a Place, bool)> + Clone,
     cpu: Option<&Place>,

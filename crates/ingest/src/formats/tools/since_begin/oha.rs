@@ -1,10 +1,10 @@
 //! oha's `--output-format csv`, with times in seconds of nine decimals.
 
-use super::answers::{Answers, Refused, begins, is_success, ns, start_ms, whole};
-use crate::formats::tools::csv::Column;
-use crate::formats::tools::format::{Clock, Format};
+use super::answers::{Answers, RejectedField, begins, is_success, ns, start_ms, whole};
+use crate::formats::tools::csv::LogColumn;
+use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::lines::LineByLine;
-use crate::formats::tools::rows::Row;
+use crate::formats::tools::rows::RequestRow;
 use crate::sample::resolution::Resolution;
 
 /// The log.
@@ -12,15 +12,15 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "oha's CSV",
     tool: Some("oha"),
     finest: Resolution::MICROSECOND,
-    clock: |_| Clock::SinceBegin,
+    clock: |_| TimeBase::SinceBegin,
     columns: &[
-        Column::TimeStamp,
-        Column::Elapsed,
-        Column::ResponseCode,
-        Column::Success,
-        Column::Latency,
-        Column::Connect,
-        Column::Bytes,
+        LogColumn::TimeStamp,
+        LogColumn::Elapsed,
+        LogColumn::ResponseCode,
+        LogColumn::Success,
+        LogColumn::Latency,
+        LogColumn::Connect,
+        LogColumn::Bytes,
     ],
     recognises: |head| begins(head, HEADER),
     note: |_| {
@@ -35,16 +35,16 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
 
 const HEADER: &[u8] = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status";
 
-fn read<'a>(fields: [&'a [u8]; 7]) -> Result<Row<'a>, Refused<'a>> {
+fn read<'a>(fields: [&'a [u8]; 7]) -> Result<RequestRow<'a>, RejectedField<'a>> {
     let [start, _, connect, delay, duration, bytes, status] = fields;
-    Ok(Row {
+    Ok(RequestRow {
         start_ms: start_ms(start)?,
-        elapsed_ns: ns(duration, Column::Elapsed)?,
-        latency_ns: Some(ns(delay, Column::Latency)?),
-        connect_ns: Some(ns(connect, Column::Connect)?),
+        elapsed_ns: ns(duration, LogColumn::Elapsed)?,
+        latency_ns: Some(ns(delay, LogColumn::Latency)?),
+        connect_ns: Some(ns(connect, LogColumn::Connect)?),
         response_code: status,
-        success: is_success(whole(status, Column::ResponseCode)?),
-        bytes: Some(whole(bytes, Column::Bytes)?),
-        ..Row::default()
+        success: is_success(whole(status, LogColumn::ResponseCode)?),
+        bytes: Some(whole(bytes, LogColumn::Bytes)?),
+        ..RequestRow::default()
     })
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use crate::formats::steps;
 
-/// The most ends that are remembered once some are forgotten, over all attacks: of those before, all requests are taken for
-/// ended.
+/// The most ends that are remembered once some are forgotten, over all attacks: all requests before
+/// those are regarded as ended.
 const REMEMBERED: usize = 1 << 20;
 
-/// The most attacks of a log whose requests are counted. Nobody makes more; of others, the number in flight is not known.
+/// The most attacks of a log whose requests are counted. No real log has more; for the others, the number in flight is unknown.
 const MOST_ATTACKS: usize = 1000;
 
 /// The longest name of an attack, in bytes, whose requests are counted.
@@ -68,7 +68,7 @@ impl InFlight {
         number.saturating_add(1).saturating_sub(ended).max(1)
     }
 
-    /// Merges the last runs, until each is short beside the one before it.
+    /// Merges the last runs, until each is short compared with the one before it.
     fn merge(&mut self) {
         while let [.., before, last] = self.runs.as_slice()
             && before.len() <= last.len() * 2
@@ -81,7 +81,7 @@ impl InFlight {
         let (Some(last), Some(before)) = (self.runs.pop(), self.runs.last_mut()) else { return };
         steps::count(before.len() + last.len());
         before.extend(last);
-        // Two runs that each ascend take as many steps as there are ends.
+        // Sorting two ascending runs takes linear time.
         before.sort();
     }
 
@@ -90,7 +90,7 @@ impl InFlight {
         self.runs.iter().map(Vec::len).sum()
     }
 
-    /// Forgets all but so many of the latest ends.
+    /// Forgets all but the latest ends, of which it keeps this many.
     fn forget(&mut self, all_but: usize) {
         while self.runs.len() > 1 {
             self.merge_last();

@@ -7,7 +7,7 @@
 //!
 //! The CSV's columns are the start in ns since 1970, the code (0 without an answer), the latency in ns, bytes sent and
 //! received, the error, the body, the attack's name, the number in the order of sending, the method, the URL, the headers.
-//! Earlier versions end behind that number.
+//! Earlier versions end with that number.
 
 use std::borrow::Cow;
 
@@ -16,27 +16,27 @@ use serde::Deserialize;
 mod in_flight;
 
 use self::in_flight::Attacks;
-use super::csv::Column;
+use super::csv::LogColumn;
 use super::decimal::moment;
 use super::fields::Fields;
-use super::format::{Clock, Format};
+use super::format::{Format, TimeBase};
 use super::lines::{ConvertLine, LineByLine};
-use super::rows::{MS, Row, Rows};
-use super::told::Wrong;
+use super::rejects::RejectCause;
+use super::rows::{ConvertedRows, MS, RequestRow};
 use crate::formats::number::parse_i64;
 use crate::sample::resolution::Resolution;
 
-const COLUMNS: &[Column] = &[
-    Column::TimeStamp,
-    Column::Elapsed,
-    Column::Label,
-    Column::ResponseCode,
-    Column::Success,
-    Column::FailureMessage,
-    Column::AllThreads,
-    Column::Bytes,
-    Column::SentBytes,
-    Column::Url,
+const COLUMNS: &[LogColumn] = &[
+    LogColumn::TimeStamp,
+    LogColumn::Elapsed,
+    LogColumn::Label,
+    LogColumn::ResponseCode,
+    LogColumn::Success,
+    LogColumn::FailureMessage,
+    LogColumn::AllThreads,
+    LogColumn::Bytes,
+    LogColumn::SentBytes,
+    LogColumn::Url,
 ];
 
 /// The results as CSV.
@@ -44,12 +44,12 @@ pub(super) const CSV: Format = Format {
     name: "vegeta's CSV",
     tool: Some("vegeta"),
     finest: Resolution::MICROSECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: COLUMNS,
     recognises: begins_csv,
     note: |_| None,
     by_workers: false,
-    converter: || Box::new(LineByLine::new(Csv::default())),
+    converter: || Box::new(LineByLine::new(CsvResults::default())),
 };
 
 /// The results as lines of JSON.
@@ -57,12 +57,12 @@ pub(super) const JSON: Format = Format {
     name: "vegeta's JSON",
     tool: Some("vegeta"),
     finest: Resolution::MICROSECOND,
-    clock: |_| Clock::Epoch,
+    clock: |_| TimeBase::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"{\"attack\":\""),
     note: |_| None,
     by_workers: false,
-    converter: || Box::new(LineByLine::new(Json::default())),
+    converter: || Box::new(LineByLine::new(JsonResults::default())),
 };
 
 /// The number of columns, those before vegeta wrote method, URL and headers, and the digits of a present moment in ns.
@@ -76,7 +76,7 @@ fn begins_csv(text: &[u8]) -> bool {
     let mut fields = line.split(|byte| *byte == b',');
     let is_start =
         fields.next().is_some_and(|field| field.len() == NANOSECONDS && parse_i64(field).is_some());
-    // The error behind the numbers may be of several lines.
+    // The error after the numbers may be of several lines.
     is_start
         && fields.by_ref().take(4).filter(|field| parse_i64(field).is_some()).count() == 4
         && fields.next().is_some_and(|error| error.starts_with(b"\"") || fields.next().is_some())
@@ -110,7 +110,7 @@ struct Hits {
 }
 
 impl Hits {
-    fn push(&mut self, hit: &Hit<'_>, start: i64, rows: &mut Rows) {
+    fn push(&mut self, hit: &Hit<'_>, start: i64, rows: &mut ConvertedRows) {
         let end = start.saturating_add(hit.latency);
         let threads = self.attacks.add(&hit.attack, hit.seq, start, end);
         self.label.clear();
@@ -122,7 +122,7 @@ impl Hits {
             self.label.push_str(path(&hit.url));
         }
         let mut code = itoa::Buffer::new();
-        rows.push(&Row {
+        rows.push(&RequestRow {
             start_ms: start.div_euclid(MS),
             beyond_ns: start.rem_euclid(MS),
             elapsed_ns: hit.latency,
@@ -134,7 +134,7 @@ impl Hits {
             bytes: Some(hit.bytes_in),
             sent_bytes: Some(hit.bytes_out),
             url: hit.url.as_bytes(),
-            ..Row::default()
+            ..RequestRow::default()
         });
     }
 }
@@ -147,17 +147,17 @@ fn path(url: &str) -> &str {
 }
 
 #[derive(Debug, Default)]
-struct Csv {
+struct CsvResults {
     hits: Hits,
     fields: Fields,
     /// The number of columns, by the first line.
     columns: Option<usize>,
 }
 
-impl ConvertLine for Csv {
+impl ConvertLine for CsvResults {
     const BEGINS: Option<fn(&[u8]) -> bool> = Some(begins_csv);
 
-    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         if line.is_empty() {
             return;
         }
@@ -166,17 +166,17 @@ impl ConvertLine for Csv {
         let expected =
             *self.columns.get_or_insert(if found == EARLIER_FIELDS { EARLIER_FIELDS } else { FIELDS });
         if found < expected {
-            let wrong = Wrong::Fields { found: found as u64, expected: expected as u64 };
-            return rows.reject(wrong, None, line);
+            let cause = RejectCause::Fields { found: found as u64, expected: expected as u64 };
+            return rows.reject(cause, None, line);
         }
         let field = |at: usize| self.fields.get(at);
         let text = |at: usize| String::from_utf8_lossy(field(at));
         let Some(start) = parse_i64(field(0)) else {
-            return rows.reject(Wrong::Time(Column::TimeStamp), Some(field(0)), line);
+            return rows.reject(RejectCause::Time(LogColumn::TimeStamp), Some(field(0)), line);
         };
         let numbers = [1, 2, 3, 4, 8].map(|at| parse_i64(field(at)));
         let [Some(code), Some(latency), Some(bytes_out), Some(bytes_in), Some(seq)] = numbers else {
-            return rows.reject(Wrong::Number(Column::Elapsed), Some(field(2)), line);
+            return rows.reject(RejectCause::Number(LogColumn::Elapsed), Some(field(2)), line);
         };
         let hit = Hit {
             attack: text(7),
@@ -195,21 +195,23 @@ impl ConvertLine for Csv {
 }
 
 #[derive(Debug, Default)]
-struct Json {
+struct JsonResults {
     hits: Hits,
 }
 
-impl ConvertLine for Json {
-    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+impl ConvertLine for JsonResults {
+    fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         if line.is_empty() {
             return;
         }
         let Ok(hit) = serde_json::from_slice::<Hit<'_>>(line) else {
-            return rows.reject(Wrong::Unknown, None, line);
+            return rows.reject(RejectCause::Unknown, None, line);
         };
         match moment(&hit.timestamp) {
             Some(start) => self.hits.push(&hit, start, rows),
-            None => rows.reject(Wrong::Time(Column::TimeStamp), Some(hit.timestamp.as_bytes()), line),
+            None => {
+                rows.reject(RejectCause::Time(LogColumn::TimeStamp), Some(hit.timestamp.as_bytes()), line)
+            }
         }
     }
 }

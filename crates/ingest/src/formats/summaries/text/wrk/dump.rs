@@ -6,23 +6,23 @@ use serde::Deserialize;
 
 use super::super::super::point::{Figures, Latencies};
 
-/// The largest dump that is believed: wrk records no latency above its time-out.
+/// The largest plausible latency: wrk records none above its time-out.
 const LONGEST_US: u64 = 3_600_000_000;
 
-/// The most counts of a dump that is believed.
+/// The most counts of a plausible dump.
 const MOST_COUNTS: usize = 1 << 20;
 
 #[derive(Deserialize)]
-struct Dump {
+struct LatencyDump {
     duration_us: u64,
     requests: u64,
     timeout: u64,
     counts: Vec<(u64, u64)>,
 }
 
-/// Replaces the printed latencies by exact ones, and takes out what wrk invented.
+/// Replaces the printed latencies by exact ones, and removes those that wrk invented.
 pub(super) fn refine(figures: &mut Figures, text: &str) {
-    let dump: Dump = match serde_json::from_str(text) {
+    let dump: LatencyDump = match serde_json::from_str(text) {
         Ok(dump) => dump,
         Err(problem) => return figures.notes.push(format!("the line WRKJSON can't be read: {problem}")),
     };
@@ -32,20 +32,22 @@ pub(super) fn refine(figures: &mut Figures, text: &str) {
     }
     figures.duration =
         Some(dump.duration_us as f64 / 1e6).filter(|seconds| *seconds > 0.0).or(figures.duration);
-    let told: u64 = dump.counts.iter().map(|(_, count)| count).sum();
+    let latencies: u64 = dump.counts.iter().map(|(_, count)| count).sum();
     let answered = dump.requests.saturating_sub(dump.timeout);
-    let counts = match (figures.in_flight.and_then(|c| without_invented(&dump, c)), told == answered) {
+    let counts = match (figures.in_flight.and_then(|c| without_invented(&dump, c)), latencies == answered) {
         (Some(counts), _) => {
-            if let Some(invented) = told.checked_sub(answered).filter(|invented| *invented > 0) {
+            if let Some(invented) = latencies.checked_sub(answered).filter(|invented| *invented > 0) {
                 figures
                     .notes
-                    .push(format!("{invented} of {told} latencies were invented by wrk, and removed"));
+                    .push(format!("{invented} of {latencies} latencies were invented by wrk, and removed"));
             }
             counts
         }
         (None, true) => dump.counts.iter().copied().collect(),
         (None, false) => {
-            figures.notes.push(format!("{told} latencies for {answered} answers: wrk invented some of them"));
+            figures
+                .notes
+                .push(format!("{latencies} latencies for {answered} answers: wrk invented some of them"));
             dump.counts.iter().copied().collect()
         }
     };
@@ -55,14 +57,14 @@ pub(super) fn refine(figures: &mut Figures, text: &str) {
 
 /// Undoes wrk's correction of coordinated omission, which for each latency of at least twice the expected interval adds
 /// ones that are shorter by one interval, two, and so on. `None` if what is left is not one latency an answer.
-fn without_invented(dump: &Dump, connections: u32) -> Option<BTreeMap<u64, u64>> {
+fn without_invented(dump: &LatencyDump, connections: u32) -> Option<BTreeMap<u64, u64>> {
     let rounds = dump.requests.checked_div(u64::from(connections)).filter(|rounds| *rounds > 0)?;
     let expected = dump.duration_us.checked_div(rounds).filter(|expected| *expected > 0)?;
     let mut counts: BTreeMap<u64, u64> = dump.counts.iter().copied().collect();
     // What was added to shorter latencies that differ from a longer one by whole intervals, and which of them has to be there:
     // by what is left of them when divided by the interval.
     let mut added: HashMap<u64, (u64, Option<u64>)> = HashMap::new();
-    // From the longest on down: what is shorter holds what the longer ones added.
+    // From the longest on down: the counts of shorter ones contain what the longer ones added.
     for (value, count) in counts.iter_mut().rev().take_while(|(value, _)| **value > expected) {
         let (sum, next) = added.entry(value % expected).or_default();
         if next.take().is_some_and(|next| next != *value) {
@@ -133,7 +135,7 @@ mod tests {
             let requests: u64 = counts.values().sum();
             let (connections, duration_us) = ((requests / rounds).max(1), 9000);
             let expected = duration_us / (requests / connections);
-            let dump = Dump {
+            let dump = LatencyDump {
                 duration_us, requests, timeout: 0,
                 counts: corrected(counts.clone(), expected).into_iter().collect(),
             };

@@ -4,8 +4,8 @@ mod dump;
 pub(crate) mod wrk2;
 
 use super::super::point::{Bounds, Figures, Latencies};
-use super::super::split::found::Told;
-use super::super::split::lines::Line;
+use super::super::split::found::ParsedSummary;
+use super::super::split::lines::TextLine;
 use super::super::split::section::{Section, needed};
 use super::super::tool::TextTool;
 use super::super::units;
@@ -13,7 +13,7 @@ use super::super::units;
 pub(crate) struct Wrk;
 
 /// Returns true if wrk or wrk2 begins here.
-pub(crate) fn begins(line: Line<'_>) -> bool {
+pub(crate) fn begins(line: TextLine<'_>) -> bool {
     let next = line.next().trimmed();
     let line = line.trimmed();
     line.starts_with("Running ")
@@ -26,27 +26,27 @@ impl TextTool for Wrk {
         "wrk"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
+    fn begins(&self, line: TextLine<'_>) -> bool {
         begins(line)
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let mut told = counts(section)?;
-        told.figures.latencies = latencies(section);
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
+        let mut summary = counts(section)?;
+        summary.figures.latencies = latencies(section);
         if let Some(dump) = section.after("WRKJSON ") {
-            dump::refine(&mut told.figures, dump);
+            dump::refine(&mut summary.figures, dump);
         }
-        Ok(told)
+        Ok(summary)
     }
 }
 
-/// What wrk and wrk2 print alike.
-pub(crate) fn counts(section: &Section<'_>) -> Result<Told, String> {
+/// Parses what wrk and wrk2 print in the same form.
+pub(crate) fn counts(section: &Section<'_>) -> Result<ParsedSummary, String> {
     let url = section.first().split_once(" test @ ").map(|(_, url)| url.trim().to_owned());
     let (threads, connections) = section.find(threads_and_connections).unzip();
     match figures(section, threads.unwrap_or(1), connections) {
-        Ok(figures) => Ok(Told { concurrency: connections, url, figures }),
-        Err(reason) => Ok(Told { concurrency: connections, url, figures: Figures::aborted(reason) }),
+        Ok(figures) => Ok(ParsedSummary { concurrency: connections, url, figures }),
+        Err(reason) => Ok(ParsedSummary { concurrency: connections, url, figures: Figures::aborted(reason) }),
     }
 }
 

@@ -1,8 +1,8 @@
 //! wrk2: as wrk, at a constant rate, with latencies from the intended time of sending.
 
 use super::super::super::point::Latencies;
-use super::super::super::split::found::Told;
-use super::super::super::split::lines::Line;
+use super::super::super::split::found::ParsedSummary;
+use super::super::super::split::lines::TextLine;
 use super::super::super::split::section::Section;
 use super::super::super::tool::TextTool;
 use super::super::super::units;
@@ -15,31 +15,31 @@ impl TextTool for Wrk2 {
         "wrk2"
     }
 
-    fn begins(&self, line: Line<'_>) -> bool {
-        let mut own = line.below().take_while(|line| !wrk::begins(*line)).map(Line::trimmed);
+    fn begins(&self, line: TextLine<'_>) -> bool {
+        let mut own = line.below().take_while(|line| !wrk::begins(*line)).map(TextLine::trimmed);
         wrk::begins(line)
             && own.any(|line| line.starts_with("Thread calibration:") || line.contains("(HdrHistogram"))
     }
 
-    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let mut told = wrk::counts(section)?;
-        told.figures.in_flight = None;
+    fn read(&self, section: &Section<'_>) -> Result<ParsedSummary, String> {
+        let mut summary = wrk::counts(section)?;
+        summary.figures.in_flight = None;
         let mean = section.after("#[Mean").and_then(value);
         let max = section.after("#[Max").and_then(value);
-        told.figures.latencies = Latencies::printed(mean, max, section.each(wrk::percentile));
+        summary.figures.latencies = Latencies::printed(mean, max, section.each(wrk::percentile));
         let counted = section
             .find(|line| line.split_once("Total count")?.1.trim_matches([' ', '=', ']']).parse::<u64>().ok());
         if counted == Some(0) {
             // It prints 0.00us where it recorded nothing.
-            told.figures.latencies = Latencies::default();
+            summary.figures.latencies = Latencies::default();
         }
-        if let (Some(counted), Some(requests)) = (counted, told.figures.requests) {
-            told.figures.notes.push(format!(
+        if let (Some(counted), Some(requests)) = (counted, summary.figures.requests) {
+            summary.figures.notes.push(format!(
                 "latencies are of {counted} of {requests} requests, after the first seconds, from the intended time of sending"
             ));
         }
         section.find(|line| line.starts_with("#[Buckets").then_some(()));
-        Ok(told)
+        Ok(summary)
     }
 
     fn is_closed_loop(&self) -> bool {

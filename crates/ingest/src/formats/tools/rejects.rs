@@ -1,12 +1,12 @@
-//! Rejects that a converter found: lines that carry the record as it is in the log, its place there, and the reason.
+//! Rejects of a converter: lines with the record as it is in the log, its position there, and the reason.
 
 use std::io::Write;
 
-use super::csv::{Column, quoted};
-use super::hlog::Flaw;
+use super::csv::{LogColumn, quoted};
+use super::hlog::IntervalFlaw;
 use crate::run::reject_reason::RejectReason;
 
-/// Begins the field, and separates what it tells. Neither is in a name of anything.
+/// Begins the field, and separates its parts. Neither occurs in a name.
 const BEGIN: &[u8] = b"\"\x1e";
 const END: u8 = 0x1f;
 
@@ -15,40 +15,40 @@ const PARTS: usize = 6;
 
 /// What is wrong with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub(crate) enum RejectCause {
     /// It is none of the format's records.
     Unknown,
     /// It has another number of fields.
     Fields { found: u64, expected: u64 },
-    /// What stands for this column is no number in its range.
-    Number(Column),
-    /// What stands for this column is no time.
-    Time(Column),
-    /// What stands for this column is no verdict.
-    Verdict(Column),
+    /// The value of this column is no number in its range.
+    Number(LogColumn),
+    /// The value of this column is no time.
+    Time(LogColumn),
+    /// The value of this column is no verdict.
+    Verdict(LogColumn),
     /// It is longer than a record may be.
     Long,
     /// The log is damaged before its end.
     Cut,
-    /// It is of a run behind the first one, in a log whose times begin again there.
+    /// It is of a later run, in a log whose times begin again there.
     SecondRun,
     /// It is an interval that can't be read.
-    Interval(Flaw),
+    Interval(IntervalFlaw),
 }
 
 /// The columns that something can be wrong with.
-const COLUMNS: [Column; 8] = [
-    Column::TimeStamp,
-    Column::Elapsed,
-    Column::Success,
-    Column::AllThreads,
-    Column::ResponseCode,
-    Column::Latency,
-    Column::Connect,
-    Column::Bytes,
+const COLUMNS: [LogColumn; 8] = [
+    LogColumn::TimeStamp,
+    LogColumn::Elapsed,
+    LogColumn::Success,
+    LogColumn::AllThreads,
+    LogColumn::ResponseCode,
+    LogColumn::Latency,
+    LogColumn::Connect,
+    LogColumn::Bytes,
 ];
 
-impl Wrong {
+impl RejectCause {
     /// Returns a code and two numbers.
     fn numbers(self) -> [u64; 3] {
         let index = |column| COLUMNS.iter().position(|known| *known == column).unwrap_or_default() as u64;
@@ -62,7 +62,7 @@ impl Wrong {
             Self::Cut => [6, 0, 0],
             Self::SecondRun => [7, 0, 0],
             Self::Interval(flaw) => {
-                [8, Flaw::ALL.iter().position(|known| *known == flaw).unwrap_or_default() as u64, 0]
+                [8, IntervalFlaw::ALL.iter().position(|known| *known == flaw).unwrap_or_default() as u64, 0]
             }
         }
     }
@@ -78,7 +78,7 @@ impl Wrong {
             5 => Self::Long,
             6 => Self::Cut,
             7 => Self::SecondRun,
-            8 => Self::Interval(*Flaw::ALL.get(usize::try_from(a).ok()?)?),
+            8 => Self::Interval(*IntervalFlaw::ALL.get(usize::try_from(a).ok()?)?),
             _ => return None,
         })
     }
@@ -99,10 +99,10 @@ impl Wrong {
     }
 }
 
-/// A reject, as a line tells it.
+/// A rejected record, which a line encodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) wrong: Wrong,
+pub(crate) struct RejectedRecord {
+    pub(crate) cause: RejectCause,
     /// The line of the log, from 1.
     pub(crate) line: u64,
     /// The byte of the log, from 0.
@@ -113,10 +113,10 @@ pub(crate) struct Told {
     pub(crate) record: Vec<u8>,
 }
 
-impl Told {
-    /// Writes the line.
+impl RejectedRecord {
+    /// Encodes it as a line.
     pub(in crate::formats::tools) fn write(&self, into: &mut Vec<u8>) {
-        let [code, a, b] = self.wrong.numbers();
+        let [code, a, b] = self.cause.numbers();
         let mut text = vec![0x1e];
         // Writing to a vector can't fail.
         let _ = write!(text, "{code}\x1f{a}\x1f{b}\x1f{}\x1f{}\x1f", self.line, self.byte);
@@ -130,16 +130,16 @@ impl Told {
         into.push(b'\n');
     }
 
-    /// Reads a line, without its line end, if it tells a reject.
+    /// Decodes a line, without its line end, if it encodes a reject.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         let text = line.strip_prefix(BEGIN)?.strip_suffix(b"\"")?;
         let text = unquoted(text);
         let mut parts = text.splitn(PARTS + 1, |byte| *byte == END);
         let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
-        let wrong = Wrong::of([number()?, number()?, number()?])?;
+        let cause = RejectCause::of([number()?, number()?, number()?])?;
         let (line, byte) = (number()?, number()?);
         let value = parts.next()?.strip_prefix(b"=").map(<[u8]>::to_vec);
-        Some(Self { wrong, line, byte, value, record: parts.next()?.to_vec() })
+        Some(Self { cause, line, byte, value, record: parts.next()?.to_vec() })
     }
 }
 
@@ -161,29 +161,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn wrong() -> impl Strategy<Value = Wrong> {
+    fn cause() -> impl Strategy<Value = RejectCause> {
         prop_oneof![
-            Just(Wrong::Unknown),
-            any::<(u64, u64)>().prop_map(|(found, expected)| Wrong::Fields { found, expected }),
-            prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Number),
-            prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Time),
-            Just(Wrong::Cut),
-            Just(Wrong::SecondRun),
-            prop::sample::select(&Flaw::ALL[..]).prop_map(Wrong::Interval),
+            Just(RejectCause::Unknown),
+            any::<(u64, u64)>().prop_map(|(found, expected)| RejectCause::Fields { found, expected }),
+            prop::sample::select(&COLUMNS[..]).prop_map(RejectCause::Number),
+            prop::sample::select(&COLUMNS[..]).prop_map(RejectCause::Time),
+            Just(RejectCause::Cut),
+            Just(RejectCause::SecondRun),
+            prop::sample::select(&IntervalFlaw::ALL[..]).prop_map(RejectCause::Interval),
         ]
     }
 
     proptest! {
         #[test]
         fn whatever_is_told_is_read_again(
-            wrong in wrong(), line: u64, byte: u64, value in prop::option::of("[a-z\",]{0,6}"),
+            cause in cause(), line: u64, byte: u64, value in prop::option::of("[a-z\",]{0,6}"),
             record in prop::collection::vec(any::<u8>(), 0..40),
         ) {
-            let told = Told { wrong, line, byte, value: value.map(String::into_bytes), record };
+            let reject = RejectedRecord { cause, line, byte, value: value.map(String::into_bytes), record };
             let mut written = Vec::new();
-            told.write(&mut written);
+            reject.write(&mut written);
             prop_assert_eq!(written.pop(), Some(b'\n'));
-            prop_assert_eq!(Told::read(&written), Some(told));
+            prop_assert_eq!(RejectedRecord::read(&written), Some(reject));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rejects of one block, packed: a block can hold half a million rejects of one byte each.
+//! The rejects of one block, packed: a block can have half a million rejects of one byte each.
 
 use crate::run::reject_reason::RejectReason;
 use crate::sample::varint::{read_unsigned, unsigned};
@@ -14,9 +14,9 @@ pub(crate) struct LocalReject<'a> {
     pub(crate) record: &'a [u8],
 }
 
-/// A rejected record's place in the block, and its reason.
+/// The position of a rejected record in the block, and its reason.
 #[derive(Debug, Clone, Default)]
-struct Entry {
+struct PackedReject {
     line: u64,
     byte: u64,
     len: u64,
@@ -28,12 +28,12 @@ struct Entry {
 
 /// The rejects of a block, in order. Their records stay in the block.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Refused {
+pub(crate) struct BlockRejects {
     /// All entries but the last, with lines and bytes as differences.
     packed: Vec<u8>,
     /// The line and byte of the last packed entry.
     at: (u64, u64),
-    last: Option<Entry>,
+    last: Option<PackedReject>,
     /// The distinct reasons.
     reasons: Vec<RejectReason>,
     len: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Refused {
     left_out: u64,
 }
 
-impl Refused {
+impl BlockRejects {
     /// Removes all rejects, and sets the number to keep (the first ones).
     pub(crate) fn restart(&mut self, room: Option<u64>) {
         *self = Self { packed: std::mem::take(&mut self.packed), room, ..Self::default() };
@@ -72,14 +72,14 @@ impl Refused {
             self.reasons.push(reason);
             self.reasons.len() - 1
         });
-        let entry = Entry { line, byte, len: len as u64, reason: reason as u64, value };
+        let entry = PackedReject { line, byte, len: len as u64, reason: reason as u64, value };
         if let Some(before) = self.last.replace(entry) {
             self.pack(&before);
         }
         self.len += 1;
     }
 
-    fn pack(&mut self, entry: &Entry) {
+    fn pack(&mut self, entry: &PackedReject) {
         let out = &mut self.packed;
         unsigned(out, entry.line.wrapping_sub(self.at.0));
         unsigned(out, entry.byte.wrapping_sub(self.at.1));
@@ -129,7 +129,7 @@ impl Refused {
         entries.chain(self.last.clone()).filter_map(|entry| self.opened(entry, block))
     }
 
-    fn opened<'a>(&self, entry: Entry, block: &'a [u8]) -> Option<LocalReject<'a>> {
+    fn opened<'a>(&self, entry: PackedReject, block: &'a [u8]) -> Option<LocalReject<'a>> {
         let reason = *self.reasons.get(entry.reason as usize)?;
         let record = block.get(entry.byte as usize..(entry.byte + entry.len) as usize).unwrap_or_default();
         Some(LocalReject { line: entry.line, byte: entry.byte, reason, value: entry.value, record })
@@ -137,12 +137,12 @@ impl Refused {
 }
 
 /// Reads the next packed entry. `at` is the line and byte of the previous one.
-fn read_entry(packed: &mut &[u8], at: (u64, u64)) -> Option<Entry> {
+fn read_entry(packed: &mut &[u8], at: (u64, u64)) -> Option<PackedReject> {
     let line = at.0.wrapping_add(read_unsigned(packed)?);
     let byte = at.1.wrapping_add(read_unsigned(packed)?);
     let (len, reason) = (read_unsigned(packed)?, read_unsigned(packed)?);
     let value = if reason & 1 == 1 { Some(read_text(packed)?) } else { None };
-    Some(Entry { line, byte, len, reason: reason >> 1, value })
+    Some(PackedReject { line, byte, len, reason: reason >> 1, value })
 }
 
 fn read_text(packed: &mut &[u8]) -> Option<String> {
@@ -163,34 +163,34 @@ mod tests {
             records in prop::collection::vec((0..9u64, 0..9usize, 0..3usize, prop::option::of("[a-zé]{0,5}")), 0..30),
             room in prop::option::of(0..20u64),
         ) {
-            let mut refused = Refused::default();
-            refused.restart(room);
+            let mut rejects = BlockRejects::default();
+            rejects.restart(room);
             let (mut at, mut expected) = ((0, 0), Vec::new());
             let block: Vec<u8> = (0..=255).collect();
             for (step, len, reason, value) in &records {
                 let reason = RejectReason::FieldCount { found: *reason as u64, expected: 3 };
-                refused.push(at, *len, reason, value.clone());
+                rejects.push(at, *len, reason, value.clone());
                 expected.push((at, reason, value.clone(), block[at.1 as usize..at.1 as usize + len].to_vec()));
                 at = (at.0 + step, (at.1 + *len as u64).min(200));
             }
             let kept = room.map_or(records.len(), |room| records.len().min(room as usize));
             expected.truncate(kept);
-            prop_assert_eq!((refused.len(), refused.left_out()), (kept as u64, (records.len() - kept) as u64));
-            let found = refused.iter(&block).map(|r| ((r.line, r.byte), r.reason, r.value, r.record.to_vec()));
+            prop_assert_eq!((rejects.len(), rejects.left_out()), (kept as u64, (records.len() - kept) as u64));
+            let found = rejects.iter(&block).map(|r| ((r.line, r.byte), r.reason, r.value, r.record.to_vec()));
             prop_assert_eq!(found.collect::<Vec<_>>(), expected);
         }
     }
 
     #[test]
     fn half_a_million_rejects_take_few_bytes() {
-        let mut refused = Refused::default();
+        let mut rejects = BlockRejects::default();
         let reason = RejectReason::FieldCount { found: 1, expected: 17 };
         for line in 0..500_000 {
-            refused.push((line, 2 * line), 1, reason, None);
+            rejects.push((line, 2 * line), 1, reason, None);
         }
-        assert!(refused.packed.len() <= 2_000_000, "{} bytes", refused.packed.len());
-        assert_eq!(refused.iter(b"x").next().unwrap().record, b"x");
-        assert_eq!(refused.pop_if(reason, |end| end == 999_999), Some((499_999, 999_998)));
-        assert_eq!(refused.iter(b"x").last().unwrap().line, 499_998);
+        assert!(rejects.packed.len() <= 2_000_000, "{} bytes", rejects.packed.len());
+        assert_eq!(rejects.iter(b"x").next().unwrap().record, b"x");
+        assert_eq!(rejects.pop_if(reason, |end| end == 999_999), Some((499_999, 999_998)));
+        assert_eq!(rejects.iter(b"x").last().unwrap().line, 499_998);
     }
 }
