@@ -99,13 +99,13 @@ pub mod store;
 
 /// Points of sweeps: what load tools told in summary.
 pub mod points {
-    pub use crate::formats::summaries::csv::ab::AbFile;
     pub use crate::formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
     pub use crate::formats::summaries::point::{
         Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey, PointSecond, Readings,
     };
     pub use crate::formats::summaries::sections;
-    pub use crate::formats::summaries::split::found::{FoundSection, FoundSections};
+    pub use crate::formats::summaries::tools::ab::AbFile;
+    pub use crate::formats::summaries::walk::{FoundSection, FoundSections};
     #[cfg(any(feature = "parquet", feature = "postgres"))]
     pub use crate::operations::points::readings::add_readings;
 }

@@ -241,6 +241,12 @@ fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0')))
 }
 
+/// Reads a moment of RFC 3339 as ns since 1970.
+pub(crate) fn rfc3339_ns(text: &str) -> Option<i64> {
+    let moment: jiff::Timestamp = text.parse().ok()?;
+    i64::try_from(moment.as_nanosecond()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -362,5 +368,14 @@ mod tests {
         fn any_bytes_do_no_harm(text in prop::collection::vec(any::<u8>(), 0..40)) {
             DateParser::new(TimeZone::default()).parse(&text);
         }
+    }
+
+    #[test]
+    fn moments_of_rfc_3339_are_exact() {
+        assert_eq!(rfc3339_ns("2026-11-22T11:47:14.787926537Z"), Some(1_795_348_034_787_926_537));
+        assert_eq!(
+            (rfc3339_ns("2026-11-22T12:47:14+01:00"), rfc3339_ns("yesterday")),
+            (Some(1_795_348_034_000_000_000), None)
+        );
     }
 }

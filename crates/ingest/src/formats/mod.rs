@@ -7,7 +7,6 @@ pub(crate) mod histogram;
 pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
-mod recent;
 pub(crate) mod steps;
 pub(crate) mod summaries;
 pub(crate) mod time_format;

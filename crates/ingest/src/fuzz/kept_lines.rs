@@ -5,7 +5,7 @@ use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::tools::format::Format;
 use crate::formats::tools::rows::form::Form;
 use crate::formats::tools::rows::last_end;
-use crate::formats::tools::rows::taken::{messages, parsed};
+use crate::formats::tools::rows::oracle::{messages, parsed};
 use crate::run::reject_reason::RejectReason;
 
 /// The clock of the logs: requests up to an hour from its origin are taken.

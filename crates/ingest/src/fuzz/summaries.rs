@@ -1,7 +1,7 @@
 //! Reads any bytes as the outputs of load tools.
 
-use crate::formats::summaries::csv::ab::AbFile;
 use crate::formats::summaries::point::Figures;
+use crate::formats::summaries::tools::ab::AbFile;
 use crate::points::{FoundSection, PointNames, named_points, sections};
 
 /// Reads any bytes as outputs of load tools. Each section has figures or a reason why it has none, no figure is negative

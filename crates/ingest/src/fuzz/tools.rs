@@ -1,7 +1,9 @@
 //! The logs of other load tools, of any bytes.
 
 use super::kept_lines::kept_lines;
-use crate::formats::tools::{FORMATS, convert::NextBytes, format::Format, rows::form::Form};
+use crate::formats::tools::FORMATS;
+use crate::formats::tools::format::{Format, NextBytes};
+use crate::formats::tools::rows::form::Form;
 
 /// Converts any bytes as a log of each format, whole and in pieces of the size that the first byte tells.
 ///

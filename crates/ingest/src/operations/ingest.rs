@@ -7,7 +7,7 @@ use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
-use crate::formats::tools::since_begin::begin;
+use crate::formats::tools::format::check_clocks;
 use crate::pipeline::collector::collected::Collected;
 use crate::pipeline::plan::{ReadPlan, RestartWindow};
 use crate::pipeline::sink::{RunStore, RunWriter};
@@ -278,7 +278,7 @@ impl Prepared {
         inputs.notes.extend(notes);
         inputs.notes.extend(engines::note(&engines));
         let clocks = inputs.logs.iter().map(LogSource::clock);
-        let lacks_clock = begin::check(clocks, inputs.cpu.as_ref().map(CpuSource::place), options.origin)?;
+        let lacks_clock = check_clocks(clocks, inputs.cpu.as_ref().map(CpuSource::place), options.origin)?;
         let first = inputs.logs.first();
         let mut prepared = Self {
             place: first.map(|first| first.place().clone()).unwrap_or_default(),

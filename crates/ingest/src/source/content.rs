@@ -7,7 +7,7 @@ use super::unpack::container::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::{Layout, likely_columns};
 use crate::formats::summaries::others::other_output;
-use crate::formats::summaries::split::unwrapped::is_utf16;
+use crate::formats::summaries::unwrapped::is_utf16;
 use crate::formats::tools::format::Format;
 use crate::formats::tools::recognise;
 use crate::run::fault::Fault;

@@ -12,7 +12,7 @@ use crate::formats::date::DateParser;
 use crate::formats::endpoint::{PATH_ENDS, UrlRest};
 use crate::formats::injector::{InjectorName, Injectors};
 use crate::formats::number::{parse_bool, parse_whole_decimal, plain_bool};
-use crate::formats::tools::csv::SAMPLE_COUNT;
+use crate::formats::tools::fields::SAMPLE_COUNT;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, may_be_cut, shortened};

@@ -4,7 +4,7 @@ use super::records::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::number::{parse_bool, parse_i64};
 use crate::formats::steps;
-use crate::formats::tools::csv::SAMPLE_COUNT;
+use crate::formats::tools::fields::SAMPLE_COUNT;
 use crate::formats::tools::rows::form::Form;
 use crate::sample::resolution::Resolution;
 

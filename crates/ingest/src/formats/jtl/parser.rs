@@ -13,7 +13,7 @@ use super::records::record::{Record, Records};
 use crate::formats::clock_steps::RecordTimes;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
-use crate::formats::tools::csv::LogColumn;
+use crate::formats::tools::fields::LogColumn;
 use crate::formats::tools::rejects::RejectedRecord;
 use crate::formats::tools::rows::decode::{SHOWN, decode};
 use crate::formats::tools::rows::form::Form;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::sections;
-use super::split::found::{FoundSection, FoundSections};
+use super::walk::{FoundSection, FoundSections};
 
 /// The path of an output.
 pub(crate) fn path(name: &str) -> PathBuf {

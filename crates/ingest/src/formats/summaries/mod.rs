@@ -1,26 +1,26 @@
 //! Summaries that load tools print of one run, as points of a sweep. One file a tool.
 
-pub(crate) mod csv;
+mod command;
 #[cfg(test)]
 pub(crate) mod fixtures;
-pub(crate) mod json;
+mod json;
 pub(crate) mod keys;
 #[cfg(test)]
 mod oracles;
 pub(crate) mod others;
 pub(crate) mod point;
-pub(crate) mod split;
-pub(crate) mod text;
-pub(crate) mod tool;
-mod tools;
-pub(crate) mod units;
+mod section;
+mod tool;
+pub(crate) mod tools;
+mod units;
+pub(crate) mod unwrapped;
 #[cfg(test)]
 mod variants;
+pub(crate) mod walk;
 
-use self::split::found::FoundSections;
-use self::split::unwrapped::unwrapped;
-use self::split::walk::SectionWalk;
 use self::tools::TOOLS;
+use self::unwrapped::unwrapped;
+use self::walk::{FoundSections, SectionWalk};
 
 /// Finds what load tools printed among the lines of a text: many sections, of several tools, with other text between.
 ///

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::fixtures::{FORMS, read};
 use super::point::Figures;
-use super::split::found::FoundSection;
+use super::walk::FoundSection;
 
 /// The median, where of an even number of values it is the mean of the middle two.
 fn median(mut values: Vec<f64>) -> f64 {

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::split::found::ParsedSummary;
-use super::split::lines::TextLine;
-use super::split::section::Section;
+use super::command::Command;
+use super::point::Figures;
+use super::section::{Section, TextLine};
 
 /// A tool that prints its summary as lines of text.
 pub(crate) trait TextTool: Sync {
@@ -43,5 +43,36 @@ pub(crate) trait JsonTool: Sync {
     /// Returns true if each connection sends its next request when an answer has arrived.
     fn is_closed_loop(&self) -> bool {
         true
+    }
+}
+
+/// The parsed content of a section.
+#[derive(Debug, Default)]
+pub(crate) struct ParsedSummary {
+    pub(crate) concurrency: Option<u32>,
+    pub(crate) url: Option<String>,
+    pub(crate) figures: Figures,
+}
+
+impl ParsedSummary {
+    /// Fills in what the output lacks from the command that was echoed before it.
+    pub(super) fn completed(mut self, command: Option<&Command>, closed_loop: bool) -> Self {
+        let Some(command) = command else { return self };
+        self.concurrency = self.concurrency.or(command.concurrency);
+        self.url = self.url.or_else(|| command.url.clone());
+        self.figures.began_ms = command.began_ms;
+        if closed_loop && command.rate.is_none() {
+            let connections = self.figures.in_flight.or(self.concurrency);
+            self.figures.in_flight = connections
+                .zip(command.streams)
+                .and_then(|(connections, each)| connections.checked_mul(each));
+        }
+        if let Some(timeout) = &command.timeout {
+            self.figures.notes.push(format!("the time-out was {timeout}, by the command"));
+        }
+        if let Some(rate) = &command.rate {
+            self.figures.notes.push(format!("the rate was set to {rate} per second, by the command"));
+        }
+        self
     }
 }

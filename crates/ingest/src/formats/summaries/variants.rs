@@ -1,7 +1,7 @@
 //! Outputs that no fixture has: other versions, other failures, and numbers at the borders of units and types. All are
 //! written here by the descriptions of the formats.
 
-use super::split::found::FoundSection;
+use super::walk::FoundSection;
 
 /// The sections of a text, which has no other lines.
 fn sections(text: &str) -> Vec<FoundSection> {

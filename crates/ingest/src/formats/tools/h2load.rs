@@ -1,6 +1,6 @@
 //! h2load's `--log-file`: the start in µs since 1970, the status, and the time to the end in µs, between tabs.
 
-use super::csv::LogColumn;
+use super::fields::LogColumn;
 use super::format::{Format, TimeBase};
 use super::lines::{ConvertLine, LineByLine};
 use super::rejects::RejectCause;

@@ -1,7 +1,7 @@
 //! Converts formats that have a record a line.
 
-use super::convert::{Convert, NextBytes};
 use super::fields::is_quoted_after;
+use super::format::{Convert, NextBytes};
 use super::rejects::RejectCause;
 use super::rows::ConvertedRows;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};

@@ -1,11 +1,7 @@
 //! The logs of other load tools, one file a format. Each is converted as it streams: JMeter's XML to lines of its
 //! CSV, the others to packed requests, so that whatever reads a log reads these too.
 
-pub(crate) mod convert;
-pub(crate) mod converter;
-pub(crate) mod csv;
-mod decimal;
-mod fields;
+pub(crate) mod fields;
 pub(crate) mod format;
 mod gatling;
 mod h2load;
@@ -15,7 +11,7 @@ mod k6;
 mod lines;
 pub(crate) mod rejects;
 pub(crate) mod rows;
-pub(crate) mod since_begin;
+mod since_begin;
 mod vegeta;
 
 use self::format::Format;

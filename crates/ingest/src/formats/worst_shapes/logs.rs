@@ -9,9 +9,9 @@ use crate::formats::jtl::blocks::{Cutter, LogBytes};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::FORMATS;
-use crate::formats::tools::convert::{LogToConvert, NextBytes};
-use crate::formats::tools::converter::Converter;
+use crate::formats::tools::format::Converter;
 use crate::formats::tools::format::Format;
+use crate::formats::tools::format::{LogToConvert, NextBytes};
 use crate::formats::tools::rows::form::Form;
 use crate::sample::pool::NewBuffers;
 

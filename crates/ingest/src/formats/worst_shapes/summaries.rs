@@ -1,11 +1,11 @@
 //! The worst shapes of summaries.
 
 use super::{behind, check, numbered, repeated};
-use crate::formats::summaries::csv::ab::AbFile;
 use crate::formats::summaries::fixtures::{FORMS, path};
 use crate::formats::summaries::keys::{PointNames, named_points};
 use crate::formats::summaries::point::Figures;
 use crate::formats::summaries::sections;
+use crate::formats::summaries::tools::ab::AbFile;
 
 /// Reads summaries, and names their points.
 fn read(text: &[u8]) {

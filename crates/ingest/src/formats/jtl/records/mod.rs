@@ -1,7 +1,5 @@
 //! Finds the records of a block and their fields: one by one, or in batches.
 
-mod alike;
-mod bits;
 pub(crate) mod fields;
 pub(super) mod last;
 pub(super) mod numbers;
@@ -10,4 +8,3 @@ pub(crate) mod quoted;
 mod quotes;
 pub(crate) mod record;
 mod scan;
-mod whole;

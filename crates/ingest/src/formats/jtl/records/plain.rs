@@ -5,8 +5,8 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::fields::RecordRows;
 use super::record::{Record, Records};
+use super::scan::{FoundFields, differ};
 use super::scan::{Marks, STEP, Scan, below_lowest, go_through, write};
-use super::whole::{FoundFields, differ};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///

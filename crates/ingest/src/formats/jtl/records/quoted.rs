@@ -6,8 +6,8 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::fields::RecordRows;
 use super::quotes::Quotes;
 use super::record::Records;
+use super::scan::{FoundFields, differ};
 use super::scan::{KeptBytes, Marks, STEP, Scan, go_through, keep, positions, write};
-use super::whole;
 
 /// Consecutive records of one block that have as many fields as the log has columns, without their quotes.
 #[derive(Debug, Clone, Default)]
@@ -73,8 +73,7 @@ impl Scan for QuotedSearch<'_> {
         found.fields += step.ends.count_ones() as usize;
         found.records += feeds.count_ones() as usize;
         found.quotes |= marks.quotes;
-        !whole::differ(found.fields, found.records, self.width)
-            && found.fields < QuotedRecords::MOST * self.width
+        !differ(found.fields, found.records, self.width) && found.fields < QuotedRecords::MOST * self.width
     }
 }
 
@@ -140,7 +139,7 @@ impl QuotedRecords {
             delimiter != b'\r' && bytes.get(feed.wrapping_sub(1)) == Some(&b'\r')
         };
         let ScanProgress { fields, records: feeds, .. } = found;
-        let fields = whole::FoundFields { text: &self.text, ends: &self.ends, fields, feeds };
+        let fields = FoundFields { text: &self.text, ends: &self.ends, fields, feeds };
         let crlf = crlf_of(0);
         let rows = fields.count_rows(self.width, Self::MOST, |row| crlf_of(row) == crlf);
         (self.rows, self.crlf) = (rows, crlf);

@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 
-use super::bits::up_to_each;
+use super::scan::up_to_each;
 use super::scan::{Marks, up_to_lowest};
 
 /// The state of quotes between two steps.

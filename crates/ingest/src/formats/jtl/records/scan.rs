@@ -1,10 +1,9 @@
-//! Finds the structural bytes of a CSV log: delimiters, quotes and line feeds, 64 bytes at a time.
+//! Finds the structural bytes of a CSV log: delimiters, quotes and line feeds, 64 bytes at a time as bits of masks, and
+//! counts the whole records among them.
 
-use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use fearless_simd::{mask8x64, u8x64, u16x16};
+use fearless_simd::{Simd, mask8x64, u8x64, u16x16};
 
-use super::bits::chosen_of;
 use crate::formats::steps;
 
 /// The number of bytes in one step.
@@ -232,11 +231,120 @@ fn write_each(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
     }
 }
 
+/// The fields that a search found.
+#[derive(Clone, Copy)]
+pub(super) struct FoundFields<'a> {
+    /// The text that they are in.
+    pub(super) text: &'a [u8],
+    /// The position before the first one, then the delimiter or line feed after each.
+    pub(super) ends: &'a [u32],
+    /// Their number.
+    pub(super) fields: usize,
+    /// How many of them a line feed ends.
+    pub(super) feeds: usize,
+}
+
+/// Returns true if one of the records that were found, or the unfinished one, has fewer or more fields than `width`.
+/// Surplus fields are noticed only once they add up to `width`.
+#[inline(always)]
+pub(super) fn differ(fields: usize, records: usize, width: usize) -> bool {
+    fields.wrapping_sub(records.wrapping_mul(width)) >= width
+}
+
+impl FoundFields<'_> {
+    /// Counts the records of `width` fields up to the first one that has another number of them, or that is not
+    /// `fits`, but at most `most`.
+    #[inline(always)]
+    pub(super) fn count_rows(self, width: usize, most: usize, fits: impl Fn(usize) -> bool) -> usize {
+        let most = self.fields.checked_div(width).unwrap_or_default().min(most);
+        let is_feed = |index: &usize| {
+            let end = self.ends.get(*index).copied().unwrap_or_default();
+            self.text.get(end as usize) == Some(&b'\n')
+        };
+        let ends_and_fits = |row: &usize| is_feed(&((row + 1) * width)) && fits(*row);
+        let rows = (0..most).take_while(ends_and_fits).count();
+        let behind = (most * width + 1..=self.fields).filter(is_feed).count();
+        if self.feeds == rows + behind {
+            return rows;
+        }
+        // A line feed within a record ends another one.
+        let feeds_of = |row: usize| (row * width + 1..=(row + 1) * width).filter(is_feed).count();
+        (0..most).take_while(|row| ends_and_fits(row) && feeds_of(*row) == 1).count()
+    }
+}
+
+/// The parity of the mask's bits up to and including each bit.
+#[inline(always)]
+pub(super) fn up_to_each<S: Simd>(simd: S, mask: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx512) = simd.level().as_avx512() {
+        return x86_64::up_to_each(avx512, mask);
+    }
+    _ = simd;
+    up_to_each_by_steps(mask)
+}
+
+#[inline(always)]
+fn up_to_each_by_steps(mut mask: u64) -> u64 {
+    let mut distance = 1;
+    while distance < u64::BITS {
+        mask ^= mask << distance;
+        distance *= 2;
+    }
+    mask
+}
+
+/// The chosen bits of a mask, packed into its lowest bits.
+#[inline(always)]
+pub(super) fn chosen_of<S: Simd>(simd: S, mask: u64, chosen: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx512) = simd.level().as_avx512() {
+        return x86_64::chosen_of(avx512, mask, chosen);
+    }
+    _ = simd;
+    chosen_one_by_one(mask, chosen)
+}
+
+#[inline(always)]
+fn chosen_one_by_one(mask: u64, mut chosen: u64) -> u64 {
+    let (mut packed, mut to) = (0, 0);
+    while chosen != 0 {
+        packed |= (mask >> chosen.trailing_zeros() & 1) << to;
+        chosen &= chosen.wrapping_sub(1);
+        to += 1;
+    }
+    packed
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::arch::x86_64::{_mm_clmulepi64_si128, _mm_cvtsi64_si128, _mm_cvtsi128_si64, _pext_u64};
+
+    // A product without carries adds up, without carries, the mask shifted by each distance.
+    fearless_simd::kernel!(
+        #[inline]
+        pub(super) fn up_to_each(avx512: Avx512, mask: u64) -> u64 {
+            _ = avx512;
+            let (mask, ones) = (_mm_cvtsi64_si128(mask as i64), _mm_cvtsi64_si128(-1));
+            _mm_cvtsi128_si64(_mm_clmulepi64_si128::<0>(mask, ones)) as u64
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline]
+        pub(super) fn chosen_of(avx512: Avx512, mask: u64, chosen: u64) -> u64 {
+            _ = avx512;
+            _pext_u64(mask, chosen)
+        }
+    );
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
+
+    use super::*;
 
     proptest! {
         #[test]
@@ -292,6 +400,20 @@ mod tests {
             let ones = |number: u32| if number > 63 { u64::MAX } else { (1 << number) - 1 };
             prop_assert_eq!(below_lowest(mask), ones(lowest));
             prop_assert_eq!(up_to_lowest(mask), ones(lowest.saturating_add(1)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bits_are_those_of_single_ones(mask: u64, chosen: u64) {
+            let bit = |mask: u64, at: u32| mask >> at & 1;
+            let odd = (0..64).fold(0, |all, at| all | u64::from((mask << (63 - at)).count_ones() & 1) << at);
+            prop_assert_eq!(dispatch!(Level::new(), simd => up_to_each(simd, mask)), odd);
+            prop_assert_eq!(up_to_each_by_steps(mask), odd);
+            let bits = (0..64).filter(|at| bit(chosen, *at) == 1).zip(0..);
+            let packed = bits.fold(0, |all, (from, to)| all | bit(mask, from) << to);
+            prop_assert_eq!(dispatch!(Level::new(), simd => chosen_of(simd, mask, chosen)), packed);
+            prop_assert_eq!(chosen_one_by_one(mask, chosen), packed);
         }
     }
 }

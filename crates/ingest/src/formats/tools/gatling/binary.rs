@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use super::text::{ActiveUsers, COLUMNS, GROUP_FAILED};
 use crate::error::ErrorKind;
 use crate::formats::steps;
-use crate::formats::tools::convert::{Convert, NextBytes};
+use crate::formats::tools::format::{Convert, NextBytes};
 use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::rejects::RejectCause;
 use crate::formats::tools::rows::{ConvertedRows, MS, RequestRow};

@@ -11,8 +11,8 @@
 //! Nothing is escaped, so a tab in a name or a message is a tab: the times are found by the verdict after them.
 
 use crate::formats::number::parse_i64;
-use crate::formats::tools::csv::LogColumn;
 use crate::formats::tools::fields::Fields;
+use crate::formats::tools::fields::LogColumn;
 use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
 use crate::formats::tools::rejects::RejectCause;

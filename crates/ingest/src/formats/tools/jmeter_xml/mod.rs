@@ -12,12 +12,12 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use self::tokens::{LogInput, LogOffset, XmlToken, XmlTokens};
-use super::convert::{Convert, NextBytes};
-use super::csv::LogColumn;
+use super::fields::LogColumn;
+use super::format::{Convert, NextBytes};
 use super::format::{Format, TimeBase};
 use super::rejects::RejectCause;
 use super::rows::ConvertedRows;
-use super::rows::lines::Original;
+use super::rows::form::Original;
 use crate::formats::jtl::blocks::KEPT;
 use crate::formats::number::{parse_bool, parse_i64};
 use crate::formats::steps;

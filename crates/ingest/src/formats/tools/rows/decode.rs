@@ -8,7 +8,7 @@ use crate::formats::histogram::{self, Histogram};
 use crate::formats::jtl::columns::{ColumnParser, MESSAGE_BYTES, MOST_BYTES};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::tools::csv::LogColumn;
+use crate::formats::tools::fields::LogColumn;
 use crate::formats::tools::h2load;
 use crate::formats::tools::rejects::RejectedRecord;
 use crate::run::reject_reason::RejectReason;

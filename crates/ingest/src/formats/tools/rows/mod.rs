@@ -3,11 +3,8 @@
 pub(crate) mod decode;
 pub(crate) mod form;
 mod frame;
-pub(crate) mod lines;
-#[cfg(test)]
-mod oracle;
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) mod taken;
+pub(crate) mod oracle;
 
 use self::frame::{Frame, LineFrame, PackedRequest};
 use super::rejects::{RejectCause, RejectedRecord};
