@@ -211,7 +211,7 @@ fn by_pattern<'a>(pattern: &Regex, thread: &'a [u8]) -> &'a [u8] {
 /// A direct-mapped cache of values by recent keys, indexed by four bytes of the key. Injectors alternate in no
 /// predictable order, so comparing one key after another would cost a mispredicted branch for every other sample.
 #[derive(Debug, Clone)]
-pub(super) struct Recent<T> {
+struct Recent<T> {
     all: Vec<(Vec<u8>, T)>,
     /// The index of the key that has these bytes, by [`place`].
     by_place: [u8; PLACES],
@@ -235,7 +235,7 @@ impl<T> Default for Recent<T> {
 impl<T> Recent<T> {
     /// Returns the value of the key that `is` accepts for this text. A key is equal to the text, or a prefix of it.
     #[inline]
-    pub(super) fn find(&mut self, text: &[u8], is: impl Fn(&[u8], &[u8]) -> bool) -> Option<&mut T> {
+    fn find(&mut self, text: &[u8], is: impl Fn(&[u8], &[u8]) -> bool) -> Option<&mut T> {
         let known = |at: usize| self.all.get(at).is_some_and(|(key, _)| is(text, key));
         let place = place(text, self.from).and_then(|place| self.by_place.get(place));
         let mut at = usize::from(place.copied().unwrap_or_default());
@@ -246,7 +246,7 @@ impl<T> Recent<T> {
     }
 
     /// Adds a key that is not known. If there are too many, all others are forgotten.
-    pub(super) fn add(&mut self, key: &[u8], value: T) {
+    fn add(&mut self, key: &[u8], value: T) {
         if self.all.len() >= RECENT {
             self.all.clear();
         }
@@ -261,7 +261,7 @@ impl<T> Recent<T> {
     }
 
     /// All values.
-    pub(super) fn values(&mut self) -> impl Iterator<Item = &mut T> {
+    fn values(&mut self) -> impl Iterator<Item = &mut T> {
         self.all.iter_mut().map(|(_, value)| value)
     }
 

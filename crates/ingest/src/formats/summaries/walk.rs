@@ -299,7 +299,7 @@ pub struct FoundSections {
 }
 
 /// The most sections of a text.
-pub(super) const MOST_SECTIONS: usize = 20_000;
+const MOST_SECTIONS: usize = 20_000;
 
 impl FoundSections {
     /// Notes a line that belongs to no section, before which there are `at` others.

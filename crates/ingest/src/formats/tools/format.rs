@@ -201,7 +201,7 @@ impl Converter {
 }
 
 /// The note on a log without a clock if the begin of its tool was not given.
-pub(crate) const NOTE: &str = "it has no clock, only times since the tool began: they are stored as times since \
+const NOTE: &str = "it has no clock, only times since the tool began: they are stored as times since \
                                1970-01-01 00:00 UTC";
 
 /// The remedy where that moment is needed.

@@ -247,17 +247,17 @@ impl ConvertLine for JsonMetrics {
 
 /// A line: a value of a metric, with the tags of its request.
 #[derive(Debug, Default)]
-pub(super) struct MetricLine<'a> {
-    pub(super) name: &'a [u8],
+struct MetricLine<'a> {
+    name: &'a [u8],
     /// The end of the request, ns since 1970.
-    pub(super) end_ns: i64,
+    end_ns: i64,
     /// The value in millionths: of a time in ms, it is in ns.
-    pub(super) value: i64,
-    pub(super) label: &'a [u8],
-    pub(super) status: &'a [u8],
-    pub(super) error: &'a [u8],
-    pub(super) error_code: &'a [u8],
-    pub(super) url: &'a [u8],
+    value: i64,
+    label: &'a [u8],
+    status: &'a [u8],
+    error: &'a [u8],
+    error_code: &'a [u8],
+    url: &'a [u8],
 }
 
 /// The millionths of a 1.
@@ -265,7 +265,7 @@ const ONE: i64 = 1_000_000;
 
 /// Assembles requests, and keeps the load.
 #[derive(Debug, Default)]
-pub(super) struct RequestAssembler {
+struct RequestAssembler {
     pending: Option<PendingRequest>,
     /// The number of virtual users that was reported last.
     users: Option<i64>,
@@ -290,7 +290,7 @@ struct PendingRequest {
 
 impl RequestAssembler {
     /// Adds a line. A request is written with the last of its lines, or when another one begins.
-    pub(super) fn add(&mut self, metric: &MetricLine<'_>, rows: &mut ConvertedRows) {
+    fn add(&mut self, metric: &MetricLine<'_>, rows: &mut ConvertedRows) {
         match metric.name {
             b"http_reqs" => {
                 self.end(rows);
@@ -333,7 +333,7 @@ impl RequestAssembler {
     }
 
     /// Writes the pending request.
-    pub(super) fn end(&mut self, rows: &mut ConvertedRows) {
+    fn end(&mut self, rows: &mut ConvertedRows) {
         if let Some(pending) = self.pending.take() {
             pending.write(self.users, rows);
         }

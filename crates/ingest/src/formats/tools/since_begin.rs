@@ -95,14 +95,14 @@ fn oha_row<'a>(fields: [&'a [u8]; 7]) -> Result<RequestRow<'a>, RejectedField<'a
 }
 
 /// The reason to reject a row, and the offending value.
-pub(super) type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
+type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
 
 /// Reads the fields of a row.
-pub(super) type ReadRow<const N: usize> =
+type ReadRow<const N: usize> =
     for<'a> fn([&'a [u8]; N]) -> Result<RequestRow<'a>, RejectedField<'a>>;
 
 /// The rows of one log, each with `N` fields.
-pub(super) struct AnswerRows<const N: usize> {
+struct AnswerRows<const N: usize> {
     header: &'static [u8],
     read: ReadRow<N>,
     /// The number of headers so far. Rows below a second one are of another run, whose times begin again at 0.
@@ -110,13 +110,13 @@ pub(super) struct AnswerRows<const N: usize> {
 }
 
 /// Returns true if a log begins with this header.
-pub(super) fn begins(head: &[u8], header: &[u8]) -> bool {
+fn begins(head: &[u8], header: &[u8]) -> bool {
     let rest = head.strip_prefix(header);
     rest.is_some_and(|rest| rest.trim_ascii_start().len() < rest.len() || rest.is_empty())
 }
 
 impl<const N: usize> AnswerRows<N> {
-    pub(super) fn new(header: &'static [u8], read: ReadRow<N>) -> Self {
+    fn new(header: &'static [u8], read: ReadRow<N>) -> Self {
         Self { header, read, headers: 0 }
     }
 }
@@ -155,7 +155,7 @@ fn split<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], RejectedField<'_>> {
 }
 
 /// Reads the time since the begin, in seconds, as whole ms.
-pub(super) fn start_ms(text: &[u8]) -> Result<i64, RejectedField<'_>> {
+fn start_ms(text: &[u8]) -> Result<i64, RejectedField<'_>> {
     let ns = decimal(text, NANOSECONDS).filter(|ns| *ns >= 0);
     ns.map(|ns| ns.div_euclid(MS)).ok_or((RejectCause::Time(LogColumn::TimeStamp), Some(text)))
 }
@@ -164,16 +164,16 @@ pub(super) fn start_ms(text: &[u8]) -> Result<i64, RejectedField<'_>> {
 const NANOSECONDS: usize = 9;
 
 /// Reads a time in seconds as ns, for this column.
-pub(super) fn ns(text: &[u8], column: LogColumn) -> Result<i64, RejectedField<'_>> {
+fn ns(text: &[u8], column: LogColumn) -> Result<i64, RejectedField<'_>> {
     decimal(text, NANOSECONDS).filter(|ns| *ns >= 0).ok_or((RejectCause::Number(column), Some(text)))
 }
 
 /// Reads a whole number for this column.
-pub(super) fn whole(text: &[u8], column: LogColumn) -> Result<i64, RejectedField<'_>> {
+fn whole(text: &[u8], column: LogColumn) -> Result<i64, RejectedField<'_>> {
     parse_i64(text).filter(|number| *number >= 0).ok_or((RejectCause::Number(column), Some(text)))
 }
 
 /// Returns true for the status of an answer that is no error.
-pub(super) fn is_success(status: i64) -> bool {
+fn is_success(status: i64) -> bool {
     (200..400).contains(&status)
 }

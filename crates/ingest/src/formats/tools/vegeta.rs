@@ -226,7 +226,7 @@ const LONGEST_NAME: usize = 4 << 10;
 
 /// Counts the requests in flight of each attack, since each numbers its own.
 #[derive(Debug, Default)]
-pub(super) struct Attacks {
+struct Attacks {
     by_name: HashMap<String, InFlight>,
     /// The number of ends that are remembered.
     ends: usize,
@@ -234,7 +234,7 @@ pub(super) struct Attacks {
 
 impl Attacks {
     /// Adds a request, given its number from 0, and returns how many were in flight when it began, itself included.
-    pub(super) fn add(&mut self, attack: &str, number: i64, start: i64, end: i64) -> Option<i64> {
+    fn add(&mut self, attack: &str, number: i64, start: i64, end: i64) -> Option<i64> {
         if !self.by_name.contains_key(attack) {
             if self.by_name.len() == MOST_ATTACKS || attack.len() > LONGEST_NAME {
                 return None;

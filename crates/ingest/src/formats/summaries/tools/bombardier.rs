@@ -88,7 +88,7 @@ fn figures(section: &Section<'_>, seconds: Option<f64>) -> Result<Figures, Strin
 pub(crate) struct BombardierJson;
 
 /// What bombardier reports in no format.
-pub(crate) const RETRIES: &str =
+const RETRIES: &str =
     "bombardier's default client sends again what was reset or timed out, and counts neither";
 
 impl JsonTool for BombardierJson {

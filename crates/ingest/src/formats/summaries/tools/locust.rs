@@ -182,7 +182,7 @@ impl StatsRow<'_> {
 const MOST_CELLS: usize = 1000;
 
 /// The cells of a row.
-pub(crate) fn cells(line: &str) -> Vec<String> {
+fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut rest = line.trim_end_matches(['\r', '\n']).chars().peekable();
     while let Some(next) = rest.next().filter(|_| cells.len() < MOST_CELLS) {

@@ -11,21 +11,21 @@ use crate::formats::summaries::units;
 pub(crate) struct Siege;
 
 /// siege's unit of data.
-pub(crate) const MEGABYTE: f64 = 1024.0 * 1024.0;
+const MEGABYTE: f64 = 1024.0 * 1024.0;
 
 /// The note on its times.
-pub(crate) const COARSE: &str = "siege reports times in hundredths of a second, and no percentiles";
+const COARSE: &str = "siege reports times in hundredths of a second, and no percentiles";
 
 /// The counts of siege: its transactions are the answers below 500, including 404 and others that are not successful.
-pub(crate) struct SiegeCounts {
-    pub(crate) transactions: u64,
-    pub(crate) successful: u64,
-    pub(crate) failed: u64,
+struct SiegeCounts {
+    transactions: u64,
+    successful: u64,
+    failed: u64,
 }
 
 impl SiegeCounts {
     /// The counts as figures.
-    pub(crate) fn figures(&self) -> Figures {
+    fn figures(&self) -> Figures {
         let requests = self.transactions.max(self.successful).saturating_add(self.failed);
         Figures {
             requests: Some(requests),

@@ -100,7 +100,7 @@ fn go_time_ms(text: &str) -> Option<f64> {
 }
 
 /// Adds the counts by code of vegeta's reports, where 0 is a request without an answer.
-pub(crate) fn vegeta_codes(codes: &[(&str, u64)], figures: &mut Figures) {
+fn vegeta_codes(codes: &[(&str, u64)], figures: &mut Figures) {
     let successes = sum(codes.iter().filter(|(code, _)| is_success(code)).map(|(_, count)| *count));
     let unanswered = sum(codes.iter().filter(|(code, _)| *code == "0").map(|(_, count)| *count));
     let all = sum(codes.iter().map(|(_, count)| *count));

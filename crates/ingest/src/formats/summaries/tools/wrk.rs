@@ -196,7 +196,7 @@ struct LatencyDump {
 }
 
 /// Replaces the printed latencies by exact ones, and removes those that wrk invented.
-pub(super) fn refine(figures: &mut Figures, text: &str) {
+fn refine(figures: &mut Figures, text: &str) {
     let dump: LatencyDump = match serde_json::from_str(text) {
         Ok(dump) => dump,
         Err(problem) => return figures.notes.push(format!("the line WRKJSON can't be read: {problem}")),

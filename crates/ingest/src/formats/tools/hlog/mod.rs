@@ -64,7 +64,7 @@ const LONGEST_NS: i64 = 1500 * MS;
 
 /// Converts one log.
 #[derive(Default)]
-pub(super) struct IntervalLog {
+struct IntervalLog {
     stamps: LogStamps,
     /// The number of values in a ms, once a histogram shows it.
     per_ms: Option<u32>,
@@ -178,14 +178,14 @@ fn in_unit(counts: &[(u64, u64)], per_ms: u32, rows: &ConvertedRows) -> Option<V
 }
 
 /// A line that is kept until all of its interval are known.
-pub(super) struct PendingLine {
+struct PendingLine {
     /// The line and the byte at which it begins in the log.
-    pub(super) place: (u64, u64),
-    pub(super) what: LineContent,
+    place: (u64, u64),
+    what: LineContent,
 }
 
 /// The content of a line.
-pub(super) enum LineContent {
+enum LineContent {
     /// A histogram, or `None` if there were no requests.
     Histogram { tag: Option<String>, histogram: Option<Histogram> },
     /// A record that is rejected.
@@ -194,11 +194,11 @@ pub(super) enum LineContent {
 
 /// The lines of one interval, in their order.
 #[derive(Default)]
-pub(super) struct IntervalGroup {
+struct IntervalGroup {
     /// The begin and the length of the interval, in ns.
-    pub(super) start_ns: i64,
-    pub(super) length_ns: i64,
-    pub(super) pending: Vec<PendingLine>,
+    start_ns: i64,
+    length_ns: i64,
+    pending: Vec<PendingLine>,
     /// The number of different times in all of them.
     times: usize,
     /// The number of bytes of tags, and of the records that are rejected.
@@ -218,12 +218,12 @@ type TimeCounts = BTreeMap<i32, u64>;
 
 impl IntervalGroup {
     /// Begins a group. `lacks` is true if one of its histograms may have been rejected before.
-    pub(super) fn of(start_ns: i64, length_ns: i64, lacks: bool) -> Self {
+    fn of(start_ns: i64, length_ns: i64, lacks: bool) -> Self {
         Self { start_ns, length_ns, lacks, ..Self::default() }
     }
 
     /// Adds a histogram.
-    pub(super) fn add(
+    fn add(
         &mut self,
         place: (u64, u64),
         tag: Option<String>,
@@ -240,7 +240,7 @@ impl IntervalGroup {
     }
 
     /// Adds a line that is rejected. Returns false if there are too many to keep.
-    pub(super) fn reject(&mut self, place: (u64, u64), cause: RejectCause, record: &[u8]) -> bool {
+    fn reject(&mut self, place: (u64, u64), cause: RejectCause, record: &[u8]) -> bool {
         self.lacks = true;
         self.texts += record.len();
         self.pending
@@ -252,7 +252,7 @@ impl IntervalGroup {
     /// counted twice. The first of those with tags has their number.
     ///
     /// Where one with a tag may have been rejected, the sum keeps the requests that none of the others has.
-    pub(super) fn leave_out_sums(&mut self) {
+    fn leave_out_sums(&mut self) {
         let (Some(sum), Some(parts)) = (self.counts(false), self.counts(true)) else { return };
         if sum == parts {
             return self.leave_out();
@@ -308,7 +308,7 @@ fn difference(sum: &TimeCounts, parts: &TimeCounts) -> Option<TimeCounts> {
 }
 
 /// A line.
-pub(super) enum HlogLine {
+enum HlogLine {
     /// A comment, a header, or nothing.
     Other,
     /// An interval.
@@ -316,20 +316,20 @@ pub(super) enum HlogLine {
 }
 
 /// An interval, whose histogram is not read yet.
-pub(super) struct LogInterval {
-    pub(super) tag: Option<String>,
+struct LogInterval {
+    tag: Option<String>,
     /// Its begin, in epoch ns, or since the begin of the log if that has no clock.
-    pub(super) start_ns: i64,
-    pub(super) length_ns: i64,
+    start_ns: i64,
+    length_ns: i64,
     /// The largest value, as logged.
-    pub(super) max: f64,
+    max: f64,
     /// The histogram, in base64.
-    pub(super) encoded: String,
+    encoded: String,
 }
 
 /// The times that the lines above define for the stamps below.
 #[derive(Default)]
-pub(super) struct LogStamps {
+struct LogStamps {
     start: Option<i64>,
     base: Option<i64>,
     is_unknown: bool,
@@ -344,7 +344,7 @@ const YEAR_NS: i64 = 365 * 24 * 3_600 * 1_000_000_000;
 
 impl LogStamps {
     /// Reads a line without its line end.
-    pub(super) fn read(&mut self, line: &[u8]) -> Result<HlogLine, RejectCause> {
+    fn read(&mut self, line: &[u8]) -> Result<HlogLine, RejectCause> {
         if let Some(version) = line.strip_prefix(b"#[Histogram log format version ") {
             let version = version.split(|byte| *byte == b']').next().unwrap_or_default();
             self.is_unknown = !VERSIONS.iter().any(|known| known.starts_with(version) && *known == version);
