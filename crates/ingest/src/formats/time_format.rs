@@ -160,7 +160,7 @@ impl TimeFormat {
     }
 
     /// The common formats that fit all these times. There may be several: `01/02/2026` is in January or in February.
-    pub(crate) fn fitting(texts: &[&str]) -> Vec<Self> {
+    fn fitting(texts: &[&str]) -> Vec<Self> {
         const DAYS: [&str; 16] = [
             "dd/MM/yyyy",
             "MM/dd/yyyy",

@@ -44,6 +44,28 @@ pub(crate) enum InvalidRow {
     Outside,
 }
 
+/// The times of samples.
+#[derive(Clone, Copy)]
+pub(in crate::formats) struct SampleTimes<'a> {
+    /// The start of each, epoch ms.
+    pub(in crate::formats) starts: &'a [i64],
+    /// The earliest and the latest of them.
+    pub(in crate::formats) span: &'a RangeInclusive<i64>,
+}
+
+/// A column that a log may lack, and its name.
+#[derive(Clone, Copy)]
+struct OptionalColumn {
+    index: Option<usize>,
+    name: &'static str,
+}
+
+impl OptionalColumn {
+    fn new(index: Option<usize>, name: &'static str) -> Self {
+        Self { index, name }
+    }
+}
+
 /// Parses the columns of rows. Each parser has its own.
 #[derive(Clone)]
 pub(crate) struct ColumnParser {
@@ -91,12 +113,12 @@ impl ColumnParser {
     ) -> Result<RangeInclusive<i64>, InvalidRow> {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
-        let appended = times_of(rows, layout, self.unit, (&mut self.dates, &mut self.room), &mut times)
+        let appended = times_of(rows, layout, self.unit, &mut self.dates, &mut self.room, &mut times)
             .and_then(|span| numbers(rows, layout, &mut self.room, &mut out.batch).map(|()| span))
             .and_then(|span| self.within_requested(span))
             .and_then(|span| within_span(span, clock));
         match &appended {
-            Ok(span) => self.rest(rows, layout, clock, (&times, span), out),
+            Ok(span) => self.append_rest(rows, layout, clock, SampleTimes { starts: &times, span }, out),
             Err(_) => forget_numbers(&mut out.batch, before),
         }
         self.times = times;
@@ -110,12 +132,12 @@ impl ColumnParser {
     }
 
     /// Appends the columns that can't be invalid.
-    fn rest(
+    fn append_rest(
         &mut self,
         rows: RecordRows<'_>,
         layout: &Layout,
         clock: &Clock,
-        times: (&[i64], &RangeInclusive<i64>),
+        times: SampleTimes<'_>,
         out: &mut Parsed,
     ) {
         let columns = &layout.columns;
@@ -183,7 +205,7 @@ impl ColumnParser {
     /// their span.
     pub(in crate::formats) fn append_derived(
         &mut self,
-        (times, span): (&[i64], &RangeInclusive<i64>),
+        SampleTimes { starts: times, span }: SampleTimes<'_>,
         clock: &Clock,
         resolution: Resolution,
         out: &mut Parsed,
@@ -227,7 +249,7 @@ impl ColumnParser {
 /// Returns true if all rows are valid samples, at any time.
 pub(crate) fn are_samples(rows: RecordRows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
     let (mut room, mut times, mut batch) = (NumberReader::default(), Vec::new(), SampleBatch::default());
-    times_of(rows, layout, TimeUnit::default(), (dates, &mut room), &mut times)
+    times_of(rows, layout, TimeUnit::default(), dates, &mut room, &mut times)
         .and_then(|_| numbers(rows, layout, &mut room, &mut batch))
         .is_ok()
 }
@@ -237,7 +259,8 @@ fn times_of(
     rows: RecordRows<'_>,
     layout: &Layout,
     unit: TimeUnit,
-    (dates, room): (&mut DateParser, &mut NumberReader),
+    dates: &mut DateParser,
+    room: &mut NumberReader,
     times: &mut Vec<i64>,
 ) -> Result<RangeInclusive<i64>, InvalidRow> {
     let time = layout.columns.time_stamp;
@@ -286,12 +309,12 @@ fn numbers(
     }
     .ok_or_else(bad("elapsed", columns.elapsed))?;
     verdicts(rows, columns.success, &mut batch.success).ok_or_else(bad("success", columns.success))?;
-    size(rows, (columns.bytes, "bytes"), room, &mut batch.bytes)?;
-    size(rows, (columns.sent_bytes, "sentBytes"), room, &mut batch.sent_bytes)?;
-    whole(rows, (columns.all_threads, "allThreads"), room, &mut batch.all_threads)?;
-    whole_time(rows, (columns.latency, "Latency"), room, &mut batch.latency)?;
-    whole_time(rows, (columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
-    whole_time(rows, (columns.connect, "Connect"), room, &mut batch.connect)
+    size(rows, OptionalColumn::new(columns.bytes, "bytes"), room, &mut batch.bytes)?;
+    size(rows, OptionalColumn::new(columns.sent_bytes, "sentBytes"), room, &mut batch.sent_bytes)?;
+    whole(rows, OptionalColumn::new(columns.all_threads, "allThreads"), room, &mut batch.all_threads)?;
+    whole_time(rows, OptionalColumn::new(columns.latency, "Latency"), room, &mut batch.latency)?;
+    whole_time(rows, OptionalColumn::new(columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
+    whole_time(rows, OptionalColumn::new(columns.connect, "Connect"), room, &mut batch.connect)
 }
 
 /// Returns true if a time is not below 0, as a clock that steps back makes it.
@@ -314,16 +337,16 @@ fn verdicts(rows: RecordRows<'_>, column: usize, into: &mut Vec<bool>) -> Option
 /// Appends a column of sizes, which must be below [`MOST_BYTES`].
 fn size(
     rows: RecordRows<'_>,
-    (column, name): (Option<usize>, &'static str),
+    column: OptionalColumn,
     room: &mut NumberReader,
     into: &mut Nullable<i64>,
 ) -> Result<(), InvalidRow> {
     let before = into.values().len();
-    whole(rows, (column, name), room, into)?;
+    whole(rows, column, room, into)?;
     let sizes = into.values().get(before..).unwrap_or_default();
     let bits = sizes.iter().fold(0, |bits, size| bits | size.unsigned_abs());
-    match column.filter(|_| bits >= MOST_BYTES) {
-        Some(column) => Err(InvalidRow::Field(name, column)),
+    match column.index.filter(|_| bits >= MOST_BYTES) {
+        Some(index) => Err(InvalidRow::Field(column.name, index)),
         None => Ok(()),
     }
 }
@@ -331,15 +354,15 @@ fn size(
 /// Appends a column of times, which must not be below 0.
 fn whole_time(
     rows: RecordRows<'_>,
-    (column, name): (Option<usize>, &'static str),
+    column: OptionalColumn,
     room: &mut NumberReader,
     into: &mut Nullable<i32>,
 ) -> Result<(), InvalidRow> {
     let before = into.values().len();
-    whole(rows, (column, name), room, into)?;
+    whole(rows, column, room, into)?;
     let times = into.values().get(before..).unwrap_or_default();
-    match column.filter(|_| times.iter().fold(0, |bits, time| bits | time) < 0) {
-        Some(column) => Err(InvalidRow::Field(name, column)),
+    match column.index.filter(|_| times.iter().fold(0, |bits, time| bits | time) < 0) {
+        Some(index) => Err(InvalidRow::Field(column.name, index)),
         None => Ok(()),
     }
 }
@@ -347,11 +370,11 @@ fn whole_time(
 /// Appends a column of numbers. They may be absent or empty, but not invalid.
 fn whole<T: Copy + Default + TryFrom<i64>>(
     rows: RecordRows<'_>,
-    (column, name): (Option<usize>, &'static str),
+    column: OptionalColumn,
     room: &mut NumberReader,
     into: &mut Nullable<T>,
 ) -> Result<(), InvalidRow> {
-    let Some(column) = column else {
+    let OptionalColumn { index: Some(column), name } = column else {
         into.push_run(None, rows.len());
         return Ok(());
     };

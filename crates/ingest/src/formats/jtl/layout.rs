@@ -293,8 +293,8 @@ impl Layout {
     }
 }
 
-/// The columns that logs without a header are known to have, other than JMeter's default ones: of JMeter before 3.3, and before
-/// 2.13 (JENKINS-16627), of flood.io and of ruby-jmeter.
+/// The columns that logs without a header are known to have, other than JMeter's default ones: of JMeter before 3.3, and
+/// before 2.13 (JENKINS-16627), of flood.io and of ruby-jmeter.
 const KNOWN_COLUMNS: [&str; 5] = [
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect",
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,Latency",

@@ -133,7 +133,7 @@ impl Parsed {
     /// lines, these belong to the reject.
     #[cold]
     pub(super) fn reject_rest(&mut self, lines: &[u8], rest: &[u8]) {
-        let reaches_end = |end: usize| lines.get(end..).is_some_and(|behind| behind.trim_ascii().is_empty());
+        let reaches_end = |end: usize| lines.get(end..).is_some_and(|rest| rest.trim_ascii().is_empty());
         let begun = self.rejects.pop_if(RejectReason::OpenQuote, reaches_end);
         let (line, byte) = begun.unwrap_or((self.lines, lines.len() as u64));
         let len = lines.len() - byte as usize + rest.len();

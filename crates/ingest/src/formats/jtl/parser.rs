@@ -107,7 +107,7 @@ impl Parser {
                 quoted.read(&mut records, layout.width);
                 has_quotes = quoted.has_quotes();
                 if quoted.len() > 0 {
-                    self.parse_quoted(&quoted, (bytes, position), layout, clock, out);
+                    self.parse_quoted(&quoted, bytes, position, layout, clock, out);
                     continue;
                 }
             }
@@ -187,7 +187,7 @@ impl Parser {
         }
         let first = out.batch.len();
         if let Ok(span) = self.columns.append_rows(plain.rows(bytes), layout, clock, out) {
-            return self.check_times((first, plain.lines()), &span, layout.resolution, out);
+            return self.check_times(first, plain.lines(), &span, layout.resolution, out);
         }
         for record in plain.records(bytes) {
             if let Err(reason) = self.parse_single(&record, layout, clock, out) {
@@ -201,7 +201,8 @@ impl Parser {
     fn parse_quoted(
         &mut self,
         quoted: &QuotedRecords,
-        (block, position): (&[u8], (usize, u64)),
+        block: &[u8],
+        position: (usize, u64),
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
@@ -209,7 +210,7 @@ impl Parser {
         quoted.folded(block).for_each(|record| self.find_swallowed(record, layout, out));
         let first = out.batch.len();
         if let Ok(span) = self.columns.append_rows(quoted.rows(), layout, clock, out) {
-            return self.check_times((first, quoted.lines()), &span, layout.resolution, out);
+            return self.check_times(first, quoted.lines(), &span, layout.resolution, out);
         }
         let mut records = Records::new(block, layout.delimiter);
         records.continue_at(position);
@@ -225,7 +226,8 @@ impl Parser {
     #[inline]
     fn check_times(
         &mut self,
-        (first, lines): (usize, &[u64]),
+        first: usize,
+        lines: &[u64],
         span: &RangeInclusive<i64>,
         unit: Resolution,
         out: &mut Parsed,
@@ -283,7 +285,7 @@ impl Parser {
         }
         let first = out.batch.len();
         let span = self.columns.append_rows(record.rows(), layout, clock, out)?;
-        self.check_times((first, &[record.line]), &span, layout.resolution, out);
+        self.check_times(first, &[record.line], &span, layout.resolution, out);
         Ok(())
     }
 

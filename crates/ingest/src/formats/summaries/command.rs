@@ -119,8 +119,8 @@ fn epoch_ms(word: &str) -> Option<i64> {
     Some((seconds * 1e3).round() as i64)
 }
 
-/// The number of requests that wrk sends at once on each connection: more than one only by a script, to which the number is passed
-/// after `--`, as in `-s pipeline.lua URL -- 16`.
+/// The number of requests that wrk sends at once on each connection: more than one only by a script, to which the number
+/// is passed after `--`, as in `-s pipeline.lua URL -- 16`.
 fn pipelined_by_script(words: &[&str]) -> Option<u32> {
     let mut words = words.split(|word| *word == "--");
     let is_pipelined = words.next()?.iter().any(|word| word.ends_with(".lua") && word.contains("pipeline"));

@@ -264,7 +264,7 @@ impl NamePattern {
     pub fn new(pattern: &str) -> Result<Self, String> {
         let (mut regex, mut rest, mut seen) = (String::from("^"), pattern, Vec::new());
         while let Some((before, after)) = rest.split_once('{') {
-            let (field, behind) = after
+            let (field, tail) = after
                 .split_once('}')
                 .ok_or_else(|| format!("\"{pattern}\" has a brace that is not closed"))?;
             regex.push_str(&regex_lite::escape(before));
@@ -279,7 +279,7 @@ impl NamePattern {
             if FIELDS.contains(&field) {
                 seen.push(field);
             }
-            rest = behind;
+            rest = tail;
         }
         if seen.is_empty() {
             return Err(format!("\"{pattern}\" has none of the fields {{{}}}", FIELDS.join("}, {")));

@@ -143,7 +143,7 @@ impl<'a> TextLine<'a> {
     }
 
     /// True after the last line.
-    pub(crate) fn is_behind(self) -> bool {
+    pub(crate) fn is_past_end(self) -> bool {
         self.at >= self.text.len()
     }
 
@@ -162,7 +162,7 @@ impl<'a> TextLine<'a> {
     /// The lines below.
     pub(crate) fn below(self) -> impl Iterator<Item = Self> {
         let lines =
-            std::iter::successors(Some(self), |line| Some(line.next()).filter(|next| !next.is_behind()));
+            std::iter::successors(Some(self), |line| Some(line.next()).filter(|next| !next.is_past_end()));
         lines.skip(1)
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         let below: Vec<_> = first.below().map(|line| (line.trimmed(), line.above())).collect();
         assert_eq!(below, [("", Some("a")), ("b", Some("")), ("c", Some("b"))]);
         let last = first.below().last().unwrap();
-        assert!(last.next().is_behind() && last.next().trimmed().is_empty());
+        assert!(last.next().is_past_end() && last.next().trimmed().is_empty());
         assert_eq!(last.rest(), " c");
     }
 }

@@ -59,9 +59,9 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("\u{1b}[") {
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
         plain.push_str(before);
-        rest = behind.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
+        rest = after.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
         rest = rest.strip_prefix(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(rest);
     }
     plain.push_str(rest);

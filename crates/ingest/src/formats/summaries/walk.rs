@@ -71,9 +71,9 @@ impl<'a> SectionWalk<'a> {
         let (found, pending) = (FoundSections::default(), None);
         let mut walk = SectionWalk { tools, found, pending, warms_up: false, json_left, damaged_left };
         let (mut line, mut at) = (TextLine::first(text), 0);
-        while !line.is_behind() && walk.found.sections.len() <= MOST_SECTIONS {
+        while !line.is_past_end() && walk.found.sections.len() <= MOST_SECTIONS {
             let mut lines = walk.step(line, at).max(1);
-            while lines > 0 && !line.is_behind() {
+            while lines > 0 && !line.is_past_end() {
                 (line, at, lines) = (line.next(), at + 1, lines - 1);
             }
         }
@@ -303,7 +303,7 @@ const MOST_SECTIONS: usize = 20_000;
 
 impl FoundSections {
     /// Notes a line that belongs to no section, before which there are `at` others.
-    pub(super) fn ignore(&mut self, at: usize, line: &str) {
+    fn ignore(&mut self, at: usize, line: &str) {
         self.ignored += 1;
         if self.first_ignored.is_none() {
             self.first_ignored = Some((at + 1, line.trim().chars().take(80).collect()));

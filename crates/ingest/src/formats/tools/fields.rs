@@ -169,14 +169,14 @@ pub(super) fn is_quoted_after(line: &[u8], mut is_quoted: bool) -> bool {
     let mut field = line.strip_suffix(b"\r").unwrap_or(line);
     loop {
         let quoted = if is_quoted { Some(field) } else { field.strip_prefix(b"\"") };
-        let behind = match quoted {
-            Some(quoted) => match behind_quotes(quoted) {
+        let after = match quoted {
+            Some(quoted) => match after_quotes(quoted) {
                 None => return true,
-                behind => behind,
+                after => after,
             },
             None => memchr::memchr(b',', field).and_then(|comma| field.get(comma..)),
         };
-        match behind.and_then(<[u8]>::split_first) {
+        match after.and_then(<[u8]>::split_first) {
             Some((_, next)) => (field, is_quoted) = (next, false),
             None => return false,
         }
@@ -184,7 +184,7 @@ pub(super) fn is_quoted_after(line: &[u8], mut is_quoted: bool) -> bool {
 }
 
 /// Returns what is after the closing quote of a field, which is empty or begins with a comma; `None` if it is not closed.
-fn behind_quotes(mut field: &[u8]) -> Option<&[u8]> {
+fn after_quotes(mut field: &[u8]) -> Option<&[u8]> {
     loop {
         let quote = memchr::memchr(b'"', field)?;
         field = field.get(quote + 1..)?;

@@ -186,7 +186,7 @@ pub(crate) enum IntervalFlaw {
 
 impl IntervalFlaw {
     /// All of them.
-    pub(crate) const ALL: [Self; 12] = [
+    const ALL: [Self; 12] = [
         Self::Version,
         Self::Base64,
         Self::Encoding,

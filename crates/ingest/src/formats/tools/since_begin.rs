@@ -98,8 +98,7 @@ fn oha_row<'a>(fields: [&'a [u8]; 7]) -> Result<RequestRow<'a>, RejectedField<'a
 type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
 
 /// Reads the fields of a row.
-type ReadRow<const N: usize> =
-    for<'a> fn([&'a [u8]; N]) -> Result<RequestRow<'a>, RejectedField<'a>>;
+type ReadRow<const N: usize> = for<'a> fn([&'a [u8]; N]) -> Result<RequestRow<'a>, RejectedField<'a>>;
 
 /// The rows of one log, each with `N` fields.
 struct AnswerRows<const N: usize> {

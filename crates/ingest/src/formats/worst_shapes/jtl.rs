@@ -63,7 +63,7 @@ fn quotes_may_stay_open_on_every_line() {
             check(&format!("{line:?} {name}"), behind(HEADER, |size| repeated(&make, size)), read);
         }
     }
-    // Records of lines that end in two ways are not read together.
+    // Records with two kinds of line ends are not read in one batch.
     let mixed = RECORD.to_owned() + &RECORD.replace('\n', "\r\n");
     check("two line ends", behind(HEADER, |size| repeated(&mixed, size)), read);
 }

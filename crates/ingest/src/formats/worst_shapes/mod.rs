@@ -2,7 +2,7 @@
 //!
 //! To add a parser, let it call [`count`](crate::formats::steps::count) for what it reads, and call [`check`] in a test of
 //! its own for each of its worst shapes: quotes and brackets that are never closed, parts within each other, one endless
-//! line, a beginning again and again, names that all differ, the reversed order. `make` returns an input of about so many
+//! line, a beginning again and again, names that all differ, the reversed order. `make` returns an input of about that many
 //! bytes, and `parse` reads it on the calling thread. Memory has tests in `crates/cli/tests/memory`.
 
 mod jtl;

@@ -156,8 +156,8 @@ impl<'a> RecordRows<'a> {
     pub(crate) fn begin_before(self, column: usize, text: &[u8], next: [u8; 2]) -> bool {
         let (bytes, own, [one, other]) = (self.text(), text.len(), next);
         self.have(column, text, move |start, end| {
-            let behind = bytes.get(start.wrapping_add(own)).copied().unwrap_or_default();
-            let goes_on = (behind == one) | (behind == other);
+            let following = bytes.get(start.wrapping_add(own)).copied().unwrap_or_default();
+            let goes_on = (following == one) | (following == other);
             let length = end.wrapping_sub(start);
             // No processor can predict which of the two is true.
             length >= own && select_unpredictable(length == own, true, goes_on)

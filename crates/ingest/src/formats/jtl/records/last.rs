@@ -70,7 +70,7 @@ impl EndSearch<'_> {
     }
 }
 
-/// A search where quotes are close together.
+/// A search where quotes are dense.
 struct AmongQuotes<Q> {
     quotes: Q,
     /// The number of steps, and the bits of quotes since it was last a multiple of [`QUIET`].
@@ -124,9 +124,9 @@ mod tests {
         let (mut records, mut end) = (Records::new(bytes, b','), None);
         while let Some(record) = records.next() {
             let open = record.open;
-            let behind = records.position().0;
-            if !open && bytes.get(behind.wrapping_sub(1)) == Some(&b'\n') {
-                end = Some(behind);
+            let after = records.position().0;
+            if !open && bytes.get(after.wrapping_sub(1)) == Some(&b'\n') {
+                end = Some(after);
             }
         }
         end

@@ -83,8 +83,8 @@ fn note(room: &mut [u32], feeds: u64, at: usize) {
     // There is mostly one or none, for which there is room too.
     if let Some((first, others)) = room.split_first_mut() {
         *first = (at as u32).wrapping_add(feeds.trailing_zeros());
-        let behind = positions(feeds & feeds.wrapping_sub(1), at);
-        others.iter_mut().zip(behind).for_each(|(into, feed)| *into = feed);
+        let later = positions(feeds & feeds.wrapping_sub(1), at);
+        others.iter_mut().zip(later).for_each(|(into, feed)| *into = feed);
     }
 }
 
@@ -149,27 +149,27 @@ impl QuotedRecords {
     fn count_lines(&mut self, line: u64) -> u64 {
         self.lines.clear();
         self.folded.clear();
-        let (mut row, mut behind) = (0, line);
+        let (mut row, mut base) = (0, line);
         for fold in &self.folds {
             let feeds = self.feeds.get(row + 1..=self.rows).unwrap_or_default();
             row += feeds.iter().take_while(|feed| *feed < fold).count();
             if row >= self.rows {
                 break;
             }
-            self.lines.extend((self.lines.len()..=row).map(|row| behind + row as u64));
-            behind += 1;
+            self.lines.extend((self.lines.len()..=row).map(|row| base + row as u64));
+            base += 1;
             if self.folded.last() != Some(&row) {
                 self.folded.push(row);
             }
         }
-        self.lines.extend((self.lines.len()..self.rows).map(|row| behind + row as u64));
-        behind + self.rows as u64
+        self.lines.extend((self.lines.len()..self.rows).map(|row| base + row as u64));
+        base + self.rows as u64
     }
 
     /// The position of a record in the block, and the one after it.
     fn place(&self, row: usize) -> (usize, usize) {
-        let behind = |feed: usize| self.feeds.get(feed).map_or(0, |feed| feed.wrapping_add(1) as usize);
-        (behind(row), behind(row + 1))
+        let after = |feed: usize| self.feeds.get(feed).map_or(0, |feed| feed.wrapping_add(1) as usize);
+        (after(row), after(row + 1))
     }
 
     /// The number of records.

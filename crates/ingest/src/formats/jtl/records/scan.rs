@@ -219,7 +219,7 @@ fn write_quarter<S: Simd>(distances: u16x16<S>, base: usize, into: &mut [u32]) {
 fn write_each(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
     let mut rest = into.as_mut_slice();
     // Most steps have up to 8 or 16 ends, so the processor predicts the number of turns.
-    while let Some((eight, behind)) = rest.split_first_chunk_mut::<8>() {
+    while let Some((eight, others)) = rest.split_first_chunk_mut::<8>() {
         for end in eight {
             *end = (base as u32).wrapping_add(mask.trailing_zeros());
             mask &= mask.wrapping_sub(1);
@@ -227,7 +227,7 @@ fn write_each(mut mask: u64, base: usize, into: &mut [u32; STEP]) {
         if mask == 0 {
             return;
         }
-        rest = behind;
+        rest = others;
     }
 }
 
@@ -263,8 +263,8 @@ impl FoundFields<'_> {
         };
         let ends_and_fits = |row: &usize| is_feed(&((row + 1) * width)) && fits(*row);
         let rows = (0..most).take_while(ends_and_fits).count();
-        let behind = (most * width + 1..=self.fields).filter(is_feed).count();
-        if self.feeds == rows + behind {
+        let later = (most * width + 1..=self.fields).filter(is_feed).count();
+        if self.feeds == rows + later {
             return rows;
         }
         // A line feed within a record ends another one.

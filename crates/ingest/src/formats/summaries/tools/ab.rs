@@ -178,7 +178,7 @@ fn latencies(section: &Section<'_>) -> Latencies {
     Latencies::printed(mean, max, percentiles)
 }
 
-/// One of ab's files that are only used together with its summary.
+/// One of ab's files that only have a meaning with its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AbFile {

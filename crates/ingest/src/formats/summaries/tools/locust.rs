@@ -106,7 +106,7 @@ fn figures(requests: u64, failures: u64) -> Figures {
 #[derive(Default)]
 struct StatsTable {
     names: Vec<String>,
-    /// The last row of all requests together.
+    /// The last row of the totals.
     all: Option<Vec<String>>,
     /// The first time, and the most users.
     first: Option<f64>,
@@ -140,7 +140,7 @@ impl StatsTable {
         }
     }
 
-    /// The last row of all requests together.
+    /// The last row of the totals.
     fn all(&self) -> Option<StatsRow<'_>> {
         self.all.as_deref().map(|cells| StatsRow { names: &self.names, cells })
     }

@@ -90,8 +90,8 @@ fn go_time_ms(text: &str) -> Option<f64> {
     let mut sum = 0.0;
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
-        let (_, behind) = rest.split_at_checked(digits)?;
-        let unit = behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len());
+        let (_, after) = rest.split_at_checked(digits)?;
+        let unit = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
         let (part, others) = rest.split_at_checked(digits + unit)?;
         sum += units::time_ms(part)?;
         rest = others;

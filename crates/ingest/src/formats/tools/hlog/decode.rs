@@ -150,8 +150,8 @@ impl Scale {
     }
 }
 
-/// The number of counts that a histogram of these digits has room for, from the lowest value to the highest: so many for
-/// each doubling that the values within it are distinguished to these digits. `None` if there is no such histogram.
+/// The number of counts that a histogram of these digits has room for, from the lowest value to the highest: for each
+/// doubling enough to distinguish the values within it to these digits. `None` if there is no such histogram.
 fn places(digits: u64, low: u64, high: u64) -> Option<u64> {
     let digits = u32::try_from(digits).ok().filter(|digits| *digits <= 5)?;
     let each = (2 * 10_u64.pow(digits)).next_power_of_two();

@@ -270,8 +270,8 @@ impl JmeterXml {
         while let Some(at) = memchr::memchr(b'&', rest) {
             let (plain, entity) = rest.split_at(at);
             field.extend_from_slice(plain);
-            let behind = entity.get(1..).unwrap_or_default();
-            let end = memchr::memchr2(b'&', b';', behind).filter(|end| behind.get(*end) == Some(&b';'));
+            let after = entity.get(1..).unwrap_or_default();
+            let end = memchr::memchr2(b'&', b';', after).filter(|end| after.get(*end) == Some(&b';'));
             let length = end.map_or(1, |end| end + 2);
             let (entity, others) = entity.split_at_checked(length).unwrap_or((entity, b""));
             field.extend_from_slice(&unescaped(entity));

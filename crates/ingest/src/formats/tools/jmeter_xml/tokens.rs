@@ -1,7 +1,7 @@
 //! Cuts XML into tags and the texts between them.
 //!
-//! No XML library does what is needed here: to find the next sample after broken text, without reading any byte again. So that a tag whose quotes are never closed ends somewhere, it ends at the next `<`, which no value has
-//! unescaped. A comment or a section that is never closed is searched for once, not again for each one after it.
+//! No XML library does what is needed here: to find the next sample after broken text, without reading any byte again. A
+//! tag ends at the next `<` at the latest, which no value has unescaped, even if its quotes are never closed. A comment or a section that is never closed is searched for once, not again for each one after it.
 
 use memchr::memmem;
 
@@ -125,7 +125,7 @@ impl XmlTokens {
     pub(super) fn pass_broken<'a>(&mut self, log: &LogInput<'a>) -> &'a [u8] {
         let rest = log.get(self.at, log.end());
         let next =
-            rest.get(1..).and_then(|behind| memchr::memchr(b'<', behind)).map_or(rest.len(), |at| at + 1);
+            rest.get(1..).and_then(|after| memchr::memchr(b'<', after)).map_or(rest.len(), |at| at + 1);
         steps::count(next);
         self.at += next as u64;
         rest.get(..next).unwrap_or_default()
@@ -170,9 +170,9 @@ impl XmlTokens {
         // Its last bytes may be the first ones of what closes it.
         let known = if is_known { (missing.to - self.at) as usize } else { 0 };
         let from = known.saturating_sub(end.len() - 1).max(begin.len());
-        let behind = rest.get(from..)?;
-        let found = memmem::find(behind, end);
-        steps::count(found.unwrap_or(behind.len()));
+        let after = rest.get(from..)?;
+        let found = memmem::find(after, end);
+        steps::count(found.unwrap_or(after.len()));
         let Some(found) = found else {
             *missing = SearchedRange {
                 from: if is_known { missing.from } else { self.at },
@@ -192,8 +192,8 @@ impl XmlTokens {
 }
 
 fn is_declaration(text: &[u8]) -> bool {
-    let behind = text.strip_prefix(b"<?xml").and_then(<[u8]>::first);
-    behind.is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'?')
+    let after = text.strip_prefix(b"<?xml").and_then(<[u8]>::first);
+    after.is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'?')
 }
 
 /// Returns the length of a tag, to its end or before the next one. `None` if neither is there.
@@ -201,10 +201,10 @@ fn tag_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     let mut quote = None;
     loop {
-        let behind = text.get(at..)?;
+        let after = text.get(at..)?;
         let found = match quote {
-            None => behind.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\'')),
-            Some(quote) => memchr::memchr2(quote, b'<', behind),
+            None => after.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\'')),
+            Some(quote) => memchr::memchr2(quote, b'<', after),
         };
         at += found?;
         match (text.get(at)?, quote) {

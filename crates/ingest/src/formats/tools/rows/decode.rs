@@ -5,7 +5,7 @@ use super::form::TRANSACTION;
 use super::frame::{Frame, FrameContent, FrameHeader, LineFrame, PackedRequest};
 use crate::formats::clock_steps::{RecordTimes, span_of};
 use crate::formats::histogram::{self, Histogram};
-use crate::formats::jtl::columns::{ColumnParser, MESSAGE_BYTES, MOST_BYTES};
+use crate::formats::jtl::columns::{ColumnParser, MESSAGE_BYTES, MOST_BYTES, SampleTimes};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::tools::fields::LogColumn;
@@ -287,7 +287,8 @@ impl RequestDecoder<'_> {
     fn append_times(&mut self) {
         let Some(span) = span_of(&self.starts) else { return };
         let first = self.out.batch.t_ms.len();
-        self.columns.append_derived((&self.starts, &span), self.clock, self.layout.resolution, self.out);
+        let times = SampleTimes { starts: &self.starts, span: &span };
+        self.columns.append_derived(times, self.clock, self.layout.resolution, self.out);
         let injector = &mut self.out.batch.injector;
         if self.columns.injectors.push_nameless(self.starts.len(), injector) {
             self.out.cut.extend((first..self.out.batch.t_ms.len()).map(|row| row as u32));

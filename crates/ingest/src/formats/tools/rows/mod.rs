@@ -56,7 +56,7 @@ pub(crate) struct ConvertedRows {
     pub(crate) keeps_lines: bool,
     /// What is added to the starts, in ms.
     pub(crate) begin_ms: i64,
-    /// How far the log's first start is beyond a whole ms, in ns: by so much all starts are written too early. Thus whole
+    /// How far the log's first start is beyond a whole ms, in ns: all starts are written too early by it. Thus whole
     /// ms since the first start are whole ms between the exact moments.
     early_ns: i64,
     /// The first start so far: epoch ms, and ns beyond it.
