@@ -166,14 +166,14 @@ pub(crate) fn span_of(times: &[i64]) -> Option<RangeInclusive<i64>> {
 
 /// The clocks of a block.
 #[derive(Debug, Default)]
-pub(crate) struct Clocks {
+pub(crate) struct ClockTracker {
     /// The clocks by the injector's code plus 1. Index 0 is for records without an injector.
     hands: Vec<Option<InjectorClock>>,
     /// The clocks of records before a header within the block, where other files were joined.
     joined: Vec<Vec<Option<InjectorClock>>>,
 }
 
-impl Clocks {
+impl ClockTracker {
     /// Removes all clocks.
     pub(crate) fn clear(&mut self) {
         self.hands.clear();
@@ -328,7 +328,7 @@ mod tests {
         let lines: Vec<u64> = (0..200).collect();
         for unit in Resolution::ALL {
             let elapsed = vec![200 * unit.per_ms() as i32; starts.len()];
-            let mut clocks = Clocks::default();
+            let mut clocks = ClockTracker::default();
             clocks.add(
                 &RecordTimes {
                     starts: &starts,

@@ -24,12 +24,12 @@ pub(crate) struct Injectors {
     nameless: Option<InjectorName>,
     /// Beginnings of threadNames, up to and including the first byte that no host has. All threads of a group share
     /// their beginning.
-    beginnings: Recent<Beginning>,
+    beginnings: Recent<ThreadPrefix>,
 }
 
 /// What follows from the beginning of a threadName.
 #[derive(Debug, Clone, Copy)]
-struct Beginning {
+struct ThreadPrefix {
     /// Its own length.
     length: usize,
     /// The length of the host.
@@ -84,8 +84,8 @@ impl Injectors {
     fn of_thread(&mut self, thread: &[u8], column: &mut Texts) -> InjectorName {
         let known = self.beginnings.find(thread, begins).copied();
         match known {
-            Some(Beginning { name: Some(name), .. }) => name,
-            Some(Beginning { host, name: None, .. }) => {
+            Some(ThreadPrefix { name: Some(name), .. }) => name,
+            Some(ThreadPrefix { host, name: None, .. }) => {
                 let name = self.of_host(thread.get(..host).unwrap_or_default(), column);
                 if let Some(known) = self.beginnings.find(thread, begins) {
                     known.name = Some(name);
@@ -126,7 +126,7 @@ impl Injectors {
         let name = self.of_host(host, column);
         if let Some(beginning) = end.and_then(|end| thread.get(..=end)) {
             let (length, host) = (beginning.len(), host.len());
-            self.beginnings.add(beginning, Beginning { length, host, name: Some(name) });
+            self.beginnings.add(beginning, ThreadPrefix { length, host, name: Some(name) });
         }
         name
     }

@@ -61,14 +61,14 @@ impl LogBytes for &[u8] {}
 
 /// Where records end.
 #[derive(Debug, Clone, Copy)]
-enum Ends {
+enum RecordEnds {
     /// At line ends outside quotes.
     OfLines { delimiter: u8 },
     /// Where packed requests do.
     OfPacked,
 }
 
-impl Ends {
+impl RecordEnds {
     /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
     fn last(self, bytes: &[u8]) -> Option<usize> {
         match self {
@@ -83,7 +83,7 @@ pub(crate) struct Cutter<R> {
     /// The bytes that were read before the cutter was made.
     head: Cursor<Vec<u8>>,
     reader: R,
-    ends: Ends,
+    ends: RecordEnds,
     block_size: usize,
     /// The maximum length of a record including its line end, in bytes.
     limit: usize,
@@ -118,7 +118,7 @@ impl<R: LogBytes> Cutter<R> {
         Self {
             head: Cursor::new(head),
             reader,
-            ends: Ends::OfLines { delimiter },
+            ends: RecordEnds::OfLines { delimiter },
             // A larger block could contain records that a smaller one would reject.
             block_size: block_size.clamp(1, limit),
             limit,
@@ -133,7 +133,7 @@ impl<R: LogBytes> Cutter<R> {
 
     /// Creates a cutter for packed requests.
     pub(crate) fn of_packed(reader: R, block_size: usize) -> Self {
-        Self { ends: Ends::OfPacked, ..Self::new(reader, Vec::new(), 0, b',', block_size) }
+        Self { ends: RecordEnds::OfPacked, ..Self::new(reader, Vec::new(), 0, b',', block_size) }
     }
 
     /// Reads one more block ahead and returns a view of it; `None` at the end of the log.
@@ -298,7 +298,7 @@ impl<R: LogBytes> Cutter<R> {
     /// like records, so that the quote was opened by mistake, after its first line.
     fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
         let first_byte = self.at;
-        if let Ends::OfLines { delimiter } = self.ends
+        if let RecordEnds::OfLines { delimiter } = self.ends
             && let Some(text) = LongText::of(&buffer, delimiter).filter(|text| !text.is_records(&buffer))
         {
             self.at += buffer.len() as u64;

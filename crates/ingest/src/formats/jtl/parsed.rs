@@ -1,7 +1,7 @@
 //! The result of parsing a block of a log.
 
 use super::rejects::BlockRejects;
-use crate::formats::clock_steps::Clocks;
+use crate::formats::clock_steps::ClockTracker;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::histogram::Histogram;
 use crate::formats::tools::rows::form::Form;
@@ -52,7 +52,7 @@ pub(crate) struct Parsed {
     pub(crate) other_header: Option<(u64, u64)>,
     /// Records whose quoted fields contain lines that look like records.
     pub(crate) swallowed: Vec<Swallowed>,
-    pub(crate) clocks: Clocks,
+    pub(crate) clocks: ClockTracker,
     /// True if a date in the block did not name its zone.
     pub(crate) zone_assumed: bool,
     /// True if a record may be that of a transaction controller, which the log can't show.

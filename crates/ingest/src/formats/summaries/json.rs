@@ -113,12 +113,12 @@ impl<'de> Visitor<'de> for Prune<'_> {
 
 /// A JSON value, whose parts are named by JSON pointers.
 #[derive(Clone, Copy)]
-pub(crate) struct Json<'a>(pub(crate) &'a Value);
+pub(crate) struct JsonValue<'a>(pub(crate) &'a Value);
 
-impl<'a> Json<'a> {
+impl<'a> JsonValue<'a> {
     /// The part at a pointer.
-    pub(crate) fn at(self, key: &str) -> Option<Json<'a>> {
-        self.0.pointer(key).map(Json)
+    pub(crate) fn at(self, key: &str) -> Option<JsonValue<'a>> {
+        self.0.pointer(key).map(JsonValue)
     }
 
     /// The number at a pointer, if it is not negative.

@@ -112,11 +112,11 @@ fn published(count: u32, rate: &str, mean: &str) -> String {
 }
 
 /// See [`BIGBOX`].
-type Row = (u32, &'static str, f64, f64, f64, &'static str, [&'static str; 3]);
+type BigboxRow = (u32, &'static str, f64, f64, f64, &'static str, [&'static str; 3]);
 
 /// By workers: requests/s of 16 bytes, speed-up, efficiency in %, c/X in us, the printed mean; requests/s of 256, 4096 and
 /// 65536 bytes.
-const BIGBOX: [Row; 7] = [
+const BIGBOX: [BigboxRow; 7] = [
     (1, "20506.92", 1.000, 100.0, 6241.8, "6.65ms", ["21410.14", "19821.39", "7017.55"]),
     (2, "41575.49", 2.027, 101.4, 3078.7, "3.31ms", ["40407.77", "34484.95", "12141.71"]),
     (4, "86174.28", 4.202, 105.1, 1485.4, "1.68ms", ["83887.62", "70121.91", "23470.26"]),

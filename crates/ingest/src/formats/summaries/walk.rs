@@ -57,7 +57,7 @@ pub(crate) struct SectionWalk<'a> {
 enum SectionStart {
     Text(&'static dyn TextTool),
     /// A JSON value of so many lines.
-    Json(&'static dyn JsonTool, Value, usize),
+    JsonValue(&'static dyn JsonTool, Value, usize),
     /// One that can't be read, for this reason.
     BadJson(&'static dyn JsonTool, String),
     Nothing,
@@ -88,7 +88,7 @@ impl<'a> SectionWalk<'a> {
         steps::count(line.whole().len());
         match self.begins(line) {
             SectionStart::Text(tool) => self.text(tool, line, at),
-            SectionStart::Json(tool, value, lines) => {
+            SectionStart::JsonValue(tool, value, lines) => {
                 let summary = tool.read(&value).unwrap_or_else(aborted);
                 self.add_section(tool.name(), at, summary, tool.is_closed_loop(), 0.0);
                 lines
@@ -128,7 +128,7 @@ impl<'a> SectionWalk<'a> {
             Some(Ok(Pruned(value))) => {
                 let lines = text.get(..read).unwrap_or_default().matches('\n').count() + 1;
                 let tool = self.tools.json.iter().find(|tool| has_all(&value, tool.keys()));
-                tool.map_or(SectionStart::Nothing, |tool| SectionStart::Json(*tool, value, lines))
+                tool.map_or(SectionStart::Nothing, |tool| SectionStart::JsonValue(*tool, value, lines))
             }
             Some(Err(problem)) => self.bad_json(text, read, &problem),
             None => SectionStart::Nothing,

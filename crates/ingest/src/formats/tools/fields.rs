@@ -74,14 +74,14 @@ pub(in crate::formats::tools) fn quoted(text: &[u8], into: &mut Vec<u8>) {
 
 /// The fields of a line, whose memory is reused from line to line.
 #[derive(Debug, Default)]
-pub(super) struct Fields {
+pub(super) struct LineFields {
     /// The texts of the fields, each followed by its delimiter.
     text: Vec<u8>,
     /// Where each text ends.
     ends: Vec<usize>,
 }
 
-impl Fields {
+impl LineFields {
     /// Splits a line at each delimiter.
     pub(super) fn split(&mut self, line: &[u8], delimiter: u8) {
         self.text.clear();
@@ -202,14 +202,14 @@ mod tests {
 
     use super::*;
 
-    fn all(fields: &Fields) -> Vec<String> {
+    fn all(fields: &LineFields) -> Vec<String> {
         (0..fields.len()).map(|at| String::from_utf8(fields.get(at).to_vec()).unwrap()).collect()
     }
 
     #[test]
     fn fields_are_split_at_commas_outside_quotes() {
         let of = |line: &str| {
-            let mut fields = Fields::default();
+            let mut fields = LineFields::default();
             fields.split_csv(line.as_bytes());
             all(&fields)
         };
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn fields_that_are_missing_are_empty() {
-        let mut fields = Fields::default();
+        let mut fields = LineFields::default();
         fields.split(b"a\tbc\t\td", b'\t');
         assert_eq!((fields.len(), fields.last()), (4, &b"d"[..]));
         assert_eq!((fields.joined(0..2), fields.joined(1..4)), (&b"a\tbc"[..], &b"bc\t\td"[..]));
@@ -267,14 +267,14 @@ mod tests {
                 is_quoted = is_quoted_after(line.as_bytes(), is_quoted);
                 prop_assert_eq!(is_quoted, at + 1 < lines.len());
             }
-            let mut split = Fields::default();
+            let mut split = LineFields::default();
             split.split_csv(record.as_bytes());
             prop_assert_eq!(all(&split), texts);
         }
 
         #[test]
         fn fields_are_those_of_a_simple_split(lines in prop::collection::vec("[ab,]{0,12}", 1..5)) {
-            let mut fields = Fields::default();
+            let mut fields = LineFields::default();
             for line in lines {
                 fields.split_csv(line.as_bytes());
                 let expected: Vec<String> = line.split(',').map(str::to_owned).collect();

@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
     recognises,
     note: |_| None,
     by_workers: true,
-    converter: || Box::new(LineByLine::new(H2load)),
+    converter: || Box::new(LineByLine::new(H2loadLog)),
 };
 
 /// The number of digits of a present moment in µs.
@@ -38,9 +38,9 @@ fn recognises(head: &[u8]) -> bool {
     is_start && fields().filter(|field| parse_i64(field).is_some()).count() == 3
 }
 
-struct H2load;
+struct H2loadLog;
 
-impl ConvertLine for H2load {
+impl ConvertLine for H2loadLog {
     fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         any_line(line, rows);
     }

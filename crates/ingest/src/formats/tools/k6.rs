@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::fields::{Fields, LogColumn};
+use super::fields::{LineFields, LogColumn};
 use super::format::{Format, TimeBase};
 use super::lines::{ConvertLine, LineByLine};
 use super::rejects::RejectCause;
@@ -60,7 +60,7 @@ fn note(head: &[u8]) -> Option<&'static str> {
 #[derive(Debug, Default)]
 struct CsvMetrics {
     positions: ColumnPositions,
-    fields: Fields,
+    fields: LineFields,
     requests: RequestAssembler,
 }
 
@@ -76,7 +76,7 @@ struct ColumnPositions {
 }
 
 impl ColumnPositions {
-    fn of(header: &Fields) -> Self {
+    fn of(header: &LineFields) -> Self {
         let place = |name: &str| (0..header.len()).find(|at| header.get(*at) == name.as_bytes());
         Self {
             columns: header.len(),

@@ -35,7 +35,10 @@ pub(crate) enum RejectCause {
     Interval(IntervalFlaw),
 }
 
-/// The columns that something can be wrong with.
+/// The cause to reject a record, and the offending value.
+pub(super) type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
+
+/// The columns that a cause may name.
 const COLUMNS: [LogColumn; 8] = [
     LogColumn::TimeStamp,
     LogColumn::Elapsed,

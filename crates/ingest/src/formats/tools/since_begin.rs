@@ -3,7 +3,7 @@
 use super::fields::LogColumn;
 use super::format::{Format, TimeBase};
 use super::lines::{ConvertLine, LineByLine};
-use super::rejects::RejectCause;
+use super::rejects::{RejectCause, RejectedField};
 use super::rows::{ConvertedRows, MS, RequestRow};
 use crate::formats::number::{decimal, parse_i64};
 use crate::sample::resolution::Resolution;
@@ -93,9 +93,6 @@ fn oha_row<'a>(fields: [&'a [u8]; 7]) -> Result<RequestRow<'a>, RejectedField<'a
         ..RequestRow::default()
     })
 }
-
-/// The reason to reject a row, and the offending value.
-type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
 
 /// Reads the fields of a row.
 type ReadRow<const N: usize> = for<'a> fn([&'a [u8]; N]) -> Result<RequestRow<'a>, RejectedField<'a>>;

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::fields::{Fields, LogColumn};
+use super::fields::{LineFields, LogColumn};
 use super::format::{Format, TimeBase};
 use super::lines::{ConvertLine, LineByLine};
 use super::rejects::RejectCause;
@@ -147,7 +147,7 @@ fn path(url: &str) -> &str {
 #[derive(Debug, Default)]
 struct CsvResults {
     hits: Hits,
-    fields: Fields,
+    fields: LineFields,
     /// The number of columns, by the first line.
     columns: Option<usize>,
 }

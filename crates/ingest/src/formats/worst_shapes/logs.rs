@@ -16,14 +16,14 @@ use crate::formats::tools::rows::form::Form;
 use crate::sample::pool::NewBuffers;
 
 /// A log that is converted while it is read.
-struct Converted<'a> {
+struct ConvertedLog<'a> {
     converter: Converter,
-    log: Bytes<'a>,
+    log: LogSlice<'a>,
 }
 
-struct Bytes<'a>(&'a [u8]);
+struct LogSlice<'a>(&'a [u8]);
 
-impl LogToConvert for Bytes<'_> {
+impl LogToConvert for LogSlice<'_> {
     fn read_log(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.0.read(out)
     }
@@ -33,13 +33,13 @@ impl LogToConvert for Bytes<'_> {
     }
 }
 
-impl Read for Converted<'_> {
+impl Read for ConvertedLog<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.converter.read(out, &mut self.log)
     }
 }
 
-impl LogBytes for Converted<'_> {}
+impl LogBytes for ConvertedLog<'_> {}
 
 /// The size of blocks in bytes.
 const BLOCK: usize = 1 << 20;
@@ -49,7 +49,7 @@ fn read(format: &'static Format, log: &[u8]) {
     let _ = (format.note)(log.get(..64 << 10).unwrap_or(log));
     let _ = (format.clock)(log.get(..64 << 10).unwrap_or(log));
     let converter = Converter::new(format, format.finest, None, Vec::new());
-    let converted = Converted { converter, log: Bytes(log) };
+    let converted = ConvertedLog { converter, log: LogSlice(log) };
     let mut cutter = match format.form() {
         Form::Packed(_) => Cutter::of_packed(converted, BLOCK),
         _ => Cutter::new(converted, Vec::new(), 0, b',', BLOCK),

@@ -57,9 +57,9 @@ impl<'a> RecordRows<'a> {
 
     /// The start and the end of each field of a column. What does not change from row to row is computed once.
     #[inline(always)]
-    pub(super) fn bounds(self, column: usize) -> Bounds<'a> {
+    pub(super) fn bounds(self, column: usize) -> FieldBounds<'a> {
         let trailing = if column + 1 == self.width { self.trailing } else { 0 };
-        Bounds { ends: self.ends.get(column..).unwrap_or_default(), width: self.width, trailing }
+        FieldBounds { ends: self.ends.get(column..).unwrap_or_default(), width: self.width, trailing }
     }
 
     /// The text that fields are in.
@@ -69,14 +69,14 @@ impl<'a> RecordRows<'a> {
 }
 
 /// The start and the end of each field of a column, row by row.
-pub(super) struct Bounds<'a> {
+pub(super) struct FieldBounds<'a> {
     /// The position before the next field, then that after it.
     ends: &'a [u32],
     width: usize,
     trailing: u32,
 }
 
-impl Iterator for Bounds<'_> {
+impl Iterator for FieldBounds<'_> {
     type Item = (usize, usize);
 
     #[inline(always)]

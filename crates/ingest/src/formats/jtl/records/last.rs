@@ -3,7 +3,7 @@
 use fearless_simd::{Level, Simd, dispatch};
 
 use super::quotes::{QuoteState, Quotes, WrittenQuotes};
-use super::scan::{Marks, STEP, Scan, go_through};
+use super::scan::{Marks, STEP, StepScan, go_through};
 use crate::formats::steps;
 
 /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
@@ -90,7 +90,7 @@ impl<Q> AmongQuotes<Q> {
     }
 }
 
-impl<Q: QuoteState> Scan for AmongQuotes<Q> {
+impl<Q: QuoteState> StepScan for AmongQuotes<Q> {
     #[inline(always)]
     fn visit<S: Simd>(&mut self, simd: S, (_, at): (&[u8; STEP], usize), marks: Marks) -> bool {
         let feeds = marks.feeds & self.quotes.outside(simd, marks);

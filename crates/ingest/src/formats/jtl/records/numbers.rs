@@ -100,7 +100,7 @@ impl DigitColumn {
 
     /// Converts the digits to numbers. Returns `None` if some are no digits.
     #[inline]
-    fn convert(&mut self) -> Option<Converted> {
+    fn convert(&mut self) -> Option<ConvertedDigits> {
         self.numbers.resize(self.digits.len(), 0);
         let (digits, numbers) = (self.digits.as_slice(), self.numbers.as_mut_slice());
         let converted = dispatch!(Level::new(), simd => convert(simd, digits, numbers));
@@ -114,7 +114,7 @@ impl DigitColumn {
 }
 
 /// What was found in numbers.
-struct Converted {
+struct ConvertedDigits {
     /// Bits of what is no digit; 0 if there is none.
     others: u64,
     /// The smallest and the largest number.
@@ -125,7 +125,7 @@ struct Converted {
 ///
 /// Neighbours are combined: digits to numbers below 100, these to numbers below 10,000, and these to the whole.
 #[inline(always)]
-fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> Converted {
+fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> ConvertedDigits {
     let splat = |bits: u64| u64x8::splat(simd, bits);
     let (mut others, mut least, mut greatest) =
         (splat(0), u32x16::splat(simd, u32::MAX), u32x16::splat(simd, 0));
@@ -149,7 +149,7 @@ fn convert<S: Simd>(simd: S, mut digits: &[u64], mut numbers: &mut [u64]) -> Con
     let low = |halves: u32x16<S>| halves.bitcast::<u64x8<S>>();
     let least = low(least).as_slice().iter().map(|number| *number as u32).min().unwrap_or_default();
     let greatest = low(greatest).as_slice().iter().map(|number| *number as u32).max().unwrap_or_default();
-    Converted { others, ends: (least, greatest) }
+    ConvertedDigits { others, ends: (least, greatest) }
 }
 
 /// Multiplies each two bytes as a number of their own.
@@ -179,7 +179,7 @@ mod tests {
             let expected: Option<Vec<_>> = all.iter().map(|digits| digits.number()).collect();
             for level in [Level::new(), Level::baseline()] {
                 let mut numbers = vec![0; bits.len()];
-                let Converted { others, ends } = dispatch!(level, simd => convert(simd, &bits, &mut numbers));
+                let ConvertedDigits { others, ends } = dispatch!(level, simd => convert(simd, &bits, &mut numbers));
                 prop_assert_eq!(others != 0, expected.is_none());
                 if let Some(expected) = &expected {
                     let least_and_greatest = expected.iter().min().zip(expected.iter().max());

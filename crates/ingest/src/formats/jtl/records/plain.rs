@@ -6,7 +6,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::fields::RecordRows;
 use super::record::{Record, Records};
 use super::scan::{FoundFields, differ};
-use super::scan::{Marks, STEP, Scan, below_lowest, go_through, write};
+use super::scan::{Marks, STEP, StepScan, below_lowest, go_through, write};
 
 /// Consecutive records of one block that have as many fields as the log has columns, and no quotes.
 ///
@@ -32,7 +32,7 @@ struct PlainSearch<'a> {
     feeds: usize,
 }
 
-impl Scan for PlainSearch<'_> {
+impl StepScan for PlainSearch<'_> {
     /// Writes positions without a branch for each field or record. Their number is checked in each step, and the ends of
     /// all records once they are found.
     #[inline(always)]

@@ -7,7 +7,7 @@ use super::fields::RecordRows;
 use super::quotes::Quotes;
 use super::record::Records;
 use super::scan::{FoundFields, differ};
-use super::scan::{KeptBytes, Marks, STEP, Scan, go_through, keep, positions, write};
+use super::scan::{KeptBytes, Marks, STEP, StepScan, go_through, keep, positions, write};
 
 /// Consecutive records of one block that have as many fields as the log has columns, without their quotes.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +56,7 @@ struct QuotedSearch<'a> {
     found: ScanProgress,
 }
 
-impl Scan for QuotedSearch<'_> {
+impl StepScan for QuotedSearch<'_> {
     #[inline(always)]
     fn visit<S: Simd>(&mut self, simd: S, (bytes, at): (&[u8; STEP], usize), marks: Marks) -> bool {
         let found = &mut self.found;

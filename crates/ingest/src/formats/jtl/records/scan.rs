@@ -18,7 +18,7 @@ pub(super) struct Marks {
 }
 
 /// A search that processes one step after the other.
-pub(super) trait Scan {
+pub(super) trait StepScan {
     /// Processes the step that begins at a position. Returns false to end the search.
     fn visit<S: Simd>(&mut self, simd: S, step: (&[u8; STEP], usize), marks: Marks) -> bool;
 }
@@ -29,7 +29,7 @@ pub(super) fn go_through<S: Simd>(
     simd: S,
     (bytes, delimiter): (&[u8], u8),
     start: usize,
-    scan: &mut impl Scan,
+    scan: &mut impl StepScan,
 ) {
     let (whole, rest) = bytes.get(start..).unwrap_or_default().as_chunks();
     let mut at = start;

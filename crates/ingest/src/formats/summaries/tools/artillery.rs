@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::formats::summaries::json::{Json, is_success, named, sum};
+use crate::formats::summaries::json::{JsonValue, is_success, named, sum};
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary};
 
@@ -20,7 +20,7 @@ impl JsonTool for Artillery {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let counters = json.counts("/aggregate/counters")?;
         let with = |start: &'static str| {
             counters.iter().filter_map(move |(name, count)| Some((name.strip_prefix(start)?, *count)))

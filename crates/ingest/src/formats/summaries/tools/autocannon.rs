@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::formats::summaries::json::{Json, named};
+use crate::formats::summaries::json::{JsonValue, named};
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary};
 
@@ -18,7 +18,7 @@ impl JsonTool for Autocannon {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let connections = json.count("/connections").and_then(|count| u32::try_from(count).ok());
         let pipelining = json.count("/pipelining").and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
         let seconds = json.needed("/duration")?;

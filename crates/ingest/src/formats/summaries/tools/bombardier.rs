@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::wrk;
-use crate::formats::summaries::json::{Json, named, sum};
+use crate::formats::summaries::json::{JsonValue, named, sum};
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::section::{Section, TextLine, needed};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary, TextTool};
@@ -101,7 +101,7 @@ impl JsonTool for BombardierJson {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let connections = json.count("/spec/numberOfConnections").and_then(|count| u32::try_from(count).ok());
         let seconds = json.needed("/result/timeTakenSeconds")?;
         let of = |keys: &[&str]| -> Result<u64, String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::formats::summaries::json::Json;
+use crate::formats::summaries::json::JsonValue;
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary};
 
@@ -28,7 +28,7 @@ impl JsonTool for K6Summary {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         // The export has the values in the metric itself, and handleSummary one level below.
         let metric = |name: &str| {
             let metric = json.at(&format!("/metrics/{name}"))?;
@@ -53,10 +53,10 @@ impl JsonTool for K6List {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let metrics = json.at("/results/metrics").and_then(|list| list.0.as_array()).into_iter().flatten();
-        let by_name: BTreeMap<&str, Json<'_>> = metrics
-            .filter_map(|metric| Some((Json(metric).text("/name")?, Json(metric).at("/values")?)))
+        let by_name: BTreeMap<&str, JsonValue<'_>> = metrics
+            .filter_map(|metric| Some((JsonValue(metric).text("/name")?, JsonValue(metric).at("/values")?)))
             .collect();
         summary_of(|name| by_name.get(name).copied(), json.number("/config/duration"))
     }
@@ -68,7 +68,7 @@ impl JsonTool for K6List {
 
 /// The figures of a summary whose metrics are found by their names.
 fn summary_of<'a>(
-    metric: impl Fn(&str) -> Option<Json<'a>>,
+    metric: impl Fn(&str) -> Option<JsonValue<'a>>,
     duration: Option<f64>,
 ) -> Result<ParsedSummary, String> {
     let reqs = metric("http_reqs").ok_or("its JSON has no metric http_reqs")?;
@@ -100,7 +100,7 @@ fn summary_of<'a>(
     Ok(ParsedSummary { concurrency: users.and_then(|users| u32::try_from(users).ok()), url: None, figures })
 }
 
-fn latencies(trend: Json<'_>) -> Latencies {
+fn latencies(trend: JsonValue<'_>) -> Latencies {
     let names = [
         ("/med", 50.0),
         ("/p(75)", 75.0),

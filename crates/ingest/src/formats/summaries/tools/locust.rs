@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::formats::summaries::json::{Json, sum};
+use crate::formats::summaries::json::{JsonValue, sum};
 use crate::formats::summaries::point::{Bounds, Figures, Latencies, LatencySource, PointSecond};
 use crate::formats::summaries::section::{Section, TextLine};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary, TextTool};
@@ -223,7 +223,7 @@ impl JsonTool for LocustList {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let names: Vec<Json<'_>> = value.as_array().into_iter().flatten().map(Json).collect();
+        let names: Vec<JsonValue<'_>> = value.as_array().into_iter().flatten().map(JsonValue).collect();
         summary_of(&names)
     }
 
@@ -242,7 +242,7 @@ impl JsonTool for LocustEntry {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        summary_of(&[Json(value)])
+        summary_of(&[JsonValue(value)])
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -251,7 +251,7 @@ impl JsonTool for LocustEntry {
 }
 
 /// Adds up all names.
-fn summary_of(names: &[Json<'_>]) -> Result<ParsedSummary, String> {
+fn summary_of(names: &[JsonValue<'_>]) -> Result<ParsedSummary, String> {
     let total = |key: &str| -> Result<u64, String> {
         let counts = names.iter().map(|name| name.needed_count(key)).collect::<Result<Vec<_>, _>>()?;
         Ok(sum(counts))
@@ -286,12 +286,12 @@ fn summary_of(names: &[Json<'_>]) -> Result<ParsedSummary, String> {
 }
 
 /// The sum of a number over all names; `None` unless all have it.
-fn all(names: &[Json<'_>], key: &str) -> Option<f64> {
+fn all(names: &[JsonValue<'_>], key: &str) -> Option<f64> {
     names.iter().map(|name| name.number(key)).sum()
 }
 
 /// Adds up the requests of each second.
-fn by_second(names: &[Json<'_>]) -> Result<Vec<PointSecond>, String> {
+fn by_second(names: &[JsonValue<'_>]) -> Result<Vec<PointSecond>, String> {
     let mut seconds = BTreeMap::<i64, PointSecond>::new();
     for (key, is_failed) in [(SECONDS, false), (FAILURES, true)] {
         for name in names {
@@ -307,7 +307,7 @@ fn by_second(names: &[Json<'_>]) -> Result<Vec<PointSecond>, String> {
 }
 
 /// From the first start to the last request, in seconds; without these, the seconds that have a request.
-fn duration(names: &[Json<'_>]) -> Option<f64> {
+fn duration(names: &[JsonValue<'_>]) -> Option<f64> {
     let bound =
         |key, fold: fn(f64, f64) -> f64| names.iter().filter_map(|name| name.number(key)).reduce(fold);
     let span = bound("/last_request_timestamp", f64::max).zip(bound("/start_time", f64::min));
@@ -324,7 +324,7 @@ fn number(text: &str) -> Option<u64> {
 }
 
 /// The exact mean and greatest, and the percentiles of the rounded times.
-fn latencies(names: &[Json<'_>], timed: u64) -> Result<Latencies, String> {
+fn latencies(names: &[JsonValue<'_>], timed: u64) -> Result<Latencies, String> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for name in names {
         for (time, count) in name.counts(TIMES)? {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::answers::AnswerCounts;
-use crate::formats::summaries::json::Json;
+use crate::formats::summaries::json::JsonValue;
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::section::{Section, TextLine, needed};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary, TextTool};
@@ -56,7 +56,7 @@ impl JsonTool for OhaJson {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let seconds = json.needed("/summary/total")?;
         let answers =
             AnswerCounts::new(json.counts("/statusCodeDistribution")?, json.counts("/errorDistribution")?);

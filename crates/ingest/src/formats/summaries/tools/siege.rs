@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::formats::summaries::json::Json;
+use crate::formats::summaries::json::JsonValue;
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::section::{Section, TextLine};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary, TextTool};
@@ -46,7 +46,7 @@ impl JsonTool for Siege {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let counts = SiegeCounts {
             transactions: json.needed_count("/transactions")?,
             successful: json.needed_count("/successful_transactions")?,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::formats::summaries::json::{Json, is_success, named, sum};
+use crate::formats::summaries::json::{JsonValue, is_success, named, sum};
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::section::{Section, TextLine, needed};
 use crate::formats::summaries::tool::{JsonTool, ParsedSummary, TextTool};
@@ -126,7 +126,7 @@ impl JsonTool for VegetaJson {
     }
 
     fn read(&self, value: &Value) -> Result<ParsedSummary, String> {
-        let json = Json(value);
+        let json = JsonValue(value);
         let seconds = (json.needed("/duration")? + json.number("/wait").unwrap_or_default()) / 1e9;
         let ms = |key: &str| json.number(&format!("/latencies/{key}")).map(|ns| ns / 1e6);
         let names = [("50th", 50.0), ("90th", 90.0), ("95th", 95.0), ("99th", 99.0)];

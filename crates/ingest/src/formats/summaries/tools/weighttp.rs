@@ -1,6 +1,6 @@
 //! weighttp: 0.3 prints lines, 0.5 a JSON object.
 
-use crate::formats::summaries::json::{Json, Pruned};
+use crate::formats::summaries::json::{JsonValue, Pruned};
 use crate::formats::summaries::point::{Bounds, Figures, Latencies};
 use crate::formats::summaries::section::{Section, TextLine, needed};
 use crate::formats::summaries::tool::{ParsedSummary, TextTool};
@@ -86,7 +86,7 @@ fn of_json(section: &Section<'_>, at: usize, text: &str) -> Result<Figures, Stri
         .ok_or("its JSON is missing")?
         .map_err(|problem| format!("its JSON can't be read: {problem}"))?;
     section.use_to(at + text.get(..values.byte_offset()).unwrap_or_default().matches('\n').count() + 1);
-    let json = Json(&value);
+    let json = JsonValue(&value);
     let seconds = needed(json.number("/secs_elapsed"), "secs_elapsed")?;
     let requests = json.needed_count("/request_counts/started")?;
     let pass = json.needed_count("/response_counts/pass")?;

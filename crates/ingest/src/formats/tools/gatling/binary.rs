@@ -38,7 +38,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     recognises: is_run,
     note: |_| None,
     by_workers: false,
-    converter: || Box::new(Gatling::default()),
+    converter: || Box::new(GatlingBinary::default()),
 };
 
 /// The most bytes of all names and messages of a log: more is no log.
@@ -65,7 +65,7 @@ fn is_run(head: &[u8]) -> bool {
 
 /// Converts the records of one log.
 #[derive(Debug, Default)]
-struct Gatling {
+struct GatlingBinary {
     version: Vec<u8>,
     /// The run's start, epoch ms.
     start_ms: i64,
@@ -205,7 +205,7 @@ enum ReadError {
     Invalid,
 }
 
-impl Convert for Gatling {
+impl Convert for GatlingBinary {
     fn convert(
         &mut self,
         input: &[u8],
@@ -233,7 +233,7 @@ impl Convert for Gatling {
     }
 }
 
-impl Gatling {
+impl GatlingBinary {
     fn fault(&self, byte: u64) -> Fault {
         let version = String::from_utf8_lossy(&self.version);
         Fault::new(

@@ -11,11 +11,11 @@
 //! Nothing is escaped, so a tab in a name or a message is a tab: the times are found by the verdict after them.
 
 use crate::formats::number::parse_i64;
-use crate::formats::tools::fields::Fields;
+use crate::formats::tools::fields::LineFields;
 use crate::formats::tools::fields::LogColumn;
 use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
-use crate::formats::tools::rejects::RejectCause;
+use crate::formats::tools::rejects::{RejectCause, RejectedField};
 use crate::formats::tools::rows::{ConvertedRows, MS, RequestRow};
 use crate::sample::resolution::Resolution;
 
@@ -29,7 +29,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     recognises: |head| head.starts_with(b"RUN\t") || head.starts_with(b"ASSERTION\t"),
     note: |_| None,
     by_workers: false,
-    converter: || Box::new(LineByLine::new(Gatling::default())),
+    converter: || Box::new(LineByLine::new(GatlingText::default())),
 };
 
 /// The columns that Gatling reports.
@@ -48,18 +48,18 @@ pub(super) const GROUP_FAILED: &[u8] = b"a request of the group failed";
 
 /// Converts the lines of one log.
 #[derive(Debug)]
-pub(super) struct Gatling {
+pub(super) struct GatlingText {
     /// The number of fields before the groups of a request.
     lead: usize,
     /// The users that have started and not ended.
     users: ActiveUsers,
-    fields: Fields,
+    fields: LineFields,
     label: Vec<u8>,
 }
 
-impl Default for Gatling {
+impl Default for GatlingText {
     fn default() -> Self {
-        Self { lead: 1, users: ActiveUsers::default(), fields: Fields::default(), label: Vec::new() }
+        Self { lead: 1, users: ActiveUsers::default(), fields: LineFields::default(), label: Vec::new() }
     }
 }
 
@@ -78,7 +78,7 @@ impl ActiveUsers {
     }
 }
 
-impl ConvertLine for Gatling {
+impl ConvertLine for GatlingText {
     fn line(&mut self, line: &[u8], rows: &mut ConvertedRows) {
         let mut fields = std::mem::take(&mut self.fields);
         fields.split(line, b'\t');
@@ -100,11 +100,8 @@ impl ConvertLine for Gatling {
     }
 }
 
-/// The reason to reject a line, and the offending value.
-type RejectedField<'a> = (RejectCause, Option<&'a [u8]>);
-
-impl Gatling {
-    fn run(&mut self, fields: &Fields) {
+impl GatlingText {
+    fn run(&mut self, fields: &LineFields) {
         let version = fields.last();
         let mut numbers = version.split(|byte| *byte == b'.').map(|number| parse_i64(number).unwrap_or(0));
         self.lead = match (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) {
@@ -114,7 +111,7 @@ impl Gatling {
         };
     }
 
-    fn user<'a>(&mut self, fields: &'a Fields) -> Result<(), RejectedField<'a>> {
+    fn user<'a>(&mut self, fields: &'a LineFields) -> Result<(), RejectedField<'a>> {
         let starts = (0..fields.len()).rev().find_map(|at| match fields.get(at) {
             b"START" => Some(true),
             b"END" => Some(false),
@@ -124,7 +121,11 @@ impl Gatling {
         Ok(())
     }
 
-    fn request<'a>(&mut self, fields: &'a Fields, rows: &mut ConvertedRows) -> Result<(), RejectedField<'a>> {
+    fn request<'a>(
+        &mut self,
+        fields: &'a LineFields,
+        rows: &mut ConvertedRows,
+    ) -> Result<(), RejectedField<'a>> {
         let (at, success) = verdict(fields)?;
         let [start, end] = times(fields, at.wrapping_sub(2))?;
         let name_end = at.wrapping_sub(2);
@@ -150,7 +151,11 @@ impl Gatling {
         Ok(())
     }
 
-    fn group<'a>(&mut self, fields: &'a Fields, rows: &mut ConvertedRows) -> Result<(), RejectedField<'a>> {
+    fn group<'a>(
+        &mut self,
+        fields: &'a LineFields,
+        rows: &mut ConvertedRows,
+    ) -> Result<(), RejectedField<'a>> {
         let (at, success) = verdict(fields)?;
         let [start, _] = times(fields, at.wrapping_sub(3))?;
         let elapsed = number(fields, at.wrapping_sub(1), RejectCause::Number(LogColumn::Elapsed))?;
@@ -180,12 +185,12 @@ impl Gatling {
     }
 }
 
-fn too_few(fields: &Fields, expected: usize) -> RejectedField<'_> {
+fn too_few(fields: &LineFields, expected: usize) -> RejectedField<'_> {
     (RejectCause::Fields { found: fields.len() as u64, expected: expected as u64 }, None)
 }
 
 /// Returns the index of the last verdict that has two numbers before it, and true if it is OK.
-fn verdict(fields: &Fields) -> Result<(usize, bool), RejectedField<'_>> {
+fn verdict(fields: &LineFields) -> Result<(usize, bool), RejectedField<'_>> {
     let is_number = |at: usize| parse_i64(fields.get(at)).is_some();
     let verdicts = || (0..fields.len()).rev().filter(|at| matches!(fields.get(*at), b"OK" | b"KO"));
     let found = verdicts().find(|at| *at > 2 && is_number(at - 1) && is_number(at - 2));
@@ -197,12 +202,12 @@ fn verdict(fields: &Fields) -> Result<(usize, bool), RejectedField<'_>> {
 }
 
 /// Returns the start and the end, which are the fields from `at` on.
-fn times(fields: &Fields, at: usize) -> Result<[i64; 2], RejectedField<'_>> {
+fn times(fields: &LineFields, at: usize) -> Result<[i64; 2], RejectedField<'_>> {
     let time = |at| number(fields, at, RejectCause::Time(LogColumn::TimeStamp));
     Ok([time(at)?, time(at.wrapping_add(1))?])
 }
 
-fn number(fields: &Fields, at: usize, cause: RejectCause) -> Result<i64, RejectedField<'_>> {
+fn number(fields: &LineFields, at: usize, cause: RejectCause) -> Result<i64, RejectedField<'_>> {
     let field = fields.get(at);
     parse_i64(field).ok_or((cause, Some(field)))
 }

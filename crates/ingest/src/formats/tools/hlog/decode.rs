@@ -95,15 +95,15 @@ fn unpacked(packed: &[u8]) -> Result<Vec<u8>, IntervalFlaw> {
 
 /// Checks what decoding relies on: that the counts are there, and that none is beyond reason. Returns the values that they
 /// are of, and the counts.
-fn check(plain: &[u8]) -> Result<(Scale, &[u8]), IntervalFlaw> {
+fn check(plain: &[u8]) -> Result<(HistogramScale, &[u8]), IntervalFlaw> {
     let length = plain.get(4..8).and_then(|bytes| bytes.first_chunk::<4>()).ok_or(IntervalFlaw::Damaged)?;
     let number = |at: usize| {
         let bytes = plain.get(at..).and_then(|bytes| bytes.first_chunk::<8>());
         bytes.map(|bytes| u64::from_be_bytes(*bytes)).ok_or(IntervalFlaw::Damaged)
     };
     let offset_and_digits = number(8)?;
-    let scale =
-        Scale::new(offset_and_digits & 0xffff_ffff, number(16)?, number(24)?).ok_or(IntervalFlaw::Damaged)?;
+    let scale = HistogramScale::new(offset_and_digits & 0xffff_ffff, number(16)?, number(24)?)
+        .ok_or(IntervalFlaw::Damaged)?;
     if scale.places > MOST_PLACES {
         return Err(IntervalFlaw::Large);
     }
@@ -119,7 +119,7 @@ fn check(plain: &[u8]) -> Result<(Scale, &[u8]), IntervalFlaw> {
 }
 
 /// The values that the counts of a histogram are of.
-struct Scale {
+struct HistogramScale {
     digits: u8,
     /// The binary digits of the lowest value below its highest one, and of half as many values as are between doublings.
     unit: u32,
@@ -128,7 +128,7 @@ struct Scale {
     places: u64,
 }
 
-impl Scale {
+impl HistogramScale {
     /// The scale of these digits, from a lowest to a highest value; `None` if there is no such histogram.
     fn new(digits: u64, low: u64, high: u64) -> Option<Self> {
         let places = places(digits, low, high)?;

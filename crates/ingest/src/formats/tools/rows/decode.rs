@@ -2,7 +2,7 @@
 
 use super::ConvertedRows;
 use super::form::TRANSACTION;
-use super::frame::{Frame, FrameContent, FrameHeader, LineFrame, PackedRequest};
+use super::frame::{FrameContent, FrameHeader, LineFrame, PackedFrame, PackedRequest};
 use crate::formats::clock_steps::{RecordTimes, span_of};
 use crate::formats::histogram::{self, Histogram};
 use crate::formats::jtl::columns::{ColumnParser, MESSAGE_BYTES, MOST_BYTES, SampleTimes};
@@ -207,7 +207,7 @@ impl RequestDecoder<'_> {
     #[cold]
     fn odd_line(&mut self, line: &[u8], rows: &mut ConvertedRows, place: FramePosition) {
         h2load::any_line(line, rows);
-        self.decode_content(Frame::read(&rows.bytes).map(|frame| frame.content), place);
+        self.decode_content(PackedFrame::read(&rows.bytes).map(|frame| frame.content), place);
         rows.bytes.clear();
     }
 

@@ -4,9 +4,9 @@
 use std::io::Write;
 
 use super::ConvertedRows;
-use super::frame::{Frame, FrameContent, LineFrame, PackedRequest};
+use super::frame::{FrameContent, LineFrame, PackedFrame, PackedRequest};
 use crate::formats::jtl::blocks::KEPT;
-use crate::formats::tools::fields::{Fields, LogColumn, quoted};
+use crate::formats::tools::fields::{LineFields, LogColumn, quoted};
 use crate::formats::tools::rejects::{RejectCause, RejectedRecord};
 
 /// The beginning of the message by which JMeter's log marks a transaction.
@@ -43,7 +43,7 @@ impl Form {
                     let record = line_of_log.get(..KEPT).unwrap_or(line_of_log).to_vec();
                     return Some(Original { line, byte, record });
                 }
-                let frame = Frame::read(converted)?;
+                let frame = PackedFrame::read(converted)?;
                 match frame.content {
                     FrameContent::Reject(reject) => RejectedRecord::read(reject).map(original_of),
                     FrameContent::Request(request) => {
@@ -156,7 +156,7 @@ fn place(origin: &Original, into: &mut Vec<u8>) {
 
 /// Parses the last field of a line.
 pub(super) fn origin(line: &[u8]) -> Option<Original> {
-    let mut fields = Fields::default();
+    let mut fields = LineFields::default();
     fields.split_csv(line);
     let mut parts = fields.last().splitn(3, |byte| *byte == BETWEEN);
     let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();

@@ -195,7 +195,7 @@ impl<'a> LineFrame<'a> {
 
 /// A request or a reject, and its position.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Frame<'a> {
+pub(super) struct PackedFrame<'a> {
     pub(super) content: FrameContent<'a>,
     /// The number of lines of the log before it that have no record.
     pub(super) skipped: u32,
@@ -205,7 +205,7 @@ pub(super) struct Frame<'a> {
     pub(super) length: usize,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> PackedFrame<'a> {
     /// Appends a reject.
     pub(super) fn write_reject(reject: &RejectedRecord, skipped: u32, byte: u64, into: &mut Vec<u8>) {
         let begin = into.len();
@@ -230,7 +230,7 @@ impl<'a> Frame<'a> {
 /// The header of a frame.
 pub(super) struct FrameHeader<'a> {
     has: u32,
-    /// As in [`Frame`].
+    /// As in [`PackedFrame`].
     pub(super) skipped: u32,
     pub(super) byte: u64,
     start_ms: i64,

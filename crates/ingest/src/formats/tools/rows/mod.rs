@@ -6,7 +6,7 @@ mod frame;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod oracle;
 
-use self::frame::{Frame, LineFrame, PackedRequest};
+use self::frame::{LineFrame, PackedFrame, PackedRequest};
 use super::rejects::{RejectCause, RejectedRecord};
 use crate::formats::histogram::Histogram;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
@@ -160,7 +160,7 @@ impl ConvertedRows {
     pub(crate) fn reject(&mut self, cause: RejectCause, value: Option<&[u8]>, record: &[u8]) {
         let rejected = self.rejected(cause, value, record);
         let (skipped, byte) = self.next_line();
-        Frame::write_reject(&rejected, skipped, byte, &mut self.bytes);
+        PackedFrame::write_reject(&rejected, skipped, byte, &mut self.bytes);
     }
 
     /// Returns the rejected record with its position.

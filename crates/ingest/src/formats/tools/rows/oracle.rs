@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
     use crate::formats::tools::rejects::RejectCause;
-    use crate::formats::tools::rows::frame::{Frame, FrameContent};
+    use crate::formats::tools::rows::frame::{FrameContent, PackedFrame};
     use crate::formats::tools::rows::{ConvertedRows, RequestRow, last_end};
     use crate::run::reject_reason::RejectReason;
 
@@ -131,7 +131,7 @@ mod tests {
     /// The same as lines of CSV.
     fn as_lines(packed: &[u8], columns: &[LogColumn]) -> Vec<u8> {
         let (mut lines, mut rest) = (Vec::new(), packed);
-        while let Some(frame) = Frame::read(rest) {
+        while let Some(frame) = PackedFrame::read(rest) {
             lines.extend(b"\n".repeat(frame.skipped as usize));
             match frame.content {
                 // Its position in the log is compared for packed requests alone.
