@@ -188,7 +188,7 @@ const LONGEST_US: u64 = 3_600_000_000;
 const MOST_COUNTS: usize = 1 << 20;
 
 #[derive(Deserialize)]
-struct LatencyDump {
+struct Dump {
     duration_us: u64,
     requests: u64,
     timeout: u64,
@@ -197,7 +197,7 @@ struct LatencyDump {
 
 /// Replaces the printed latencies by exact ones, and removes those that wrk invented.
 fn refine(figures: &mut Figures, text: &str) {
-    let dump: LatencyDump = match serde_json::from_str(text) {
+    let dump: Dump = match serde_json::from_str(text) {
         Ok(dump) => dump,
         Err(problem) => return figures.notes.push(format!("the line WRKJSON can't be read: {problem}")),
     };
@@ -232,7 +232,7 @@ fn refine(figures: &mut Figures, text: &str) {
 
 /// Undoes wrk's correction of coordinated omission, which for each latency of at least twice the expected interval adds
 /// ones that are shorter by one interval, two, and so on. `None` if what is left is not one latency an answer.
-fn without_invented(dump: &LatencyDump, connections: u32) -> Option<BTreeMap<u64, u64>> {
+fn without_invented(dump: &Dump, connections: u32) -> Option<BTreeMap<u64, u64>> {
     let rounds = dump.requests.checked_div(u64::from(connections)).filter(|rounds| *rounds > 0)?;
     let expected = dump.duration_us.checked_div(rounds).filter(|expected| *expected > 0)?;
     let mut counts: BTreeMap<u64, u64> = dump.counts.iter().copied().collect();
@@ -448,7 +448,7 @@ mod tests {
             let requests: u64 = counts.values().sum();
             let (connections, duration_us) = ((requests / rounds).max(1), 9000);
             let expected = duration_us / (requests / connections);
-            let dump = LatencyDump {
+            let dump = Dump {
                 duration_us, requests, timeout: 0,
                 counts: corrected(counts.clone(), expected).into_iter().collect(),
             };
