@@ -20,9 +20,9 @@ const OTHER_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
 /// A sequence of DER elements.
 #[derive(Debug, Clone, Copy)]
-struct Der<'a>(&'a [u8]);
+struct DerBytes<'a>(&'a [u8]);
 
-impl<'a> Der<'a> {
+impl<'a> DerBytes<'a> {
     /// Takes the next element. Returns its tag and content.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (tag, rest) = self.0.split_first()?;
@@ -54,9 +54,9 @@ impl<'a> Der<'a> {
 /// The parts of a certificate.
 #[derive(Debug)]
 pub(crate) struct Certificate<'a> {
-    validity: Der<'a>,
-    subject: Der<'a>,
-    extensions: Der<'a>,
+    validity: DerBytes<'a>,
+    subject: DerBytes<'a>,
+    extensions: DerBytes<'a>,
     /// The public key's algorithm in DER, without the header of its sequence.
     pub(crate) algorithm: &'a [u8],
     /// The public key.
@@ -66,23 +66,24 @@ pub(crate) struct Certificate<'a> {
 impl<'a> Certificate<'a> {
     /// Parses a certificate; `None` if it is invalid.
     pub(crate) fn read(der: &'a [u8]) -> Option<Self> {
-        let mut outer = Der(Der(der).take(tag::SEQUENCE)?);
-        let mut fields = Der(outer.take(tag::SEQUENCE)?);
+        let mut outer = DerBytes(DerBytes(der).take(tag::SEQUENCE)?);
+        let mut fields = DerBytes(outer.take(tag::SEQUENCE)?);
         fields.take_if(tag::VERSION);
         let [_serial, _signature, _issuer] = [fields.next()?, fields.next()?, fields.next()?];
         let (validity, subject) = (fields.take(tag::SEQUENCE)?, fields.take(tag::SEQUENCE)?);
-        let mut key = Der(fields.take(tag::SEQUENCE)?);
+        let mut key = DerBytes(fields.take(tag::SEQUENCE)?);
         let algorithm = key.take(tag::SEQUENCE)?;
         let (_unused_bits, key) = key.take(tag::BITS)?.split_first()?;
         let mut extensions = None;
         while let Some((tag, content)) = fields.next() {
             extensions = extensions.or((tag == tag::EXTENSIONS).then_some(content));
         }
-        let extensions = extensions.and_then(|content| Der(content).take(tag::SEQUENCE)).unwrap_or_default();
+        let extensions =
+            extensions.and_then(|content| DerBytes(content).take(tag::SEQUENCE)).unwrap_or_default();
         Some(Self {
-            validity: Der(validity),
-            subject: Der(subject),
-            extensions: Der(extensions),
+            validity: DerBytes(validity),
+            subject: DerBytes(subject),
+            extensions: DerBytes(extensions),
             algorithm,
             key,
         })
@@ -98,14 +99,14 @@ impl<'a> Certificate<'a> {
     pub(crate) fn common_name(&self) -> Option<&'a str> {
         let mut extensions = self.extensions;
         while let Some(extension) = extensions.take(tag::SEQUENCE) {
-            let mut extension = Der(extension);
+            let mut extension = DerBytes(extension);
             if extension.take(tag::OBJECT) == Some(OTHER_NAMES) && extension.next().is_some() {
                 return None;
             }
         }
         let mut names = self.subject;
         while let Some(name) = names.take(tag::SET) {
-            let mut name = Der(Der(name).take(tag::SEQUENCE)?);
+            let mut name = DerBytes(DerBytes(name).take(tag::SEQUENCE)?);
             if name.take(tag::OBJECT) == Some(COMMON_NAME) {
                 return std::str::from_utf8(name.next()?.1).ok();
             }
@@ -129,7 +130,7 @@ fn time((tag, text): (u8, &[u8])) -> Option<String> {
 }
 
 /// Returns true if a common name matches a host, as in libpq. It may have `*` as its first part.
-pub(crate) fn names(common_name: &str, host: &str) -> bool {
+pub(crate) fn matches_host(common_name: &str, host: &str) -> bool {
     let same = common_name.eq_ignore_ascii_case(host);
     let wild = common_name.strip_prefix("*.").zip(host.split_once('.'));
     let is_address = host.parse::<std::net::IpAddr>().is_ok();
@@ -188,7 +189,7 @@ mod tests {
         for (name, host) in
             [("LocalHost", "localhost"), ("*.db.example", "a.DB.example"), ("10.0.0.1", "10.0.0.1")]
         {
-            assert!(names(name, host), "{name} {host}");
+            assert!(matches_host(name, host), "{name} {host}");
         }
         for (name, host) in [
             ("*.db.example", "db.example"),
@@ -197,7 +198,7 @@ mod tests {
             ("*", "localhost"),
             ("localhost", "localhost.example"),
         ] {
-            assert!(!names(name, host), "{name} {host}");
+            assert!(!matches_host(name, host), "{name} {host}");
         }
     }
 }

@@ -10,11 +10,11 @@ use super::settings::bad;
 use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
-use super::keepalive::Alive;
+use super::keepalive::KeepaliveSettings;
 use super::passfile::{Login, Passfile, SOCKET_FOLDERS};
 use super::placement::Placement;
 use super::settings::{self, Settings};
-use super::tls::{Roots, SslMode};
+use super::tls::{SslMode, TrustRoots};
 
 /// A function that returns the value of an environment variable.
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -54,18 +54,18 @@ const OTHER_SETTINGS: [&str; 8] = [
 /// The resolved connection settings. Neither `Debug` nor any error shows a password.
 #[derive(Clone)]
 pub struct PostgresConfig {
-    pub(crate) servers: Vec<Server>,
+    pub(crate) servers: Vec<ServerAddress>,
     pub(crate) user: String,
     pub(crate) database: String,
     pub(crate) application: String,
     pub(crate) options: Option<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) ssl: SslMode,
-    pub(crate) roots: Roots,
+    pub(crate) roots: TrustRoots,
     pub(crate) attributes: TargetSessionAttrs,
     pub(crate) binding: ChannelBinding,
-    pub(crate) alive: Alive,
-    pub(crate) spread: Spread,
+    pub(crate) alive: KeepaliveSettings,
+    pub(crate) spread: CopySpread,
     /// Where samples lie on a cluster, if that was told.
     pub(crate) placement: Option<Placement>,
     notes: Vec<String>,
@@ -73,14 +73,14 @@ pub struct PostgresConfig {
 
 /// How a run's samples are spread over several connections.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spread {
+pub(crate) struct CopySpread {
     /// The maximum number of connections.
     pub(crate) connections: usize,
     /// The number of samples that are sent on one before it is the next one's turn.
     pub(crate) stripe: u64,
 }
 
-impl Spread {
+impl CopySpread {
     /// A single connection, so that all samples are in one table.
     fn none() -> Self {
         Self { connections: 1, stripe: 4096 }
@@ -89,7 +89,7 @@ impl Spread {
 
 /// A server to try, with its password.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct ServerAddress {
     /// A name, an address, or the folder of a socket.
     pub(crate) host: String,
     pub(crate) address: Option<std::net::IpAddr>,
@@ -139,8 +139,8 @@ impl PostgresConfig {
             roots,
             attributes: attributes(&settings)?,
             binding: binding(&settings)?,
-            alive: Alive::resolve(&settings)?,
-            spread: Spread::none(),
+            alive: KeepaliveSettings::resolve(&settings)?,
+            spread: CopySpread::none(),
             placement: None,
             notes: note.into_iter().collect(),
         })
@@ -150,7 +150,7 @@ impl PostgresConfig {
     /// many tables, which its own one is read with. If the server has fewer to give, fewer are used.
     #[must_use]
     pub fn with_connections(mut self, connections: u16) -> Self {
-        self.spread = Spread { connections: connections.into(), ..self.spread };
+        self.spread = CopySpread { connections: connections.into(), ..self.spread };
         self
     }
 
@@ -185,7 +185,7 @@ impl PostgresConfig {
 
 impl fmt::Display for PostgresConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let servers: Vec<String> = self.servers.iter().map(Server::to_string).collect();
+        let servers: Vec<String> = self.servers.iter().map(ServerAddress::to_string).collect();
         write!(f, "postgres://{}@{}/{}", self.user, servers.join(","), self.database)
     }
 }
@@ -196,7 +196,7 @@ impl fmt::Debug for PostgresConfig {
     }
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.host.contains(':') {
             write!(f, "[{}]:{}", self.host, self.port)
@@ -206,7 +206,7 @@ impl fmt::Display for Server {
     }
 }
 
-impl Server {
+impl ServerAddress {
     /// Returns true if the server is reached by a socket in a folder.
     pub(crate) fn is_socket(&self) -> bool {
         self.address.is_none() && self.host.starts_with('/')
@@ -262,7 +262,7 @@ fn passfile(settings: &Settings, home: Option<&Path>) -> (Passfile, Option<Strin
 fn password(
     settings: &Settings,
     passfile: &Passfile,
-    server: &Server,
+    server: &ServerAddress,
     database: &str,
     user: &str,
 ) -> Option<String> {
@@ -276,7 +276,7 @@ fn application(settings: &Settings) -> String {
 }
 
 /// Returns the servers to try in order, one for each host or address.
-fn servers(settings: &Settings) -> Result<Vec<Server>> {
+fn servers(settings: &Settings) -> Result<Vec<ServerAddress>> {
     let list = |name: &str| settings.get(name).map(|text| text.split(',').collect::<Vec<_>>());
     let addresses = list("hostaddr").unwrap_or_default();
     let hosts = list("host").unwrap_or_else(|| vec![""; addresses.len().max(1)]);
@@ -298,7 +298,7 @@ fn servers(settings: &Settings) -> Result<Vec<Server>> {
             ("", None) => default_host(port),
             (host, _) => host.to_owned(),
         };
-        Ok(Server { host, address, port, password: None })
+        Ok(ServerAddress { host, address, port, password: None })
     };
     hosts.into_iter().zip(ports).enumerate().map(one).collect()
 }

@@ -9,7 +9,7 @@ use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::bounded::{Encrypted, Plain};
-use super::config::{PostgresConfig, Server};
+use super::config::{PostgresConfig, ServerAddress};
 use super::session::{Session, sentence};
 use super::tls::{SslMode, connector};
 
@@ -36,7 +36,7 @@ pub(crate) async fn open(config: &PostgresConfig) -> Result<Session> {
 }
 
 /// Tries one server. The inner error leaves other servers to be tried.
-async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Session, Problem>> {
+async fn reach(config: &PostgresConfig, server: &ServerAddress) -> Result<Result<Session, ConnectProblem>> {
     let (mut problems, mut is_full): (Vec<String>, bool) = (Vec::new(), false);
     for attempt in attempts(config.ssl, server) {
         let problem = match attempt_once(config, server, *attempt).await? {
@@ -54,11 +54,11 @@ async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Sessio
             break;
         }
     }
-    Ok(Err(Problem { sentence: problems.join("; then "), may_differ: false, is_full }))
+    Ok(Err(ConnectProblem { sentence: problems.join("; then "), may_differ: false, is_full }))
 }
 
 /// Returns whether to use TLS, in the order of trying. Sockets are never encrypted.
-fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
+fn attempts(mode: SslMode, server: &ServerAddress) -> &'static [Wire] {
     if server.is_socket() {
         return &[Wire::Disable];
     }
@@ -78,7 +78,7 @@ const HANDSHAKE: &str = "error performing TLS handshake";
 const UNENCRYPTED: &str = "server does not support TLS";
 
 /// The reason why an attempt failed. `may_differ` is true if it may succeed with the other choice of encryption.
-struct Problem {
+struct ConnectProblem {
     sentence: String,
     may_differ: bool,
     /// True if the server has as many connections as it allows.
@@ -87,9 +87,9 @@ struct Problem {
 
 async fn attempt_once(
     config: &PostgresConfig,
-    server: &Server,
+    server: &ServerAddress,
     wire: Wire,
-) -> Result<Result<Session, Problem>> {
+) -> Result<Result<Session, ConnectProblem>> {
     let settings = settings(config, server, wire);
     let opened = async {
         if server.is_socket() {
@@ -108,14 +108,14 @@ async fn attempt_once(
             Ok(opened) => opened?,
             Err(_) => {
                 let sentence = format!("no answer within {} s", limit.as_secs());
-                return Ok(Err(Problem { sentence, may_differ: false, is_full: false }));
+                return Ok(Err(ConnectProblem { sentence, may_differ: false, is_full: false }));
             }
         },
     };
     Ok(opened.map_err(|error| problem(&error, server)))
 }
 
-fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
+fn problem(error: &tokio_postgres::Error, server: &ServerAddress) -> ConnectProblem {
     let said = sentence(error);
     let handshake = said.starts_with(HANDSHAKE) && !said.contains(UNENCRYPTED);
     let refused = [&SqlState::INVALID_AUTHORIZATION_SPECIFICATION];
@@ -131,17 +131,17 @@ fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
                 .into();
     }
     let is_full = error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS);
-    Problem { sentence, may_differ, is_full }
+    ConnectProblem { sentence, may_differ, is_full }
 }
 
 /// What a server is sent that no message may show.
-fn secrets(server: &Server) -> Secrets {
+fn secrets(server: &ServerAddress) -> Secrets {
     let mut secrets = Secrets::default();
     server.password.iter().for_each(|password| secrets.add(password));
     secrets
 }
 
-fn settings(config: &PostgresConfig, server: &Server, wire: Wire) -> Config {
+fn settings(config: &PostgresConfig, server: &ServerAddress, wire: Wire) -> Config {
     let mut settings = Config::new();
     settings
         .host(&server.host)

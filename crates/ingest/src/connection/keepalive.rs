@@ -11,7 +11,7 @@ use super::settings::{Settings, bad};
 
 /// The TCP settings for idle connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Alive {
+pub(crate) struct KeepaliveSettings {
     /// True if keepalive probes are sent.
     asks: bool,
     /// The idle time before the first probe. The system's default of 2 hours is too long for a waiting load.
@@ -22,14 +22,14 @@ pub(crate) struct Alive {
     unanswered: Option<Duration>,
 }
 
-impl Default for Alive {
+impl Default for KeepaliveSettings {
     fn default() -> Self {
         let (idle, interval) = (Duration::from_secs(60), Duration::from_secs(10));
         Self { asks: true, idle, interval, count: 6, unanswered: None }
     }
 }
 
-impl Alive {
+impl KeepaliveSettings {
     /// Reads the settings. As in libpq, 0 and empty values mean the default.
     pub(crate) fn resolve(settings: &Settings) -> Result<Self> {
         let usual = Self::default();
@@ -67,16 +67,18 @@ fn number(settings: &Settings, name: &str) -> Result<Option<u32>> {
 mod tests {
     use super::*;
 
-    fn resolved(settings: &[(&str, &str)]) -> Result<Alive> {
-        Alive::resolve(&settings.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect())
+    fn resolved(settings: &[(&str, &str)]) -> Result<KeepaliveSettings> {
+        KeepaliveSettings::resolve(
+            &settings.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
+        )
     }
 
     #[test]
     fn setting_left_out_or_0_is_the_default() {
-        assert_eq!(resolved(&[]).unwrap(), Alive::default());
+        assert_eq!(resolved(&[]).unwrap(), KeepaliveSettings::default());
         assert_eq!(
             resolved(&[("keepalives_idle", "0"), ("tcp_user_timeout", "-1")]).unwrap(),
-            Alive::default()
+            KeepaliveSettings::default()
         );
         assert!(!resolved(&[("keepalives", "0")]).unwrap().asks);
     }

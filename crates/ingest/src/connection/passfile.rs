@@ -47,13 +47,13 @@ impl Passfile {
     /// Parses entries of the form `host:port:database:user:password`, in which `:` and `\` are escaped by `\`.
     pub(crate) fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
-        Self { entries: lines.filter_map(|line| split(line).try_into().ok()).collect() }
+        Self { entries: lines.filter_map(|line| split_line(line).try_into().ok()).collect() }
     }
 
     /// Returns the password of the first matching line.
     pub(crate) fn password(&self, login: Login<'_>) -> Option<&str> {
         let port = login.port.to_string();
-        let wanted = [host(login.host), &port, login.database, login.user];
+        let wanted = [passfile_host(login.host), &port, login.database, login.user];
         self.entries.iter().find_map(|[h, p, d, u, password]| {
             let fits = [h, p, d, u].into_iter().zip(wanted).all(|(has, wanted)| has == "*" || has == wanted);
             fits.then_some(password.as_str())
@@ -62,12 +62,12 @@ impl Passfile {
 }
 
 /// Returns `localhost` for sockets in a usual folder, as libpq does.
-fn host(host: &str) -> &str {
+fn passfile_host(host: &str) -> &str {
     if SOCKET_FOLDERS.contains(&host) { "localhost" } else { host }
 }
 
 /// Splits a line into its fields. The password is everything after the fourth colon.
-fn split(line: &str) -> Vec<String> {
+fn split_line(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut rest = line.chars();
     while let Some(c) = rest.next() {

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 
 use super::certificate::Certificate;
 use super::settings::{Settings, bad};
-use super::verifier::{Trusted, Verifier};
+use super::verifier::{ServerVerifier, TrustedCertificates};
 
 /// The maximum size of a file of certificates, in bytes: all public authorities take a fraction of it.
 const LARGEST: u64 = 16 << 20;
@@ -37,7 +37,7 @@ pub(crate) enum SslMode {
 
 /// The source of trusted certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Roots {
+pub(crate) enum TrustRoots {
     /// None; certificates are not checked.
     None,
     /// The operating system.
@@ -47,12 +47,12 @@ pub(crate) enum Roots {
 }
 
 /// Resolves the settings `sslmode` and `sslrootcert`.
-pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMode, Roots)> {
+pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMode, TrustRoots)> {
     let told = settings.get("sslrootcert").map(String::as_str);
-    let mode = settings.get("sslmode").map(|mode| parse(mode)).transpose()?;
+    let mode = settings.get("sslmode").map(|mode| parse_mode(mode)).transpose()?;
     if told == Some("system") {
         return match mode.unwrap_or(SslMode::VerifyFull) {
-            SslMode::VerifyFull => Ok((SslMode::VerifyFull, Roots::System)),
+            SslMode::VerifyFull => Ok((SslMode::VerifyFull, TrustRoots::System)),
             _ => Err(bad(
                 "sslrootcert",
                 "is system, which needs sslmode=verify-full",
@@ -61,20 +61,20 @@ pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMo
         };
     }
     let usual = home.map(|home| home.join(".postgresql/root.crt")).filter(|path| path.exists());
-    let roots = told.map(PathBuf::from).or(usual).map_or(Roots::None, Roots::File);
+    let roots = told.map(PathBuf::from).or(usual).map_or(TrustRoots::None, TrustRoots::File);
     match (mode.unwrap_or(SslMode::Prefer), roots) {
-        (SslMode::VerifyCa | SslMode::VerifyFull, Roots::None) => Err(bad(
+        (SslMode::VerifyCa | SslMode::VerifyFull, TrustRoots::None) => Err(bad(
             "sslmode",
             "asks to verify the server, but no trusted certificate is given",
             "Set sslrootcert=FILE, or sslrootcert=system for the operating system's.",
         )),
         // As in libpq, the server is verified if a root certificate exists.
-        (SslMode::Require, roots @ Roots::File(_)) => Ok((SslMode::VerifyCa, roots)),
+        (SslMode::Require, roots @ TrustRoots::File(_)) => Ok((SslMode::VerifyCa, roots)),
         (mode, roots) => Ok((mode, roots)),
     }
 }
 
-fn parse(mode: &str) -> Result<SslMode> {
+fn parse_mode(mode: &str) -> Result<SslMode> {
     match mode {
         "disable" => Ok(SslMode::Disable),
         "allow" => Ok(SslMode::Allow),
@@ -91,20 +91,20 @@ fn parse(mode: &str) -> Result<SslMode> {
 }
 
 /// Creates the TLS client that checks a server's certificate as the mode requires.
-pub(crate) fn connector(mode: SslMode, roots: &Roots) -> Result<MakeRustlsConnect> {
+pub(crate) fn connector(mode: SslMode, roots: &TrustRoots) -> Result<MakeRustlsConnect> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|e| Error::store("preparing TLS", e))?;
     let config = match (mode, roots) {
-        (SslMode::VerifyFull, Roots::System) => builder.with_root_certificates(of_the_system()?),
+        (SslMode::VerifyFull, TrustRoots::System) => builder.with_root_certificates(system_roots()?),
         (SslMode::VerifyCa | SslMode::VerifyFull, _) => {
             let named = mode == SslMode::VerifyFull;
-            let check = Verifier { trusted: Some(trusted(roots)?), named, provider };
+            let check = ServerVerifier { trusted: Some(trusted(roots)?), named, provider };
             builder.dangerous().with_custom_certificate_verifier(Arc::new(check))
         }
         _ => {
-            let check = Verifier { trusted: None, named: false, provider };
+            let check = ServerVerifier { trusted: None, named: false, provider };
             builder.dangerous().with_custom_certificate_verifier(Arc::new(check))
         }
     };
@@ -112,15 +112,15 @@ pub(crate) fn connector(mode: SslMode, roots: &Roots) -> Result<MakeRustlsConnec
 }
 
 /// Returns the trusted certificates of the operating system.
-fn of_the_system() -> Result<RootCertStore> {
+fn system_roots() -> Result<RootCertStore> {
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if store.is_empty() { Err(none()) } else { Ok(store) }
+    if store.is_empty() { Err(no_roots()) } else { Ok(store) }
 }
 
 /// Reads the trusted certificates of a file, if one is named.
-fn trusted(roots: &Roots) -> Result<Trusted> {
-    let Roots::File(path) = roots else { return Err(none()) };
+fn trusted(roots: &TrustRoots) -> Result<TrustedCertificates> {
+    let TrustRoots::File(path) = roots else { return Err(no_roots()) };
     let unusable = |why: &dyn std::fmt::Display| {
         Error::input(
             ErrorKind::Certificates,
@@ -133,7 +133,7 @@ fn trusted(roots: &Roots) -> Result<Trusted> {
     if !found.is_file() || found.len() > LARGEST {
         return Err(unusable(&format!("it is no plain file of at most {} MiB", LARGEST >> 20)));
     }
-    let mut trusted = Trusted { authorities: RootCertStore::empty(), known: Vec::new() };
+    let mut trusted = TrustedCertificates { authorities: RootCertStore::empty(), known: Vec::new() };
     for certificate in CertificateDer::pem_file_iter(path).map_err(|e| unusable(&e))? {
         let certificate = certificate.map_err(|e| unusable(&e))?;
         let added = trusted.authorities.add(certificate.clone());
@@ -143,10 +143,10 @@ fn trusted(roots: &Roots) -> Result<Trusted> {
         }
         trusted.known.push(certificate);
     }
-    if trusted.known.is_empty() { Err(none()) } else { Ok(trusted) }
+    if trusted.known.is_empty() { Err(no_roots()) } else { Ok(trusted) }
 }
 
-fn none() -> Error {
+fn no_roots() -> Error {
     bad("sslrootcert", "names no certificate", "Name a PEM file with at least one.")
 }
 
@@ -154,22 +154,22 @@ fn none() -> Error {
 mod tests {
     use super::*;
 
-    fn resolved(settings: &[(&str, &str)]) -> Result<(SslMode, Roots)> {
+    fn resolved(settings: &[(&str, &str)]) -> Result<(SslMode, TrustRoots)> {
         let settings = settings.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
         resolve(&settings, None)
     }
 
     #[test]
     fn sslmode_means_what_libpq_means() {
-        let file = Roots::File("ca.pem".into());
-        assert_eq!(resolved(&[]).unwrap(), (SslMode::Prefer, Roots::None));
+        let file = TrustRoots::File("ca.pem".into());
+        assert_eq!(resolved(&[]).unwrap(), (SslMode::Prefer, TrustRoots::None));
         for (text, mode) in [
             ("disable", SslMode::Disable),
             ("allow", SslMode::Allow),
             ("prefer", SslMode::Prefer),
             ("require", SslMode::Require),
         ] {
-            assert_eq!(resolved(&[("sslmode", text)]).unwrap(), (mode, Roots::None));
+            assert_eq!(resolved(&[("sslmode", text)]).unwrap(), (mode, TrustRoots::None));
         }
         for (text, mode) in [
             ("require", SslMode::VerifyCa),
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn systems_roots_go_with_verify_full_alone() {
-        let full = (SslMode::VerifyFull, Roots::System);
+        let full = (SslMode::VerifyFull, TrustRoots::System);
         assert_eq!(resolved(&[("sslrootcert", "system")]).unwrap(), full);
         assert_eq!(resolved(&[("sslrootcert", "system"), ("sslmode", "verify-full")]).unwrap(), full);
         assert!(resolved(&[("sslrootcert", "system"), ("sslmode", "require")]).is_err());

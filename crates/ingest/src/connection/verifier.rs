@@ -7,13 +7,13 @@ use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_na
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme};
 
-use super::certificate::{Certificate, names};
+use super::certificate::{Certificate, matches_host};
 
 /// The trusted certificates.
 #[derive(Debug)]
-pub(crate) struct Trusted {
+pub(crate) struct TrustedCertificates {
     /// The certificates that may have signed others.
     pub(crate) authorities: RootCertStore,
     /// The same certificates as given. The server may present one of them as its own.
@@ -22,22 +22,22 @@ pub(crate) struct Trusted {
 
 /// Checks a server's certificate against the trusted ones.
 #[derive(Debug)]
-pub(crate) struct Verifier {
+pub(crate) struct ServerVerifier {
     /// The trusted certificates. Without them every certificate is accepted.
-    pub(crate) trusted: Option<Trusted>,
+    pub(crate) trusted: Option<TrustedCertificates>,
     /// True if the certificate must also match the host.
     pub(crate) named: bool,
     pub(crate) provider: Arc<CryptoProvider>,
 }
 
-impl Verifier {
+impl ServerVerifier {
     /// Checks that a signature was made with the key of a certificate of any form.
     fn check_signature(
         &self,
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, TlsError> {
         let certificate = Certificate::read(certificate).ok_or(CertificateError::BadEncoding)?;
         let mapping = self.provider.signature_verification_algorithms.mapping;
         let of_scheme = mapping.iter().filter(|(scheme, _)| *scheme == signed.scheme);
@@ -60,7 +60,7 @@ fn is_older(scheme: SignatureScheme) -> bool {
         .contains(&scheme)
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for ServerVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -68,7 +68,7 @@ impl ServerCertVerifier for Verifier {
         name: &ServerName<'_>,
         _ocsp: &[u8],
         now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
+    ) -> Result<ServerCertVerified, TlsError> {
         let Some(trusted) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
         if trusted.known.iter().any(|known| known == certificate) {
             check_time(certificate, now)?;
@@ -94,7 +94,7 @@ impl ServerCertVerifier for Verifier {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, TlsError> {
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls12_signature(message, certificate, signed, algorithms)
             .or_else(|_| self.check_signature(message, certificate, signed))
@@ -105,7 +105,7 @@ impl ServerCertVerifier for Verifier {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, TlsError> {
         let algorithms = &self.provider.signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signed, algorithms).or_else(|error| {
             if is_older(signed.scheme) {
@@ -122,11 +122,11 @@ impl ServerCertVerifier for Verifier {
 }
 
 /// Fails if the certificate is not valid at this time.
-fn check_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
+fn check_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), TlsError> {
     let read = Certificate::read(certificate).and_then(|read| read.validity());
     let (from, until) = read.ok_or(CertificateError::BadEncoding)?;
-    let seconds = i64::try_from(now.as_secs()).map_err(|_| Error::FailedToGetCurrentTime)?;
-    let now = jiff::Timestamp::from_second(seconds).map_err(|_| Error::FailedToGetCurrentTime)?;
+    let seconds = i64::try_from(now.as_secs()).map_err(|_| TlsError::FailedToGetCurrentTime)?;
+    let now = jiff::Timestamp::from_second(seconds).map_err(|_| TlsError::FailedToGetCurrentTime)?;
     let now = now.strftime("%Y%m%d%H%M%S").to_string();
     match () {
         () if now < from => Err(CertificateError::NotValidYet.into()),
@@ -136,10 +136,10 @@ fn check_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Err
 }
 
 /// Fails if the certificate is not for this host. One without alternative names is checked by its common name.
-fn check_name(certificate: &CertificateDer<'_>, host: &ServerName<'_>) -> Result<(), Error> {
+fn check_name(certificate: &CertificateDer<'_>, host: &ServerName<'_>) -> Result<(), TlsError> {
     let common_name = Certificate::read(certificate).and_then(|read| read.common_name());
     match common_name {
-        Some(name) if names(name, &host.to_str()) => Ok(()),
+        Some(name) if matches_host(name, &host.to_str()) => Ok(()),
         Some(name) => {
             let (expected, presented) = (host.to_owned(), vec![name.to_owned()]);
             Err(CertificateError::NotValidForNameContext { expected, presented }.into())

@@ -25,7 +25,7 @@ use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, TimeSeries};
 #[cfg(feature = "parquet")]
-use crate::store::parquet::{ParquetStore, aside::Aside, packed::pack};
+use crate::store::parquet::{ParquetStore, aside::TemporaryFolder, packed::pack};
 
 /// The maximum number of batches in transit between the two stores.
 const ON_THE_WAY: usize = 2;
@@ -67,7 +67,7 @@ impl Store {
     #[cfg(feature = "parquet")]
     pub fn pack<'a>(&'a self, key: &'a RunKey, file: File) -> BoxFuture<'a, Result<RunInfo>> {
         Box::pin(async move {
-            let folder = Aside::new(&std::env::temp_dir())?;
+            let folder = TemporaryFolder::new(&std::env::temp_dir())?;
             let aside = ParquetStore::open(folder.path())?;
             let info = copy_once(self, key, &aside.clone().into(), Replace::Nothing, false).await?;
             let key = key.clone();

@@ -29,7 +29,7 @@ use crate::series::server::ServerSeries;
 use crate::source::cpu_export::series::{self, SeriesExport};
 use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
-use crate::store::commit::{Committed, Counted, commit};
+use crate::store::commit::{CommittedRun, CountedRun, commit};
 
 #[cfg(feature = "fetch")]
 use super::fetched::{Nowhere, for_time, with_readings};
@@ -467,7 +467,7 @@ impl Prepared {
         let part = terms.part.map(row).transpose()?;
         let series = self.series.into_iter().map(|export| export.series);
         let series: Vec<ServerSeries> = series.filter(|series| !series.readings.is_empty()).collect();
-        let run = Counted {
+        let run = CountedRun {
             info: &info,
             totals: &collected.totals,
             samples: collected.samples(),
@@ -478,7 +478,7 @@ impl Prepared {
             stage,
             part,
         };
-        let Committed { cpu_seconds, elapsed, injectors } = commit(writer, run).await?;
+        let CommittedRun { cpu_seconds, elapsed, injectors } = commit(writer, run).await?;
         stage.set(Stage::Stored);
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));

@@ -15,8 +15,8 @@ use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::series::cpu::CpuJoin;
 use crate::store::StoreCheck;
-use crate::store::held::{self, Counted, unequal};
-use crate::store::unreadable::fault;
+use crate::store::held::{self, SampleTotals, unequal};
+use crate::store::unreadable::damage_message;
 
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
@@ -73,11 +73,11 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
     let mut faults = match checked {
         Ok(faults) if faults.is_empty() => faults,
         Ok(faults) => return Ok(faults),
-        Err(error) => return fault(error).map(|fault| vec![fault]),
+        Err(error) => return damage_message(error).map(|fault| vec![fault]),
     };
     let run = match store.read(key).await {
         Ok(run) => run,
-        Err(error) => return fault(error).map(|fault| vec![fault]),
+        Err(error) => return damage_message(error).map(|fault| vec![fault]),
     };
     faults.extend(sums(&run)?);
     let mut rejects = 0;
@@ -89,7 +89,7 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
         .await;
     match read {
         Ok(()) => faults.extend(unequal("rejects", rejects, run.info.rejects)),
-        Err(error) => faults.push(fault(error)?),
+        Err(error) => faults.push(damage_message(error)?),
     }
     if run.info.samples_stored {
         faults.extend(samples(store, &run, progress).await?);
@@ -102,7 +102,7 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
 /// # Errors
 /// If the counts can't be read.
 pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
-    let mut faults = held::faults(run, Counted::of(&run.cells)?);
+    let mut faults = held::run_faults(run, SampleTotals::of(&run.cells)?);
     let seconds = run.info.seconds;
     let last = run.cells.between(seconds, u32::MAX).last().transpose()?;
     if let Some((last, _)) = last {
@@ -128,7 +128,7 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
         })
         .await;
     if let Err(error) = read {
-        return fault(error).map(|fault| vec![fault]);
+        return damage_message(error).map(|fault| vec![fault]);
     }
     let mut faults: Vec<String> =
         unequal("samples", found, info.requests().saturating_add(info.transactions)).into_iter().collect();

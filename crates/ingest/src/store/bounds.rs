@@ -6,45 +6,47 @@ use crate::sample::intern::Shared;
 use crate::sample::text_list::TextList;
 
 /// Names of a sort, such as labels: those of a part, and the one that others share.
-pub(crate) const NAMES: usize = 100_001;
+pub(crate) const MAX_NAMES: usize = 100_001;
 
 /// Bytes of all names of a sort: a little more than an ingest distinguishes.
-const NAME_BYTES: usize = 17 << 20;
+const MAX_NAME_BYTES: usize = 17 << 20;
 
 /// CPU readings, as an export has them.
-pub(crate) const READINGS: u64 = 4_000_000;
+pub(crate) const MAX_READINGS: u64 = 4_000_000;
 
 /// Readings of all other series together, and the number of series.
-pub(crate) const SERIES: (u64, usize) = (8_000_000, 1000);
+pub(crate) const MAX_SERIES: (u64, usize) = (8_000_000, 1000);
 
 /// Cells of a second: of each label its successes, failures, and transactions of both kinds.
-pub(crate) const CELLS: usize = 4 * NAMES;
+pub(crate) const MAX_CELLS: usize = 4 * MAX_NAMES;
 
 /// Kinds of failure by second that are counted separately, and two a second for all others.
-pub(crate) fn failures(info: &RunInfo) -> u64 {
+pub(crate) fn max_failures(info: &RunInfo) -> u64 {
     500_000 + 2 * u64::from(info.seconds)
 }
 
 /// Returns a fault if there are more names of a sort, or longer ones, than a run has.
-pub(crate) fn names(what: &str, names: usize, bytes: usize) -> Option<String> {
-    let is_far = names > NAMES || bytes > NAME_BYTES;
+pub(crate) fn names_fault(what: &str, names: usize, bytes: usize) -> Option<String> {
+    let is_far = names > MAX_NAMES || bytes > MAX_NAME_BYTES;
     is_far.then(|| {
-        format!("it has {names} {what} of {bytes} bytes; a run has at most {NAMES}, of {NAME_BYTES} bytes")
+        format!(
+            "it has {names} {what} of {bytes} bytes; a run has at most {MAX_NAMES}, of {MAX_NAME_BYTES} bytes"
+        )
     })
 }
 
 /// As [`names`], of a list.
-pub(crate) fn listed(what: &str, list: &TextList) -> Option<String> {
-    names(what, list.len(), list.bytes())
+pub(crate) fn list_fault(what: &str, list: &TextList) -> Option<String> {
+    names_fault(what, list.len(), list.bytes())
 }
 
 /// As [`names`], of the labels of whole-run counts.
-pub(crate) fn labels(counts: &[LabelCount]) -> Option<String> {
-    names("labels", counts.len(), counts.iter().map(|count| count.label.len()).sum())
+pub(crate) fn labels_fault(counts: &[LabelCount]) -> Option<String> {
+    names_fault("labels", counts.len(), counts.iter().map(|count| count.label.len()).sum())
 }
 
 /// Returns a fault if there are more rows than `most`.
-pub(crate) fn rows(what: &str, rows: u64, most: u64) -> Option<String> {
+pub(crate) fn rows_fault(what: &str, rows: u64, most: u64) -> Option<String> {
     (rows > most).then(|| format!("it has {rows} {what}, and a run has at most {most}"))
 }
 
@@ -66,9 +68,9 @@ impl FailureTexts {
         self.failures += 1;
         let (texts, bytes) = self.known.sizes();
         // Labels, response codes and messages.
-        let is_far = texts > 3 * NAMES || bytes > 3 * NAME_BYTES;
+        let is_far = texts > 3 * MAX_NAMES || bytes > 3 * MAX_NAME_BYTES;
         let texts = || format!("its failures have {texts} different texts of {bytes} bytes");
-        rows("failures", self.failures, failures(info)).or_else(|| is_far.then(texts))
+        rows_fault("failures", self.failures, max_failures(info)).or_else(|| is_far.then(texts))
     }
 
     /// Takes the texts of a failure, and returns a fault as [`fault`](Self::fault) does.

@@ -15,7 +15,7 @@ use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::series::server::ServerSeries;
 
 /// A run whose logs were read to their ends.
-pub(crate) struct Counted<'a> {
+pub(crate) struct CountedRun<'a> {
     pub(crate) info: &'a RunInfo,
     pub(crate) totals: &'a Totals,
     /// The number of samples that were parsed.
@@ -29,7 +29,7 @@ pub(crate) struct Counted<'a> {
 }
 
 /// What was found while a run was stored.
-pub(crate) struct Committed {
+pub(crate) struct CommittedRun {
     /// The number of seconds that have a CPU reading.
     pub(crate) cpu_seconds: u32,
     /// The number of successful requests of each time, ascending; see [`SuccessTimes::ascending`].
@@ -42,11 +42,11 @@ pub(crate) struct Committed {
 ///
 /// # Errors
 /// If the counts differ, when a temporary file can't be read, and as for [`RunWriter::commit`].
-pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<Committed> {
-    let Counted { info, totals, samples, rejects, cpu: (cpu, join), series, replace, stage, part } = run;
+pub(crate) async fn commit<W: RunWriter>(writer: W, run: CountedRun<'_>) -> Result<CommittedRun> {
+    let CountedRun { info, totals, samples, rejects, cpu: (cpu, join), series, replace, stage, part } = run;
     let label_counts = totals.label_counts();
     let (labels, injectors) = (totals.labels(), totals.injectors());
-    counted::check(info, samples, &label_counts)?;
+    counted::check_parsed(info, samples, &label_counts)?;
     let (mut coverage, mut elapsed) = (Coverage::new(info.t0_ms, cpu, join), SuccessTimes::default());
     // The counts of several logs are added up as they pass, which is best done once.
     let mut cells = totals.cells().inspect(|cell| {
@@ -72,5 +72,5 @@ pub(crate) async fn commit<W: RunWriter>(writer: W, run: Counted<'_>) -> Result<
     drop(cells);
     let injectors = injectors.into_iter().filter(|injector| !injector.is_empty()).collect();
     let cpu_seconds = coverage.covered(info.seconds);
-    Ok(Committed { cpu_seconds, elapsed: elapsed.ascending(), injectors })
+    Ok(CommittedRun { cpu_seconds, elapsed: elapsed.ascending(), injectors })
 }

@@ -1,7 +1,7 @@
 //! Compares the parts of a run with its row before it is committed, so that nothing is stored that reading would refuse.
 
 use super::bounds::{self, FailureTexts};
-use super::held::{self, Counted, unequal};
+use super::held::{self, SampleTotals, unequal};
 use crate::counts::packed::CellResult;
 use crate::counts::{CellKey, ErrorCount, InjectorLoad, LabelCount};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,7 +15,7 @@ use crate::series::server;
 ///
 /// # Errors
 /// If reading the run would fail.
-pub(crate) fn admit(run: &FinishedRun<'_>) -> Result<()> {
+pub(crate) fn check_finished(run: &FinishedRun<'_>) -> Result<()> {
     let info = run.info;
     let ascend = run.label_counts.is_sorted_by(|one, next| one.label < next.label);
     let faults = info
@@ -23,9 +23,9 @@ pub(crate) fn admit(run: &FinishedRun<'_>) -> Result<()> {
         .into_iter()
         .chain(sizes(run))
         .chain((!ascend).then(|| "its counts by label do not ascend by label".to_owned()))
-        .chain(Counted::by_label(run.label_counts).faults(info, "counts by label"))
+        .chain(SampleTotals::by_label(run.label_counts).faults(info, "counts by label"))
         .chain(unequal("rejects", run.rejects.len(), info.rejects));
-    refuse(info, faults)?;
+    refuse_contradictory(info, faults)?;
     server::check(run.series.iter().map(|series| (series.name.as_str(), series.unit.as_str())))
 }
 
@@ -33,14 +33,14 @@ pub(crate) fn admit(run: &FinishedRun<'_>) -> Result<()> {
 fn sizes(run: &FinishedRun<'_>) -> impl Iterator<Item = String> + use<> {
     let bytes = |names: &[String]| names.iter().map(String::len).sum();
     let readings = |readings: &TimeSeries| readings.readings().len() as u64;
-    let (rows, series) = bounds::SERIES;
+    let (rows, series) = bounds::MAX_SERIES;
     [
-        bounds::names("labels", run.labels.len(), bytes(run.labels)),
-        bounds::names("injectors", run.injectors.len(), bytes(run.injectors)),
-        bounds::labels(run.label_counts),
-        bounds::rows("CPU readings", readings(run.cpu), bounds::READINGS),
-        bounds::rows("readings", run.series.iter().map(|of| readings(&of.readings)).sum(), rows),
-        bounds::rows("series", run.series.len() as u64, series as u64),
+        bounds::names_fault("labels", run.labels.len(), bytes(run.labels)),
+        bounds::names_fault("injectors", run.injectors.len(), bytes(run.injectors)),
+        bounds::labels_fault(run.label_counts),
+        bounds::rows_fault("CPU readings", readings(run.cpu), bounds::MAX_READINGS),
+        bounds::rows_fault("readings", run.series.iter().map(|of| readings(&of.readings)).sum(), rows),
+        bounds::rows_fault("series", run.series.len() as u64, series as u64),
     ]
     .into_iter()
     .flatten()
@@ -53,7 +53,7 @@ pub(crate) struct CountedCells<'a> {
     /// The numbers of labels and of injectors.
     names: (usize, usize),
     last: Option<CellKey>,
-    counted: Counted,
+    counted: SampleTotals,
 }
 
 impl<'a> CountedCells<'a> {
@@ -64,7 +64,7 @@ impl<'a> CountedCells<'a> {
         (labels, injectors): (&[String], &[String]),
     ) -> Self {
         let names = (labels.len(), injectors.len());
-        Self { cells, info, names, last: None, counted: Counted::default() }
+        Self { cells, info, names, last: None, counted: SampleTotals::default() }
     }
 
     /// Compares the counts of all cells with the run's totals, and with the failed transactions among its failures. All
@@ -74,7 +74,10 @@ impl<'a> CountedCells<'a> {
     /// If they differ.
     pub(crate) fn check(&self, failed_transactions: u64) -> Result<()> {
         let transactions = self.counted.unlike_transactions(failed_transactions);
-        refuse(self.info, self.counted.faults(self.info, "counts by second").chain(transactions))
+        refuse_contradictory(
+            self.info,
+            self.counted.faults(self.info, "counts by second").chain(transactions),
+        )
     }
 
     /// Returns why a cell can't come next.
@@ -101,7 +104,7 @@ impl Iterator for CountedCells<'_> {
         let cell = self.cells.next()?;
         if let Ok((key, cell)) = &cell {
             if let Some(fault) = self.fault(*key, &cell.sums().injectors) {
-                return Some(Err(refusal(self.info, fault)));
+                return Some(Err(contradictory(self.info, fault)));
             }
             self.last = Some(*key);
             self.counted.add(key.success, key.transaction, cell.samples());
@@ -147,7 +150,7 @@ impl<'a> CountedFailures<'a> {
             return None;
         }
         let fault = unequal("failures by message", self.requests, self.info.failures);
-        refuse(self.info, fault).err().map(Err)
+        refuse_contradictory(self.info, fault).err().map(Err)
     }
 }
 
@@ -162,7 +165,7 @@ impl Iterator for CountedFailures<'_> {
         let fault = held::second_fault("failures", found.second, self.info);
         match fault.or_else(|| self.texts.take(found, self.info)) {
             None => Some(failure),
-            Some(fault) => Some(Err(refusal(self.info, fault))),
+            Some(fault) => Some(Err(contradictory(self.info, fault))),
         }
     }
 }
@@ -171,23 +174,23 @@ impl Iterator for CountedFailures<'_> {
 ///
 /// # Errors
 /// If they differ.
-pub(crate) fn samples(info: &RunInfo, taken: Counted) -> Result<()> {
-    refuse(info, taken.faults(info, "samples"))
+pub(crate) fn check_samples_written(info: &RunInfo, taken: SampleTotals) -> Result<()> {
+    refuse_contradictory(info, taken.faults(info, "samples"))
 }
 
 /// Compares the parsed samples of an ingested run and its counts by label with its totals.
 ///
 /// # Errors
 /// If they differ.
-pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount]) -> Result<()> {
+pub(crate) fn check_parsed(info: &RunInfo, parsed: u64, labels: &[LabelCount]) -> Result<()> {
     let samples = info.requests().saturating_add(info.transactions);
-    let labels = Counted::by_label(labels).faults(info, "counts by label");
+    let labels = SampleTotals::by_label(labels).faults(info, "counts by label");
     let parsed = unequal("samples that were parsed", parsed, samples);
-    refuse(info, labels.chain(parsed))
+    refuse_contradictory(info, labels.chain(parsed))
 }
 
 /// Refuses a row that does not say whether its writer was begun with samples.
-pub(crate) fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
+pub(crate) fn check_samples_stored(info: &RunInfo, kept: bool) -> Result<()> {
     if info.samples_stored == kept {
         return Ok(());
     }
@@ -202,11 +205,11 @@ pub(crate) fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
 }
 
 /// Returns the first fault as an error, if there is one.
-fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
-    faults.into_iter().next().map_or(Ok(()), |fault| Err(refusal(info, fault)))
+fn refuse_contradictory(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
+    faults.into_iter().next().map_or(Ok(()), |fault| Err(contradictory(info, fault)))
 }
 
-fn refusal(info: &RunInfo, fault: String) -> Error {
+fn contradictory(info: &RunInfo, fault: String) -> Error {
     Error::refused(
         ErrorKind::RunContradictory,
         format!("the run {} can't be stored: {fault}", info.key),

@@ -13,14 +13,14 @@ const REMEDY: &str = "A part of the run was deleted, hidden or changed. Verify t
 
 /// The numbers of samples by kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counted {
+pub(crate) struct SampleTotals {
     successes: u64,
     failures: u64,
     transactions: u64,
     failed_transactions: u64,
 }
 
-impl Counted {
+impl SampleTotals {
     /// Adds samples of one kind.
     pub(crate) fn add(&mut self, success: bool, transaction: bool, samples: u64) {
         let sum = match (transaction, success) {
@@ -112,38 +112,38 @@ pub(crate) fn second_fault(what: &str, second: u32, info: &RunInfo) -> Option<St
 }
 
 /// Returns how the counts of a run contradict its totals and each other. `cells` are the samples that its cells count.
-pub(crate) fn faults(run: &StoredRun, cells: Counted) -> Vec<String> {
+pub(crate) fn run_faults(run: &StoredRun, cells: SampleTotals) -> Vec<String> {
     let errors = |transaction: bool| {
         let of = run.errors.iter().filter(|error| error.transaction == transaction);
         of.map(|error| error.count).fold(0, u64::saturating_add)
     };
     cells
         .faults(&run.info, "counts by second")
-        .chain(Counted::by_label(&run.labels).faults(&run.info, "counts by label"))
+        .chain(SampleTotals::by_label(&run.labels).faults(&run.info, "counts by label"))
         .chain(unequal("failures by message", errors(false), run.info.failures))
         .chain(cells.unlike_transactions(errors(true)))
         .collect()
 }
 
 /// Returns the run, or an error if its counts contradict each other. The second number is the samples in its cells.
-pub(crate) fn whole(read: Option<(StoredRun, Counted)>) -> Result<Option<StoredRun>> {
+pub(crate) fn check_run(read: Option<(StoredRun, SampleTotals)>) -> Result<Option<StoredRun>> {
     let Some((run, cells)) = read else { return Ok(None) };
-    refuse(&run.info, faults(&run, cells))?;
+    refuse_damaged(&run.info, run_faults(&run, cells))?;
     Ok(Some(run))
 }
 
 /// Fails if the samples that were read are not all of the run.
-pub(crate) fn samples(info: &RunInfo, read: Counted) -> Result<()> {
-    refuse(info, read.faults(info, "samples"))
+pub(crate) fn check_samples_read(info: &RunInfo, read: SampleTotals) -> Result<()> {
+    refuse_damaged(info, read.faults(info, "samples"))
 }
 
 /// Fails if the rejects that were read are not all of the run.
-pub(crate) fn rejects(info: &RunInfo, read: u64) -> Result<()> {
-    refuse(info, unequal("rejects", read, info.rejects))
+pub(crate) fn check_rejects_read(info: &RunInfo, read: u64) -> Result<()> {
+    refuse_damaged(info, unequal("rejects", read, info.rejects))
 }
 
 /// Fails with the first fault, if there is one.
-pub(crate) fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
+pub(crate) fn refuse_damaged(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
     match faults.into_iter().next() {
         Some(fault) => {
             Err(Error::failed(ErrorKind::RunDamaged, format!("reading the run {}", info.key), fault, REMEDY))

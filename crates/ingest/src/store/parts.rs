@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 #[cfg(feature = "parquet")]
-use super::parquet::parts::Facts;
+use super::parquet::parts::PartFacts;
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{RunStore, RunWriter};
@@ -50,7 +50,7 @@ impl StoredParts {
 
 /// What is known of a stored part without reading its counts.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct StoredPart {
     pub(crate) row: PartRow,
     pub(crate) info: RunInfo,
 }
@@ -62,7 +62,7 @@ pub(crate) trait PartStore: Sync {
     type Desk: RunStore;
 
     /// The parts of one run, held until this is dropped.
-    type Held: HeldParts;
+    type Held: ClaimedParts;
 
     /// Returns the parts of runs that are not yet merged, sorted by test, framework and repeat.
     fn parts(&self) -> impl Future<Output = Result<Vec<StoredParts>>> + Send;
@@ -79,7 +79,7 @@ pub(crate) trait PartStore: Sync {
 
 /// The parts of one run.
 #[cfg(feature = "parquet")]
-pub(crate) trait HeldParts: Send + Sync {
+pub(crate) trait ClaimedParts: Send + Sync {
     /// The writer of the run that they are merged to.
     type Writer: RunWriter;
 
@@ -87,14 +87,17 @@ pub(crate) trait HeldParts: Send + Sync {
     fn numbers(&self) -> Result<Vec<u32>>;
 
     /// Reads what is known of the parts, ascending by number.
-    fn all(&self) -> impl Future<Output = Result<Vec<Part>>> + Send;
+    fn all(&self) -> impl Future<Output = Result<Vec<StoredPart>>> + Send;
 
     /// Opens what is stored of a part beside its samples.
-    fn facts(&self, part: &Part) -> impl Future<Output = Result<Facts>> + Send;
+    fn facts(&self, part: &StoredPart) -> impl Future<Output = Result<PartFacts>> + Send;
 
     /// Begins the run, whose samples are those of its parts, in this order.
-    fn begin_merged(&self, key: &RunKey, parts: &[Part])
-    -> impl Future<Output = Result<Self::Writer>> + Send;
+    fn begin_merged(
+        &self,
+        key: &RunKey,
+        parts: &[StoredPart],
+    ) -> impl Future<Output = Result<Self::Writer>> + Send;
 
     /// Removes the parts that were merged, in one step, unless the commit of the run did.
     fn remove_merged(&self) -> impl Future<Output = Result<()>> + Send;
@@ -104,7 +107,7 @@ pub(crate) trait HeldParts: Send + Sync {
 }
 
 /// The error for a run of which no part is stored.
-pub(crate) fn none(key: &RunKey) -> Error {
+pub(crate) fn no_parts(key: &RunKey) -> Error {
     let problem = format!("the store has no parts of {key}");
     Error::refused(ErrorKind::NoParts, problem, "Ingest them first, each with the number of its part.")
 }

@@ -7,7 +7,7 @@ use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
 /// The rows of one series.
-struct Rows {
+struct OneSeries {
     name: String,
     unit: String,
     readings: Vec<(i64, f64)>,
@@ -16,7 +16,7 @@ struct Rows {
 /// The rows so far.
 #[derive(Default)]
 pub(crate) struct SeriesRows {
-    rows: Vec<Rows>,
+    rows: Vec<OneSeries>,
     /// The places of the series by name and unit.
     places: BTreeMap<String, BTreeMap<String, usize>>,
     /// The place of the latest.
@@ -29,7 +29,7 @@ impl SeriesRows {
     pub(crate) fn add(&mut self, name: &str, unit: &str, reading: (i64, f64)) {
         self.readings += 1;
         // The rows of each mostly stand together.
-        let same = |rows: &Rows| rows.name == name && rows.unit == unit;
+        let same = |rows: &OneSeries| rows.name == name && rows.unit == unit;
         if !self.rows.get(self.latest).is_some_and(same) {
             self.latest = self.place(name, unit);
         }
@@ -44,15 +44,15 @@ impl SeriesRows {
         }
         let place = self.rows.len();
         self.places.entry(name.to_owned()).or_default().insert(unit.to_owned(), place);
-        self.rows.push(Rows { name: name.to_owned(), unit: unit.to_owned(), readings: Vec::new() });
+        self.rows.push(OneSeries { name: name.to_owned(), unit: unit.to_owned(), readings: Vec::new() });
         place
     }
 
     /// Returns a fault if there are more series or readings than a run has.
     pub(crate) fn fault(&self) -> Option<String> {
-        let (readings, series) = bounds::SERIES;
-        let many = bounds::rows("readings", self.readings, readings);
-        many.or_else(|| bounds::rows("series", self.rows.len() as u64, series as u64))
+        let (readings, series) = bounds::MAX_SERIES;
+        let many = bounds::rows_fault("readings", self.readings, readings);
+        many.or_else(|| bounds::rows_fault("series", self.rows.len() as u64, series as u64))
     }
 
     /// Returns the series, ascending by name.

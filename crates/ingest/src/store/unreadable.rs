@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 ///
 /// # Errors
 /// The error itself, if it means anything else.
-pub(crate) fn fault(error: Error) -> Result<String> {
+pub(crate) fn damage_message(error: Error) -> Result<String> {
     match error {
         // It stands where a file of the store should be.
         error if [ErrorKind::LinkInStore, ErrorKind::OtherInStore].contains(&error.kind()) => {

@@ -13,7 +13,7 @@ use tokio_postgres::{Client, Connection, Row};
 use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
-use self::wire::Wire;
+use self::wire::PolledConnection;
 
 /// The remedy for a role that lacks rights.
 pub(crate) const GRANTS: &str = "Use a role that has the grant: docs/reference/roles.md has those of one that ingests and of one that reads.";
@@ -35,7 +35,7 @@ const SHUT_DOWN: &str = "57P";
 /// A connection and the task that drives it. Dropping it closes the connection and rolls back an open transaction.
 pub(crate) struct Session {
     client: Client,
-    wire: Wire,
+    wire: PolledConnection,
     patience: Duration,
     secrets: Secrets,
 }
@@ -47,7 +47,7 @@ impl Session {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        Self { client, wire: Wire::drive(connection), patience: PATIENCE, secrets }
+        Self { client, wire: PolledConnection::drive(connection), patience: PATIENCE, secrets }
     }
 
     /// Sets how long the session waits for a lock.
@@ -67,7 +67,7 @@ impl Session {
     }
 
     /// Returns what drives the connection.
-    pub(crate) fn wire(&self) -> &Wire {
+    pub(crate) fn wire(&self) -> &PolledConnection {
         &self.wire
     }
 

@@ -13,26 +13,26 @@ use futures_util::Stream;
 use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::error::{DbError, Severity};
-use tokio_postgres::{AsyncMessage, Connection, Error};
+use tokio_postgres::{AsyncMessage, Connection};
 
 /// A connection that is polled by its own task and by readers.
 #[derive(Clone)]
-pub(crate) struct Wire {
-    driven: Arc<Mutex<Driven>>,
+pub(crate) struct PolledConnection {
+    driven: Arc<Mutex<DrivenConnection>>,
     /// The error with which the connection ended. It is set before any waiting caller is notified.
-    ended: Arc<OnceLock<Error>>,
+    ended: Arc<OnceLock<tokio_postgres::Error>>,
     /// What the server warned of last.
     warned: Arc<Mutex<Option<DbError>>>,
 }
 
-struct Driven {
+struct DrivenConnection {
     /// `None` once it has ended.
     connection: Option<BoxFuture<'static, ()>>,
     /// Wakes the connection's own task.
     task: Option<Waker>,
 }
 
-impl Wire {
+impl PolledConnection {
     /// Spawns the connection's own task.
     pub(super) fn drive<S, T>(mut connection: Connection<S, T>) -> Self
     where
@@ -58,7 +58,7 @@ impl Wire {
                 }
             }
         };
-        let driven = Driven { connection: Some(Box::pin(connection)), task: None };
+        let driven = DrivenConnection { connection: Some(Box::pin(connection)), task: None };
         let wire = Self { driven: Arc::new(Mutex::new(driven)), ended, warned };
         let of_task = wire.clone();
         tokio::spawn(poll_fn(move |context| {
@@ -69,7 +69,7 @@ impl Wire {
     }
 
     /// The error with which the connection ended.
-    pub(super) fn cause(&self) -> Option<&Error> {
+    pub(super) fn cause(&self) -> Option<&tokio_postgres::Error> {
         self.ended.get()
     }
 
@@ -89,12 +89,12 @@ impl Wire {
         Poll::Ready(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Driven> {
+    fn lock(&self) -> MutexGuard<'_, DrivenConnection> {
         locked(&self.driven)
     }
 
     /// Waits for the next item of a stream that the connection feeds, and drives the connection meanwhile. The caller
-    /// holds a [`Turn`].
+    /// holds a [`PollTurn`].
     pub(crate) async fn next<S: Stream>(&self, mut stream: Pin<&mut S>) -> Option<S::Item> {
         poll_fn(|context| {
             if let Poll::Ready(item) = stream.as_mut().poll_next(context) {
@@ -107,8 +107,8 @@ impl Wire {
     }
 
     /// Begins a turn of driving the connection.
-    pub(crate) fn turn(&self) -> Turn {
-        Turn(self.clone())
+    pub(crate) fn turn(&self) -> PollTurn {
+        PollTurn(self.clone())
     }
 }
 
@@ -117,9 +117,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A reader's turn of driving a connection. When it is dropped, the connection's own task takes over again.
-pub(crate) struct Turn(Wire);
+pub(crate) struct PollTurn(PolledConnection);
 
-impl Drop for Turn {
+impl Drop for PollTurn {
     fn drop(&mut self) {
         if let Some(task) = &self.0.lock().task {
             task.wake_by_ref();

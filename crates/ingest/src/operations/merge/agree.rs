@@ -8,14 +8,14 @@ use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::options::RunOptions;
 use crate::run::options::part::PartNumber;
-use crate::store::parts::{self, Part};
+use crate::store::parts::{self, StoredPart};
 
 /// The maximum number of missing parts that are named.
 const NAMED: usize = 10;
 
 /// Checks that there are as many parts as there are said to be, all of them of one origin, options and version.
-pub(super) fn check(key: &RunKey, parts: &[Part], of: u32) -> Result<()> {
-    let Some(first) = parts.first() else { return Err(parts::none(key)) };
+pub(super) fn check(key: &RunKey, parts: &[StoredPart], of: u32) -> Result<()> {
+    let Some(first) = parts.first() else { return Err(parts::no_parts(key)) };
     if let Some(part) = parts.iter().find(|part| part.row.number.of() != of) {
         let number = part.row.number;
         let problem = format!("{key} has a part {number}, and {of} parts are to be merged");
@@ -29,7 +29,7 @@ pub(super) fn check(key: &RunKey, parts: &[Part], of: u32) -> Result<()> {
     check_logs(key, parts)
 }
 
-fn check_complete(key: &RunKey, parts: &[Part], of: u32) -> Result<()> {
+fn check_complete(key: &RunKey, parts: &[StoredPart], of: u32) -> Result<()> {
     let stored: BTreeSet<u32> = parts.iter().map(|part| part.row.number.number()).collect();
     let missing: Vec<String> =
         (1..=of).filter(|number| !stored.contains(number)).map(|n| n.to_string()).collect();
@@ -47,7 +47,7 @@ fn check_complete(key: &RunKey, parts: &[Part], of: u32) -> Result<()> {
 }
 
 /// Checks that a part was read as the first one was.
-fn check_alike(key: &RunKey, first: &Part, part: &Part) -> Result<()> {
+fn check_alike(key: &RunKey, first: &StoredPart, part: &StoredPart) -> Result<()> {
     let (one, other) = (facts(first), facts(part));
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let Some(name) = names.into_iter().find(|name| one.get(*name) != other.get(*name)) else { return Ok(()) };
@@ -65,7 +65,7 @@ const ALIKE: &str =
     "Ingest all parts with the same origin, options and CPU export, by the same version of perfpipe.";
 
 /// All that must be the same of each part, by name.
-fn facts(part: &Part) -> BTreeMap<String, String> {
+fn facts(part: &StoredPart) -> BTreeMap<String, String> {
     let info = &part.info;
     let options = RunOptions { intervals: None, measures: None, ..info.options.clone() };
     let mut facts = BTreeMap::from(options);
@@ -90,7 +90,7 @@ fn content(source: &SourceFile) -> String {
 }
 
 /// Checks that no log is in two parts.
-fn check_logs(key: &RunKey, parts: &[Part]) -> Result<()> {
+fn check_logs(key: &RunKey, parts: &[StoredPart]) -> Result<()> {
     let mut seen: BTreeMap<(&str, Option<&str>, u64, u32), PartNumber> = BTreeMap::new();
     for part in parts {
         for log in logs(&part.info) {

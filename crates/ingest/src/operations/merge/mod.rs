@@ -26,9 +26,9 @@ use crate::run::options::part::PartNumber;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
 use crate::series::cpu::CpuJoin;
-use crate::store::commit::{Committed, Counted, commit};
-use crate::store::parquet::parts::Facts;
-use crate::store::parts::{HeldParts, Part, PartStore, StoredParts, none};
+use crate::store::commit::{CommittedRun, CountedRun, commit};
+use crate::store::parquet::parts::PartFacts;
+use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, no_parts};
 
 /// How parts are merged.
 ///
@@ -267,7 +267,7 @@ impl Merged {
     }
 
     /// Adds the part that comes next.
-    fn add(&mut self, key: &RunKey, part: &Part, facts: &Facts) -> Result<()> {
+    fn add(&mut self, key: &RunKey, part: &StoredPart, facts: &PartFacts) -> Result<()> {
         let mut run = facts.run()?;
         self.totals.absorb_part(&run, &facts.names()?)?;
         for cell in run.cells.sums() {
@@ -300,13 +300,13 @@ impl Merged {
     async fn commit<W: RunWriter>(
         mut self,
         writer: W,
-        (key, parts): (&RunKey, &[Part]),
+        (key, parts): (&RunKey, &[StoredPart]),
         replace: bool,
         stage: &CommitStage,
     ) -> Result<Ingested> {
-        let (Some(first), Some(row)) = (self.first.take(), parts.first()) else { return Err(none(key)) };
+        let (Some(first), Some(row)) = (self.first.take(), parts.first()) else { return Err(no_parts(key)) };
         let info = info(&row.info, parts, &self.totals, self.rejects.len());
-        let run = Counted {
+        let run = CountedRun {
             info: &info,
             totals: &self.totals,
             samples: info.requests().saturating_add(info.transactions),
@@ -317,7 +317,7 @@ impl Merged {
             stage,
             part: None,
         };
-        let Committed { cpu_seconds, elapsed, injectors } = commit(writer, run).await?;
+        let CommittedRun { cpu_seconds, elapsed, injectors } = commit(writer, run).await?;
         let covered = first.series.iter().map(|series| (series.name.clone(), series.covered(&info)));
         let series_seconds = covered.collect();
         let notes = note_of_injectors(parts.len(), &injectors, &info).into_iter().collect();
@@ -346,7 +346,7 @@ fn note_of_injectors(parts: usize, injectors: &[String], info: &RunInfo) -> Opti
 }
 
 /// The metadata of the run.
-fn info(first: &RunInfo, parts: &[Part], totals: &Totals, rejects: u64) -> RunInfo {
+fn info(first: &RunInfo, parts: &[StoredPart], totals: &Totals, rejects: u64) -> RunInfo {
     let infos = || parts.iter().map(|part| &part.info);
     let last_ms = infos().map(|info| info.last_ms).max().unwrap_or(first.last_ms);
     let intervals = infos().filter_map(|info| info.options.intervals).reduce(Intervals::merged);

@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use super::super::store::{Kind, Store};
 use crate::error::Result;
 use crate::store::repairer::Repairer;
-use crate::store::unreadable::fault;
+use crate::store::unreadable::damage_message;
 
 impl Store {
     /// Reads all points of the store and returns their faults; none if they are intact.
@@ -15,7 +15,7 @@ impl Store {
     pub fn verify_points(&self) -> BoxFuture<'_, Result<Vec<String>>> {
         Box::pin(async move {
             if let Err(error) = self.points().await {
-                return fault(error).map(|fault| vec![fault]);
+                return damage_message(error).map(|fault| vec![fault]);
             }
             match &self.0 {
                 // The file has a checksum.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::folder::LOCK;
-use super::lock::Lock;
+use super::lock::LockFile;
 use crate::error::{Error, Result};
 
 /// What the names of such folders begin with.
@@ -18,21 +18,21 @@ const OLD: Duration = Duration::from_secs(24 * 3600);
 
 /// An empty folder, which dropping removes.
 #[derive(Debug)]
-pub(crate) struct Aside {
+pub(crate) struct TemporaryFolder {
     /// The folder within that of the lock, so that a store in it has a lock of its own.
     path: PathBuf,
     // Dropped in this order: the lock shows that the folder is in use.
     _folder: TempDir,
-    _lock: Lock,
+    _lock: LockFile,
 }
 
-impl Aside {
+impl TemporaryFolder {
     /// Makes a folder in `parent`, and removes those of others that were killed.
     pub(crate) fn new(parent: &Path) -> Result<Self> {
         sweep(parent);
         let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
         let folder = made.map_err(|error| Error::io(parent, error))?;
-        let lock = Lock::wait(&folder.path().join(LOCK))?;
+        let lock = LockFile::wait(&folder.path().join(LOCK))?;
         let path = folder.path().join("store");
         fs::create_dir(&path).map_err(|error| Error::io(&path, error))?;
         Ok(Self { path, _folder: folder, _lock: lock })
@@ -51,7 +51,7 @@ fn sweep(parent: &Path) {
         let (path, lock) = (entry.path(), entry.path().join(LOCK));
         let is_locked = lock.symlink_metadata().is_ok();
         // A folder that was just made has no lock for a moment.
-        let free = if is_locked { Lock::try_new(&lock).ok().flatten() } else { None };
+        let free = if is_locked { LockFile::try_new(&lock).ok().flatten() } else { None };
         if free.is_some() || (!is_locked && is_old(&entry)) {
             let _ = fs::remove_dir_all(path);
         }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn folders_of_the_killed_are_removed_and_those_in_use_are_not() {
         let parent = tempfile::tempdir().unwrap();
-        let alive = Aside::new(parent.path()).unwrap();
+        let alive = TemporaryFolder::new(parent.path()).unwrap();
         let [dead, new, other] = ["perfpipe-aside-dead", "perfpipe-aside-new", "other"].map(|name| {
             let path = parent.path().join(name);
             fs::create_dir(&path).unwrap();
@@ -96,7 +96,7 @@ mod tests {
         });
         [&dead, &other].iter().for_each(|folder| fs::write(folder.join(LOCK), "").unwrap());
         fs::create_dir(dead.join("store")).unwrap();
-        let next = Aside::new(parent.path()).unwrap();
+        let next = TemporaryFolder::new(parent.path()).unwrap();
         assert!(alive.path().exists() && next.path().exists() && new.exists() && other.exists());
         assert!(!dead.exists());
         drop((alive, next));

@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
-use super::notes::Notes;
+use super::notes::FileNotes;
 use crate::error::{Error, Result};
 
 /// The size in bytes of the pieces that have a checksum each. The last one of a file may be shorter.
@@ -25,14 +25,14 @@ const CHECKSUM: &str = "its checksum is not the one it was stored with";
 
 /// The expected size and checksums of a stored file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Sums {
+pub(super) struct FileSums {
     /// Its size in bytes.
     bytes: u64,
     /// CRC-32 (IEEE) of each MiB.
     crc32: Vec<u32>,
 }
 
-impl Sums {
+impl FileSums {
     /// Returns the size of the file in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -51,7 +51,7 @@ pub(super) fn damaged(problem: &str) -> String {
 }
 
 /// A new file, which is written from start to end.
-pub(super) trait Target: Write + Send {
+pub(super) trait FileTarget: Write + Send {
     /// Makes what was written durable. Nothing may be written afterwards.
     fn finish(&mut self) -> io::Result<()>;
 
@@ -62,7 +62,7 @@ pub(super) trait Target: Write + Send {
 }
 
 /// A stored file.
-pub(super) trait Source: Send {
+pub(super) trait FileSource: Send {
     /// Returns its size in bytes.
     fn size(&self) -> io::Result<u64>;
 
@@ -72,27 +72,33 @@ pub(super) trait Source: Send {
 
 /// A file that is written from start to end and checksummed meanwhile.
 pub(super) struct SummedFile {
-    file: Box<dyn Target>,
+    file: Box<dyn FileTarget>,
     path: PathBuf,
-    sums: Sums,
+    sums: FileSums,
     piece: crc32fast::Hasher,
-    notes: Notes,
+    notes: FileNotes,
 }
 
 impl SummedFile {
     /// Begins a new file, which error messages call `path`.
-    pub(super) fn new(file: Box<dyn Target>, path: PathBuf) -> Self {
-        Self { file, path, sums: Sums::default(), piece: crc32fast::Hasher::new(), notes: Notes::new() }
+    pub(super) fn new(file: Box<dyn FileTarget>, path: PathBuf) -> Self {
+        Self {
+            file,
+            path,
+            sums: FileSums::default(),
+            piece: crc32fast::Hasher::new(),
+            notes: FileNotes::new(),
+        }
     }
 
     /// Sets what the metadata of a Parquet file says of its run.
-    pub(super) fn noted(mut self, notes: Notes) -> Self {
+    pub(super) fn noted(mut self, notes: FileNotes) -> Self {
         self.notes = notes;
         self
     }
 
     /// Takes what the metadata of a Parquet file says of its run.
-    pub(super) fn take_notes(&mut self) -> Notes {
+    pub(super) fn take_notes(&mut self) -> FileNotes {
         std::mem::take(&mut self.notes)
     }
 
@@ -101,7 +107,7 @@ impl SummedFile {
     }
 
     /// Makes the file durable. Nothing may be written to it afterwards.
-    pub(super) fn finish(&mut self) -> Result<Sums> {
+    pub(super) fn finish(&mut self) -> Result<FileSums> {
         self.file.finish().map_err(|error| Error::io(&self.path, error))?;
         if !self.sums.bytes.is_multiple_of(PIECE as u64) {
             self.sums.crc32.push(std::mem::take(&mut self.piece).finalize());
@@ -142,16 +148,16 @@ impl Write for SummedFile {
 
 /// A stored file that returns only checked bytes.
 #[derive(Clone)]
-pub(super) struct CheckedFile(Arc<Inner>);
+pub(super) struct CheckedFile(Arc<CheckedInner>);
 
-struct Inner {
+struct CheckedInner {
     path: PathBuf,
-    sums: Sums,
-    open: Mutex<Open>,
+    sums: FileSums,
+    open: Mutex<OpenFile>,
 }
 
-struct Open {
-    file: Box<dyn Source>,
+struct OpenFile {
+    file: Box<dyn FileSource>,
     /// Checked pieces and their numbers, the most recently used last.
     kept: VecDeque<(usize, Bytes)>,
     /// True if a piece had the wrong checksum.
@@ -160,14 +166,14 @@ struct Open {
 
 impl CheckedFile {
     /// Reads a file, whose size must be that of `sums`. Error messages call it `path`.
-    pub(super) fn new(file: Box<dyn Source>, path: PathBuf, sums: Sums) -> Result<Self> {
+    pub(super) fn new(file: Box<dyn FileSource>, path: PathBuf, sums: FileSums) -> Result<Self> {
         let bytes = file.size().map_err(|error| Error::io(&path, error))?;
         if bytes != sums.bytes {
             let problem = format!("it has {bytes} bytes instead of {}", sums.bytes);
             return Err(Error::store(format!("reading {}", path.display()), damaged(&problem)));
         }
-        let open = Mutex::new(Open { file, kept: VecDeque::new(), damaged: false });
-        Ok(Self(Arc::new(Inner { path, sums, open })))
+        let open = Mutex::new(OpenFile { file, kept: VecDeque::new(), damaged: false });
+        Ok(Self(Arc::new(CheckedInner { path, sums, open })))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -217,7 +223,7 @@ impl CheckedFile {
     }
 }
 
-impl Open {
+impl OpenFile {
     fn read(&mut self, number: usize, length: usize, crc32: u32) -> io::Result<Bytes> {
         let mut piece = vec![0; length];
         match self.file.read_at(number as u64 * PIECE as u64, &mut piece) {
@@ -281,7 +287,7 @@ impl ChunkReader for CheckedFile {
     }
 }
 
-impl Source for File {
+impl FileSource for File {
     fn size(&self) -> io::Result<u64> {
         self.metadata().map(|found| found.len())
     }
@@ -297,7 +303,7 @@ mod tests {
     use super::*;
     use crate::store::parquet::place::{create, open};
 
-    fn written(folder: &Path, name: &str, bytes: &[u8], step: usize) -> (PathBuf, Sums) {
+    fn written(folder: &Path, name: &str, bytes: &[u8], step: usize) -> (PathBuf, FileSums) {
         let path = folder.join(name);
         let mut file = create(&path).unwrap();
         bytes.chunks(step).for_each(|chunk| file.write_all(chunk).unwrap());

@@ -8,16 +8,16 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// A lock on a file until it is dropped. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
-pub(crate) struct Lock(File);
+pub(crate) struct LockFile(File);
 
-impl Drop for Lock {
+impl Drop for LockFile {
     fn drop(&mut self) {
         // Closing the file is not enough: a child process that is just being started still has it open for a moment.
         let _ = self.0.unlock();
     }
 }
 
-impl Lock {
+impl LockFile {
     /// Locks a file, which is created if missing. Waits while another process holds the lock.
     pub(crate) fn wait(path: &Path) -> Result<Self> {
         let file = open(path)?;

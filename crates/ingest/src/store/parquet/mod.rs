@@ -53,14 +53,14 @@ pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use self::writer::ParquetWriter;
 
 use self::checksum::CheckedFile;
-use self::folder::Folder;
+use self::folder::StoreFolder;
 use self::folder::manifest::Manifest;
-use self::home::Home;
+use self::home::StoreHome;
 #[cfg(feature = "lake")]
 use self::lake::Lake;
-use super::held::{self, Counted};
+use super::held::{self, SampleTotals};
 use super::repairer::Repairer;
-use super::unreadable::fault;
+use super::unreadable::damage_message;
 use super::{Listing, StoreCheck, Wanted};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
@@ -85,7 +85,7 @@ const ATTEMPTS: usize = 10;
 /// [`Store`]: crate::Store
 #[derive(Debug, Clone)]
 pub struct ParquetStore {
-    home: Home,
+    home: StoreHome,
 }
 
 impl ParquetStore {
@@ -94,14 +94,14 @@ impl ParquetStore {
     /// # Errors
     /// If the folder holds a store of another layout version, or something that is not a store.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        let folder = Folder::new(folder.as_ref());
+        let folder = StoreFolder::new(folder.as_ref());
         match folder.check_layout() {
             // With a damaged marker the runs can still be read, since each describes itself, and the marker can be
             // repaired.
             Err(Error::Store { .. }) => {}
             checked => checked?,
         }
-        Ok(Self { home: Home::Folder(folder) })
+        Ok(Self { home: StoreHome::Folder(folder) })
     }
 
     /// Opens the store in a bucket, which need not exist yet: `s3://bucket/folder`, `gs://bucket/folder`,
@@ -118,7 +118,7 @@ impl ParquetStore {
             Err(Error::Store { .. }) => {}
             checked => checked?,
         }
-        Ok(Self { home: Home::Lake(lake) })
+        Ok(Self { home: StoreHome::Lake(lake) })
     }
 
     /// Returns true if a text is the URL of a store in a bucket.
@@ -218,13 +218,13 @@ impl ParquetStore {
     /// If its files can't be read or contradict each other.
     pub fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
         // A contradiction may mean that the run was just replaced, so read it once more.
-        match held::whole(self.read_once(key)?) {
-            Err(_) => held::whole(self.read_once(key)?),
+        match held::check_run(self.read_once(key)?) {
+            Err(_) => held::check_run(self.read_once(key)?),
             run => run,
         }
     }
 
-    fn read_once(&self, key: &RunKey) -> Result<Option<(StoredRun, Counted)>> {
+    fn read_once(&self, key: &RunKey) -> Result<Option<(StoredRun, SampleTotals)>> {
         self.with_generation(key, read_facts)
     }
 
@@ -248,9 +248,9 @@ impl ParquetStore {
     pub(crate) fn check_store(&self) -> Result<StoreCheck> {
         match &self.home {
             // Its file is read by whoever opens it, and each run describes itself.
-            Home::Folder(_) => Ok(StoreCheck::default()),
+            StoreHome::Folder(_) => Ok(StoreCheck::default()),
             #[cfg(feature = "lake")]
-            Home::Lake(lake) => lake.verify(),
+            StoreHome::Lake(lake) => lake.verify(),
         }
     }
 
@@ -260,7 +260,7 @@ impl ParquetStore {
             let mut faults = Vec::new();
             for name in small(manifest).chain(pieces(manifest)) {
                 match file(name).and_then(|file| file.check()) {
-                    Err(error @ Error::Store { .. }) => faults.push(fault(error)?),
+                    Err(error @ Error::Store { .. }) => faults.push(damage_message(error)?),
                     checked => checked?,
                 }
             }
@@ -318,14 +318,14 @@ impl ParquetStore {
             Ok((pieces(manifest).map(open).collect::<Result<Vec<_>>>()?, manifest.info.clone()))
         })?;
         let (readers, info) = opened.ok_or_else(|| wanted.missing())?;
-        let mut counted = Counted::default();
+        let mut counted = SampleTotals::default();
         for reader in readers {
             samples::stream(reader, info.resolution, &mut |batch| {
-                counted.merge(Counted::of_batch(&batch));
+                counted.merge(SampleTotals::of_batch(&batch));
                 sink(batch)
             })?;
         }
-        held::samples(&info, counted)
+        held::check_samples_read(&info, counted)
     }
 
     /// Passes the rejected records of a run to `each`, in the order of the log.
@@ -396,7 +396,7 @@ impl ParquetStore {
 fn read_facts(
     manifest: &Manifest,
     file: &dyn Fn(&str) -> Result<CheckedFile>,
-) -> Result<(StoredRun, Counted)> {
+) -> Result<(StoredRun, SampleTotals)> {
     let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?, &manifest.info)?;
     let run = StoredRun {
         info: manifest.info.clone(),
@@ -423,7 +423,7 @@ fn pass_rejects(
         }
         each(reject?)?;
     }
-    held::rejects(info, read)
+    held::check_rejects_read(info, read)
 }
 
 /// Returns the names of the files of a run's samples in their order, if they are stored.

@@ -6,10 +6,10 @@ use crate::run::info::RunInfo;
 pub(super) const RESOLUTION: &str = "perfpipe.resolution_us";
 
 /// Entries of a file's metadata: keys and values.
-pub(super) type Notes = Vec<(&'static str, String)>;
+pub(super) type FileNotes = Vec<(&'static str, String)>;
 
 /// Returns what the files of a run say of it. Nothing of it changes while they exist: a renamed run has new files.
-pub(super) fn notes(run: &RunInfo) -> Notes {
+pub(super) fn file_notes(run: &RunInfo) -> FileNotes {
     vec![
         ("perfpipe.framework", run.key.framework.clone()),
         ("perfpipe.test", run.key.test.clone()),

@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::aside::Aside;
-use super::checksum::Sums;
+use super::aside::TemporaryFolder;
+use super::checksum::FileSums;
 use super::folder::manifest::{LARGEST, Manifest, mark};
 use super::folder::name::folder_name;
-use super::folder::{Folder, MANIFEST, MARKER};
+use super::folder::{MANIFEST, MARKER, StoreFolder};
 use super::{ParquetStore, small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::store::unreadable::fault;
+use crate::store::unreadable::damage_message;
 
 /// The entry with the version.
 const MARK: &str = "perfpipe-run.json";
@@ -41,7 +41,7 @@ const MARK_BYTES: u64 = 1 << 10;
 const HEADER: usize = 30;
 
 #[derive(Serialize, Deserialize)]
-struct Mark {
+struct PackMark {
     version: u32,
 }
 
@@ -51,12 +51,12 @@ pub(crate) fn pack(store: &ParquetStore, key: &RunKey, out: impl Write + Seek) -
     let (run, manifest) = folder.find(key)?.ok_or_else(|| Error::missing_run(key))?;
     let files = folder.generation(&run, &manifest.generation);
     let failed = |error: io::Error| Error::store("packing the run", error);
-    let version = serde_json::to_vec(&Mark { version: VERSION }).map_err(|error| failed(error.into()))?;
+    let version = serde_json::to_vec(&PackMark { version: VERSION }).map_err(|error| failed(error.into()))?;
     let mut zip = ZipWriter::new(out);
-    put(&mut zip, MARK, version.as_slice()).map_err(failed)?;
-    put(&mut zip, MANIFEST, open(&run.join(MANIFEST))?).map_err(failed)?;
+    add_file(&mut zip, MARK, version.as_slice()).map_err(failed)?;
+    add_file(&mut zip, MANIFEST, open(&run.join(MANIFEST))?).map_err(failed)?;
     for name in small(&manifest) {
-        put(&mut zip, name, open(&files.join(name))?).map_err(failed)?;
+        add_file(&mut zip, name, open(&files.join(name))?).map_err(failed)?;
     }
     zip.finish().map(drop).map_err(|error| failed(error.into()))
 }
@@ -65,7 +65,7 @@ fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|error| Error::io(path, error))
 }
 
-fn put(zip: &mut ZipWriter<impl Write + Seek>, name: &str, mut from: impl Read) -> io::Result<()> {
+fn add_file(zip: &mut ZipWriter<impl Write + Seek>, name: &str, mut from: impl Read) -> io::Result<()> {
     let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     zip.start_file(name, plain)?;
     io::copy(&mut from, zip).map(drop)
@@ -76,7 +76,7 @@ fn put(zip: &mut ZipWriter<impl Write + Seek>, name: &str, mut from: impl Read) 
 pub struct PackedRun {
     store: ParquetStore,
     info: RunInfo,
-    _aside: Aside,
+    _aside: TemporaryFolder,
 }
 
 impl PackedRun {
@@ -102,11 +102,11 @@ impl PackedRun {
     pub(super) fn open_in(path: &Path, parent: &Path) -> Result<Self> {
         let mut zip = ZipArchive::new(open(path)?).map_err(|error| damaged(path, &error.to_string()))?;
         check_version(path, &mut zip)?;
-        let aside = Aside::new(parent)?;
-        let folder = Folder::new(aside.path());
+        let aside = TemporaryFolder::new(parent)?;
+        let folder = StoreFolder::new(aside.path());
         let listed = aside.path().join(MANIFEST);
-        take(path, &mut zip, MANIFEST, &listed, None)?;
-        let manifest = Manifest::read(&listed).map_err(|error| told(path, error))?;
+        unpack_file(path, &mut zip, MANIFEST, &listed, None)?;
+        let manifest = Manifest::read(&listed).map_err(|error| naming_file(path, error))?;
         let manifest = manifest.ok_or_else(|| damaged(path, "it has no manifest"))?;
         if manifest.info.samples_stored {
             return Err(damaged(path, "it lacks the samples that it says it has"));
@@ -115,12 +115,12 @@ impl PackedRun {
         let files = run.join(&manifest.generation);
         fs::create_dir_all(&files).map_err(|error| Error::io(&files, error))?;
         for name in small(&manifest) {
-            take(
+            unpack_file(
                 path,
                 &mut zip,
                 name,
                 &files.join(name),
-                Some(manifest.files.get(name).map_or(0, Sums::bytes)),
+                Some(manifest.files.get(name).map_or(0, FileSums::bytes)),
             )?;
         }
         let home = run.join(MANIFEST);
@@ -129,8 +129,8 @@ impl PackedRun {
         let store = ParquetStore::open(aside.path())?;
         // What is damaged is to be told of the file, not of what was unpacked.
         let read = store.read(&manifest.info.key);
-        read.map_err(|error| told(path, error))?;
-        store.rejects(&manifest.info.key, &mut |_| Ok(())).map_err(|error| told(path, error))?;
+        read.map_err(|error| naming_file(path, error))?;
+        store.rejects(&manifest.info.key, &mut |_| Ok(())).map_err(|error| naming_file(path, error))?;
         Ok(Self { store, info: manifest.info, _aside: aside })
     }
 
@@ -150,7 +150,7 @@ fn check_version(path: &Path, zip: &mut ZipArchive<File>) -> Result<()> {
     let mut text = Vec::new();
     let entry = zip.by_name(MARK).map_err(|error| damaged(path, &error.to_string()))?;
     entry.take(MARK_BYTES).read_to_end(&mut text).map_err(|error| damaged(path, &error.to_string()))?;
-    let mark: Mark = serde_json::from_slice(&text).map_err(|error| damaged(path, &error.to_string()))?;
+    let mark: PackMark = serde_json::from_slice(&text).map_err(|error| damaged(path, &error.to_string()))?;
     if mark.version == VERSION {
         return Ok(());
     }
@@ -166,7 +166,13 @@ fn check_version(path: &Path, zip: &mut ZipArchive<File>) -> Result<()> {
 }
 
 /// Unpacks an entry, which must have this size if it is given.
-fn take(path: &Path, zip: &mut ZipArchive<File>, name: &str, to: &Path, size: Option<u64>) -> Result<()> {
+fn unpack_file(
+    path: &Path,
+    zip: &mut ZipArchive<File>,
+    name: &str,
+    to: &Path,
+    size: Option<u64>,
+) -> Result<()> {
     let entry = zip.by_name(name).map_err(|error| damaged(path, &format!("{name}: {error}")))?;
     if entry.compression() != CompressionMethod::Stored {
         return Err(damaged(path, &format!("{name} is compressed")));
@@ -185,8 +191,8 @@ fn take(path: &Path, zip: &mut ZipArchive<File>, name: &str, to: &Path, size: Op
 }
 
 /// Returns an error of what was unpacked as one of the file, if it means damage.
-fn told(path: &Path, error: Error) -> Error {
-    match fault(error) {
+fn naming_file(path: &Path, error: Error) -> Error {
+    match damage_message(error) {
         Ok(problem) => damaged(path, &problem),
         Err(error) => error,
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::checksum::{CheckedFile, SummedFile, Sums};
+use super::checksum::{CheckedFile, FileSums, SummedFile};
 #[cfg(feature = "lake")]
 use super::lake::Generation;
 use super::lock::{open_unlinked, unopened};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 /// Where the files of one run are.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum RunPlace {
     /// In a folder.
     Folder(PathBuf),
     /// In a bucket.
@@ -21,7 +21,7 @@ pub(super) enum Place {
     Bucket(Generation),
 }
 
-impl Place {
+impl RunPlace {
     /// Returns the path of a file, if it is on the disk, or what error messages call it.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         match self {
@@ -41,7 +41,7 @@ impl Place {
     }
 
     /// Opens a file, whose size must be that of `sums`.
-    pub(super) fn open(&self, name: &str, sums: Sums) -> Result<CheckedFile> {
+    pub(super) fn open(&self, name: &str, sums: FileSums) -> Result<CheckedFile> {
         match self {
             Self::Folder(folder) => open(folder.join(name), sums),
             #[cfg(feature = "lake")]
@@ -51,7 +51,7 @@ impl Place {
 
     /// Gives a finished file of another place of the same store a second name, which must not exist yet. What both have is
     /// never changed.
-    pub(super) fn take(&self, name: &str, (from, file): (&Self, &str), sums: &Sums) -> Result<()> {
+    pub(super) fn take(&self, name: &str, (from, file): (&Self, &str), sums: &FileSums) -> Result<()> {
         // Only in a bucket is the size needed.
         let _ = sums;
         match (self, from) {
@@ -101,7 +101,7 @@ pub(super) fn create(path: &Path) -> Result<SummedFile> {
 }
 
 /// Opens a file on the disk, whose size must be that of `sums`.
-pub(super) fn open(path: PathBuf, sums: Sums) -> Result<CheckedFile> {
+pub(super) fn open(path: PathBuf, sums: FileSums) -> Result<CheckedFile> {
     let file = open_unlinked(&path).map_err(|error| unopened(&path, error))?;
     CheckedFile::new(Box::new(file), path, sums)
 }

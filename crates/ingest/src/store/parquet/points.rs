@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::ParquetStore;
 use super::folder::manifest::{sync_dir, write_json};
-use super::folder::{Folder, POINTS, not_durable};
-use super::home::Home;
+use super::folder::{POINTS, StoreFolder, not_durable};
+use super::home::StoreHome;
 use super::lock::read_whole;
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
@@ -76,9 +76,9 @@ impl ParquetStore {
     /// If they can't be read.
     pub fn points(&self) -> Result<Vec<Point>> {
         let text = match &self.home {
-            Home::Folder(folder) => text_in(folder)?,
+            StoreHome::Folder(folder) => text_in(folder)?,
             #[cfg(feature = "lake")]
-            Home::Lake(lake) => lake.points()?.map(|(path, text)| (path, text.into())),
+            StoreHome::Lake(lake) => lake.points()?.map(|(path, text)| (path, text.into())),
         };
         text.map_or(Ok(Vec::new()), |(path, text)| read(&path, &text))
     }
@@ -105,14 +105,14 @@ impl ParquetStore {
     /// Changes the stored points, unless `change` says that nothing is changed. In a bucket it may be asked several times.
     fn change_points(&self, change: &dyn Fn(&mut BTreeMap<PointKey, Point>) -> bool) -> Result<()> {
         match &self.home {
-            Home::Folder(folder) => {
+            StoreHome::Folder(folder) => {
                 folder.create()?;
                 let _gate = folder.gate()?;
                 let mut stored = by_key(self.points()?);
                 if change(&mut stored) { self.write_points(stored) } else { Ok(()) }
             }
             #[cfg(feature = "lake")]
-            Home::Lake(lake) => lake.change_points(&|text| {
+            StoreHome::Lake(lake) => lake.change_points(&|text| {
                 let read = text.map_or(Ok(Vec::new()), |(path, text)| read(&path, &text));
                 let mut stored = by_key(read?);
                 if !change(&mut stored) {
@@ -130,9 +130,9 @@ impl ParquetStore {
     /// Sets the file of points aside.
     pub(crate) fn set_points_aside(&self, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
         match &self.home {
-            Home::Folder(folder) => folder.file_aside(&self.path().join(POINTS), why, repairer),
+            StoreHome::Folder(folder) => folder.file_aside(&self.path().join(POINTS), why, repairer),
             #[cfg(feature = "lake")]
-            Home::Lake(lake) => lake.set_points_aside(why, repairer),
+            StoreHome::Lake(lake) => lake.set_points_aside(why, repairer),
         }
     }
 
@@ -149,7 +149,7 @@ impl ParquetStore {
 const LARGEST: u64 = 64 << 20;
 
 /// Returns the text of the points in a folder, and its file; `None` if there is none.
-fn text_in(folder: &Folder) -> Result<Option<(PathBuf, Vec<u8>)>> {
+fn text_in(folder: &StoreFolder) -> Result<Option<(PathBuf, Vec<u8>)>> {
     let path = folder.path().join(POINTS);
     Ok(read_whole(&path, LARGEST)?.map(|text| (path, text)))
 }

@@ -14,35 +14,35 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 
 use super::checksum::{CheckedFile, damaged};
-use super::guard::panics::{Guarded, guarded, plain};
-use super::guard::sizes::{Sizes, check_footer, sizes};
+use super::guard::panics::{GuardedReader, guarded, plain_error};
+use super::guard::sizes::{PageSizes, check_footer, page_sizes};
 use crate::error::{Error, Result};
 
 /// The number of rows per piece, by which tables of any length are read.
 const ROWS: usize = 1024;
 
 /// Consecutive rows of a table.
-pub(super) struct Piece {
+pub(super) struct TableRows {
     rows: RecordBatch,
     /// The action that an error message names.
     what: Arc<str>,
 }
 
 /// An open table.
-pub(super) struct Table {
+pub(super) struct TableReader {
     file: CheckedFile,
     metadata: ArrowReaderMetadata,
     /// The action that an error message names.
     what: Arc<str>,
 }
 
-impl Table {
+impl TableReader {
     /// Opens a table.
     pub(super) fn open(file: CheckedFile) -> Result<Self> {
         let what: Arc<str> = format!("reading {}", file.path().display()).into();
         let load = || {
             check_footer(&file)?;
-            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(plain)
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(plain_error)
         };
         let metadata = guarded(&what, &file, load)?;
         Ok(Self { file, metadata, what })
@@ -86,14 +86,14 @@ impl Table {
         &self,
         mut groups: Range<usize>,
         wanted: W,
-    ) -> impl Iterator<Item = Result<Piece>> + use<W> {
+    ) -> impl Iterator<Item = Result<TableRows>> + use<W> {
         let Self { file, metadata, what } = self;
         let table = Self { file: file.clone(), metadata: metadata.clone(), what: Arc::clone(what) };
         let mut group = None;
         std::iter::from_fn(move || {
             loop {
-                if let Some(rows) = group.as_mut().and_then(Guarded::next) {
-                    return Some(rows.map(|rows| Piece { rows, what: Arc::clone(&table.what) }));
+                if let Some(rows) = group.as_mut().and_then(GuardedReader::next) {
+                    return Some(rows.map(|rows| TableRows { rows, what: Arc::clone(&table.what) }));
                 }
                 match table.group(groups.next()?, &wanted) {
                     Ok(next) => group = Some(next),
@@ -109,12 +109,13 @@ impl Table {
 
     /// Opens a row group, once its pages are known to fit in memory. Each is read by itself: its rows decide how many
     /// are read at a time.
-    fn group(&self, number: usize, wanted: &impl Fn(&str) -> bool) -> Result<Guarded> {
+    fn group(&self, number: usize, wanted: &impl Fn(&str) -> bool) -> Result<GuardedReader> {
         let metadata = self.metadata.metadata();
         let missing = || Error::bug(&*self.what, "a row group is missing");
         let group = metadata.row_groups().get(number).ok_or_else(missing)?;
-        let sizes: Sizes = guarded(&self.what, &self.file, || Ok(sizes(&self.file, group, wanted)?))?;
-        Guarded::open(self.file.clone(), |file| {
+        let sizes: PageSizes =
+            guarded(&self.what, &self.file, || Ok(page_sizes(&self.file, group, wanted)?))?;
+        GuardedReader::open(self.file.clone(), |file| {
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
             let fields = builder.schema().fields().iter().enumerate();
             let columns: Vec<usize> =
@@ -127,13 +128,13 @@ impl Table {
 }
 
 /// Reads a table of a run piece by piece, which has at most so many rows.
-pub(super) fn read(file: CheckedFile, most: u64) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
-    let table = Table::open(file)?;
+pub(super) fn read(file: CheckedFile, most: u64) -> Result<impl Iterator<Item = Result<TableRows>> + use<>> {
+    let table = TableReader::open(file)?;
     table.check_rows(most)?;
     Ok(table.rows(0..table.groups(), |_| true))
 }
 
-impl Piece {
+impl TableRows {
     /// Returns the number of rows. Every column has as many values.
     pub(super) fn len(&self) -> usize {
         self.rows.num_rows()
@@ -178,21 +179,24 @@ impl Piece {
     }
 
     /// Returns a column of lists of numbers.
-    pub(super) fn number_lists<T: ArrowPrimitiveType>(&self, name: &str) -> Result<Lists<'_, T::Native>> {
+    pub(super) fn number_lists<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<ListColumn<'_, T::Native>> {
         let (ends, values) = self.lists(name)?;
-        Ok(Lists { ends, values: self.primitive::<T>(values, name)?.to_vec() })
+        Ok(ListColumn { ends, values: self.primitive::<T>(values, name)?.to_vec() })
     }
 
     /// Returns a column of lists of non-negative numbers.
-    pub(super) fn count_lists(&self, name: &str) -> Result<Lists<'_, u64>> {
+    pub(super) fn count_lists(&self, name: &str) -> Result<ListColumn<'_, u64>> {
         let (ends, values) = self.lists(name)?;
-        Ok(Lists { ends, values: self.unsigned::<Int64Type, u64>(values, name)? })
+        Ok(ListColumn { ends, values: self.unsigned::<Int64Type, u64>(values, name)? })
     }
 
     /// Returns a column of lists of texts, each converted by `of`.
-    pub(super) fn text_lists<T>(&self, name: &str, of: impl FnMut(&str) -> T) -> Result<Lists<'_, T>> {
+    pub(super) fn text_lists<T>(&self, name: &str, of: impl FnMut(&str) -> T) -> Result<ListColumn<'_, T>> {
         let (ends, values) = self.lists(name)?;
-        Ok(Lists { ends, values: self.strings(values, name)?.into_iter().map(of).collect() })
+        Ok(ListColumn { ends, values: self.strings(values, name)?.into_iter().map(of).collect() })
     }
 
     /// Returns an error for a fault of the table, if there is one.
@@ -257,13 +261,13 @@ impl Piece {
 }
 
 /// A column of lists.
-pub(super) struct Lists<'a, T> {
+pub(super) struct ListColumn<'a, T> {
     /// The index at which the first list begins, and those at which each list ends.
     ends: &'a [i32],
     values: Vec<T>,
 }
 
-impl<T> Lists<'_, T> {
+impl<T> ListColumn<'_, T> {
     /// Returns the list of a row; empty beyond the last row.
     pub(super) fn get(&self, row: usize) -> &[T] {
         match self.ends.get(row..).and_then(|ends| ends.first_chunk()) {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::thread::{Builder, JoinHandle};
 
-use super::checksum::Target;
+use super::checksum::FileTarget;
 
 /// The number of bytes that are sent on at a time.
 const STRIDE: u64 = 8 << 20;
@@ -66,7 +66,7 @@ impl Write for WrittenBack {
     }
 }
 
-impl Target for WrittenBack {
+impl FileTarget for WrittenBack {
     fn finish(&mut self) -> io::Result<()> {
         self.wait()?;
         self.file.sync_all()

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::checksum::{SummedFile, Sums};
-use super::home::{Draft, Home};
+use super::checksum::{FileSums, SummedFile};
+use super::home::{RunDraft, StoreHome};
 #[cfg(feature = "lake")]
 use super::lake::{write_rejects, write_tags};
-use super::notes::{Notes, notes};
-use super::place::Place;
+use super::notes::{FileNotes, file_notes};
+use super::place::RunPlace;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
-use super::seconds::{self, Common};
+use super::seconds::{self, CellContext};
 use super::tables;
 use crate::error::{ErrorKind, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
@@ -18,32 +18,36 @@ use crate::pipeline::stage::Stage;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
-use crate::store::counted::{self, CountedCells, CountedFailures, check_kept};
-use crate::store::held::Counted;
+use crate::store::counted::{self, CountedCells, CountedFailures, check_samples_stored};
+use crate::store::held::SampleTotals;
 
 /// A run that is being written.
 pub struct ParquetWriter {
     // Fields are dropped in this order: the files must be closed before their folder is removed.
     samples: Option<SamplePieces>,
-    draft: Draft,
+    draft: RunDraft,
     /// The samples that were written.
-    taken: Counted,
+    taken: SampleTotals,
     /// Files of samples that were written elsewhere.
-    linked: BTreeMap<String, Sums>,
+    linked: BTreeMap<String, FileSums>,
 }
 
 impl ParquetWriter {
-    pub(super) fn begin(home: &Home, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
+    pub(super) fn begin(home: &StoreHome, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
         Self::of(home.begin(key)?, keep_samples)
     }
 
-    pub(super) fn of(draft: Draft, keep_samples: bool) -> Result<Self> {
+    pub(super) fn of(draft: RunDraft, keep_samples: bool) -> Result<Self> {
         let samples = keep_samples.then(|| SamplePieces::create(&draft.place())).transpose()?;
-        Ok(Self { samples, draft, taken: Counted::default(), linked: BTreeMap::new() })
+        Ok(Self { samples, draft, taken: SampleTotals::default(), linked: BTreeMap::new() })
     }
 
     /// Begins a run whose samples are those of these files, in their order: of each, where it is, its name and its sums.
-    pub(super) fn begin_linked(home: &Home, key: &RunKey, files: &[(Place, String, Sums)]) -> Result<Self> {
+    pub(super) fn begin_linked(
+        home: &StoreHome,
+        key: &RunKey,
+        files: &[(RunPlace, String, FileSums)],
+    ) -> Result<Self> {
         let mut writer = Self::begin(home, Some(key), false)?;
         let place = writer.draft.place();
         for (piece, (from, file, sums)) in files.iter().enumerate() {
@@ -88,21 +92,21 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        counted::admit(&run)?;
+        counted::check_finished(&run)?;
         let Self { samples, draft, taken, linked } = self;
-        check_kept(run.info, samples.is_some() || !linked.is_empty())?;
+        check_samples_stored(run.info, samples.is_some() || !linked.is_empty())?;
         if samples.is_some() {
-            counted::samples(run.info, taken)?;
+            counted::check_samples_written(run.info, taken)?;
         }
         let place = &draft.place();
-        let notes = &notes(run.info);
+        let notes = &file_notes(run.info);
         let to = (place, notes);
         let mut cells = CountedCells::new(run.cells, run.info, (run.labels, run.injectors));
         let mut errors = CountedFailures::new(run.errors, run.info);
         let expected = run.info.requests() + run.info.transactions;
-        let mut tables: Vec<Job<'_, Vec<(String, Sums)>>> = vec![
+        let mut tables: Vec<Job<'_, Vec<(String, FileSums)>>> = vec![
             table(to, tables::SECONDS, {
-                let common = Common {
+                let common = CellContext {
                     unit: run.info.resolution,
                     tells_unit: place.is_shared(),
                     labels: run.labels,
@@ -148,19 +152,22 @@ impl RunWriter for ParquetWriter {
 }
 
 /// The job of writing the rejected records.
-fn rejects<'a>(to: (&'a Place, &'a Notes), rejects: &'a mut RejectSpool) -> Job<'a, Vec<(String, Sums)>> {
+fn rejects<'a>(
+    to: (&'a RunPlace, &'a FileNotes),
+    rejects: &'a mut RejectSpool,
+) -> Job<'a, Vec<(String, FileSums)>> {
     match to.0 {
-        Place::Folder(_) => table(to, tables::REJECTS, |out| tables::write_rejects(out, rejects)),
+        RunPlace::Folder(_) => table(to, tables::REJECTS, |out| tables::write_rejects(out, rejects)),
         #[cfg(feature = "lake")]
-        Place::Bucket(_) => table(to, tables::REJECT_TABLE, |out| write_rejects(out, rejects)),
+        RunPlace::Bucket(_) => table(to, tables::REJECT_TABLE, |out| write_rejects(out, rejects)),
     }
 }
 
 /// The job of writing one file with these notes.
 fn table<'a>(
-    (place, notes): (&'a Place, &'a Notes),
+    (place, notes): (&'a RunPlace, &'a FileNotes),
     name: &'static str,
-    write: impl FnOnce(SummedFile) -> Result<Sums> + Send + 'a,
-) -> Job<'a, Vec<(String, Sums)>> {
+    write: impl FnOnce(SummedFile) -> Result<FileSums> + Send + 'a,
+) -> Job<'a, Vec<(String, FileSums)>> {
     (name, Box::new(move || Ok(vec![(name.to_owned(), write(place.create(name)?.noted(notes.clone()))?)])))
 }

@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// The run or part that was being stored.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct UncertainCommit<'a> {
     pub(super) info: &'a RunInfo,
     /// A number that no other run or part has had.
     pub(super) number: i64,
@@ -32,7 +32,7 @@ pub(super) struct Asked<'a> {
 /// Sets the stage to the answer.
 pub(super) async fn resolve(
     config: &PostgresConfig,
-    asked: Asked<'_>,
+    asked: UncertainCommit<'_>,
     stage: &CommitStage,
     lost: Error,
 ) -> Result<()> {
@@ -74,14 +74,17 @@ pub(super) async fn resolve(
 }
 
 /// Returns true if the run or part is stored, once its transaction has ended.
-async fn ask(config: &PostgresConfig, Asked { info, number, part }: Asked<'_>) -> Result<bool> {
+async fn ask(
+    config: &PostgresConfig,
+    UncertainCommit { info, number, part }: UncertainCommit<'_>,
+) -> Result<bool> {
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
     // The writer's transaction holds the lock on its key until it ends.
     begin(&session, what, Mode::Reading).await?;
     let key = &info.key;
     let lock = part.map_or_else(|| locks::lock_of(key), |part| locks::lock_of_part(key, part));
-    holders::wait_for(&session, what, &lock, "the lock on the run").await?;
+    holders::wait_for_lock(&session, what, &lock, "the lock on the run").await?;
     let found = match part {
         Some(part) => super::parts::generation(&session, what, key, part).await?,
         None => runs::find(&session, layout::read(&session).await?, key).await?.map(|run| run.number),

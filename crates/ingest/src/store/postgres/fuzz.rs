@@ -13,13 +13,13 @@ use crate::fuzz::{Taker, cell};
 use crate::pipeline::sink::BatchEncoder;
 use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
-use crate::store::held::Counted;
+use crate::store::held::SampleTotals;
 
-use super::copy::decode::{Fields, RowDecoder};
+use super::copy::decode::{RowDecoder, RowFields};
 use super::copy::encode::{HEADER, RowEncoder, TRAILER};
-use super::copy::pages::Paged;
+use super::copy::pages::PagedCells;
 use super::copy::samples::{self, SampleEncoder};
-use super::copy::seconds::{self, CellReader, Names};
+use super::copy::seconds::{self, CellNames, CellReader};
 use super::copy::tally::Tally;
 use super::schema::version::RowsOf;
 use crate::connection::config::PostgresConfig;
@@ -111,7 +111,7 @@ fn slow(mut bytes: &[u8]) -> Vec<Row> {
 fn decode<T>(
     bytes: &[u8],
     piece: usize,
-    mut row: impl FnMut(&mut Fields<'_>) -> crate::Result<T>,
+    mut row: impl FnMut(&mut RowFields<'_>) -> crate::Result<T>,
 ) -> (Vec<T>, Option<bool>) {
     let mut decoder = RowDecoder::default();
     let mut rows = Vec::new();
@@ -159,14 +159,14 @@ pub fn copy(data: &[u8]) {
 pub fn rows(data: &[u8]) {
     let labels = ["", "a", "Ä\n"].map(String::from);
     let injectors = ["", "x", "10.0.0.1:1099"].map(String::from);
-    let names = Names { labels: &labels, injectors: &injectors };
+    let names = CellNames { labels: &labels, injectors: &injectors };
     let reader = CellReader::new(names);
     let (&piece, noise) = data.split_first().unwrap_or((&0, data));
     let noise = [HEADER, noise].concat();
     let cells = |piece: usize| {
         let mut cells = CellTableBuilder::new(READ_ROOM);
         let decoded = decode(&noise, piece, |fields| {
-            reader.get(fields, &mut cells, &mut Counted::default(), &mut Tally::default())
+            reader.get(fields, &mut cells, &mut SampleTotals::default(), &mut Tally::default())
         });
         (decoded, cells.finish(vec![], vec![]).unwrap())
     };
@@ -183,7 +183,7 @@ pub fn rows(data: &[u8]) {
     };
     let cell = cell(&mut taker, 3);
     let page =
-        Paged::new(std::iter::once(Ok((key, PackedCell::of(cell.clone()))))).next().unwrap().unwrap().2;
+        PagedCells::new(std::iter::once(Ok((key, PackedCell::of(cell.clone()))))).next().unwrap().unwrap().2;
     // Earlier versions stored each cell by itself.
     for packed in [page, pack(&cell).into()] {
         let mut encoder = RowEncoder::default();
@@ -192,7 +192,7 @@ pub fn rows(data: &[u8]) {
         let asked_for = asked_for(&slow(&bytes)[0]);
         let mut back = CellTableBuilder::new(READ_ROOM);
         let (mut fields, mut counted, mut tally) =
-            (Fields::new(&asked_for), Counted::default(), Tally::default());
+            (RowFields::new(&asked_for), SampleTotals::default(), Tally::default());
         reader.get(&mut fields, &mut back, &mut counted, &mut tally).unwrap();
         let back = back.finish(vec![], vec![]).unwrap();
         assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell.clone())]);

@@ -33,17 +33,17 @@ const EXCLUDING: [&str; 4] = ["AccessExclusiveLock", "ExclusiveLock", "ShareRowE
 
 /// Returns the error for a transaction that waited too long to read tables of the schema, or to write to them. Rolls
 /// the transaction back.
-pub(super) async fn of_tables(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
-    of_modes(session, what, tables, Some(if write { &EXCLUDING } else { &EXCLUDING[..1] })).await
+pub(super) async fn holder_of_tables(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
+    holder_of_modes(session, what, tables, Some(if write { &EXCLUDING } else { &EXCLUDING[..1] })).await
 }
 
 /// Returns the error for a transaction that waited too long for exclusive access to tables of the schema. Rolls it
 /// back.
-pub(super) async fn of_any(session: &Session, what: &str, tables: &[&str]) -> Error {
-    of_modes(session, what, tables, None).await
+pub(super) async fn holder_of_any(session: &Session, what: &str, tables: &[&str]) -> Error {
+    holder_of_modes(session, what, tables, None).await
 }
 
-async fn of_modes(session: &Session, what: &str, tables: &[&str], modes: Option<&[&str]>) -> Error {
+async fn holder_of_modes(session: &Session, what: &str, tables: &[&str], modes: Option<&[&str]>) -> Error {
     let values = [(&tables as _, Type::TEXT_ARRAY), (&modes as _, Type::TEXT_ARRAY)];
     let asked = async {
         session.run(what, "rollback").await?;
@@ -51,22 +51,22 @@ async fn of_modes(session: &Session, what: &str, tables: &[&str], modes: Option<
         let rows = session.query(what, OF_TABLES, &values).await?;
         session.end(what).await?;
         let Some(row) = rows.first() else { return Ok((None, None)) };
-        Ok((Some(name(row)?), value::<Option<String>>(row, "held")?))
+        Ok((Some(holder_name(row)?), value::<Option<String>>(row, "held")?))
     };
     match asked.await {
         Ok((holder, table)) => {
             let table = table
                 .map_or_else(|| "a table of the schema perfpipe".into(), |name| format!("perfpipe.{name}"));
-            refusal(what, &format!("{table} is locked"), holder)
+            holder_refusal(what, &format!("{table} is locked"), holder)
         }
         Err(error) => error,
     }
 }
 
 /// Returns the holder of the advisory lock named by a text, if it is visible.
-pub(super) async fn of_text(session: &Session, text: &str) -> Result<Option<String>> {
+pub(super) async fn holder_of_text(session: &Session, text: &str) -> Result<Option<String>> {
     let rows = session.query("asking who holds a lock", OF_TEXT, &[(&text as _, Type::TEXT)]).await?;
-    rows.first().map(name).transpose()
+    rows.first().map(holder_name).transpose()
 }
 
 /// Returns the error for a transaction that waited too long for the advisory lock named by a text. Rolls it back.
@@ -74,18 +74,18 @@ pub(super) async fn lock_refusal(session: &Session, what: &str, text: &str, lock
     let asked = async {
         session.run(what, "rollback").await?;
         begin(session, what, Mode::Reading).await?;
-        let holder = of_text(session, text).await?;
+        let holder = holder_of_text(session, text).await?;
         session.end(what).await?;
         Ok(holder)
     };
     match asked.await {
-        Ok(holder) => refusal(what, &format!("another session has {lock}"), holder),
+        Ok(holder) => holder_refusal(what, &format!("another session has {lock}"), holder),
         Err(error) => error,
     }
 }
 
 /// Describes a session so that it can be found on the server.
-fn name(row: &tokio_postgres::Row) -> Result<String> {
+fn holder_name(row: &tokio_postgres::Row) -> Result<String> {
     let Some(process) = value::<Option<i32>>(row, "pid")? else { return Ok("a prepared transaction".into()) };
     let role: Option<String> = value(row, "role")?;
     let application: Option<String> = value(row, "application")?;
@@ -95,7 +95,7 @@ fn name(row: &tokio_postgres::Row) -> Result<String> {
     Ok(format!("process {process}{role}{application}"))
 }
 
-fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
+fn holder_refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
     let holder =
         holder.unwrap_or_else(|| "a session that has just ended, or that this role can't see".into());
     Error::refused(
@@ -107,7 +107,7 @@ fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
 }
 
 /// Waits for the advisory lock named by `text`, up to the transaction's lock timeout. `lock` describes it in errors.
-pub(crate) async fn wait_for(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
+pub(crate) async fn wait_for_lock(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
     let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
     let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };
     Err(match session.code(&error).as_ref() {

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::store::parts::being_merged;
 
-use super::samples::stripes::Tables;
+use super::samples::stripes::SampleTables;
 use super::schema::layout;
 use super::schema::names::{candidates, in_schema, lock_text, quoted};
 use super::transaction::waiting;
@@ -77,7 +77,7 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     if lock_in_a_moment(session, CLAIMING, &lock_of(key)).await? {
         return Ok(());
     }
-    let holder = holders::of_text(session, &lock_of(key)).await?;
+    let holder = holders::holder_of_text(session, &lock_of(key)).await?;
     let holder = holder.map_or_else(String::new, |holder| format!(" ({holder} holds its lock)"));
     Err(Error::refused(
         ErrorKind::RunBusy,
@@ -132,7 +132,7 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
 }
 
 /// Drops the tables of a run's samples. Waits for their readers up to the session's patience.
-pub(super) async fn drop_tables(session: &Session, tables: &Tables) -> Result<()> {
+pub(super) async fn drop_tables(session: &Session, tables: &SampleTables) -> Result<()> {
     let what = "dropping the old samples";
     let names = tables.names();
     if let Some(table) = names.iter().find(|table| layout::is_own(table)) {
@@ -221,7 +221,7 @@ fn still_read(table: &str) -> Error {
 pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str, ending: &str) -> Result<String> {
     let what = "naming the run's table";
     session.run(what, &waiting(session.patience())).await?;
-    holders::wait_for(session, what, NAMES, "the lock on the names of tables").await?;
+    holders::wait_for_lock(session, what, NAMES, "the lock on the names of tables").await?;
     let index = session.query(what, INDEX_OF, &[(&loaded, Type::TEXT)]).await?;
     let table = free_name(session, key, ending).await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));

@@ -117,7 +117,7 @@ impl PostgresStore {
                 return Ok(());
             }
             let (engine, session) = (self.engine().await?, self.take().await?);
-            place::choose(&session, engine, self.config.placement, None).await?;
+            place::choose_placement(&session, engine, self.config.placement, None).await?;
             self.put_back(session);
             Ok(())
         })
@@ -375,7 +375,7 @@ async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
     }
     session.end(what).await?;
     privileges::check_write(session).await?;
-    leftovers::sweep(session).await?;
+    leftovers::sweep_leftovers(session).await?;
     begin(session, what, Mode::Writing).await?;
     locks::claim(session, key).await?;
     let layout = layout::hold(session, what).await?;
@@ -383,7 +383,7 @@ async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
     if let Ok(Some(stored)) = runs::find(session, layout, key).await {
         wanted.check(&stored.info)?;
     }
-    let found = runs::take_away(session, layout, key).await?;
+    let found = runs::delete_run_row(session, layout, key).await?;
     let there = found.is_some();
     if let Some(tables) = found.and_then(|run| run.tables) {
         locks::drop_tables(session, &tables).await?;

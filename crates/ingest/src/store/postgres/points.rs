@@ -49,7 +49,7 @@ impl PostgresStore {
         let what = "storing points";
         begin(&session, what, Mode::Writing).await?;
         if !exists(&session, what).await? {
-            holders::wait_for(&session, what, LOCK, "the lock on making the schema").await?;
+            holders::wait_for_lock(&session, what, LOCK, "the lock on making the schema").await?;
             session.run(what, &(MADE.to_owned() + &engine.on_one_node("points"))).await?;
         }
         hold(&session, what).await?;
@@ -72,7 +72,7 @@ impl PostgresStore {
         begin(&session, what, Mode::Reading).await?;
         let mut points = Vec::new();
         if exists(&session, what).await? {
-            ownership::check(&session, &TABLE, false).await?;
+            ownership::check_ownership(&session, &TABLE, false).await?;
             for row in session.query(what, "select point::text as point from perfpipe.points", &[]).await? {
                 let text: String = value(&row, "point")?;
                 points.push(serde_json::from_str(&text).map_err(|problem| Error::store(what, problem))?);
@@ -93,7 +93,7 @@ impl PostgresStore {
         begin(&session, what, Mode::Reading).await?;
         let mut unlike = Vec::new();
         if exists(&session, what).await? {
-            ownership::check(&session, &TABLE, false).await?;
+            ownership::check_ownership(&session, &TABLE, false).await?;
             for row in session.query(what, UNLIKE, &[]).await? {
                 unlike.push(value(&row, "told")?);
             }
@@ -132,7 +132,7 @@ async fn exists(session: &Session, what: &str) -> Result<bool> {
 
 /// Locks the table against other writers until the transaction ends, and checks that it is perfpipe's.
 async fn hold(session: &Session, what: &str) -> Result<()> {
-    ownership::check(session, &TABLE, true).await?;
+    ownership::check_ownership(session, &TABLE, true).await?;
     session.run(what, "lock table perfpipe.points in share row exclusive mode").await
 }
 

@@ -9,7 +9,7 @@ use crate::store::postgres::schema::names::quoted;
 const LEFT: &str = "select name from pg_catalog.pg_prepared_statements where name ~ '^s[0-9]+$'";
 
 /// Deallocates prepared statements whose names this transaction needs.
-pub(crate) async fn clear(session: &Session) -> Result<()> {
+pub(crate) async fn clear_pooled(session: &Session) -> Result<()> {
     let what = "looking for what other clients of a pooler left";
     let mut sql = String::new();
     for row in session.query(what, LEFT, &[]).await? {

@@ -12,17 +12,17 @@ use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 use crate::sample::intern::Shared;
 use crate::series::cpu::TimeSeries;
-use crate::store::held::{self, Counted};
+use crate::store::held::{self, SampleTotals};
 use crate::store::{Listing, Wanted};
 
-use super::copy::decode::Fields;
+use super::copy::decode::RowFields;
 use super::copy::seconds::{self, CellReader};
 use super::copy::tally::{KINDS, SUMS, Tally};
 use super::copy::{CopyOut, facts, samples};
 use super::holders;
-use super::runs::{self, Stored};
+use super::runs::{self, StoredRow};
 use super::samples::read;
-use super::samples::stripes::Tables;
+use super::samples::stripes::SampleTables;
 use super::schema::columns;
 use super::schema::names::in_schema;
 use super::schema::version::RowsOf;
@@ -83,13 +83,13 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
 /// Reads a run without its samples.
 pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
     // A contradiction may mean that the run was just replaced, so read it once more.
-    match held::whole(read_once(session, key).await?) {
-        Err(_) => held::whole(read_once(session, key).await?),
+    match held::check_run(read_once(session, key).await?) {
+        Err(_) => held::check_run(read_once(session, key).await?),
         run => run,
     }
 }
 
-async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun, Counted)>> {
+async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun, SampleTotals)>> {
     let what = "reading a run";
     let Some(stored) = find(session, what, Mode::Snapshot, &COUNTS, key).await? else { return Ok(None) };
     let run = read_facts(session, stored).await?;
@@ -124,7 +124,7 @@ async fn find(
     mode: Mode,
     tables: &[&str],
     key: &RunKey,
-) -> Result<Option<Stored>> {
+) -> Result<Option<StoredRow>> {
     let Some(layout) = layout::open(session, what, mode, tables).await? else { return Ok(None) };
     let found = runs::find(session, layout, key).await?;
     if found.is_none() {
@@ -133,7 +133,7 @@ async fn find(
     Ok(found)
 }
 
-async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Counted)> {
+async fn read_facts(session: &Session, stored: StoredRow) -> Result<(StoredRun, SampleTotals)> {
     let (cells, counted) = read_cells(session, &stored).await?;
     let (cpu, errors) = read_events(session, &stored.rows).await?;
     let series = series::read(session, &stored.rows).await?;
@@ -146,8 +146,8 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
 }
 
 /// Reads the counts by second from the pages that they are packed in, and compares those with the rows.
-async fn read_cells(session: &Session, stored: &Stored) -> Result<(CellTableBuilder, Counted)> {
-    let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
+async fn read_cells(session: &Session, stored: &StoredRow) -> Result<(CellTableBuilder, SampleTotals)> {
+    let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), SampleTotals::default());
     let (mut packed, mut found) = (Tally::default(), Tally::default());
     let reader = CellReader::new(stored.names());
     let rows = select_seconds(session, &stored.rows).await?;
@@ -159,7 +159,7 @@ async fn read_cells(session: &Session, stored: &Stored) -> Result<(CellTableBuil
         CopyOut::begin(session, "reading a run", &query).await?.each(|row| found.get(row)).await?;
         let fault = (packed != found)
             .then(|| "its counts by second differ from what is packed beside them".to_owned());
-        held::refuse(&stored.info, fault)?;
+        held::refuse_damaged(&stored.info, fault)?;
     }
     Ok((cells, counted))
 }
@@ -202,7 +202,7 @@ pub(super) async fn rejects(
 ) -> Result<()> {
     let what = "reading rejected records";
     let stored = require(session, what, Mode::Snapshot, &["runs", "rejects"], wanted).await?;
-    let columns = match columns::has(session, what, "rejects", "code").await? {
+    let columns = match columns::has_column(session, what, "rejects", "code").await? {
         true => facts::REJECTS,
         false => facts::REJECTS_WITHOUT_CODE,
     };
@@ -216,7 +216,7 @@ pub(super) async fn rejects(
     })
     .await?;
     session.end(what).await?;
-    held::rejects(&stored.info, read)
+    held::check_rejects_read(&stored.info, read)
 }
 
 /// Begins a transaction as `find` does. It is an error if the wanted run is not stored.
@@ -226,7 +226,7 @@ async fn require(
     mode: Mode,
     tables: &[&str],
     wanted: Wanted<'_>,
-) -> Result<Stored> {
+) -> Result<StoredRow> {
     let found = find(session, what, mode, tables, wanted.key()).await?;
     let stored = found.ok_or_else(|| wanted.missing())?;
     wanted.check(&stored.info)?;
@@ -242,12 +242,12 @@ pub(super) async fn samples(
     let (info, tables) = hold_tables(session, wanted).await?;
     let what = "reading samples";
     let empty = || SampleBatch { resolution: info.resolution, ..SampleBatch::default() };
-    let (mut batch, mut counted) = (empty(), Counted::default());
+    let (mut batch, mut counted) = (empty(), SampleTotals::default());
     let mut hand_on = |batch: SampleBatch| {
-        counted.merge(Counted::of_batch(&batch));
+        counted.merge(SampleTotals::of_batch(&batch));
         each(batch)
     };
-    let mut take = |row: &mut Fields<'_>| {
+    let mut take = |row: &mut RowFields<'_>| {
         samples::get(row, &mut batch)?;
         if batch.len() < BATCH && batch.text_bytes() < TEXTS {
             Ok(())
@@ -256,17 +256,17 @@ pub(super) async fn samples(
         }
     };
     let count = info.requests() + info.transactions;
-    read::each(session, what, &tables, count, &mut take).await?;
+    read::each_sample(session, what, &tables, count, &mut take).await?;
     session.end(what).await?;
     if !batch.is_empty() {
         hand_on(batch)?;
     }
-    held::samples(&info, counted)
+    held::check_samples_read(&info, counted)
 }
 
 /// Begins a transaction in which the tables of a run's samples can't be replaced. Returns the run's metadata and the
 /// tables.
-async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, Tables)> {
+async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, SampleTables)> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
         let stored = require(session, what, Mode::Reading, &["runs"], wanted).await?;
@@ -277,7 +277,7 @@ async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, 
         let held = session.client().batch_execute(&lock).await;
         if let Err(error) = &held {
             if session.code(error).as_ref() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
-                return Err(holders::of_tables(session, what, &names, false).await);
+                return Err(holders::holder_of_tables(session, what, &names, false).await);
             }
             session.run(what, "rollback").await?;
             layout::open(session, what, Mode::Reading, &["runs"]).await?;
@@ -286,7 +286,7 @@ async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, 
         let same = now.is_some_and(|now| now.number == stored.number);
         match held {
             Ok(()) if same => {
-                ownership::check(session, &names, false).await?;
+                ownership::check_ownership(session, &names, false).await?;
                 drop(names);
                 return Ok((stored.info, tables));
             }

@@ -12,29 +12,29 @@ use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 
 use super::copy::decode::whole;
-use super::copy::seconds::Names;
-use super::samples::stripes::{Stripes, Tables};
+use super::copy::seconds::CellNames;
+use super::samples::stripes::{SampleTables, Stripes};
 use super::schema::names::{literal, run_text};
-use super::schema::version::{Layout, RowsOf};
+use super::schema::version::{RowsOf, SchemaLayout};
 use crate::connection::session::{Session, Value, value};
 
 /// A row of `runs`.
-pub(super) struct Stored {
+pub(super) struct StoredRow {
     /// A number that is unique among all runs, including replaced and dropped ones.
     pub(super) number: i64,
     /// The identification of its rows in the other tables.
     pub(super) rows: RowsOf,
     /// The tables of its samples, if they are stored.
-    pub(super) tables: Option<Tables>,
+    pub(super) tables: Option<SampleTables>,
     pub(super) info: RunInfo,
     labels: Vec<String>,
     injectors: Vec<String>,
 }
 
-impl Stored {
+impl StoredRow {
     /// Returns the names that its cells refer to.
-    pub(super) fn names(&self) -> Names<'_> {
-        Names { labels: &self.labels, injectors: &self.injectors }
+    pub(super) fn names(&self) -> CellNames<'_> {
+        CellNames { labels: &self.labels, injectors: &self.injectors }
     }
 
     /// Converts it into the metadata and the names that its cells refer to: labels and injectors.
@@ -46,20 +46,20 @@ impl Stored {
 /// Reads all runs, or those of a test, sorted by test, framework and repeat. The inner error is that of one run.
 pub(super) async fn all(
     session: &Session,
-    layout: Layout,
+    layout: SchemaLayout,
     test: Option<&str>,
-) -> Result<Vec<Result<Stored>>> {
+) -> Result<Vec<Result<StoredRow>>> {
     let test = test.as_ref().map(|test| (test as _, Type::TEXT));
     let wanted = if test.is_some() { "where test = $1" } else { "" };
     let sql = format!("select * from perfpipe.runs {wanted}");
     let mut rows = session.query("reading the runs", &sql, test.as_slice()).await?;
     // The server would sort rows of this width on the disk where they are many.
-    rows.sort_by_cached_key(place);
+    rows.sort_by_cached_key(sort_key);
     Ok(rows.iter().map(|row| read(layout, row)).collect())
 }
 
 /// The place of a run in lists: its test, framework and repeat.
-fn place(row: &Row) -> (String, String, i32) {
+fn sort_key(row: &Row) -> (String, String, i32) {
     let text = |column| value(row, column).unwrap_or_default();
     (text("test"), text("framework"), value(row, "repeat").unwrap_or_default())
 }
@@ -68,7 +68,7 @@ fn place(row: &Row) -> (String, String, i32) {
 pub(super) async fn keys(session: &Session) -> Result<Vec<RunKey>> {
     let sql = "select framework, test, repeat from perfpipe.runs";
     let mut rows = session.query("reading the keys of the runs", sql, &[]).await?;
-    rows.sort_by_cached_key(place);
+    rows.sort_by_cached_key(sort_key);
     rows.iter().map(key).collect()
 }
 
@@ -81,7 +81,7 @@ fn key(row: &Row) -> Result<RunKey> {
 }
 
 /// Reads the run of a key.
-pub(super) async fn find(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<Stored>> {
+pub(super) async fn find(session: &Session, layout: SchemaLayout, key: &RunKey) -> Result<Option<StoredRow>> {
     let rows =
         of_key(session, layout, "reading the run's row", "select * from perfpipe.runs", key, "").await?;
     rows.first().map(|row| read(layout, row)).transpose()
@@ -90,21 +90,21 @@ pub(super) async fn find(session: &Session, layout: Layout, key: &RunKey) -> Res
 /// Runs a statement on the row of a key: `statement`, the condition on the key, and `after`.
 async fn of_key(
     session: &Session,
-    layout: Layout,
+    layout: SchemaLayout,
     what: &str,
     statement: &str,
     key: &RunKey,
     after: &str,
 ) -> Result<Vec<Row>> {
     match layout {
-        Layout::Numbered => {
+        SchemaLayout::Numbered => {
             let sql = format!("{statement} where framework = $1 and test = $2 and repeat = $3 {after}");
             let repeat: i32 = whole(key.repeat)?;
             let values =
                 [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
             session.query(what, &sql, &values).await
         }
-        Layout::Keyed => {
+        SchemaLayout::Keyed => {
             let sql = format!("{statement} where run = $1 {after}");
             session.query(what, &sql, &[(&run_text(key), Type::TEXT)]).await
         }
@@ -121,24 +121,28 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
 }
 
 /// The remaining part of a run whose row was deleted.
-pub(super) struct TakenAway {
+pub(super) struct DeletedRow {
     /// The tables of its samples, if they are stored.
-    pub(super) tables: Option<Tables>,
+    pub(super) tables: Option<SampleTables>,
 }
 
 /// Deletes the row of a key, whatever else it contains, and the run's rows in the other tables. The samples remain.
-pub(super) async fn take_away(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<TakenAway>> {
+pub(super) async fn delete_run_row(
+    session: &Session,
+    layout: SchemaLayout,
+    key: &RunKey,
+) -> Result<Option<DeletedRow>> {
     let (what, after) = ("taking the old run away", "returning *");
     let rows = of_key(session, layout, what, "delete from perfpipe.runs", key, after).await?;
-    rows.first().map(|row| Ok(TakenAway { tables: tables(row)? })).transpose()
+    rows.first().map(|row| Ok(DeletedRow { tables: tables(row)? })).transpose()
 }
 
 /// Records the tables that hold the samples of a run.
 pub(super) async fn name_tables(
     session: &Session,
-    layout: Layout,
+    layout: SchemaLayout,
     key: &RunKey,
-    tables: &Tables,
+    tables: &SampleTables,
 ) -> Result<()> {
     let what = "naming the run's table";
     let mut statement = format!("update perfpipe.runs set table_name = {}", literal(&tables.own));
@@ -158,11 +162,13 @@ const VALUES: &str = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $1
      $22, $23, $24";
 
 /// Returns the statement that inserts a row.
-fn insertion(layout: Layout) -> String {
+fn insertion(layout: SchemaLayout) -> String {
     let (columns, values) = match layout {
         // The server generates the other columns.
-        Layout::Numbered => ("", ""),
-        Layout::Keyed => (", run, t0, requests", ", $25, pg_catalog.to_timestamp($4 / 1000.0), $9 + $10"),
+        SchemaLayout::Numbered => ("", ""),
+        SchemaLayout::Keyed => {
+            (", run, t0, requests", ", $25, pg_catalog.to_timestamp($4 / 1000.0), $9 + $10")
+        }
     };
     let number = layout.number_column();
     format!("insert into perfpipe.runs ({COLUMNS}{columns}) values ({VALUES}{values}) returning {number}")
@@ -171,9 +177,9 @@ fn insertion(layout: Layout) -> String {
 /// Inserts a run's row, without a table of samples, and returns the run's number.
 pub(super) async fn insert(
     session: &Session,
-    layout: Layout,
+    layout: SchemaLayout,
     info: &RunInfo,
-    names: Names<'_>,
+    names: CellNames<'_>,
 ) -> Result<i64> {
     let what = "storing the run's row";
     let ingested_at: Timestamp = info.ingested_at.parse().map_err(|e: jiff::Error| Error::store(what, e))?;
@@ -212,7 +218,7 @@ pub(super) async fn insert(
         (&damage, Type::JSONB),
         (&resolution, Type::INT4),
     ];
-    if layout == Layout::Keyed {
+    if layout == SchemaLayout::Keyed {
         values.push((&run, Type::TEXT));
     }
     let row = session.query_one(what, &insertion(layout), &values).await?;
@@ -220,7 +226,7 @@ pub(super) async fn insert(
 }
 
 /// Parses a row. The error names the run.
-fn read(layout: Layout, row: &Row) -> Result<Stored> {
+fn read(layout: SchemaLayout, row: &Row) -> Result<StoredRow> {
     parse(layout, row).map_err(|error| {
         let text = |column| value::<String>(row, column).unwrap_or_else(|_| "?".into());
         let run = format!("{}_{}", text("framework"), text("test"));
@@ -234,7 +240,7 @@ fn read(layout: Layout, row: &Row) -> Result<Stored> {
     })
 }
 
-fn parse(layout: Layout, row: &Row) -> Result<Stored> {
+fn parse(layout: SchemaLayout, row: &Row) -> Result<StoredRow> {
     let info = RunInfo {
         key: key(row)?,
         t0_ms: value(row, "t0_ms")?,
@@ -257,7 +263,7 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
         ingested_at: value::<Timestamp>(row, "ingested_at")?.to_string(),
         damage: from_json(row, "damage")?,
     };
-    if layout == Layout::Keyed && value::<&str>(row, "run")? != run_text(&info.key) {
+    if layout == SchemaLayout::Keyed && value::<&str>(row, "run")? != run_text(&info.key) {
         return Err(Error::store(
             "reading the run's row",
             "its column run does not match its framework, test and repeat",
@@ -267,7 +273,7 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
         return Err(Error::store("reading the run's row", fault));
     }
     let number = value(row, layout.number_column())?;
-    Ok(Stored {
+    Ok(StoredRow {
         number,
         rows: layout.rows_of(&info.key, number),
         tables: tables(row)?,
@@ -286,10 +292,10 @@ fn later<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<Option<T>> {
 }
 
 /// Reads the tables of a run's samples.
-fn tables(row: &Row) -> Result<Option<Tables>> {
+fn tables(row: &Row) -> Result<Option<SampleTables>> {
     let Some(own) = value(row, "table_name")? else { return Ok(None) };
     let stripes = later(row, "stripes")?.map(Stripes::parse).transpose()?;
-    Ok(Some(Tables { own, stripes }))
+    Ok(Some(SampleTables { own, stripes }))
 }
 
 /// Reads the unit of a run's times, which is null or absent for runs of earlier versions.

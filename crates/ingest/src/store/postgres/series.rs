@@ -2,9 +2,9 @@
 
 use super::copy::CopyOut;
 use super::copy::facts;
-use super::schema::later::{Later, exists};
+use super::schema::later::{LaterTables, table_exists};
 use super::schema::ownership;
-use super::schema::version::{Layout, RowsOf};
+use super::schema::version::{RowsOf, SchemaLayout};
 use crate::connection::session::Session;
 use crate::error::Result;
 use crate::series::server::ServerSeries;
@@ -14,10 +14,10 @@ use crate::store::series_rows::SeriesRows;
 pub(super) const TABLE: &str = "series";
 
 /// Returns how the table is created.
-pub(super) fn later(layout: Layout) -> Later {
+pub(super) fn later(layout: SchemaLayout) -> LaterTables {
     let run = match layout {
-        Layout::Numbered => "run_id bigint",
-        Layout::Keyed => "run text collate \"C\"",
+        SchemaLayout::Numbered => "run_id bigint",
+        SchemaLayout::Keyed => "run text collate \"C\"",
     };
     let column = run.split(' ').next().unwrap_or_default();
     let made = format!(
@@ -28,7 +28,7 @@ pub(super) fn later(layout: Layout) -> Later {
          comment on column perfpipe.series.unit is 'The unit of the values, as given at the ingest.'; \
          comment on column perfpipe.series.clock is 'Epoch second, as exported.'"
     );
-    Later {
+    LaterTables {
         tables: &[TABLE],
         made,
         refusal: (
@@ -41,10 +41,10 @@ pub(super) fn later(layout: Layout) -> Later {
 /// Reads the series of a run.
 pub(super) async fn read(session: &Session, run: &RowsOf) -> Result<Vec<ServerSeries>> {
     let what = "reading a run";
-    if !exists(session, what, TABLE).await? {
+    if !table_exists(session, what, TABLE).await? {
         return Ok(Vec::new());
     }
-    ownership::check(session, &[TABLE], false).await?;
+    ownership::check_ownership(session, &[TABLE], false).await?;
     let query = format!("select {} from perfpipe.series where {}", facts::SERIES, run.condition());
     let mut rows = SeriesRows::default();
     CopyOut::begin(session, what, &query).await?.each(|row| facts::get_series(row, &mut rows)).await?;

@@ -9,25 +9,25 @@ use crate::pipeline::stage::Stage;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
-use crate::store::counted::{self, CountedCells, CountedFailures, check_kept};
-use crate::store::held::Counted;
+use crate::store::counted::{self, CountedCells, CountedFailures, check_samples_stored};
+use crate::store::held::SampleTotals;
 
-use super::commit::{self, Asked};
+use super::commit::{self, UncertainCommit};
 use super::copy::encode::{RowEncoder, Rows};
-use super::copy::pages::Paged;
+use super::copy::pages::PagedCells;
 use super::copy::samples::SampleEncoder;
-use super::copy::seconds::{self, Names};
+use super::copy::seconds::{self, CellNames};
 use super::copy::{CopyIn, facts};
-use super::parts::{self, Merging};
+use super::parts::{self, MergedParts};
 use super::pooled;
 use super::samples::leftovers;
 use super::samples::loading;
 use super::samples::place;
-use super::samples::spread::Samples;
-use super::samples::stripes::Tables;
+use super::samples::spread::SampleCopy;
+use super::samples::stripes::SampleTables;
 use super::schema::engine::Engine;
 use super::schema::names::in_schema;
-use super::schema::version::{Layout, RowsOf};
+use super::schema::version::{RowsOf, SchemaLayout};
 use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
 use super::{locks, runs, series};
@@ -41,11 +41,11 @@ pub struct PostgresWriter {
     /// The settings for another connection.
     config: PostgresConfig,
     engine: Engine,
-    samples: Option<Samples>,
+    samples: Option<SampleCopy>,
     /// The samples that were written.
-    taken: Counted,
+    taken: SampleTotals,
     /// The samples of the parts that are merged to the run.
-    merging: Option<Merging>,
+    merging: Option<MergedParts>,
 }
 
 /// What a writer locks when it begins.
@@ -67,32 +67,32 @@ impl PostgresWriter {
         let what = "beginning to store a run";
         let engine = privileges::check_write(&session).await?;
         layout::ensure(&session, engine).await?;
-        leftovers::sweep(&session).await?;
+        leftovers::sweep_leftovers(&session).await?;
         engine.check_nodes(&session).await?;
         let placement = if keep_samples {
             let key = match claim {
                 Claim::Run(key) => key,
                 Claim::Part(..) => None,
             };
-            place::choose(&session, engine, config.placement, key).await?
+            place::choose_placement(&session, engine, config.placement, key).await?
         } else {
             Placement::default()
         };
         begin(&session, what, Mode::Writing).await?;
         engine.without_limits_on_nodes(&session, what).await?;
-        pooled::clear(&session).await?;
+        pooled::clear_pooled(&session).await?;
         match claim {
             Claim::Run(None) => {}
             Claim::Run(Some(key)) => locks::claim(&session, key).await?,
             Claim::Part(key, number) => locks::claim_part(&session, key, number).await?,
         }
         let samples = if keep_samples {
-            Some(Samples::begin(&session, config, engine, placement).await?)
+            Some(SampleCopy::begin(&session, config, engine, placement).await?)
         } else {
             None
         };
         let config = config.clone();
-        Ok(Self { session, config, engine, samples, taken: Counted::default(), merging: None })
+        Ok(Self { session, config, engine, samples, taken: SampleTotals::default(), merging: None })
     }
 
     /// Begins a run that is merged of its parts.
@@ -100,7 +100,7 @@ impl PostgresWriter {
         session: Session,
         config: &PostgresConfig,
         key: &RunKey,
-        merging: Merging,
+        merging: MergedParts,
     ) -> Result<Self> {
         let begun = Self::begin(session, config, Claim::Run(Some(key)), false).await?;
         begun.engine.one_by_one(&begun.session, "beginning to merge parts").await?;
@@ -112,7 +112,7 @@ impl RunWriter for PostgresWriter {
     type Encoder = SampleEncoder;
 
     fn encoder(&self) -> Result<SampleEncoder> {
-        let lines = self.samples.as_ref().is_some_and(Samples::have_lines);
+        let lines = self.samples.as_ref().is_some_and(SampleCopy::have_lines);
         Ok(SampleEncoder::new(self.samples.is_some()).with_lines(lines))
     }
 
@@ -141,13 +141,13 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        counted::admit(&run)?;
+        counted::check_finished(&run)?;
         let Self { session, config, engine, samples, taken, merging } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
         let merges_samples = merging.as_ref().is_some_and(|merging| !merging.tables.is_empty());
-        check_kept(info, samples.is_some() || merges_samples)?;
+        check_samples_stored(info, samples.is_some() || merges_samples)?;
         if samples.is_some() {
-            counted::samples(info, taken)?;
+            counted::check_samples_written(info, taken)?;
         }
         let loaded = match samples {
             Some(samples) => Some(samples.finish(&session, info).await?),
@@ -163,7 +163,7 @@ impl RunWriter for PostgresWriter {
             later.ensure(&session, "making the table of series", engine).await?;
         }
         let layout = layout::hold(&session, "storing the run").await?;
-        let old = make_way(&session, layout, run.replace, info).await?;
+        let old = delete_replaced_run(&session, layout, run.replace, info).await?;
         let number = runs::insert(&session, layout, info, names(&run)).await?;
         let rows_of = layout.rows_of(key, number);
         match &loaded {
@@ -196,27 +196,27 @@ impl RunWriter for PostgresWriter {
         // If the connection is still open, this ends its transaction.
         drop(session);
         // Only the answer may be lost, so the server is asked whether the run is stored.
-        commit::resolve(&config, Asked { info, number, part: None }, stage, lost).await
+        commit::resolve(&config, UncertainCommit { info, number, part: None }, stage, lost).await
     }
 }
 
 /// Deletes the row of an earlier run of the key if it may be replaced. Returns the tables of its samples.
-async fn make_way(
+async fn delete_replaced_run(
     session: &Session,
-    layout: Layout,
+    layout: SchemaLayout,
     replace: Replace,
     info: &RunInfo,
-) -> Result<Option<Tables>> {
+) -> Result<Option<SampleTables>> {
     match runs::find(session, layout, &info.key).await {
         Ok(Some(old)) if !replace.allows(&old.info, info) => return Err(Replace::refusal(&old.info, info)),
         Err(error) if !replace.allows_unread(info) => return Err(error),
         _ => {}
     }
-    Ok(runs::take_away(session, layout, &info.key).await?.and_then(|run| run.tables))
+    Ok(runs::delete_run_row(session, layout, &info.key).await?.and_then(|run| run.tables))
 }
 
-fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
-    Names { labels: run.labels, injectors: run.injectors }
+fn names<'a>(run: &FinishedRun<'a>) -> CellNames<'a> {
+    CellNames { labels: run.labels, injectors: run.injectors }
 }
 
 /// Copies everything of a run except its samples.
@@ -224,7 +224,7 @@ async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -
     let names = names(&run);
     let mut cells = CountedCells::new(run.cells, run.info, (run.labels, run.injectors));
     let mut errors = CountedFailures::new(run.errors, run.info);
-    copy_rows(session, rows_of, "seconds", seconds::COLUMNS, Paged::new(&mut cells), |rows, cell| {
+    copy_rows(session, rows_of, "seconds", seconds::COLUMNS, PagedCells::new(&mut cells), |rows, cell| {
         let (key, cell, page) = cell?;
         seconds::put(rows, rows_of, names, (key, &cell.open()?, &page))
     })

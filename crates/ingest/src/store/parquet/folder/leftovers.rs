@@ -8,16 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{GENERATION, NEW, sync_dir};
-use super::paths::{Folder, LOCK, MANIFEST, MARKER, POINTS, read_manifest};
-use crate::store::parquet::lock::{Lock, is_link};
+use super::paths::{LOCK, MANIFEST, MARKER, POINTS, StoreFolder, read_manifest};
+use crate::store::parquet::lock::{LockFile, is_link};
 use crate::store::parquet::samples::piece_of;
 use crate::store::parquet::tables::{OPTIONAL, SMALL};
 
 /// Finishes or removes what stopped writers left, wherever the lock is free. The caller holds the gate.
-pub(crate) fn sweep(folder: &Folder) {
+pub(crate) fn sweep(folder: &StoreFolder) {
     let abandoned = folders(&folder.staging())
         .filter(is_generation)
-        .any(|staged| matches!(Lock::try_new(&staged.path().join(LOCK)), Ok(Some(_))));
+        .any(|staged| matches!(LockFile::try_new(&staged.path().join(LOCK)), Ok(Some(_))));
     for run in folders(&folder.runs()) {
         let run = run.path();
         if !abandoned && is_tidy(&run) {
@@ -27,7 +27,7 @@ pub(crate) fn sweep(folder: &Folder) {
         if !lock.exists() && !run.join(MANIFEST).exists() {
             // Not a run's folder, unless it was about to become one: then it is empty.
             let _ = fs::remove_dir(run);
-        } else if let Ok(Some(_free)) = Lock::try_new(&lock) {
+        } else if let Ok(Some(_free)) = LockFile::try_new(&lock) {
             clear(folder, &run);
         }
     }
@@ -53,12 +53,12 @@ fn is_tidy(run: &Path) -> bool {
 }
 
 /// Removes staged runs whose writer is gone and that no manifest names.
-fn sweep_staging(folder: &Folder) {
+fn sweep_staging(folder: &StoreFolder) {
     let staged = folders(&folder.staging()).filter(is_generation).map(|entry| entry.path());
     let staged = staged.filter(|path| is_own(path));
     // A folder that vanished meanwhile was removed by its own writer.
-    let dead: Vec<(PathBuf, Lock)> =
-        staged.filter_map(|path| Some((path.clone(), Lock::try_new(&path.join(LOCK)).ok()??))).collect();
+    let dead: Vec<(PathBuf, LockFile)> =
+        staged.filter_map(|path| Some((path.clone(), LockFile::try_new(&path.join(LOCK)).ok()??))).collect();
     if dead.is_empty() {
         return;
     }
@@ -72,7 +72,7 @@ fn sweep_staging(folder: &Folder) {
 }
 
 /// Returns the generations that manifests name; `None` if a manifest can't be read, since it may name any.
-fn named(folder: &Folder) -> Option<BTreeSet<String>> {
+fn named(folder: &StoreFolder) -> Option<BTreeSet<String>> {
     let mut named = BTreeSet::new();
     for run in folder.run_folders().ok()?.iter().filter(|run| !is_link(run)) {
         named.extend(read_manifest(run).ok()?.map(|manifest| manifest.generation));
@@ -83,7 +83,7 @@ fn named(folder: &Folder) -> Option<BTreeSet<String>> {
 /// Makes a run's folder match its manifest: removes the files of earlier generations, and moves in those of the current
 /// one if its writer did not. Without a manifest, all files of perfpipe are removed. What fails now is left to the next
 /// ingest. The caller holds the run's lock. `is_durable` is true if the manifest is known to be durable.
-pub(crate) fn tidy(folder: &Folder, run: &Path, is_durable: bool) {
+pub(crate) fn tidy(folder: &StoreFolder, run: &Path, is_durable: bool) {
     let manifest = match read_manifest(run) {
         Ok(Some(manifest)) if !folder.is_home(run, &manifest.info.key) => return,
         Ok(manifest) => manifest,
@@ -114,7 +114,7 @@ pub(crate) fn tidy(folder: &Folder, run: &Path, is_durable: bool) {
 }
 
 /// Moves an earlier generation out of a run's folder in one step, so that nobody sees half of it. Returns its new path.
-fn take_out(folder: &Folder, generation: &Path) -> PathBuf {
+fn take_out(folder: &StoreFolder, generation: &Path) -> PathBuf {
     let out = folder.staging().join(generation.file_name().unwrap_or_default());
     if fs::rename(generation, &out).is_ok() { out } else { generation.to_owned() }
 }
@@ -130,7 +130,7 @@ fn move_in(run: &Path, files: &Path, home: &Path) {
 }
 
 /// Tidies a run's folder, and removes it if nothing is left. The caller holds the run's lock and the gate.
-pub(crate) fn clear(folder: &Folder, run: &Path) {
+pub(crate) fn clear(folder: &StoreFolder, run: &Path) {
     tidy(folder, run, false);
     if entries(run).all(|entry| entry.file_name() == LOCK) {
         let _ = fs::remove_file(run.join(LOCK));

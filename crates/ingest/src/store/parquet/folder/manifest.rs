@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
-use crate::store::parquet::checksum::{Sums, damaged};
+use crate::store::parquet::checksum::{FileSums, damaged};
 use crate::store::parquet::lock::{open_unlinked, read_whole, unopened};
 
 /// The version of the layout of a store's folders.
@@ -37,11 +37,11 @@ pub(crate) const NEW: &str = ".new-";
 
 /// The layout version of a file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Marker {
+struct StoreMarker {
     layout: u32,
 }
 
-impl Marker {
+impl StoreMarker {
     /// Fails if the file has another layout version.
     fn check(&self, path: &Path, newest: u32) -> Result<()> {
         let layout = self.layout;
@@ -63,14 +63,15 @@ impl Marker {
 
 /// Marks a folder as a store of this layout version.
 pub(crate) fn mark(path: &Path) -> Result<()> {
-    write_json(path, &Marker { layout: FOLDERS })?;
+    write_json(path, &StoreMarker { layout: FOLDERS })?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
 /// Fails if the store has another layout version. Returns false if there is no marker.
 pub(crate) fn check_mark(path: &Path) -> Result<bool> {
     let Some(text) = read_whole(path, MARKER)? else { return Ok(false) };
-    let marker: Marker = serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
+    let marker: StoreMarker =
+        serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
     marker.check(path, FOLDERS)?;
     Ok(true)
 }
@@ -89,16 +90,16 @@ pub(crate) fn unmarked(path: &Path, problem: &str) -> Error {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Manifest {
     pub(crate) generation: String,
-    pub(crate) files: BTreeMap<String, Sums>,
+    pub(crate) files: BTreeMap<String, FileSums>,
     #[serde(flatten)]
     pub(crate) info: RunInfo,
 }
 
 /// What a manifest tells beside the run's own row.
 #[derive(Default)]
-struct Own {
+struct ManifestFields {
     generation: Option<String>,
-    files: Option<BTreeMap<String, Sums>>,
+    files: Option<BTreeMap<String, FileSums>>,
 }
 
 impl<'de> Deserialize<'de> for Manifest {
@@ -118,8 +119,8 @@ impl<'de> Visitor<'de> for ManifestVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Manifest, A::Error> {
-        let mut own = Own::default();
-        let info = RunInfo::deserialize(MapAccessDeserializer::new(Others { map, own: &mut own }))?;
+        let mut own = ManifestFields::default();
+        let info = RunInfo::deserialize(MapAccessDeserializer::new(OtherFields { map, own: &mut own }))?;
         let generation = own.generation.ok_or_else(|| de::Error::missing_field("generation"))?;
         let files = own.files.ok_or_else(|| de::Error::missing_field("files"))?;
         Ok(Manifest { generation, files, info })
@@ -127,12 +128,12 @@ impl<'de> Visitor<'de> for ManifestVisitor {
 }
 
 /// The fields of a map other than those of `own`, which are taken out on the way.
-struct Others<'a, A> {
+struct OtherFields<'a, A> {
     map: A,
-    own: &'a mut Own,
+    own: &'a mut ManifestFields,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Others<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OtherFields<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -159,7 +160,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Others<'_, A> {
 
 /// A manifest as it is written, with a checksum that reveals any change.
 #[derive(Serialize, Deserialize)]
-struct Sealed<'a> {
+struct SealedManifest<'a> {
     layout: u32,
     /// CRC-32 (IEEE) of the run's text.
     crc32: u32,
@@ -167,7 +168,7 @@ struct Sealed<'a> {
     run: &'a RawValue,
 }
 
-impl<'a> Sealed<'a> {
+impl<'a> SealedManifest<'a> {
     fn of(run: &'a RawValue) -> Self {
         Self { layout: FILES, crc32: crc32fast::hash(run.get().as_bytes()), run }
     }
@@ -202,15 +203,15 @@ impl Manifest {
         if text.len() as u64 > LARGEST {
             return Err(unreadable(path, "it is larger than any that perfpipe writes"));
         }
-        let sealed = match parse::<Sealed<'_>>(path, text) {
+        let sealed = match parse::<SealedManifest<'_>>(path, text) {
             Ok(sealed) => sealed,
             // The manifest of another layout may have another form.
             Err(error) => {
-                parse::<Marker>(path, text)?.check(path, FILES)?;
+                parse::<StoreMarker>(path, text)?.check(path, FILES)?;
                 return Err(error);
             }
         };
-        Marker { layout: sealed.layout }.check(path, FILES)?;
+        StoreMarker { layout: sealed.layout }.check(path, FILES)?;
         if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
             return Err(unreadable(path, "its checksum does not match"));
         }
@@ -227,7 +228,7 @@ impl Manifest {
 
     /// Returns the size of the run's files in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.values().map(Sums::bytes).fold(0, u64::saturating_add)
+        self.files.values().map(FileSums::bytes).fold(0, u64::saturating_add)
     }
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
@@ -239,7 +240,7 @@ impl Manifest {
     pub(crate) fn sealed(&self, path: &Path) -> Result<Vec<u8>> {
         type Cause = Box<dyn std::error::Error + Send + Sync>;
         let failed = |error: Cause| Error::store(format!("writing {}", path.display()), error);
-        let text = || serde_json::to_vec(&Sealed::of(&serde_json::value::to_raw_value(self)?));
+        let text = || serde_json::to_vec(&SealedManifest::of(&serde_json::value::to_raw_value(self)?));
         let text = text().map_err(|error| failed(error.into()))?;
         if text.len() as u64 > LARGEST {
             return Err(failed(

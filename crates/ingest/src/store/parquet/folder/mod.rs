@@ -15,20 +15,20 @@ use self::leftovers::{clear, is_new, sweep, tidy};
 use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};
 use self::paths::{SET_ASIDE, has_manifest, read_manifest};
 
-use super::checksum::Sums;
-use super::lock::{Lock, refuse_link};
+use super::checksum::FileSums;
+use super::lock::{LockFile, refuse_link};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
 use crate::store::Wanted;
 
-pub(super) use self::paths::{Folder, LOCK, MANIFEST, MARKER, POINTS};
+pub(super) use self::paths::{LOCK, MANIFEST, MARKER, POINTS, StoreFolder};
 
 /// The names that may exist in a store's folder besides the marker.
 const OWN: [&str; 6] = [LOCK, "runs", "staging", "parts", SET_ASIDE, POINTS];
 
-impl Folder {
+impl StoreFolder {
     /// Fails if the folder holds a store of another layout version, or something else.
     pub(super) fn check_layout(&self) -> Result<()> {
         self.check_folder()?;
@@ -103,8 +103,8 @@ impl Folder {
 
     /// Locks the store briefly, while other locks are taken or released and while leftovers are removed. This prevents
     /// that a lock file is deleted while another process opens it.
-    pub(super) fn gate(&self) -> Result<Lock> {
-        Lock::wait(&self.path().join(LOCK))
+    pub(super) fn gate(&self) -> Result<LockFile> {
+        LockFile::wait(&self.path().join(LOCK))
     }
 
     /// Locks a run's key until the lock is dropped.
@@ -129,7 +129,7 @@ impl Folder {
         refuse_link(&run)?;
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
         // If there was no room on the disk for the lock file, the empty folder is removed again.
-        let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
+        let lock = LockFile::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
         // First finish what an earlier, stopped writer left of this run.
         lock.iter().for_each(|_| tidy(self, &run, false));
         Ok(lock.map(|lock| RunLock { folder: self.clone(), run, _lock: lock }))
@@ -153,15 +153,15 @@ impl Folder {
     }
 
     /// Creates a folder for a run to be written, and the lock that marks its writer as running.
-    pub(super) fn stage(&self) -> Result<Staging> {
+    pub(super) fn stage(&self) -> Result<StagingFolder> {
         self.create()?;
         let _gate = self.gate()?;
         sweep(self);
         let staging = self.staging();
         let made = temporary(GENERATION, 0o777).tempdir_in(&staging);
         let path = made.map_err(|error| Error::io(&staging, error))?.keep();
-        let alive = Lock::wait(&path.join(LOCK))?;
-        Ok(Staging { path, kept: false, _alive: alive })
+        let alive = LockFile::wait(&path.join(LOCK))?;
+        Ok(StagingFolder { path, kept: false, _alive: alive })
     }
 
     /// Makes a staged run appear, replacing an earlier one of its key.
@@ -170,8 +170,8 @@ impl Folder {
     /// earlier run are moved out of the run's folder, and those of the new one in.
     pub(super) fn publish(
         &self,
-        mut staging: Staging,
-        files: BTreeMap<String, Sums>,
+        mut staging: StagingFolder,
+        files: BTreeMap<String, FileSums>,
         info: &RunInfo,
         lock: Option<RunLock>,
         replace: Replace,
@@ -247,9 +247,9 @@ pub(in crate::store::parquet) fn not_durable(done: &str, error: &Error) -> Error
 /// The lock of a run's key. When it is dropped, the run's folder is removed if it holds no run.
 #[derive(Debug)]
 pub(super) struct RunLock {
-    folder: Folder,
+    folder: StoreFolder,
     run: PathBuf,
-    _lock: Lock,
+    _lock: LockFile,
 }
 
 impl Drop for RunLock {
@@ -264,20 +264,20 @@ impl Drop for RunLock {
 
 /// The folder of a run that is being written. Dropping it removes the folder, unless a manifest names it.
 #[derive(Debug)]
-pub(super) struct Staging {
+pub(super) struct StagingFolder {
     pub(super) path: PathBuf,
     /// True if a manifest may name it, so that it holds the run.
     kept: bool,
-    _alive: Lock,
+    _alive: LockFile,
 }
 
-impl Staging {
+impl StagingFolder {
     fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
-impl Drop for Staging {
+impl Drop for StagingFolder {
     fn drop(&mut self) {
         if !self.kept {
             // The next ingest removes what can't be removed now.
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn next_repeat_is_the_lowest_that_is_neither_stored_nor_held() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
+        let folder = StoreFolder::new(dir.path());
         let next = || folder.lock_next(RunKey::new("a", "b")).unwrap();
         let (first, _held) = next();
         let (second, lock) = next();
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn folder_of_something_else_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
+        let folder = StoreFolder::new(dir.path());
         folder.check_layout().unwrap();
         fs::write(dir.path().join("thesis.txt"), "x").unwrap();
         assert_eq!(folder.check_layout().unwrap_err().kind(), crate::ErrorKind::NotAStore);
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn store_that_is_being_made_is_a_store() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
+        let folder = StoreFolder::new(dir.path());
         fs::write(dir.path().join(".new-1"), "{").unwrap();
         folder.check_layout().unwrap();
         let _lock = folder.lock(&RunKey::new("a", "b")).unwrap();
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn staging_of_a_dead_writer_is_swept_and_that_of_a_living_one_is_not() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
+        let folder = StoreFolder::new(dir.path());
         let alive = folder.stage().unwrap();
         let dead = folder.stage().unwrap().path.clone();
         fs::create_dir(&dead).unwrap();

@@ -14,13 +14,13 @@ const NAME: usize = 139;
 /// Returns the folder name of a key. Characters that are not safe in every file system are percent-encoded. Names of
 /// different keys differ in more than case.
 pub(crate) fn folder_name(key: &RunKey) -> String {
-    named(key, false)
+    encoded_name(key, false)
 }
 
 /// Returns the folder name that earlier versions used for a key, if it differs: they left capital letters as they are.
 pub(crate) fn former_name(key: &RunKey) -> Option<String> {
     let capital = |part: &String| part.bytes().any(|byte| byte.is_ascii_uppercase());
-    (capital(&key.framework) || capital(&key.test)).then(|| named(key, true))
+    (capital(&key.framework) || capital(&key.test)).then(|| encoded_name(key, true))
 }
 
 /// Returns the repeat whose folder has this name, if it belongs to the framework and the test of `key`.
@@ -46,7 +46,7 @@ pub(crate) fn key_of(name: &str) -> Option<RunKey> {
 
 /// Returns a function that tells whether a run of a test may be in the folder with a name. It is quicker than asking for
 /// the key of each name.
-pub(crate) fn of_test(test: &str) -> impl Fn(&str) -> bool {
+pub(crate) fn may_be_of_test(test: &str) -> impl Fn(&str) -> bool {
     let key = RunKey::new("x", test);
     let names = [Some(folder_name(&key)), former_name(&key)];
     let is_same = move |part: &str| {
@@ -68,7 +68,7 @@ fn decoded(part: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-fn named(key: &RunKey, capitals: bool) -> String {
+fn encoded_name(key: &RunKey, capitals: bool) -> String {
     let mut name = String::new();
     for part in [&key.framework, &key.test] {
         // Different keys stay different because `%` and `+` within a part are encoded.
@@ -144,8 +144,8 @@ mod tests {
         ] {
             let key = RunKey::new(framework, test).with_repeat(repeat);
             assert_eq!(key_of(&folder_name(&key)), Some(key.clone()));
-            assert!(of_test(test)(&folder_name(&key)) && !of_test("t")(&folder_name(&key)));
-            assert!(former_name(&key).is_none_or(|name| of_test(test)(&name)));
+            assert!(may_be_of_test(test)(&folder_name(&key)) && !may_be_of_test("t")(&folder_name(&key)));
+            assert!(former_name(&key).is_none_or(|name| may_be_of_test(test)(&name)));
             assert_eq!(former_name(&key).and_then(|name| key_of(&name)), former_name(&key).map(|_| key));
         }
         for other in [

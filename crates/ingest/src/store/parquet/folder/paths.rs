@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::manifest::Manifest;
-use super::name::{folder_name, former_name, key_of, of_test, repeat_of};
+use super::name::{folder_name, former_name, key_of, may_be_of_test, repeat_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
@@ -49,11 +49,11 @@ impl RunEntry {
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
-pub(in crate::store::parquet) struct Folder {
+pub(in crate::store::parquet) struct StoreFolder {
     path: PathBuf,
 }
 
-impl Folder {
+impl StoreFolder {
     pub(in crate::store::parquet) fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
@@ -136,7 +136,7 @@ impl Folder {
     ) -> Result<Vec<(PathBuf, Result<T>)>> {
         let mut runs = self.run_entries()?;
         if let Some(test) = test {
-            let of_test = of_test(test);
+            let of_test = may_be_of_test(test);
             runs.retain(|run| run.path.file_name().is_none_or(|name| of_test(&name.to_string_lossy())));
         }
         let pieces: Vec<&[RunEntry]> = runs.chunks(FEW).collect();

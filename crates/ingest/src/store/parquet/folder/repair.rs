@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{entries, is_earlier, is_generation, is_new, is_own, sweep};
 use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
-use super::paths::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
+use super::paths::{LOCK, MARKER, SET_ASIDE, StoreFolder, read_manifest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::store::parquet::lock::{Lock, open_unlinked, refuse_link};
+use crate::store::parquet::lock::{LockFile, open_unlinked, refuse_link};
 use crate::store::repairer::Repairer;
 
-impl Folder {
+impl StoreFolder {
     /// Repairs the store itself, as opposed to the contents of its runs.
     pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         if !self.path().is_dir() {
@@ -119,7 +119,7 @@ impl Folder {
     /// Runs `then` while the folder is locked against writers.
     fn with_free(&self, folder: &Path, then: impl FnOnce() -> Result<()>) -> Result<()> {
         let _gate = self.gate()?;
-        let lock = Lock::try_new(&folder.join(LOCK))?;
+        let lock = LockFile::try_new(&folder.join(LOCK))?;
         let _free = lock.ok_or_else(|| {
             Error::refused(
                 ErrorKind::FolderBusy,
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn leftovers_are_not_searched_without_the_gate() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
+        let folder = StoreFolder::new(dir.path());
         let leftover = folder.stage().unwrap().path.clone();
         fs::create_dir(&leftover).unwrap();
         fs::remove_file(dir.path().join(LOCK)).unwrap();

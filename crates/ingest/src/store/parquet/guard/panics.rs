@@ -11,26 +11,26 @@ use crate::error::{Error, Result};
 use crate::store::parquet::checksum::{CheckedFile, damaged};
 
 /// The rows of a file in batches. Nothing follows an error.
-pub(in crate::store::parquet) struct Guarded {
+pub(in crate::store::parquet) struct GuardedReader {
     reader: Option<ParquetRecordBatchReader>,
     file: CheckedFile,
     /// The action that an error message names.
     what: String,
 }
 
-impl Guarded {
+impl GuardedReader {
     /// Reads the rows of a file by the reader that `open` creates.
     pub(in crate::store::parquet) fn open(
         file: CheckedFile,
         open: impl FnOnce(CheckedFile) -> Result<ParquetRecordBatchReader, ParquetError>,
     ) -> Result<Self> {
         let what = format!("reading {}", file.path().display());
-        let reader = guarded(&what, &file, || open(file.clone()).map_err(plain))?;
+        let reader = guarded(&what, &file, || open(file.clone()).map_err(plain_error))?;
         Ok(Self { reader: Some(reader), file, what })
     }
 }
 
-impl Iterator for Guarded {
+impl Iterator for GuardedReader {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -46,7 +46,9 @@ impl Iterator for Guarded {
 }
 
 /// Returns an error of the parquet crate, or the one of the underlying file.
-pub(in crate::store::parquet) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + Sync> {
+pub(in crate::store::parquet) fn plain_error(
+    error: ParquetError,
+) -> Box<dyn std::error::Error + Send + Sync> {
     match error {
         ParquetError::External(below) => below,
         error => error.into(),

@@ -32,7 +32,7 @@ const DEPTH: usize = 16;
 
 /// What the pages of some columns of a row group take once they are unpacked.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::store::parquet) struct Sizes {
+pub(in crate::store::parquet) struct PageSizes {
     /// The size in bytes of what is unpacked at a time: of each column its dictionary, and its largest page.
     at_once: usize,
     /// The size in bytes of the dictionaries of texts, each of which may be used in every row.
@@ -58,12 +58,12 @@ pub(in crate::store::parquet) fn check_footer(file: &CheckedFile) -> io::Result<
 ///
 /// # Errors
 /// If a header can't be read or is none, or the pages are larger than those that perfpipe writes.
-pub(in crate::store::parquet) fn sizes(
+pub(in crate::store::parquet) fn page_sizes(
     file: &CheckedFile,
     group: &RowGroupMetaData,
     wanted: impl Fn(&str) -> bool,
-) -> io::Result<Sizes> {
-    let mut all = Sizes { at_once: 0, dictionaries: 0, texts: (0, 0), are_flat: true };
+) -> io::Result<PageSizes> {
+    let mut all = PageSizes { at_once: 0, dictionaries: 0, texts: (0, 0), are_flat: true };
     let is_wanted =
         |column: &&ColumnChunkMetaData| column.column_path().parts().first().is_some_and(|root| wanted(root));
     for column in group.columns().iter().filter(is_wanted) {
@@ -82,7 +82,7 @@ pub(in crate::store::parquet) fn sizes(
     Ok(all)
 }
 
-impl Sizes {
+impl PageSizes {
     /// The size in bytes of all texts: of those in no dictionary, and of the dictionaries.
     pub(in crate::store::parquet) fn texts(&self) -> u64 {
         self.texts.0.saturating_add(self.dictionaries) as u64
@@ -110,8 +110,8 @@ impl Sizes {
         let is_text = column.column_type() == Type::BYTE_ARRAY;
         let (mut values, mut dictionary, mut largest, mut largest_text) = (0_u64, 0, 0, 0);
         while at < end {
-            let mut bytes = Bytes { file: file.reader(at).take(HEADER), read: 0 };
-            let header = Header::read(&mut bytes)?;
+            let mut bytes = HeaderBytes { file: file.reader(at).take(HEADER), read: 0 };
+            let header = PageHeader::read(&mut bytes)?;
             let (unpacked, packed) = (size(header.unpacked)?, size(header.packed)?);
             if header.is_dictionary() {
                 dictionary = unpacked.max(dictionary);
@@ -147,7 +147,7 @@ fn invalid(problem: impl AsRef<str>) -> io::Error {
 
 /// The header of a page. What it lacks is 0.
 #[derive(Debug, Default)]
-struct Header {
+struct PageHeader {
     kind: i64,
     unpacked: i64,
     packed: i64,
@@ -155,7 +155,7 @@ struct Header {
     encoding: i64,
 }
 
-impl Header {
+impl PageHeader {
     fn is_dictionary(&self) -> bool {
         self.kind == 2
     }
@@ -165,7 +165,7 @@ impl Header {
         [2, 8].contains(&self.encoding)
     }
 
-    fn read(bytes: &mut Bytes<impl Read>) -> io::Result<Self> {
+    fn read(bytes: &mut HeaderBytes<impl Read>) -> io::Result<Self> {
         let mut header = Self::default();
         bytes.each_field(&mut |bytes, field, kind| {
             match (field, kind) {
@@ -204,12 +204,12 @@ const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 
 /// Reads values in the compact protocol, and counts their bytes.
-struct Bytes<R> {
+struct HeaderBytes<R> {
     file: R,
     read: u64,
 }
 
-impl<R: Read> Bytes<R> {
+impl<R: Read> HeaderBytes<R> {
     fn byte(&mut self) -> io::Result<u8> {
         let mut byte = [0];
         self.file.read_exact(&mut byte)?;

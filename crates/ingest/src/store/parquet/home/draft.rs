@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::super::checksum::Sums;
-use super::super::folder::{Folder, RunLock, Staging};
+use super::super::checksum::FileSums;
+use super::super::folder::{RunLock, StagingFolder, StoreFolder};
 #[cfg(feature = "lake")]
 use super::super::lake::LakeDraft;
-use super::super::place::Place;
-use super::Home;
+use super::super::place::RunPlace;
+use super::StoreHome;
 use crate::error::Result;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
@@ -16,7 +16,7 @@ use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
 
 /// A run that is being written. Dropping it removes its files.
-pub(in crate::store::parquet) enum Draft {
+pub(in crate::store::parquet) enum RunDraft {
     Folder(FolderDraft),
     #[cfg(feature = "lake")]
     Lake(LakeDraft),
@@ -24,13 +24,13 @@ pub(in crate::store::parquet) enum Draft {
 
 /// A run that is being written into a folder.
 pub(in crate::store::parquet) struct FolderDraft {
-    folder: Folder,
-    staging: Staging,
+    folder: StoreFolder,
+    staging: StagingFolder,
     lock: Option<RunLock>,
 }
 
-impl Draft {
-    pub(super) fn in_folder(folder: &Folder, key: Option<&RunKey>) -> Result<Self> {
+impl RunDraft {
+    pub(super) fn in_folder(folder: &StoreFolder, key: Option<&RunKey>) -> Result<Self> {
         let lock = key.map(|key| folder.lock(key)).transpose()?;
         let staging = folder.stage()?;
         Ok(Self::Folder(FolderDraft { folder: folder.clone(), staging, lock }))
@@ -38,25 +38,25 @@ impl Draft {
 
     /// Begins a part of a run. In a folder, `home` is that of this part alone.
     pub(in crate::store::parquet) fn of_part(
-        home: &Home,
+        home: &StoreHome,
         key: Option<&RunKey>,
         number: PartNumber,
     ) -> Result<Self> {
         // Only in a bucket do parts share a home.
         let _ = number;
         match home {
-            Home::Folder(folder) => Self::in_folder(folder, key),
+            StoreHome::Folder(folder) => Self::in_folder(folder, key),
             #[cfg(feature = "lake")]
-            Home::Lake(lake) => LakeDraft::of_part(lake, key, number).map(Self::Lake),
+            StoreHome::Lake(lake) => LakeDraft::of_part(lake, key, number).map(Self::Lake),
         }
     }
 
     /// Returns where the files of the run are written.
-    pub(in crate::store::parquet) fn place(&self) -> Place {
+    pub(in crate::store::parquet) fn place(&self) -> RunPlace {
         match self {
-            Self::Folder(draft) => Place::Folder(draft.staging.path.clone()),
+            Self::Folder(draft) => RunPlace::Folder(draft.staging.path.clone()),
             #[cfg(feature = "lake")]
-            Self::Lake(draft) => Place::Bucket(draft.generation().clone()),
+            Self::Lake(draft) => RunPlace::Bucket(draft.generation().clone()),
         }
     }
 
@@ -85,7 +85,7 @@ impl Draft {
     /// Makes the run appear, replacing an earlier one of its key.
     pub(in crate::store::parquet) fn publish(
         self,
-        files: BTreeMap<String, Sums>,
+        files: BTreeMap<String, FileSums>,
         info: &RunInfo,
         replace: Replace,
     ) -> Result<()> {

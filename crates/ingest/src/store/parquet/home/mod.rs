@@ -4,14 +4,14 @@ mod draft;
 
 use std::path::Path;
 
-pub(super) use self::draft::Draft;
+pub(super) use self::draft::RunDraft;
 
-use super::folder::Folder;
+use super::folder::StoreFolder;
 use super::folder::manifest::Manifest;
 #[cfg(feature = "lake")]
 use super::lake::{Lake, LakeDraft};
 use super::lock::refuse_link;
-use super::place::Place;
+use super::place::RunPlace;
 use crate::error::Result;
 #[cfg(feature = "lake")]
 use crate::error::{Error, ErrorKind};
@@ -21,13 +21,13 @@ use crate::store::repairer::Repairer;
 
 /// Where a store keeps its runs.
 #[derive(Debug, Clone)]
-pub(super) enum Home {
-    Folder(Folder),
+pub(super) enum StoreHome {
+    Folder(StoreFolder),
     #[cfg(feature = "lake")]
     Lake(Lake),
 }
 
-impl Home {
+impl StoreHome {
     /// Fails if it holds a store of another layout version, or something else.
     pub(super) fn check_layout(&self) -> Result<()> {
         match self {
@@ -59,7 +59,7 @@ impl Home {
     ///
     /// # Errors
     /// If it is a bucket, which does not have `what`.
-    pub(super) fn folder(&self, what: &str) -> Result<&Folder> {
+    pub(super) fn folder(&self, what: &str) -> Result<&StoreFolder> {
         // Only a bucket lacks it.
         let _ = what;
         match self {
@@ -108,17 +108,17 @@ impl Home {
     }
 
     /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
-    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(Place, Manifest)>> {
+    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(RunPlace, Manifest)>> {
         match self {
             Self::Folder(folder) => {
                 let Some((run, manifest)) = folder.find(key)? else { return Ok(None) };
                 let generation = folder.generation(&run, &manifest.generation);
                 refuse_link(&generation)?;
-                Ok(Some((Place::Folder(generation), manifest)))
+                Ok(Some((RunPlace::Folder(generation), manifest)))
             }
             #[cfg(feature = "lake")]
             Self::Lake(lake) => {
-                Ok(lake.find(key)?.map(|(generation, manifest)| (Place::Bucket(generation), manifest)))
+                Ok(lake.find(key)?.map(|(generation, manifest)| (RunPlace::Bucket(generation), manifest)))
             }
         }
     }
@@ -163,11 +163,11 @@ impl Home {
     }
 
     /// Begins a run, with its key if that is known.
-    pub(super) fn begin(&self, key: Option<&RunKey>) -> Result<Draft> {
+    pub(super) fn begin(&self, key: Option<&RunKey>) -> Result<RunDraft> {
         match self {
-            Self::Folder(folder) => Draft::in_folder(folder, key),
+            Self::Folder(folder) => RunDraft::in_folder(folder, key),
             #[cfg(feature = "lake")]
-            Self::Lake(lake) => LakeDraft::begin(lake, key).map(Draft::Lake),
+            Self::Lake(lake) => LakeDraft::begin(lake, key).map(RunDraft::Lake),
         }
     }
 }

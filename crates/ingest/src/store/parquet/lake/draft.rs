@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::bucket::{made, not_made, perhaps_made};
-use super::delta::{Add, unique_id};
+use super::delta::{AddFile, unique_id};
 use super::place::object_of;
 use super::row::write_row;
-use super::slot::Slot;
+use super::slot::RunSlot;
 use super::{Generation, Lake, busy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
-use crate::store::parquet::checksum::Sums;
+use crate::store::parquet::checksum::FileSums;
 use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
-use crate::store::parquet::notes::notes;
+use crate::store::parquet::notes::file_notes;
 
 /// A run that is being written. Dropping it removes its files, unless the table of runs may name them.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl LakeDraft {
         // What can't be removed now does not keep a run from being stored.
         let _ = lake.sweep();
         let name = format!("{GENERATION}{}", unique_id().replace('-', ""));
-        let current = |key: &RunKey| lake.current(&Slot { key: key.clone(), part });
+        let current = |key: &RunKey| lake.current(&RunSlot { key: key.clone(), part });
         let seen = key.map(|key| Ok::<_, Error>((key.clone(), current(key)?))).transpose()?;
         let generation = Generation::new(lake.bucket.clone(), &name, part.is_some());
         Ok(Self { lake: lake.clone(), generation, part, seen, kept: false })
@@ -73,18 +73,19 @@ impl LakeDraft {
     /// Makes the run appear, replacing an earlier one of its key.
     pub(in crate::store::parquet) fn publish(
         mut self,
-        files: BTreeMap<String, Sums>,
+        files: BTreeMap<String, FileSums>,
         info: &RunInfo,
         replace: Replace,
     ) -> Result<()> {
-        let slot = Slot { key: info.key.clone(), part: self.part };
+        let slot = RunSlot { key: info.key.clone(), part: self.part };
         let seen = match self.seen.take() {
             Some((claimed, seen)) if claimed == slot.key => seen,
             _ => self.lake.current(&slot)?,
         };
         self.check_replace(&slot, info, replace)?;
         let path = slot.row(self.generation.name());
-        let row = self.generation.create_at(format!("{}/{path}", slot.table().name())).noted(notes(info));
+        let row =
+            self.generation.create_at(format!("{}/{path}", slot.table().name())).noted(file_notes(info));
         let row = write_row(row, info)?;
         let manifest = Manifest { generation: self.generation.name().to_owned(), files, info: info.clone() };
         let name = Lake::manifest_name(&manifest.generation);
@@ -108,7 +109,7 @@ impl LakeDraft {
 
     /// Makes the run appear by its row, unless its files are not all there: another program, or a repair that was forced,
     /// may have removed what no table had yet. Then the earlier run appears again.
-    fn show(&self, slot: &Slot, seen: Option<&str>, (row, manifest): (Add, &Manifest)) -> Result<()> {
+    fn show(&self, slot: &RunSlot, seen: Option<&str>, (row, manifest): (AddFile, &Manifest)) -> Result<()> {
         let own = Some(&*manifest.generation);
         let shown = match self.lake.show(slot, seen, vec![row.clone()]) {
             // The answer may have been lost, and not the commit.
@@ -136,12 +137,12 @@ impl LakeDraft {
     }
 
     /// Returns the name of a file that the run should have and has not, if there is one.
-    fn missing(&self, slot: &Slot, (row, manifest): (&Add, &Manifest)) -> Result<Option<String>> {
+    fn missing(&self, slot: &RunSlot, (row, manifest): (&AddFile, &Manifest)) -> Result<Option<String>> {
         let object = |name: &String| object_of(&manifest.generation, self.part.is_some(), name);
         let mut names: Vec<String> = manifest.files.keys().map(object).collect();
         names.push(format!("{}/{}", slot.table().name(), slot.row(&manifest.generation)));
         names.push(Lake::manifest_name(&manifest.generation));
-        let sizes = manifest.files.values().map(Sums::bytes).chain([row.size]).map(Some);
+        let sizes = manifest.files.values().map(FileSums::bytes).chain([row.size]).map(Some);
         // Of the manifest it is enough that it is there.
         let expected = sizes.chain([None]);
         let found = self.lake.bucket.sizes(&names)?;
@@ -154,7 +155,7 @@ impl LakeDraft {
     }
 
     /// Fails if the new run may not replace the stored one.
-    fn check_replace(&self, slot: &Slot, info: &RunInfo, replace: Replace) -> Result<()> {
+    fn check_replace(&self, slot: &RunSlot, info: &RunInfo, replace: Replace) -> Result<()> {
         match self.lake.find_in(slot) {
             Ok(Some((_, old))) if !replace.allows(&old.info, info) => Err(Replace::refusal(&old.info, info)),
             // An unreadable run may be replaced by one that is named explicitly.
@@ -205,10 +206,10 @@ mod tests {
         assert!(refused.to_string().contains("seconds.parquet"), "{refused}");
         assert_eq!(lake.keys().unwrap(), []);
         write(&lake, &key, |_| ()).unwrap();
-        let current = lake.current(&Slot::run(&key)).unwrap();
+        let current = lake.current(&RunSlot::run(&key)).unwrap();
         let cut = |folder: &Path| std::fs::write(folder.join("seconds.parquet"), "").unwrap();
         assert_eq!(write(&lake, &key, cut).unwrap_err().kind(), ErrorKind::FilesRemoved);
-        assert_eq!(lake.current(&Slot::run(&key)).unwrap(), current);
+        assert_eq!(lake.current(&RunSlot::run(&key)).unwrap(), current);
         let check = lake.verify().unwrap();
         assert_eq!(check.faults, [""; 0]);
         assert_eq!(lake.find(&key).unwrap().unwrap().0.name(), current.unwrap());

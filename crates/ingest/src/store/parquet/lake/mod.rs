@@ -36,9 +36,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use self::bucket::{Bucket, Room, made, not_made, perhaps_made};
-use self::delta::{Add, Log, Snapshot, Table, path_of};
-use self::slot::Slot;
+use self::bucket::{Bucket, ReadLimits, made, not_made, perhaps_made};
+use self::delta::{AddFile, LakeTable, TableLog, TableSnapshot, path_of};
+use self::slot::RunSlot;
 use super::folder::manifest::{Manifest, is_generation};
 use super::samples::piece_of;
 use super::tables::{OPTIONAL, REJECT_TABLE, RUN, SMALL};
@@ -57,7 +57,7 @@ pub(super) use self::row::write_tags;
 const MANIFESTS: &str = "manifests";
 
 /// How manifests are read: most have some KB, and the largest are of runs with a TB of samples.
-const MANIFEST: Room = Room { at_once: 128, small: 256 << 10, most: 16 << 20 };
+const MANIFEST: ReadLimits = ReadLimits { at_once: 128, small: 256 << 10, most: 16 << 20 };
 
 /// The number of runs of a test up to which their manifests are read one by one, although there are packs of all.
 const FEW: usize = 100;
@@ -70,7 +70,7 @@ const ATTEMPTS: usize = 1000;
 pub(super) struct Lake {
     bucket: Bucket,
     /// What is known of the tables.
-    known: Arc<Mutex<BTreeMap<Table, Snapshot>>>,
+    known: Arc<Mutex<BTreeMap<LakeTable, TableSnapshot>>>,
 }
 
 impl Lake {
@@ -85,11 +85,11 @@ impl Lake {
 
     /// Fails if the folder holds another program's tables, or something else.
     pub(super) fn check_layout(&self) -> Result<()> {
-        if self.with(Table::Runs, |runs| Ok(runs.is_there()))? {
+        if self.with(LakeTable::Runs, |runs| Ok(runs.is_there()))? {
             return Ok(());
         }
         // Another writer may be making the tables.
-        let own = |name: &String| name == MANIFESTS || Table::all().any(|table| name == table.name());
+        let own = |name: &String| name == MANIFESTS || LakeTable::all().any(|table| name == table.name());
         if self.bucket.entries()?.iter().all(own) {
             return Ok(());
         }
@@ -102,7 +102,7 @@ impl Lake {
 
     /// Returns true if there is a store, even if what its runs are can't be read.
     pub(super) fn is_there(&self) -> Result<bool> {
-        match self.with(Table::Runs, |runs| Ok(runs.is_there())) {
+        match self.with(LakeTable::Runs, |runs| Ok(runs.is_there())) {
             Err(Error::Store { .. }) => Ok(true),
             is_there => is_there,
         }
@@ -114,15 +114,15 @@ impl Lake {
         if self.is_there()? {
             return Ok(());
         }
-        Table::all().try_for_each(|table| self.log(table).create().map_err(not_made))
+        LakeTable::all().try_for_each(|table| self.log(table).create().map_err(not_made))
     }
 
-    fn log(&self, table: Table) -> Log<'_> {
-        Log { bucket: &self.bucket, table }
+    fn log(&self, table: LakeTable) -> TableLog<'_> {
+        TableLog { bucket: &self.bucket, table }
     }
 
     /// Looks at a table as it is now.
-    fn with<T>(&self, table: Table, look: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, table: LakeTable, look: impl FnOnce(&TableSnapshot) -> Result<T>) -> Result<T> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = known.entry(table).or_default();
         self.log(table).advance(snapshot)?;
@@ -130,8 +130,8 @@ impl Lake {
     }
 
     /// Returns the current generation of a run or part.
-    fn current(&self, slot: &Slot) -> Result<Option<String>> {
-        let generation = |found: &Add| found.generation().to_owned();
+    fn current(&self, slot: &RunSlot) -> Result<Option<String>> {
+        let generation = |found: &AddFile| found.generation().to_owned();
         self.with(slot.table(), |snapshot| Ok(slot.of(snapshot).first().map(generation)))
     }
 
@@ -155,7 +155,7 @@ impl Lake {
 
     /// Returns the keys of the stored runs.
     pub(super) fn keys(&self) -> Result<Vec<RunKey>> {
-        self.with(Table::Runs, |runs| Ok(runs.files().filter_map(Add::key).collect()))
+        self.with(LakeTable::Runs, |runs| Ok(runs.files().filter_map(AddFile::key).collect()))
     }
 
     /// Returns what `keep` returns of the manifests of all runs, or of those of a test: of each, or the error of reading
@@ -165,7 +165,7 @@ impl Lake {
         test: Option<&str>,
         keep: impl Fn(Manifest) -> T,
     ) -> Result<Vec<Result<T>>> {
-        let (mut wanted, doubled): (HashMap<String, RunKey>, _) = self.with(Table::Runs, |runs| {
+        let (mut wanted, doubled): (HashMap<String, RunKey>, _) = self.with(LakeTable::Runs, |runs| {
             let doubled = runs.doubled();
             let files = runs.files().filter(|file| test.is_none_or(|test| file.test() == test));
             let rows = files.map(|file| (file.generation().to_owned(), file.key_or_none()));
@@ -173,7 +173,7 @@ impl Lake {
         })?;
         let mut kept = Vec::with_capacity(wanted.len());
         let doubled = doubled.iter().filter(|key| test.is_none_or(|test| key.test == test));
-        kept.extend(doubled.map(|key| Err(self.doubled(Table::Runs, key))));
+        kept.extend(doubled.map(|key| Err(self.doubled(LakeTable::Runs, key))));
         if test.is_none() || wanted.len() > FEW {
             self.packed(&mut |manifest| {
                 let is_own = manifest.files.keys().all(|name| is_file_of_run(name));
@@ -198,18 +198,18 @@ impl Lake {
     }
 
     /// Returns the error for a run or part of which its table has several rows.
-    fn doubled(&self, table: Table, key: &RunKey) -> Error {
+    fn doubled(&self, table: LakeTable, key: &RunKey) -> Error {
         let what = format!("reading {}", self.bucket.shown(table.name()).display());
         Error::store(what, format!("it has more than one row of {key}, and perfpipe writes one"))
     }
 
     /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
     pub(super) fn find(&self, key: &RunKey) -> Result<Option<(Generation, Manifest)>> {
-        self.find_in(&Slot::run(key))
+        self.find_in(&RunSlot::run(key))
     }
 
     /// Returns where the files of a run or part are, and its manifest; `None` if it is not stored.
-    fn find_in(&self, slot: &Slot) -> Result<Option<(Generation, Manifest)>> {
+    fn find_in(&self, slot: &RunSlot) -> Result<Option<(Generation, Manifest)>> {
         let rows = self.with(slot.table(), |snapshot| Ok(slot.of(snapshot)))?;
         if rows.len() > 1 {
             return Err(self.doubled(slot.table(), &slot.key));
@@ -218,7 +218,7 @@ impl Lake {
     }
 
     /// Returns where the files of the run or part with this row are, and its manifest.
-    fn open_at(&self, file: &Add) -> Result<(Generation, Manifest)> {
+    fn open_at(&self, file: &AddFile) -> Result<(Generation, Manifest)> {
         let text = self.bucket.get(&Self::manifest_name(file.generation()), MANIFEST.most)?;
         let manifest = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?;
         let is_part = file.part().is_some();
@@ -227,8 +227,8 @@ impl Lake {
 
     /// Returns the stored repeats of a key's framework and test, ascending.
     pub(super) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
-        self.with(Table::Runs, |runs| {
-            let keys = runs.files().filter_map(Add::key);
+        self.with(LakeTable::Runs, |runs| {
+            let keys = runs.files().filter_map(AddFile::key);
             let same = keys.filter(|found| found.framework == key.framework && found.test == key.test);
             let mut repeats: Vec<u32> = same.map(|found| found.repeat).collect();
             repeats.sort_unstable();
@@ -239,7 +239,7 @@ impl Lake {
     /// Removes a run; returns false if it is not stored.
     pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
         let key = wanted.key();
-        let slot = Slot::run(key);
+        let slot = RunSlot::run(key);
         let Some(generation) = self.current(&slot)? else { return Ok(false) };
         match self.find(key) {
             Ok(Some((_, stored))) => wanted.check(&stored.info)?,
@@ -267,11 +267,11 @@ impl Lake {
     ///
     /// # Errors
     /// Of the kind `CommitUnknown` if it is not known whether the table was changed.
-    fn show(&self, slot: &Slot, seen: Option<&str>, added: Vec<Add>) -> Result<Option<Vec<Add>>> {
+    fn show(&self, slot: &RunSlot, seen: Option<&str>, added: Vec<AddFile>) -> Result<Option<Vec<AddFile>>> {
         let before = RefCell::new(Vec::new());
         let is_done = self.change(slot.table(), |snapshot| {
             let removed = slot.of(snapshot);
-            let same = removed.first().map(Add::generation) == seen;
+            let same = removed.first().map(AddFile::generation) == seen;
             before.borrow_mut().clone_from(&removed);
             same.then(|| (removed, added.clone()))
         })?;
@@ -280,7 +280,11 @@ impl Lake {
 
     /// Takes files out of a table and puts others in, in one step, which begins anew where others changed it meanwhile.
     /// Makes the table if there is none. Returns false if `plan` wants no change.
-    fn change(&self, table: Table, plan: impl Fn(&Snapshot) -> Option<(Vec<Add>, Vec<Add>)>) -> Result<bool> {
+    fn change(
+        &self,
+        table: LakeTable,
+        plan: impl Fn(&TableSnapshot) -> Option<(Vec<AddFile>, Vec<AddFile>)>,
+    ) -> Result<bool> {
         for _ in 0..ATTEMPTS {
             let done = self.with(table, |snapshot| {
                 if !snapshot.is_there() {
@@ -297,7 +301,7 @@ impl Lake {
     }
 
     /// Sees to it that all tables have the generation of a run that the table of runs has.
-    fn settle(&self, slot: &Slot) -> Result<()> {
+    fn settle(&self, slot: &RunSlot) -> Result<()> {
         let current = || Ok(self.find_in(slot)?.map(|(_, manifest)| manifest));
         slot.facts().try_for_each(|table| self.put(table, &slot.key, &current)).map_err(not_made)?;
         self.keep_logs_short();
@@ -309,7 +313,7 @@ impl Lake {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for (table, snapshot) in known.iter_mut().filter(|(_, snapshot)| snapshot.is_long()) {
             let packed = match table {
-                Table::Runs => self.pack(snapshot.next(), snapshot.fresh()),
+                LakeTable::Runs => self.pack(snapshot.next(), snapshot.fresh()),
                 _ => Ok(()),
             };
             let _ = packed.and_then(|()| self.log(*table).write_checkpoint(snapshot));
@@ -317,7 +321,12 @@ impl Lake {
     }
 
     /// Sees to it that a table has of a run what its manifest names, and nothing else.
-    fn put(&self, table: Table, key: &RunKey, manifest: &dyn Fn() -> Result<Option<Manifest>>) -> Result<()> {
+    fn put(
+        &self,
+        table: LakeTable,
+        key: &RunKey,
+        manifest: &dyn Fn() -> Result<Option<Manifest>>,
+    ) -> Result<()> {
         for _ in 0..ATTEMPTS {
             // The table is read before the manifest: whoever commits to the table in between makes this attempt fail.
             let read = self.with(table, |snapshot| Ok(snapshot.next()))?;
@@ -336,9 +345,10 @@ impl Lake {
                 continue;
             }
             let there = snapshot.of(key);
-            let lacks = |files: &[Add], path: &str| files.iter().all(|file| file.path != path);
-            let removed: Vec<Add> = there.iter().filter(|file| lacks(&wanted, &file.path)).cloned().collect();
-            let added: Vec<Add> = wanted.into_iter().filter(|file| lacks(&there, &file.path)).collect();
+            let lacks = |files: &[AddFile], path: &str| files.iter().all(|file| file.path != path);
+            let removed: Vec<AddFile> =
+                there.iter().filter(|file| lacks(&wanted, &file.path)).cloned().collect();
+            let added: Vec<AddFile> = wanted.into_iter().filter(|file| lacks(&there, &file.path)).collect();
             if (removed.is_empty() && added.is_empty()) || self.log(table).commit(snapshot, removed, added)? {
                 return Ok(());
             }
@@ -360,15 +370,17 @@ fn is_file_of_run(name: &str) -> bool {
 }
 
 /// Returns the files that a table has of a run.
-fn files_in(table: Table, manifest: &Manifest) -> Vec<Add> {
-    let files = manifest.files.iter().filter(|(name, _)| Table::of_file(name) == table);
+fn files_in(table: LakeTable, manifest: &Manifest) -> Vec<AddFile> {
+    let files = manifest.files.iter().filter(|(name, _)| LakeTable::of_file(name) == table);
     let key = &manifest.info.key;
     let generation = &manifest.generation;
-    files.map(|(name, sums)| Add::new(key, generation, &path_of(generation, name), sums.bytes())).collect()
+    files
+        .map(|(name, sums)| AddFile::new(key, generation, &path_of(generation, name), sums.bytes()))
+        .collect()
 }
 
 /// Returns the error for a run or part that another writer changed meanwhile.
-fn busy(slot: &Slot) -> Error {
+fn busy(slot: &RunSlot) -> Error {
     Error::refused(
         ErrorKind::RunBusy,
         format!("{slot} was written or dropped by another perfpipe meanwhile"),
@@ -376,7 +388,7 @@ fn busy(slot: &Slot) -> Error {
     )
 }
 
-fn crowded(table: Table) -> Error {
+fn crowded(table: LakeTable) -> Error {
     let what = format!("committing to the table {}", table.name());
     Error::store(what, format!("others changed it {ATTEMPTS} times meanwhile"))
 }

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::bucket::Room;
+use super::bucket::ReadLimits;
 use super::{Lake, MANIFEST, MANIFESTS};
 use crate::error::{Error, Result};
 use crate::store::parquet::folder::manifest::Manifest;
@@ -14,7 +14,7 @@ const IN_A_PACK: usize = 1000;
 const LARGEST: usize = 64 << 10;
 
 /// How packs are read.
-const PACKS: Room = Room { at_once: 4, small: 8 << 20, most: 64 << 20 };
+const PACKS: ReadLimits = ReadLimits { at_once: 4, small: 8 << 20, most: 64 << 20 };
 
 /// The size of the largest window of a pack in bytes, as a power of two: what perfpipe writes has 2 MiB.
 const WINDOW: u32 = 23;

@@ -12,20 +12,20 @@
 use std::collections::BTreeMap;
 
 use super::bucket::perhaps_made;
-use super::delta::{Add, Table};
+use super::delta::{AddFile, LakeTable};
 use super::{Lake, MANIFEST};
 use crate::error::{ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
-use crate::store::parquet::parts::Facts;
-use crate::store::parquet::place::Place;
-use crate::store::parts::{Part, none};
+use crate::store::parquet::parts::PartFacts;
+use crate::store::parquet::place::RunPlace;
+use crate::store::parts::{StoredPart, no_parts};
 
 /// The parts of a run as they were when they were looked at.
 pub(in crate::store::parquet) struct LakeParts {
     lake: Lake,
     key: RunKey,
-    parts: Vec<(PartNumber, Add)>,
+    parts: Vec<(PartNumber, AddFile)>,
 }
 
 impl Lake {
@@ -46,8 +46,8 @@ impl Lake {
     }
 
     /// Returns the parts of a run, or of all runs.
-    fn parts_of(&self, key: Option<&RunKey>) -> Result<Vec<(PartNumber, Add)>> {
-        self.with(Table::Parts, |parts| {
+    fn parts_of(&self, key: Option<&RunKey>) -> Result<Vec<(PartNumber, AddFile)>> {
+        self.with(LakeTable::Parts, |parts| {
             let numbered = parts.files().filter_map(|file| Some((file.part()?, file.clone())));
             Ok(numbered.filter(|(_, file)| key.is_none() || file.key().as_ref() == key).collect())
         })
@@ -58,7 +58,7 @@ impl LakeParts {
     pub(in crate::store::parquet) fn of(lake: &Lake, key: &RunKey) -> Result<Self> {
         let parts = lake.parts_of(Some(key))?;
         if parts.is_empty() {
-            return Err(none(key));
+            return Err(no_parts(key));
         }
         Ok(Self { lake: lake.clone(), key: key.clone(), parts })
     }
@@ -68,12 +68,12 @@ impl LakeParts {
     }
 
     /// Reads what is known of the parts, ascending by number.
-    pub(in crate::store::parquet) fn all(&self) -> Result<Vec<(Part, Facts)>> {
-        let read = |(_, file): &(PartNumber, Add)| {
+    pub(in crate::store::parquet) fn all(&self) -> Result<Vec<(StoredPart, PartFacts)>> {
+        let read = |(_, file): &(PartNumber, AddFile)| {
             let (place, manifest) = self.lake.open_at(file)?;
             let info = manifest.info.clone();
-            let facts = Facts::new(Place::Bucket(place), manifest);
-            Ok((Part { row: facts.row()?, info }, facts))
+            let facts = PartFacts::new(RunPlace::Bucket(place), manifest);
+            Ok((StoredPart { row: facts.row()?, info }, facts))
         };
         let mut parts = self.parts.iter().map(read).collect::<Result<Vec<_>>>()?;
         parts.sort_by_key(|(part, _)| part.row.number.number());
@@ -85,9 +85,9 @@ impl LakeParts {
         let wanted = self.parts.iter().filter(|(number, _)| numbers.contains(&number.number()));
         let paths: BTreeMap<&str, &str> =
             wanted.map(|(_, file)| (file.path.as_str(), file.generation())).collect();
-        let changed = self.lake.change(Table::Parts, |parts| {
+        let changed = self.lake.change(LakeTable::Parts, |parts| {
             let files = parts.of(&self.key);
-            let removed: Vec<Add> =
+            let removed: Vec<AddFile> =
                 files.into_iter().filter(|file| paths.contains_key(file.path.as_str())).collect();
             (!removed.is_empty()).then(|| (removed, Vec::new()))
         });

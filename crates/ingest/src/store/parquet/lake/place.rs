@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bucket::{Bucket, Object, Upload, copy};
-use super::delta::{Table, path_of};
+use super::bucket::{Bucket, StoredObject, Upload, copy};
+use super::delta::{LakeTable, path_of};
 use crate::error::{Error, Result};
-use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
+use crate::store::parquet::checksum::{CheckedFile, FileSums, SummedFile};
 
 /// A generation of a run. Clones share it.
 #[derive(Debug, Clone)]
@@ -69,10 +69,10 @@ impl Generation {
     }
 
     /// Opens a file, whose size must be that of `sums`.
-    pub(in crate::store::parquet) fn open(&self, file: &str, sums: Sums) -> Result<CheckedFile> {
+    pub(in crate::store::parquet) fn open(&self, file: &str, sums: FileSums) -> Result<CheckedFile> {
         let name = self.object(file);
         let shown = self.bucket.shown(&name);
-        CheckedFile::new(Box::new(Object { bucket: self.bucket.clone(), name }), shown, sums)
+        CheckedFile::new(Box::new(StoredObject { bucket: self.bucket.clone(), name }), shown, sums)
     }
 
     /// Removes a file.
@@ -89,6 +89,6 @@ impl Generation {
 
 /// Returns the name of the object that has a file of a generation.
 pub(super) fn object_of(generation: &str, is_part: bool, file: &str) -> String {
-    let table = if is_part { Table::Parts } else { Table::of_file(file) };
+    let table = if is_part { LakeTable::Parts } else { LakeTable::of_file(file) };
     format!("{}/{}", table.name(), path_of(generation, file))
 }

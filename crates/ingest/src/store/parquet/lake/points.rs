@@ -15,13 +15,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use bytes::Bytes;
 
-use super::bucket::{Listed, Upload, perhaps_made};
-use super::delta::{Add, KEPT, Table, now_ms, unique_id};
+use super::bucket::{ListedObject, Upload, perhaps_made};
+use super::delta::{AddFile, KEPT, LakeTable, now_ms, unique_id};
 use super::{ATTEMPTS, Lake, crowded};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::summaries::point::Point;
-use crate::store::parquet::checksum::{SummedFile, Sums};
-use crate::store::parquet::tables::arrow::{properties, table, write};
+use crate::store::parquet::checksum::{FileSums, SummedFile};
+use crate::store::parquet::tables::arrow::{properties, record_batch, write_batches};
 use crate::store::repairer::Repairer;
 
 /// The folder for what is set aside.
@@ -59,9 +59,9 @@ impl Lake {
             put.map_err(|error| Error::io(&*self.bucket.shown(&json), error))?;
             let out = Upload::new(self.bucket.clone(), rows.clone());
             let sums = write_points(SummedFile::new(Box::new(out), self.bucket.shown(&rows)), &points)?;
-            let add = Add::whole_table(&path, sums.bytes());
-            let done = self.change(Table::Points, |table| {
-                let current: Vec<Add> = table.files().cloned().collect();
+            let add = AddFile::whole_table(&path, sums.bytes());
+            let done = self.change(LakeTable::Points, |table| {
+                let current: Vec<AddFile> = table.files().cloned().collect();
                 let same = current.first().map(|file| &file.path) == seen.as_ref();
                 same.then(|| (current, vec![add.clone()]))
             });
@@ -79,7 +79,7 @@ impl Lake {
             }
             self.bucket.delete(&[rows, json])?;
         }
-        Err(crowded(Table::Points))
+        Err(crowded(LakeTable::Points))
     }
 
     /// Takes damaged points out of the table, and copies them to where no reader looks.
@@ -98,8 +98,8 @@ impl Lake {
                     put.map_err(|error| Error::io(&*self.bucket.shown(&name), error))?;
                 }
             }
-            self.change(Table::Points, |table| {
-                let current: Vec<Add> = table.files().filter(|file| file.path == path).cloned().collect();
+            self.change(LakeTable::Points, |table| {
+                let current: Vec<AddFile> = table.files().filter(|file| file.path == path).cloned().collect();
                 (!current.is_empty()).then_some((current, Vec::new()))
             })?;
             Ok(())
@@ -107,7 +107,7 @@ impl Lake {
     }
 
     fn points_path(&self) -> Result<Option<String>> {
-        self.with(Table::Points, |table| Ok(table.files().next().map(|file| file.path.clone())))
+        self.with(LakeTable::Points, |table| Ok(table.files().next().map(|file| file.path.clone())))
     }
 
     fn points_at(&self, path: &str) -> Result<PointsText> {
@@ -121,9 +121,9 @@ impl Lake {
     /// Removes files of points that have long left the table, except those of these paths.
     fn sweep_points(&self, kept: &[Option<String>]) -> Result<()> {
         let kept: Vec<&str> = kept.iter().flatten().filter_map(|path| name_of(path)).collect();
-        let listed = self.bucket.list(Table::Points.name())?;
-        let mut old: Vec<(String, i64)> = self.with(Table::Points, |table| {
-            let since = |found: Listed| {
+        let listed = self.bucket.list(LakeTable::Points.name())?;
+        let mut old: Vec<(String, i64)> = self.with(LakeTable::Points, |table| {
+            let since = |found: ListedObject| {
                 let name = name_of(found.name.strip_prefix(&object_of(""))?)?;
                 let gone = table.gone_since(&format!("{name}.parquet")).unwrap_or(i64::MIN);
                 let is_current = table.files().any(|file| name_of(&file.path) == Some(name));
@@ -152,7 +152,7 @@ fn name_of(path: &str) -> Option<&str> {
 }
 
 fn object_of(path: &str) -> String {
-    format!("{}/{path}", Table::Points.name())
+    format!("{}/{path}", LakeTable::Points.name())
 }
 
 /// Returns the path of the text beside a file.
@@ -161,7 +161,7 @@ fn text_of(path: &str) -> String {
 }
 
 /// Writes points as a table for other programs.
-fn write_points(out: SummedFile, points: &[Point]) -> Result<Sums> {
+fn write_points(out: SummedFile, points: &[Point]) -> Result<FileSums> {
     let text = |of: fn(&Point) -> Option<&str>| -> ArrayRef {
         Arc::new(points.iter().map(of).collect::<StringArray>())
     };
@@ -181,7 +181,7 @@ fn write_points(out: SummedFile, points: &[Point]) -> Result<Sums> {
         .map(serde_json::to_string)
         .collect::<Result<_, _>>()
         .map_err(|error: serde_json::Error| Error::store("writing points", error))?;
-    let rows = table(vec![
+    let rows = record_batch(vec![
         ("tool", text(|point| Some(&point.key.tool))),
         ("framework", text(|point| Some(&point.key.framework))),
         ("test", text(|point| Some(&point.key.test))),
@@ -195,5 +195,5 @@ fn write_points(out: SummedFile, points: &[Point]) -> Result<Sums> {
         ("aborted", text(|point| point.figures.aborted.as_deref())),
         ("point", Arc::new(StringArray::from(json))),
     ]);
-    write(out, properties(), std::iter::once(rows))
+    write_batches(out, properties(), std::iter::once(rows))
 }

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
-use super::super::checksum::{CheckedFile, SummedFile, Sums};
-use super::super::table_reader::{Piece, at, read};
-use super::super::tables::arrow::{properties, table, write};
+use super::super::checksum::{CheckedFile, FileSums, SummedFile};
+use super::super::table_reader::{TableRows, at, read};
+use super::super::tables::arrow::{properties, record_batch, write_batches};
 use crate::error::Result;
 use crate::run::rejects::{Reject, RejectSpool};
 
 /// The number of records in a batch at most, and the size in bytes of their texts.
-const ROWS: usize = 1024;
-const TEXTS: usize = 4 << 20;
+const BATCH_ROWS: usize = 1024;
+const BATCH_TEXTS: usize = 4 << 20;
 
 /// Writes the rejected records.
-pub(in crate::store::parquet) fn write_rejects(out: SummedFile, rejects: &mut RejectSpool) -> Result<Sums> {
+pub(in crate::store::parquet) fn write_rejects(
+    out: SummedFile,
+    rejects: &mut RejectSpool,
+) -> Result<FileSums> {
     let mut all = rejects.iter()?;
     let mut is_first = true;
     let batches = std::iter::from_fn(|| match next_batch(&mut all) {
@@ -23,15 +26,15 @@ pub(in crate::store::parquet) fn write_rejects(out: SummedFile, rejects: &mut Re
         Ok(batch) if batch.is_empty() && !std::mem::take(&mut is_first) => None,
         batch => {
             is_first = false;
-            Some(batch.and_then(|batch| rows(&batch)))
+            Some(batch.and_then(|batch| reject_batch(&batch)))
         }
     });
-    write(out, properties(), batches)
+    write_batches(out, properties(), batches)
 }
 
 fn next_batch(all: &mut impl Iterator<Item = Result<Reject>>) -> Result<Vec<Reject>> {
     let (mut batch, mut texts) = (Vec::new(), 0);
-    while batch.len() < ROWS && texts < TEXTS {
+    while batch.len() < BATCH_ROWS && texts < BATCH_TEXTS {
         let Some(reject) = all.next().transpose()? else { break };
         texts += reject.record.len();
         batch.push(reject);
@@ -39,14 +42,14 @@ fn next_batch(all: &mut impl Iterator<Item = Result<Reject>>) -> Result<Vec<Reje
     Ok(batch)
 }
 
-fn rows(rejects: &[Reject]) -> Result<RecordBatch> {
+fn reject_batch(rejects: &[Reject]) -> Result<RecordBatch> {
     let text = |of: fn(&Reject) -> Option<&str>| -> ArrayRef {
         Arc::new(rejects.iter().map(of).collect::<StringArray>())
     };
     let number = |of: fn(&Reject) -> u64| -> ArrayRef {
         Arc::new(rejects.iter().map(|reject| of(reject) as i64).collect::<Int64Array>())
     };
-    table(vec![
+    record_batch(vec![
         ("file", text(|reject| Some(&reject.file))),
         ("member", text(|reject| reject.member.as_deref())),
         ("line", number(|reject| reject.line)),
@@ -68,7 +71,7 @@ pub(in crate::store::parquet) fn read_rejects(
     }))
 }
 
-fn rejects_of(piece: &Piece) -> Result<Vec<Reject>> {
+fn rejects_of(piece: &TableRows) -> Result<Vec<Reject>> {
     let (files, members) = (piece.texts("file")?, piece.optional_texts("member")?);
     let (lines, bytes) = (piece.counts("line")?, piece.counts("byte")?);
     let (codes, reasons) = (piece.optional_texts("code")?, piece.texts("reason")?);
@@ -89,7 +92,7 @@ mod tests {
     #[test]
     fn rejects_come_back_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, count) in [("none", 0), ("one", 1), ("many", 3 * ROWS as u64 + 1)] {
+        for (name, count) in [("none", 0), ("one", 1), ("many", 3 * BATCH_ROWS as u64 + 1)] {
             let reject = |line: u64| Reject {
                 member: line.is_multiple_of(3).then(|| "a.csv".to_owned()),
                 code: line.is_multiple_of(2).then(|| "field-count".to_owned()),

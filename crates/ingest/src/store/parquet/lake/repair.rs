@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{Add, Table, now_ms};
-use super::slot::Slot;
+use super::delta::{AddFile, LakeTable, now_ms};
+use super::slot::RunSlot;
 use super::{Lake, MANIFEST, MANIFESTS, files_in, generation_of_manifest, is_file_of_run};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
@@ -35,8 +35,8 @@ impl Lake {
     /// Sees to it that the tables have of each run what the table of runs has.
     fn repair_tables(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         // The tables are read before the manifests: a run that a writer shows in between is settled by that writer, too.
-        let mut shown: BTreeMap<RunKey, BTreeMap<Table, BTreeSet<String>>> = BTreeMap::new();
-        for table in Table::FACTS {
+        let mut shown: BTreeMap<RunKey, BTreeMap<LakeTable, BTreeSet<String>>> = BTreeMap::new();
+        for table in LakeTable::FACTS {
             self.with(table, |snapshot| {
                 for file in snapshot.files() {
                     let of_run = shown.entry(file.key_or_none()).or_default();
@@ -61,13 +61,13 @@ impl Lake {
         }
         let stored: BTreeSet<RunKey> = self.keys()?.into_iter().collect();
         let gone = shown.into_iter().filter(|(key, _)| !stored.contains(key));
-        unlike.extend(gone.map(|(key, of)| (key, of.into_keys().map(Table::name).collect())));
+        unlike.extend(gone.map(|(key, of)| (key, of.into_keys().map(LakeTable::name).collect())));
         for (key, tables) in unlike {
             let what = format!(
                 "{key}: tables get what the table of runs has, as a stopped writer left them: {}",
                 tables.join(", ")
             );
-            repairer.step(what, || self.settle(&Slot::run(&key)))?;
+            repairer.step(what, || self.settle(&RunSlot::run(&key)))?;
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Lake {
     /// Returns what is in the bucket of each generation that no table has.
     fn leftovers(&self) -> Result<BTreeMap<String, Leftover>> {
         let mut found: BTreeMap<String, Leftover> = BTreeMap::new();
-        let folders = Table::with_generations().map(Table::name).chain([MANIFESTS]);
+        let folders = LakeTable::with_generations().map(LakeTable::name).chain([MANIFESTS]);
         for folder in folders {
             for object in self.bucket.list(folder)? {
                 let Some(generation) = generation_in(&object.name) else { continue };
@@ -140,13 +140,13 @@ impl Lake {
             }
         }
         // The tables are read after the objects: what came meanwhile is in them.
-        for table in Table::with_generations() {
+        for table in LakeTable::with_generations() {
             self.with(table, |snapshot| {
                 for (generation, since) in snapshot.gone() {
                     let since = since.unwrap_or_default();
                     found.entry(generation.to_owned()).and_modify(|left| left.since = left.since.max(since));
                 }
-                snapshot.files().map(Add::generation).for_each(|current| _ = found.remove(current));
+                snapshot.files().map(AddFile::generation).for_each(|current| _ = found.remove(current));
                 Ok(())
             })?;
         }
@@ -155,12 +155,12 @@ impl Lake {
 }
 
 /// Returns the tables that have of a run other files than its manifest names.
-fn unlike_tables(manifest: &Manifest, found: &BTreeMap<Table, BTreeSet<String>>) -> Vec<&'static str> {
-    let is_unlike = |table: &Table| {
+fn unlike_tables(manifest: &Manifest, found: &BTreeMap<LakeTable, BTreeSet<String>>) -> Vec<&'static str> {
+    let is_unlike = |table: &LakeTable| {
         let wanted: BTreeSet<String> = files_in(*table, manifest).into_iter().map(|file| file.path).collect();
         wanted != found.get(table).cloned().unwrap_or_default()
     };
-    Table::FACTS.into_iter().filter(is_unlike).map(Table::name).collect()
+    LakeTable::FACTS.into_iter().filter(is_unlike).map(LakeTable::name).collect()
 }
 
 /// Returns the generation that an object is of, if it has a name that perfpipe gives.
@@ -172,7 +172,7 @@ fn generation_in(name: &str) -> Option<&str> {
     let (table, file) = (parts.next()?, parts.next_back()?);
     let generation = parts.next_back()?.strip_prefix("generation=").filter(|name| is_generation(name))?;
     let keys = parts.map(|part| Some(part.split_once('=')?.0)).collect::<Option<Vec<&str>>>()?;
-    let is_own = match table == Table::Runs.name() {
+    let is_own = match table == LakeTable::Runs.name() {
         true => keys == ["framework", "test", "repeat"] && file == RUN,
         false => keys.is_empty() && is_file_of_run(file),
     };

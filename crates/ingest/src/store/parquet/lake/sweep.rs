@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{KEPT, Table, now_ms, row_of};
+use super::delta::{AddFile, KEPT, LakeTable, now_ms, row_of};
 use super::place::object_of;
-use super::{Add, Lake, MANIFEST, MANIFESTS, generation_of_manifest, is_file_of_run};
+use super::{Lake, MANIFEST, MANIFESTS, generation_of_manifest, is_file_of_run};
 use crate::error::Result;
 use crate::store::parquet::folder::manifest::Manifest;
 use crate::store::parquet::tables::{PART, RUN};
@@ -17,7 +17,7 @@ impl Lake {
     /// done only as often as checkpoints are due, since all manifests are listed for it. What can't be removed now is
     /// removed later.
     pub(super) fn sweep(&self) -> Result<()> {
-        if !self.with(Table::Runs, |runs| Ok(!runs.has_checkpoint() || runs.is_long()))? {
+        if !self.with(LakeTable::Runs, |runs| Ok(!runs.has_checkpoint() || runs.is_long()))? {
             return Ok(());
         }
         let mut left = self.unshown()?;
@@ -40,9 +40,9 @@ impl Lake {
         let mut left: BTreeMap<String, i64> =
             named.map(|(name, found)| (name.to_owned(), found.since_ms)).collect();
         // The tables are read after the manifests: what came meanwhile is in them.
-        for table in [Table::Runs, Table::Parts] {
+        for table in [LakeTable::Runs, LakeTable::Parts] {
             self.with(table, |shown| {
-                let current: BTreeSet<&str> = shown.files().map(Add::generation).collect();
+                let current: BTreeSet<&str> = shown.files().map(AddFile::generation).collect();
                 left.retain(|generation, _| !current.contains(generation.as_str()));
                 for (generation, since) in shown.gone() {
                     // That of a writer that was stopped before its commit was never gone.
@@ -69,7 +69,7 @@ impl Lake {
         let mut names: Vec<String> = own.map(|name| object_of(generation, is_part, name)).collect();
         names.push(match is_part {
             true => object_of(generation, true, RUN),
-            false => format!("{}/{}", Table::Runs.name(), row_of(&found.info.key, generation, RUN)),
+            false => format!("{}/{}", LakeTable::Runs.name(), row_of(&found.info.key, generation, RUN)),
         });
         self.bucket.delete(&names)?;
         self.bucket.delete(&[manifest])

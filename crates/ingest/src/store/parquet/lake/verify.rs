@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::delta::Table;
+use super::delta::LakeTable;
 use super::{Lake, MANIFEST};
 use crate::error::Result;
 use crate::run::key::RunKey;
 use crate::store::StoreCheck;
 use crate::store::parquet::folder::manifest::Manifest;
-use crate::store::unreadable::fault;
+use crate::store::unreadable::damage_message;
 
 /// The number of runs that are named in a list of them.
 const NAMED: usize = 5;
@@ -22,16 +22,18 @@ impl Lake {
         let mut check = StoreCheck::default();
         check.notes.extend(self.bucket.foreign()?);
         let mut runs: BTreeMap<String, RunKey> = BTreeMap::new();
-        for table in [Table::Runs].into_iter().chain(Table::all().filter(|table| *table != Table::Runs)) {
+        for table in
+            [LakeTable::Runs].into_iter().chain(LakeTable::all().filter(|table| *table != LakeTable::Runs))
+        {
             let read = self.with(table, |snapshot| {
-                if [Table::Runs, Table::Parts].contains(&table) {
+                if [LakeTable::Runs, LakeTable::Parts].contains(&table) {
                     check
                         .faults
                         .extend(snapshot.doubled().iter().map(|key| self.doubled(table, key).to_string()));
                 }
                 for file in snapshot.files() {
                     let (generation, key) = (file.generation().to_owned(), file.key_or_none());
-                    if table == Table::Runs {
+                    if table == LakeTable::Runs {
                         runs.insert(generation, key);
                     } else if let Some(of) = runs.get(&generation).filter(|of| **of != key) {
                         let table = self.bucket.shown(table.name());
@@ -41,7 +43,7 @@ impl Lake {
                 Ok(())
             });
             if let Err(error) = read {
-                check.faults.push(fault(error)?);
+                check.faults.push(damage_message(error)?);
             }
         }
         if check.faults.is_empty() {
@@ -53,7 +55,7 @@ impl Lake {
     /// Says which runs were written, and were never in the table of runs or of parts.
     fn never_shown(&self) -> Result<Option<String>> {
         let mut never = self.unshown()?;
-        for table in [Table::Runs, Table::Parts] {
+        for table in [LakeTable::Runs, LakeTable::Parts] {
             self.with(table, |shown| {
                 shown.gone().into_keys().for_each(|gone| _ = never.remove(gone));
                 Ok(())

@@ -12,12 +12,12 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::page::{Coded, Codes, Paged, Part, Values};
+use super::page::{CodedRows, ColumnPart, DistinctValues, EncodedPage, ValueCodes};
 use super::{hybrid, lz4};
 use crate::sample::intern::Interner;
 
 /// A column of the row group that is being gathered.
-pub(in crate::store::parquet) struct Chunk {
+pub(in crate::store::parquet) struct ColumnChunk {
     column: ColumnDescPtr,
     /// True if it is compressed by Zstandard, false if by LZ4.
     is_zstd: bool,
@@ -27,25 +27,25 @@ pub(in crate::store::parquet) struct Chunk {
 }
 
 /// The size in bytes up to which a text is told as the first or the last one of a row group.
-const TOLD: usize = 64;
+const STATISTICS_BYTES: usize = 64;
 
 /// The distinct values of a row group.
 enum Dictionary {
     Texts(Interner),
-    Numbers(Numbers),
+    Numbers(NumberDictionary),
 }
 
-impl Chunk {
+impl ColumnChunk {
     /// A column without rows.
     pub(in crate::store::parquet) fn new(column: ColumnDescPtr) -> Self {
         Self { column, is_zstd: false, dictionary: None, pages: Vec::new(), rows: 0 }
     }
 
     /// Appends the rows of a batch.
-    pub(in crate::store::parquet) fn add(&mut self, part: Part) -> Result<(), ParquetError> {
-        let Paged { page, rows, is_zstd } = match part {
-            Part::Page(page) => page,
-            Part::Coded(coded) => {
+    pub(in crate::store::parquet) fn add(&mut self, part: ColumnPart) -> Result<(), ParquetError> {
+        let EncodedPage { page, rows, is_zstd } = match part {
+            ColumnPart::Page(page) => page,
+            ColumnPart::Coded(coded) => {
                 let dictionary = self.dictionary.get_or_insert_with(|| Dictionary::of(&coded.values));
                 dictionary.page(coded)?
             }
@@ -63,7 +63,7 @@ impl Chunk {
     pub(in crate::store::parquet) fn texts_told(&self) -> Option<Statistics> {
         let Some(Dictionary::Texts(texts)) = &self.dictionary else { return None };
         let (first, last) = (texts.texts().iter().min()?, texts.texts().iter().max()?);
-        let told = [first, last].map(|text| (text.len() <= TOLD).then(|| ByteArray::from(text)));
+        let told = [first, last].map(|text| (text.len() <= STATISTICS_BYTES).then(|| ByteArray::from(text)));
         let [Some(first), Some(last)] = told else { return None };
         Some(Statistics::byte_array(Some(first), Some(last), None, None, false))
     }
@@ -120,20 +120,20 @@ impl Chunk {
 
 impl Dictionary {
     /// An empty dictionary for values of this type.
-    fn of(values: &Values) -> Self {
+    fn of(values: &DistinctValues) -> Self {
         match values {
-            Values::Texts(_) => Self::Texts(Interner::default()),
-            Values::Numbers(_) => Self::Numbers(Numbers::default()),
+            DistinctValues::Texts(_) => Self::Texts(Interner::default()),
+            DistinctValues::Numbers(_) => Self::Numbers(NumberDictionary::default()),
         }
     }
 
     /// Returns a page of rows, whose values are added if they are new.
-    fn page(&mut self, coded: Coded) -> Result<Paged, ParquetError> {
+    fn page(&mut self, coded: CodedRows) -> Result<EncodedPage, ParquetError> {
         let numbers: Vec<u32> = match (self, coded.values) {
-            (Self::Texts(known), Values::Texts(texts)) => {
+            (Self::Texts(known), DistinctValues::Texts(texts)) => {
                 texts.iter().map(|text| known.number(text)).collect()
             }
-            (Self::Numbers(known), Values::Numbers(all)) => {
+            (Self::Numbers(known), DistinctValues::Numbers(all)) => {
                 all.into_iter().map(|bits| known.number(bits)).collect()
             }
             _ => return Err(unexpected("a dictionary has values of another type")),
@@ -144,12 +144,12 @@ impl Dictionary {
         let width = (u32::BITS - most.leading_zeros()).max(1);
         let mut bytes = vec![width as u8];
         match coded.codes {
-            Codes::Same(code, count) => {
-                hybrid::repeat(number(&code).ok_or_else(unknown)?, count, width, &mut bytes);
+            ValueCodes::Same(code, count) => {
+                hybrid::repeat_hybrid(number(&code).ok_or_else(unknown)?, count, width, &mut bytes);
             }
-            Codes::Each(codes) => {
+            ValueCodes::Each(codes) => {
                 let codes: Option<Vec<u32>> = codes.iter().map(number).collect();
-                hybrid::encode(&codes.ok_or_else(unknown)?, width, &mut bytes);
+                hybrid::encode_hybrid(&codes.ok_or_else(unknown)?, width, &mut bytes);
             }
         }
         coded.levels.lz4_page(&bytes, Encoding::RLE_DICTIONARY, true)
@@ -175,7 +175,7 @@ impl Dictionary {
             }
         };
         let mut packed = Vec::new();
-        lz4::compress(&plain, &mut packed)?;
+        lz4::compress_lz4(&plain, &mut packed)?;
         let page = Page::DictionaryPage {
             buf: Bytes::from(packed),
             num_values: values as u32,
@@ -188,12 +188,12 @@ impl Dictionary {
 
 /// Distinct doubles by their bits, numbered in order of first appearance.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(super) struct NumberDictionary {
     by_bits: HashMap<u64, u32>,
     pub(super) all: Vec<u64>,
 }
 
-impl Numbers {
+impl NumberDictionary {
     pub(super) fn number(&mut self, bits: u64) -> u32 {
         *self.by_bits.entry(bits).or_insert_with(|| {
             self.all.push(bits);

@@ -3,9 +3,9 @@
 use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
 
-use super::chunk::Numbers;
+use super::chunk::NumberDictionary;
 use super::levels::Levels;
-use super::page::{Coded, Codes, Packing, Part, Values};
+use super::page::{CodedRows, ColumnPart, DistinctValues, PageCompression, ValueCodes};
 use crate::error::{Error, Result};
 use crate::sample::text_list::TextList;
 
@@ -18,7 +18,7 @@ pub(in crate::store::parquet) fn coded(
     indexes: &[u32],
     names: &[impl AsRef<str>],
     levels: Levels,
-) -> Result<Part> {
+) -> Result<ColumnPart> {
     let (mut numbers, mut texts) = (vec![None; names.len()], TextList::default());
     let mut codes = Vec::with_capacity(indexes.len());
     for index in indexes {
@@ -30,15 +30,19 @@ pub(in crate::store::parquet) fn coded(
             (texts.len() as u32).wrapping_sub(1)
         }));
     }
-    Ok(Part::Coded(Coded { levels, codes: Codes::new(&codes), values: Values::Texts(texts) }))
+    Ok(ColumnPart::Coded(CodedRows {
+        levels,
+        codes: ValueCodes::new(&codes),
+        values: DistinctValues::Texts(texts),
+    }))
 }
 
 /// Returns what rows add to a column of doubles. Neighbours are often equal, as are the CPU readings of a second.
 pub(in crate::store::parquet) fn doubles(
     values: impl Iterator<Item = f64> + Clone,
     levels: Levels,
-) -> Result<Part, ParquetError> {
-    let (mut known, mut last) = (Numbers::default(), None);
+) -> Result<ColumnPart, ParquetError> {
+    let (mut known, mut last) = (NumberDictionary::default(), None);
     let mut number = |value: f64| match last {
         Some((bits, number)) if bits == value.to_bits() => number,
         _ => {
@@ -51,7 +55,11 @@ pub(in crate::store::parquet) fn doubles(
     if known.all.len() > codes.len() / 2 && known.all.len() > FEW {
         // A dictionary would hold most values once, and be no help.
         let plain: Vec<u8> = values.flat_map(f64::to_le_bytes).collect();
-        return levels.page(&plain, Encoding::PLAIN, Packing::Lz4);
+        return levels.page(&plain, Encoding::PLAIN, PageCompression::Lz4);
     }
-    Ok(Part::Coded(Coded { levels, codes: Codes::new(&codes), values: Values::Numbers(known.all) }))
+    Ok(ColumnPart::Coded(CodedRows {
+        levels,
+        codes: ValueCodes::new(&codes),
+        values: DistinctValues::Numbers(known.all),
+    }))
 }

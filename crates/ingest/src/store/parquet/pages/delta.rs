@@ -8,14 +8,14 @@ const BLOCK: usize = GROUPS * GROUP;
 const GROUPS: usize = 4;
 
 /// A type of whole numbers whose differences wrap around.
-pub(in crate::store::parquet) trait Whole: Copy + Ord + Default {
+pub(in crate::store::parquet) trait WholeNumber: Copy + Ord + Default {
     fn minus(self, other: Self) -> Self;
     /// The distance from a smaller number, or one that is smaller if neither wraps.
     fn above(self, least: Self) -> u64;
     fn wide(self) -> i64;
 }
 
-impl Whole for i32 {
+impl WholeNumber for i32 {
     fn minus(self, other: Self) -> Self {
         self.wrapping_sub(other)
     }
@@ -29,7 +29,7 @@ impl Whole for i32 {
     }
 }
 
-impl Whole for i64 {
+impl WholeNumber for i64 {
     fn minus(self, other: Self) -> Self {
         self.wrapping_sub(other)
     }
@@ -44,7 +44,7 @@ impl Whole for i64 {
 }
 
 /// Encodes numbers. Equal ones take the same few bytes, however many they are.
-pub(super) fn encoded<T: Whole>(values: &[T]) -> Vec<u8> {
+pub(super) fn encode_delta<T: WholeNumber>(values: &[T]) -> Vec<u8> {
     let (first, rest) = values.split_first().map_or((T::default(), values), |(first, rest)| (*first, rest));
     let equal = rest.iter().fold(true, |equal, value| equal & (*value == first));
     let block = if equal { rest.len().next_multiple_of(BLOCK).max(BLOCK) } else { BLOCK };
@@ -61,7 +61,7 @@ pub(super) fn encoded<T: Whole>(values: &[T]) -> Vec<u8> {
 }
 
 /// Appends a block: the differences between each number and the one before.
-fn differences<T: Whole>(before: &[T], after: &[T], out: &mut Vec<u8>) {
+fn differences<T: WholeNumber>(before: &[T], after: &[T], out: &mut Vec<u8>) {
     let mut differences = [T::default(); BLOCK];
     for ((difference, after), before) in differences.iter_mut().zip(after).zip(before) {
         *difference = after.minus(*before);

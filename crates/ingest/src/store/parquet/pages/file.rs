@@ -13,10 +13,10 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
-use crate::store::parquet::notes::Notes;
+use crate::store::parquet::notes::FileNotes;
 
 /// A column of a row group as it stands in the file, and what the metadata says of it.
-pub(in crate::store::parquet) type Column = (Bytes, ColumnCloseResult);
+pub(in crate::store::parquet) type EncodedColumn = (Bytes, ColumnCloseResult);
 
 /// A file that is being written.
 pub(in crate::store::parquet) struct PagedFile<W: Write + Send> {
@@ -45,7 +45,7 @@ impl<W: Write + Send> PagedFile<W> {
     /// Appends a row group, whose columns come in the order of the schema.
     pub(in crate::store::parquet) fn append(
         &mut self,
-        columns: impl Iterator<Item = Result<Column, ParquetError>>,
+        columns: impl Iterator<Item = Result<EncodedColumn, ParquetError>>,
     ) -> Result<(), ParquetError> {
         let mut group = self.file.next_row_group()?;
         for column in columns {
@@ -56,7 +56,7 @@ impl<W: Write + Send> PagedFile<W> {
     }
 
     /// Adds entries to the file's metadata.
-    pub(in crate::store::parquet) fn note(&mut self, notes: Notes) {
+    pub(in crate::store::parquet) fn note(&mut self, notes: FileNotes) {
         for (key, value) in notes {
             self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }

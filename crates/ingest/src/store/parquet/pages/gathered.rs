@@ -6,26 +6,26 @@ use arrow_schema::Schema;
 use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 
-use super::chunk::Chunk;
+use super::chunk::ColumnChunk;
 use super::file::PagedFile;
-use super::page::Part;
+use super::page::ColumnPart;
 
 /// A file with the columns of its current row group.
-pub(in crate::store::parquet) struct Gathered<W: Write + Send> {
+pub(in crate::store::parquet) struct GatheredFile<W: Write + Send> {
     file: PagedFile<W>,
-    chunks: Vec<Chunk>,
+    chunks: Vec<ColumnChunk>,
 }
 
-impl<W: Write + Send> Gathered<W> {
+impl<W: Write + Send> GatheredFile<W> {
     /// Begins a file.
     pub(in crate::store::parquet) fn new(out: W, schema: &Schema) -> Result<Self, ParquetError> {
         let (file, schema) = PagedFile::new(out, schema)?;
-        let chunks = schema.columns().iter().cloned().map(Chunk::new).collect();
+        let chunks = schema.columns().iter().cloned().map(ColumnChunk::new).collect();
         Ok(Self { file, chunks })
     }
 
     /// Appends the rows of a batch: what it adds to each column, in the order of the schema.
-    pub(in crate::store::parquet) fn add(&mut self, parts: Vec<Part>) -> Result<(), ParquetError> {
+    pub(in crate::store::parquet) fn add(&mut self, parts: Vec<ColumnPart>) -> Result<(), ParquetError> {
         if parts.len() != self.chunks.len() {
             return Err(ParquetError::General("a batch has other columns than its table".to_owned()));
         }

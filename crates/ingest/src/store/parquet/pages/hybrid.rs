@@ -10,7 +10,7 @@ const WORTH: usize = 16;
 const FILL: usize = 8;
 
 /// Appends values of up to `width` bits.
-pub(super) fn encode<T: Copy + PartialEq + Into<u32>>(values: &[T], width: u32, out: &mut Vec<u8>) {
+pub(super) fn encode_hybrid<T: Copy + PartialEq + Into<u32>>(values: &[T], width: u32, out: &mut Vec<u8>) {
     // The values from `packed` to `at` are not written yet.
     let (mut packed, mut at) = (0_usize, 0_usize);
     while let Some(value) = values.get(at) {
@@ -18,7 +18,7 @@ pub(super) fn encode<T: Copy + PartialEq + Into<u32>>(values: &[T], width: u32, 
         let missing = packed.wrapping_sub(at) % FILL;
         if run >= missing + WORTH {
             pack_all(values.get(packed..at + missing).unwrap_or_default(), width, out);
-            repeat((*value).into(), run - missing, width, out);
+            repeat_hybrid((*value).into(), run - missing, width, out);
             packed = at + run;
         }
         at += run;
@@ -27,7 +27,7 @@ pub(super) fn encode<T: Copy + PartialEq + Into<u32>>(values: &[T], width: u32, 
 }
 
 /// Appends a value `count` times.
-pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
+pub(super) fn repeat_hybrid(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
     if count > 0 {
         unsigned(out, (count as u64) << 1);
         out.extend(value.to_le_bytes().iter().take(width.div_ceil(8) as usize));

@@ -24,14 +24,14 @@ impl Levels {
     /// Rows that are all present, or all absent.
     pub(in crate::store::parquet) fn same(present: bool, rows: usize) -> Self {
         let mut definition = Vec::new();
-        hybrid::repeat(present.into(), rows, 1, &mut definition);
+        hybrid::repeat_hybrid(present.into(), rows, 1, &mut definition);
         Self { definition, nulls: if present { 0 } else { rows }, ..Self::required(rows) }
     }
 
     /// Rows of which some may be absent.
     pub(in crate::store::parquet) fn some(valid: &[bool]) -> Self {
         let mut definition = Vec::new();
-        hybrid::encode(valid, 1, &mut definition);
+        hybrid::encode_hybrid(valid, 1, &mut definition);
         let nulls = valid.iter().filter(|valid| !**valid).count();
         Self { definition, nulls, ..Self::required(valid.len()) }
     }
@@ -47,15 +47,15 @@ impl Levels {
             begin += length.max(&1);
         }
         let (mut repetition, mut definition) = (Vec::new(), Vec::new());
-        hybrid::encode(&continues, 1, &mut repetition);
+        hybrid::encode_hybrid(&continues, 1, &mut repetition);
         if empty == 0 {
-            hybrid::repeat(ITEM, values, ITEM, &mut definition);
+            hybrid::repeat_hybrid(ITEM, values, ITEM, &mut definition);
         } else {
             let each = lengths.iter().flat_map(|length| match length {
                 0 => std::iter::repeat_n(0, 1),
                 length => std::iter::repeat_n(ITEM as u8, *length),
             });
-            hybrid::encode(&each.collect::<Vec<u8>>(), ITEM, &mut definition);
+            hybrid::encode_hybrid(&each.collect::<Vec<u8>>(), ITEM, &mut definition);
         }
         Self { repetition, definition, rows: lengths.len(), values, nulls: empty }
     }

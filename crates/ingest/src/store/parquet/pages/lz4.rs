@@ -11,10 +11,10 @@ const FEW: usize = 64;
 
 /// Appends bytes, compressed if that takes at least an eighth off, and if `is_tried`, off their beginning too. Returns true
 /// if they are compressed.
-pub(super) fn append(bytes: &[u8], is_tried: bool, out: &mut Vec<u8>) -> Result<bool, ParquetError> {
+pub(super) fn append_lz4(bytes: &[u8], is_tried: bool, out: &mut Vec<u8>) -> Result<bool, ParquetError> {
     let start = out.len();
     let pays = |bytes: &[u8], out: &mut Vec<u8>| -> Result<bool, ParquetError> {
-        compress(bytes, out)?;
+        compress_lz4(bytes, out)?;
         let pays = out.len() - start < bytes.len() - bytes.len() / 8;
         if !pays {
             out.truncate(start);
@@ -34,7 +34,7 @@ pub(super) fn append(bytes: &[u8], is_tried: bool, out: &mut Vec<u8>) -> Result<
 }
 
 /// Appends bytes, compressed.
-pub(super) fn compress(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ParquetError> {
+pub(super) fn compress_lz4(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ParquetError> {
     let start = out.len();
     out.resize(start + get_maximum_output_size(bytes.len()), 0);
     let place = out.get_mut(start..).unwrap_or_default();

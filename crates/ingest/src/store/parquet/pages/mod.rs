@@ -16,12 +16,13 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::store::parquet) use self::chunk::Chunk;
+pub(in crate::store::parquet) use self::chunk::ColumnChunk;
 pub(in crate::store::parquet) use self::coder::{coded, doubles};
-pub(in crate::store::parquet) use self::delta::Whole;
-pub(in crate::store::parquet) use self::file::{Column, PagedFile};
-pub(in crate::store::parquet) use self::gathered::Gathered;
+pub(in crate::store::parquet) use self::delta::WholeNumber;
+pub(in crate::store::parquet) use self::file::{EncodedColumn, PagedFile};
+pub(in crate::store::parquet) use self::gathered::GatheredFile;
 pub(in crate::store::parquet) use self::levels::Levels;
 pub(in crate::store::parquet) use self::page::{
-    Coded, Codes, Packing, Part, Values, byte_strings, flags, numbers, whole, zstd,
+    CodedRows, ColumnPart, DistinctValues, PageCompression, ValueCodes, byte_strings, flags, numbers, whole,
+    zstd,
 };

@@ -6,21 +6,21 @@ use parquet::column::page::{CompressedPage, Page};
 use parquet::errors::ParquetError;
 use zstd::bulk::Compressor;
 
-use super::delta::{self, Whole};
+use super::delta::{self, WholeNumber};
 use super::levels::Levels;
 use super::{hybrid, lz4};
 use crate::sample::text_list::TextList;
 
 /// What a batch adds to a column.
-pub(in crate::store::parquet) enum Part {
+pub(in crate::store::parquet) enum ColumnPart {
     /// A page that is ready.
-    Page(Paged),
+    Page(EncodedPage),
     /// Rows whose distinct values are to be numbered anew within the row group.
-    Coded(Coded),
+    Coded(CodedRows),
 }
 
 /// A page, compressed.
-pub(in crate::store::parquet) struct Paged {
+pub(in crate::store::parquet) struct EncodedPage {
     pub(super) page: CompressedPage,
     pub(super) rows: usize,
     /// True if by Zstandard, false if by LZ4, or not at all.
@@ -28,20 +28,20 @@ pub(in crate::store::parquet) struct Paged {
 }
 
 /// Rows of a column with a dictionary.
-pub(in crate::store::parquet) struct Coded {
+pub(in crate::store::parquet) struct CodedRows {
     pub(in crate::store::parquet) levels: Levels,
-    pub(in crate::store::parquet) codes: Codes,
-    pub(in crate::store::parquet) values: Values,
+    pub(in crate::store::parquet) codes: ValueCodes,
+    pub(in crate::store::parquet) values: DistinctValues,
 }
 
 /// The index in the dictionary of each value that is present.
-pub(in crate::store::parquet) enum Codes {
+pub(in crate::store::parquet) enum ValueCodes {
     /// The same one, so many times.
     Same(u32, usize),
     Each(Vec<u32>),
 }
 
-impl Codes {
+impl ValueCodes {
     pub(in crate::store::parquet) fn new(codes: &[u32]) -> Self {
         match codes.first() {
             Some(code) if hybrid::run_length(codes) == codes.len() => Self::Same(*code, codes.len()),
@@ -51,14 +51,14 @@ impl Codes {
 }
 
 /// The distinct values of a batch.
-pub(in crate::store::parquet) enum Values {
+pub(in crate::store::parquet) enum DistinctValues {
     Texts(TextList),
     /// Doubles, as their bits.
     Numbers(Vec<u64>),
 }
 
 /// How a page is compressed. The pages of a column in a row group are either all compressed by Zstandard, or none is.
-pub(in crate::store::parquet) enum Packing<'a> {
+pub(in crate::store::parquet) enum PageCompression<'a> {
     /// By LZ4, if it takes an eighth off the beginning and off the whole: packed numbers are mostly noise.
     Tried,
     /// By LZ4, if it takes an eighth off the whole: what repeats itself may do so at a distance.
@@ -78,14 +78,14 @@ impl Levels {
         self,
         values: &[u8],
         encoding: Encoding,
-        packing: Packing<'_>,
-    ) -> Result<Part, ParquetError> {
+        packing: PageCompression<'_>,
+    ) -> Result<ColumnPart, ParquetError> {
         let page = match packing {
-            Packing::Tried => self.lz4_page(values, encoding, true),
-            Packing::Lz4 => self.lz4_page(values, encoding, false),
-            Packing::Zstd(zstd) => self.zstd_page(values, encoding, zstd),
+            PageCompression::Tried => self.lz4_page(values, encoding, true),
+            PageCompression::Lz4 => self.lz4_page(values, encoding, false),
+            PageCompression::Zstd(zstd) => self.zstd_page(values, encoding, zstd),
         };
-        page.map(Part::Page)
+        page.map(ColumnPart::Page)
     }
 
     /// Returns a page of Parquet's second version: the levels stand before the values, which need not be compressed.
@@ -94,13 +94,13 @@ impl Levels {
         values: &[u8],
         encoding: Encoding,
         is_tried: bool,
-    ) -> Result<Paged, ParquetError> {
+    ) -> Result<EncodedPage, ParquetError> {
         let Self { repetition, definition, rows, values: all, nulls } = self;
         let mut buffer = repetition;
         let repetition = buffer.len();
         buffer.extend(&definition);
         let levels = buffer.len();
-        let is_compressed = lz4::append(values, is_tried, &mut buffer)?;
+        let is_compressed = lz4::append_lz4(values, is_tried, &mut buffer)?;
         // Pages wait for the end of their row group.
         buffer.shrink_to_fit();
         let page = Page::DataPageV2 {
@@ -114,7 +114,7 @@ impl Levels {
             is_compressed,
             statistics: None,
         };
-        Ok(Paged { page: CompressedPage::new(page, levels + values.len()), rows, is_zstd: false })
+        Ok(EncodedPage { page: CompressedPage::new(page, levels + values.len()), rows, is_zstd: false })
     }
 
     /// Returns a page of Parquet's first version, whose levels are compressed with the values.
@@ -123,7 +123,7 @@ impl Levels {
         values: &[u8],
         encoding: Encoding,
         zstd: &mut Compressor<'static>,
-    ) -> Result<Paged, ParquetError> {
+    ) -> Result<EncodedPage, ParquetError> {
         let mut plain = self.with_lengths();
         plain.extend(values);
         let packed = zstd.compress(&plain).map_err(|error| ParquetError::External(error.into()))?;
@@ -135,39 +135,39 @@ impl Levels {
             rep_level_encoding: Encoding::RLE,
             statistics: None,
         };
-        Ok(Paged { page: CompressedPage::new(page, plain.len()), rows: self.rows, is_zstd: true })
+        Ok(EncodedPage { page: CompressedPage::new(page, plain.len()), rows: self.rows, is_zstd: true })
     }
 }
 
 /// Returns a page of whole numbers that are all present.
-pub(in crate::store::parquet) fn numbers<T: Whole>(
+pub(in crate::store::parquet) fn numbers<T: WholeNumber>(
     values: &[T],
     levels: Levels,
-    packing: Packing<'_>,
-) -> Result<Part, ParquetError> {
-    levels.page(&delta::encoded(values), Encoding::DELTA_BINARY_PACKED, packing)
+    packing: PageCompression<'_>,
+) -> Result<ColumnPart, ParquetError> {
+    levels.page(&delta::encode_delta(values), Encoding::DELTA_BINARY_PACKED, packing)
 }
 
 /// Returns a page of whole numbers, one for each row.
-pub(in crate::store::parquet) fn whole<T: Whole>(values: &[T]) -> Result<Part, ParquetError> {
-    numbers(values, Levels::required(values.len()), Packing::Lz4)
+pub(in crate::store::parquet) fn whole<T: WholeNumber>(values: &[T]) -> Result<ColumnPart, ParquetError> {
+    numbers(values, Levels::required(values.len()), PageCompression::Lz4)
 }
 
 /// Returns a page of truth values.
-pub(in crate::store::parquet) fn flags(values: &[bool]) -> Result<Part, ParquetError> {
+pub(in crate::store::parquet) fn flags(values: &[bool]) -> Result<ColumnPart, ParquetError> {
     // Values in this encoding, other than levels, tell their length first.
     let mut bytes = vec![0; 4];
-    hybrid::encode(values, 1, &mut bytes);
+    hybrid::encode_hybrid(values, 1, &mut bytes);
     let length = (bytes.len() as u32).wrapping_sub(4).to_le_bytes();
     bytes.iter_mut().zip(length).for_each(|(place, byte)| *place = byte);
-    Levels::required(values.len()).page(&bytes, Encoding::RLE, Packing::Tried)
+    Levels::required(values.len()).page(&bytes, Encoding::RLE, PageCompression::Tried)
 }
 
 /// Returns a page of byte strings, which are not expected to be equal.
 pub(in crate::store::parquet) fn byte_strings<'a>(
     values: impl Iterator<Item = &'a [u8]> + Clone,
-    packing: Packing<'_>,
-) -> Result<Part, ParquetError> {
+    packing: PageCompression<'_>,
+) -> Result<ColumnPart, ParquetError> {
     let mut plain = Vec::with_capacity(values.clone().map(|value| value.len() + 4).sum());
     let mut rows = 0_usize;
     for value in values {

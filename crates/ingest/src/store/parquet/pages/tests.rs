@@ -44,23 +44,23 @@ fn names(items: &[i64]) -> impl Iterator<Item = u32> {
     items.iter().map(|item| item.rem_euclid(3) as u32)
 }
 
-fn parts(rows: &[Row], zstd: Option<&mut Compressor<'static>>) -> Vec<Part> {
+fn parts(rows: &[Row], zstd: Option<&mut Compressor<'static>>) -> Vec<ColumnPart> {
     let lists = Levels::lists(&rows.iter().map(|(_, _, items, _)| items.len()).collect::<Vec<_>>());
     let (firsts, flat): (Vec<i32>, Vec<i64>) =
         (rows.iter().map(|row| row.0).collect(), rows.iter().flat_map(|row| row.2.clone()).collect());
     let bytes = rows.iter().map(|row| row.3.as_slice());
     let (items, bytes) = match zstd {
         Some(zstd) => (
-            numbers(&flat, lists.clone(), Packing::Zstd(zstd)).unwrap(),
-            byte_strings(bytes, Packing::Zstd(zstd)).unwrap(),
+            numbers(&flat, lists.clone(), PageCompression::Zstd(zstd)).unwrap(),
+            byte_strings(bytes, PageCompression::Zstd(zstd)).unwrap(),
         ),
         None => {
-            (numbers(&flat, lists.clone(), Packing::Lz4).unwrap(), byte_strings(bytes, Packing::Lz4).unwrap())
+            (numbers(&flat, lists.clone(), PageCompression::Lz4).unwrap(), byte_strings(bytes, PageCompression::Lz4).unwrap())
         }
     };
     let each = Levels::required(rows.len());
     vec![
-        numbers(&firsts, each.clone(), Packing::Tried).unwrap(),
+        numbers(&firsts, each.clone(), PageCompression::Tried).unwrap(),
         coded(&rows.iter().map(|row| row.1).collect::<Vec<_>>(), &NAMES, each).unwrap(),
         items,
         coded(&rows.iter().flat_map(|row| names(&row.2)).collect::<Vec<_>>(), &NAMES, lists).unwrap(),
@@ -71,7 +71,7 @@ fn parts(rows: &[Row], zstd: Option<&mut Compressor<'static>>) -> Vec<Part> {
 
 /// Writes batches of rows, of which each row group has two.
 fn written(rows: &[Row], batch: usize, is_zstd: bool) -> Bytes {
-    let mut file = Gathered::new(Vec::new(), &schema()).unwrap();
+    let mut file = GatheredFile::new(Vec::new(), &schema()).unwrap();
     let mut zstd = zstd().unwrap();
     for group in rows.chunks(2 * batch) {
         for rows in group.chunks(batch) {
@@ -122,7 +122,7 @@ fn only_names_that_occur_are_written_and_told() {
     let table = |indexes: &[u32]| {
         let schema = Schema::new(vec![Field::new("name", DataType::Utf8, false)]);
         let (mut file, schema) = PagedFile::new(Vec::new(), &schema).unwrap();
-        let mut chunk = Chunk::new(schema.column(0));
+        let mut chunk = ColumnChunk::new(schema.column(0));
         let names = ["b".to_owned(), "a".to_owned(), "x".repeat(65)];
         chunk.add(coded(indexes, &names, Levels::required(indexes.len())).unwrap()).unwrap();
         let told = chunk.texts_told();
@@ -142,9 +142,9 @@ fn only_names_that_occur_are_written_and_told() {
 fn names_and_compressions_that_do_not_fit_are_errors() {
     assert!(coded(&[4], &NAMES, Levels::required(1)).is_err());
     let column = PagedFile::new(Vec::new(), &schema()).unwrap().1.column(4);
-    let mut chunk = Chunk::new(column);
+    let mut chunk = ColumnChunk::new(column);
     let bytes = || std::iter::once(&b"a"[..]);
-    chunk.add(byte_strings(bytes(), Packing::Lz4).unwrap()).unwrap();
+    chunk.add(byte_strings(bytes(), PageCompression::Lz4).unwrap()).unwrap();
     let mut zstd = zstd().unwrap();
-    assert!(chunk.add(byte_strings(bytes(), Packing::Zstd(&mut zstd)).unwrap()).is_err());
+    assert!(chunk.add(byte_strings(bytes(), PageCompression::Zstd(&mut zstd)).unwrap()).is_err());
 }

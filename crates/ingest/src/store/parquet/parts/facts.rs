@@ -11,29 +11,29 @@ use crate::run::rejects::Reject;
 use crate::store::held;
 use crate::store::parquet::checksum::CheckedFile;
 use crate::store::parquet::folder::manifest::Manifest;
-use crate::store::parquet::home::Home;
+use crate::store::parquet::home::StoreHome;
 use crate::store::parquet::packed::PackedRun;
-use crate::store::parquet::place::Place;
+use crate::store::parquet::place::RunPlace;
 use crate::store::parquet::tables::{NAMES, PART, read_document};
 use crate::store::parquet::{pass_rejects, read_facts, rejects};
 
 /// The files of a part.
 #[derive(Debug, Clone)]
-pub(crate) struct Facts {
-    pub(in crate::store::parquet) place: Place,
+pub(crate) struct PartFacts {
+    pub(in crate::store::parquet) place: RunPlace,
     pub(in crate::store::parquet) manifest: Manifest,
     /// Removes the files when it is dropped, if they were unpacked to be read.
     _unpacked: Option<Arc<PackedRun>>,
 }
 
-impl Facts {
-    pub(in crate::store::parquet) fn new(place: Place, manifest: Manifest) -> Self {
+impl PartFacts {
+    pub(in crate::store::parquet) fn new(place: RunPlace, manifest: Manifest) -> Self {
         Self { place, manifest, _unpacked: None }
     }
 
     /// Takes the files of a part that was packed into one file.
     pub(crate) fn unpacked(part: PackedRun) -> Result<Self> {
-        let found = Home::find(&part.store().home, &part.info().key)?;
+        let found = StoreHome::find(&part.store().home, &part.info().key)?;
         let (place, manifest) = found.ok_or_else(|| Error::missing_run(&part.info().key))?;
         Ok(Self { place, manifest, _unpacked: Some(Arc::new(part)) })
     }
@@ -59,7 +59,7 @@ impl Facts {
     /// Reads the part without its samples.
     pub(crate) fn run(&self) -> Result<StoredRun> {
         let read = read_facts(&self.manifest, &|name| self.file(name))?;
-        held::whole(Some(read))?.ok_or_else(|| Error::missing_run(&self.manifest.info.key))
+        held::check_run(Some(read))?.ok_or_else(|| Error::missing_run(&self.manifest.info.key))
     }
 
     /// Passes the rejected records of the part to `each`, in the order of the log.

@@ -10,30 +10,30 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Facts;
+use super::PartFacts;
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
 use crate::store::parquet::ParquetStore;
 use crate::store::parquet::folder::manifest::{GENERATION, sync_dir, temporary};
 use crate::store::parquet::folder::name::folder_name;
-use crate::store::parquet::folder::{Folder, LOCK, not_durable};
-use crate::store::parquet::lock::{Lock, refuse_link};
-use crate::store::parts::{Part, being_merged, in_use, none};
+use crate::store::parquet::folder::{LOCK, StoreFolder, not_durable};
+use crate::store::parquet::lock::{LockFile, refuse_link};
+use crate::store::parts::{StoredPart, being_merged, in_use, no_parts};
 
 /// The parts of a run, locked until this is dropped.
 pub(crate) struct LockedParts {
-    folder: Folder,
+    folder: StoreFolder,
     home: PathBuf,
-    lock: Option<Lock>,
+    lock: Option<LockFile>,
 }
 
 /// Returns the key, number and requests of each part of all runs.
-pub(super) fn list(folder: &Folder) -> Result<Vec<(RunKey, PartNumber, u64)>> {
+pub(super) fn list(folder: &StoreFolder) -> Result<Vec<(RunKey, PartNumber, u64)>> {
     let mut found = Vec::new();
     for home in folders(&folder.parts())? {
         let parts = parts_in(&home)?;
-        let told = |part: Part| (part.info.key.clone(), part.row.number, part.info.requests());
+        let told = |part: StoredPart| (part.info.key.clone(), part.row.number, part.info.requests());
         found.extend(parts.into_iter().map(|(part, _)| told(part)));
     }
     Ok(found)
@@ -41,23 +41,23 @@ pub(super) fn list(folder: &Folder) -> Result<Vec<(RunKey, PartNumber, u64)>> {
 
 impl LockedParts {
     /// Locks the parts of a run against a merge. Returns the store for one of them.
-    pub(super) fn for_part(folder: &Folder, key: &RunKey, number: u32) -> Result<(ParquetStore, Self)> {
-        let parts = Self::lock(folder, key, Lock::try_shared)?.ok_or_else(|| being_merged(key))?;
+    pub(super) fn for_part(folder: &StoreFolder, key: &RunKey, number: u32) -> Result<(ParquetStore, Self)> {
+        let parts = Self::lock(folder, key, LockFile::try_shared)?.ok_or_else(|| being_merged(key))?;
         Ok((ParquetStore::open(parts.of(number))?, parts))
     }
 
     /// Locks the parts of a run, so that nobody else writes, merges or drops one.
-    pub(super) fn alone(folder: &Folder, key: &RunKey) -> Result<Self> {
+    pub(super) fn alone(folder: &StoreFolder, key: &RunKey) -> Result<Self> {
         if !folder.parts().join(folder_name(key)).is_dir() {
-            return Err(none(key));
+            return Err(no_parts(key));
         }
-        Self::lock(folder, key, Lock::try_new)?.ok_or_else(|| in_use(key))
+        Self::lock(folder, key, LockFile::try_new)?.ok_or_else(|| in_use(key))
     }
 
     fn lock(
-        folder: &Folder,
+        folder: &StoreFolder,
         key: &RunKey,
-        try_lock: fn(&Path) -> Result<Option<Lock>>,
+        try_lock: fn(&Path) -> Result<Option<LockFile>>,
     ) -> Result<Option<Self>> {
         folder.create()?;
         let parts = folder.parts();
@@ -81,7 +81,7 @@ impl LockedParts {
     }
 
     /// Reads what is known of the stored parts, ascending by number.
-    pub(super) fn all(&self) -> Result<Vec<(Part, Facts)>> {
+    pub(super) fn all(&self) -> Result<Vec<(StoredPart, PartFacts)>> {
         parts_in(&self.home)
     }
 
@@ -124,7 +124,8 @@ impl Drop for LockedParts {
     fn drop(&mut self) {
         self.lock = None;
         let Ok(_gate) = self.folder.gate() else { return };
-        if let Some(_alone) = self.home.is_dir().then(|| Lock::try_new(&self.home.join(LOCK)).ok()?).flatten()
+        if let Some(_alone) =
+            self.home.is_dir().then(|| LockFile::try_new(&self.home.join(LOCK)).ok()?).flatten()
         {
             self.clear();
         }
@@ -134,14 +135,14 @@ impl Drop for LockedParts {
 }
 
 /// Reads what is known of the parts in the folder of a run, ascending by number.
-fn parts_in(home: &Path) -> Result<Vec<(Part, Facts)>> {
+fn parts_in(home: &Path) -> Result<Vec<(StoredPart, PartFacts)>> {
     let mut parts = Vec::new();
     for folder in folders(home)? {
         let store = ParquetStore::open(&folder)?;
         for info in store.runs()? {
             let Some((place, manifest)) = store.home.find(&info.key)? else { continue };
-            let facts = Facts::new(place, manifest);
-            parts.push((Part { row: facts.row()?, info }, facts));
+            let facts = PartFacts::new(place, manifest);
+            parts.push((StoredPart { row: facts.row()?, info }, facts));
         }
     }
     parts.sort_by_key(|(part, _)| part.row.number.number());

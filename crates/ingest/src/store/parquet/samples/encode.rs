@@ -4,22 +4,25 @@ use std::borrow::Cow;
 
 use parquet::errors::ParquetError;
 
-use super::super::pages::{Coded, Codes, Levels, Packing, Part, Values, Whole, doubles, flags, numbers};
+use super::super::pages::{
+    CodedRows, ColumnPart, DistinctValues, Levels, PageCompression, ValueCodes, WholeNumber, doubles, flags,
+    numbers,
+};
 use super::{Times, failed};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch, any};
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
-use crate::store::held::Counted;
+use crate::store::held::SampleTotals;
 
 /// The rows of a batch, encoded.
 pub struct SampleColumns {
     /// What the batch adds to each column, in the order of the schema.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ColumnPart>,
     pub(super) times: Times,
     pub(super) rows: usize,
-    counted: Counted,
+    counted: SampleTotals,
     /// The smallest and the largest `t_ms`.
     pub(super) span: (i32, i32),
     /// The size in bytes of their distinct texts.
@@ -30,7 +33,7 @@ pub struct SampleColumns {
 
 impl SampleColumns {
     /// The numbers of rows by kind.
-    pub(in super::super) fn counted(&self) -> Counted {
+    pub(in super::super) fn counted(&self) -> SampleTotals {
         self.counted
     }
 }
@@ -74,7 +77,7 @@ impl BatchEncoder for SampleEncoder {
             t_ms.iter().fold((i32::MAX, i32::MIN), |(least, most), ms| (least.min(*ms), most.max(*ms)));
         let parts = parts(batch, &t_ms, times).map_err(failed)?;
         let (texts, longest) = (batch.text_bytes(), longest(batch));
-        let counted = Counted::of_batch(batch);
+        let counted = SampleTotals::of_batch(batch);
         Ok(Some(SampleColumns { parts, times, rows: batch.len(), counted, span, texts, longest }))
     }
 }
@@ -97,13 +100,13 @@ fn longest(batch: &SampleBatch) -> usize {
 }
 
 /// Returns what a batch adds to each column, in the order of the schema.
-fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<Part>, ParquetError> {
+fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<ColumnPart>, ParquetError> {
     let rows = batch.len();
     let time = |values: &[i32], levels| time(values, levels, batch.resolution, times);
     let (latency, latency_levels) = present(&batch.latency);
     let (connect, connect_levels) = present(&batch.connect);
     let mut parts = vec![
-        numbers(t_ms, Levels::required(rows), Packing::Tried)?,
+        numbers(t_ms, Levels::required(rows), PageCompression::Tried)?,
         texts(&batch.label),
         time(&batch.elapsed, Levels::required(rows))?,
         texts(&batch.response_code),
@@ -139,42 +142,42 @@ fn only<T: Copy>(values: &[T], valid: &[bool]) -> Vec<T> {
     values.iter().zip(valid).filter(|(_, valid)| **valid).map(|(value, _)| *value).collect()
 }
 
-fn nullable<T: Whole>(column: &Nullable<T>) -> Result<Part, ParquetError> {
+fn nullable<T: WholeNumber>(column: &Nullable<T>) -> Result<ColumnPart, ParquetError> {
     let (values, levels) = present(column);
-    numbers(&values, levels, Packing::Tried)
+    numbers(&values, levels, PageCompression::Tried)
 }
 
 /// Returns times of requests in a unit as they are written.
-fn time(values: &[i32], levels: Levels, unit: Resolution, times: Times) -> Result<Part, ParquetError> {
+fn time(values: &[i32], levels: Levels, unit: Resolution, times: Times) -> Result<ColumnPart, ParquetError> {
     match times {
-        Times::Ms => numbers(values, levels, Packing::Tried),
+        Times::Ms => numbers(values, levels, PageCompression::Tried),
         Times::Fine | Times::Shared => {
             let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
-            numbers(&wide, levels, Packing::Tried)
+            numbers(&wide, levels, PageCompression::Tried)
         }
         Times::Decimal => doubles(values.iter().map(|time| unit.ms((*time).into())), levels),
     }
 }
 
 /// Returns the column of the unit of `rows` rows.
-fn unit(unit: Resolution, rows: usize) -> Result<Part, ParquetError> {
-    numbers(&vec![unit.microseconds() as i32; rows], Levels::required(rows), Packing::Tried)
+fn unit(unit: Resolution, rows: usize) -> Result<ColumnPart, ParquetError> {
+    numbers(&vec![unit.microseconds() as i32; rows], Levels::required(rows), PageCompression::Tried)
 }
 
-fn cpu(column: &Nullable<f64>) -> Result<Part, ParquetError> {
+fn cpu(column: &Nullable<f64>) -> Result<ColumnPart, ParquetError> {
     let (values, levels) = present(column);
     doubles(values.iter().copied(), levels)
 }
 
-fn texts(column: &Texts) -> Part {
+fn texts(column: &Texts) -> ColumnPart {
     let codes = column.codes();
-    let (levels, codes) = match Codes::new(codes) {
-        Codes::Same(Texts::NULL, rows) => (Levels::same(false, rows), Codes::Each(Vec::new())),
-        Codes::Each(_) if codes.contains(&Texts::NULL) => {
+    let (levels, codes) = match ValueCodes::new(codes) {
+        ValueCodes::Same(Texts::NULL, rows) => (Levels::same(false, rows), ValueCodes::Each(Vec::new())),
+        ValueCodes::Each(_) if codes.contains(&Texts::NULL) => {
             let valid: Vec<bool> = codes.iter().map(|code| *code != Texts::NULL).collect();
-            (Levels::some(&valid), Codes::new(&only(codes, &valid)))
+            (Levels::some(&valid), ValueCodes::new(&only(codes, &valid)))
         }
         all => (Levels::same(true, codes.len()), all),
     };
-    Part::Coded(Coded { levels, codes, values: Values::Texts(column.values().clone()) })
+    ColumnPart::Coded(CodedRows { levels, codes, values: DistinctValues::Texts(column.values().clone()) })
 }

@@ -5,10 +5,10 @@ use std::io::Write;
 use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 
-use super::super::checksum::{SummedFile, Sums};
-use super::super::guard::panics::plain;
-use super::super::notes::{Notes, RESOLUTION};
-use super::super::pages::{Gathered, PagedFile};
+use super::super::checksum::{FileSums, SummedFile};
+use super::super::guard::panics::plain_error;
+use super::super::notes::{FileNotes, RESOLUTION};
+use super::super::pages::{GatheredFile, PagedFile};
 use super::encode::{SampleColumns, SampleEncoder};
 use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, failed, schema};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ const GROUP_TEXTS: usize = 8 << 20;
 
 /// A file of samples that is being written.
 pub(super) struct SampleFile<W: Write + Send> {
-    begun: Begun<W>,
+    begun: BegunFile<W>,
     /// How times are written if there are none.
     empty: Times,
     /// The number of rows in the current row group.
@@ -48,18 +48,18 @@ pub(super) struct SampleFile<W: Write + Send> {
 const NO_SPAN: (i32, i32) = (i32::MAX, i32::MIN);
 
 /// A file, which is begun by its first rows: they tell the unit of their times.
-enum Begun<W: Write + Send> {
+enum BegunFile<W: Write + Send> {
     No(Option<W>),
-    Yes(Box<Gathered<W>>),
+    Yes(Box<GatheredFile<W>>),
 }
 
-impl<W: Write + Send> Begun<W> {
+impl<W: Write + Send> BegunFile<W> {
     /// Returns the file, begun if it was not.
-    fn get(&mut self, times: Times) -> Result<&mut Gathered<W>, ParquetError> {
+    fn get(&mut self, times: Times) -> Result<&mut GatheredFile<W>, ParquetError> {
         if let Self::No(out) = self {
             let out =
                 out.take().ok_or_else(|| ParquetError::General("the file could not be begun".into()))?;
-            *self = Self::Yes(Box::new(Gathered::new(out, &schema(times))?));
+            *self = Self::Yes(Box::new(GatheredFile::new(out, &schema(times))?));
         }
         match self {
             Self::Yes(begun) => Ok(begun),
@@ -79,11 +79,11 @@ impl SampleFile<SummedFile> {
     pub(super) fn close(mut self) -> Result<EndedFile> {
         self.end()?;
         match self.begun {
-            Begun::Yes(mut columns) => {
+            BegunFile::Yes(mut columns) => {
                 columns.file().inner_mut().send_on()?;
                 Ok(EndedFile { rows: self.rows, file: columns.into_file(), what: self.what })
             }
-            Begun::No(_) => Err(failed(ParquetError::General("the file is not begun".into()))),
+            BegunFile::No(_) => Err(failed(ParquetError::General("the file is not begun".into()))),
         }
     }
 }
@@ -98,22 +98,23 @@ pub(super) struct EndedFile {
 
 impl EndedFile {
     /// Ends the file with its metadata, and makes it durable. Returns its checksums.
-    pub(super) fn finish(mut self, notes: Notes) -> Result<Sums> {
+    pub(super) fn finish(mut self, notes: FileNotes) -> Result<FileSums> {
         self.file.note(notes);
-        self.file.finish().map_err(|error| Error::store(&*self.what, plain(error)))?;
+        self.file.finish().map_err(|error| Error::store(&*self.what, plain_error(error)))?;
         self.file.inner_mut().finish()
     }
 }
 
 impl<W: Write + Send> SampleFile<W> {
     fn new(out: W, what: String, empty: Times) -> Self {
-        let begun = Begun::No(Some(out));
+        let begun = BegunFile::No(Some(out));
         Self { begun, empty, open: 0, span: NO_SPAN, texts: 0, rows: 0, longest: 0, what }
     }
 
     /// Appends rows. `files` is the number of files that are written side by side, whose row groups are all in memory.
     pub(super) fn append(&mut self, rows: SampleColumns, files: usize) -> Result<()> {
-        let columns = self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain(error)))?;
+        let columns =
+            self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain_error(error)))?;
         columns.add(rows.parts).map_err(failed)?;
         self.open += rows.rows;
         self.span = (self.span.0.min(rows.span.0), self.span.1.max(rows.span.1));
@@ -131,7 +132,7 @@ impl<W: Write + Send> SampleFile<W> {
         let (least, most) = std::mem::replace(&mut self.span, NO_SPAN);
         // Only the first column, t_ms, has statistics: the records of a log are in order of nothing else.
         let span = Statistics::int32(Some(least), Some(most), None, Some(0), false);
-        columns.end_group(Some(span)).map_err(|error| Error::store(&*self.what, plain(error)))?;
+        columns.end_group(Some(span)).map_err(|error| Error::store(&*self.what, plain_error(error)))?;
         self.rows += std::mem::take(&mut self.open) as u64;
         self.texts = 0;
         Ok(())
@@ -142,7 +143,7 @@ impl<W: Write + Send> SampleFile<W> {
         if self.open > 0 {
             self.end_group()?;
         }
-        let failed = |error| Error::store(&*self.what, plain(error));
+        let failed = |error| Error::store(&*self.what, plain_error(error));
         let file = self.begun.get(self.empty).map_err(failed)?.file();
         if self.longest * READ_ROWS > READ_TEXTS {
             file.note(vec![(LONGEST, self.longest.to_string())]);
@@ -185,7 +186,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// If it can't be written.
     pub fn finish(mut self) -> Result<()> {
         self.file.end()?;
-        let failed = |error| Error::store(&*self.file.what, plain(error));
+        let failed = |error| Error::store(&*self.file.what, plain_error(error));
         let file = self.file.begun.get(self.file.empty).map_err(failed)?.file();
         file.note(vec![(RESOLUTION, Resolution::MILLISECOND.microseconds().to_string())]);
         file.finish().map_err(failed)

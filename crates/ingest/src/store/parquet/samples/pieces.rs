@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::checksum::{SummedFile, Sums};
-use super::super::notes::Notes;
-use super::super::place::Place;
+use super::super::checksum::{FileSums, SummedFile};
+use super::super::notes::FileNotes;
+use super::super::place::RunPlace;
 use super::super::tables::SAMPLES;
 use super::Times;
 use super::encode::SampleColumns;
@@ -29,19 +29,19 @@ pub(in super::super) fn piece_of(name: &str) -> Option<usize> {
 }
 
 /// How times are written in a file without samples.
-fn times(place: &Place) -> Times {
+fn times(place: &RunPlace) -> Times {
     if place.is_shared() { Times::Shared } else { Times::Ms }
 }
 
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
 pub(in super::super) struct SamplePieces {
-    place: Place,
+    place: RunPlace,
     open: BTreeMap<usize, SampleFile<SummedFile>>,
     ended: BTreeMap<usize, EndedFile>,
 }
 
 impl SamplePieces {
-    pub(in super::super) fn create(place: &Place) -> Result<Self> {
+    pub(in super::super) fn create(place: &RunPlace) -> Result<Self> {
         let first = SampleFile::begin(place.create(SAMPLES)?, times(place));
         let open = BTreeMap::from([(0, first)]);
         Ok(Self { place: place.clone(), open, ended: BTreeMap::new() })
@@ -69,7 +69,11 @@ impl SamplePieces {
 
     /// Ends the files with this metadata and makes them durable. Returns their names and checksums. They must hold
     /// `expected` samples.
-    pub(in super::super) fn close(mut self, expected: u64, notes: &Notes) -> Result<Vec<(String, Sums)>> {
+    pub(in super::super) fn close(
+        mut self,
+        expected: u64,
+        notes: &FileNotes,
+    ) -> Result<Vec<(String, FileSums)>> {
         while let Some((piece, file)) = self.open.pop_first() {
             self.ended.insert(piece, file.close()?);
         }

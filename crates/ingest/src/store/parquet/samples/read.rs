@@ -13,8 +13,8 @@ use parquet::basic::Type;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::super::checksum::{CheckedFile, damaged};
-use super::super::guard::panics::{Guarded, guarded};
-use super::super::guard::sizes::{check_footer, sizes};
+use super::super::guard::panics::{GuardedReader, guarded};
+use super::super::guard::sizes::{check_footer, page_sizes};
 use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, Times, schema};
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
@@ -28,8 +28,8 @@ const LARGE: u64 = 64 << 20;
 const FEW: (usize, usize) = (16, 16 << 20);
 
 /// The samples of a file. Before rows of a row group are read, its pages are known to fit in memory.
-pub(in super::super) struct SampleRows {
-    rows: Guarded,
+pub(in super::super) struct SampleReader {
+    rows: GuardedReader,
     file: CheckedFile,
     metadata: Arc<ParquetMetaData>,
     /// The action that an error message names.
@@ -43,10 +43,10 @@ pub(in super::super) struct SampleRows {
 }
 
 /// Opens a file of samples for reading.
-pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<SampleRows> {
+pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<SampleReader> {
     let (mut at_once, mut metadata) = (READ_ROWS, None);
     let what = format!("reading {}", file.path().display());
-    let rows = Guarded::open(file.clone(), |file| {
+    let rows = GuardedReader::open(file.clone(), |file| {
         check_footer(&file)?;
         let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
         let field = |name| found.schema().field_with_name(name);
@@ -64,7 +64,7 @@ pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Resul
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, found).with_batch_size(at_once).build()
     })?;
     let metadata = metadata.ok_or_else(|| Error::bug(&*what, "it has no footer"))?;
-    Ok(SampleRows { rows, file, metadata, what, at_once, looked_at: 0, ahead: 0, failed: false })
+    Ok(SampleReader { rows, file, metadata, what, at_once, looked_at: 0, ahead: 0, failed: false })
 }
 
 /// Returns the number of rows to read per batch.
@@ -88,13 +88,13 @@ fn texts_of(group: &RowGroupMetaData) -> u64 {
     })
 }
 
-impl SampleRows {
+impl SampleReader {
     /// Looks at the pages of the row groups that the next rows are in.
     fn look_ahead(&mut self) -> Result<()> {
         while self.ahead < self.at_once as u64
             && let Some(group) = self.metadata.row_groups().get(self.looked_at)
         {
-            let look = || Ok(sizes(&self.file, group, |_| true)?);
+            let look = || Ok(page_sizes(&self.file, group, |_| true)?);
             let sizes = guarded(&self.what, &self.file, look)?;
             let large = self.at_once > FEW.0 || sizes.largest_text() <= FEW.1;
             // Then no row of this group is in the pages of the next one, which were not looked at.
@@ -109,7 +109,7 @@ impl SampleRows {
     }
 }
 
-impl Iterator for SampleRows {
+impl Iterator for SampleReader {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -130,7 +130,7 @@ impl Iterator for SampleRows {
 
 /// Passes the samples of a file to `sink`, batch by batch.
 pub(in super::super) fn stream(
-    rows: SampleRows,
+    rows: SampleReader,
     resolution: Resolution,
     sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
 ) -> Result<()> {

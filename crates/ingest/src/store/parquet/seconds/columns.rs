@@ -12,7 +12,8 @@ use crate::counts::{Cell, CellKey, PackedCell, TakeCounts};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
 use crate::store::parquet::pages::{
-    Chunk, Column, Levels, Packing, Part, Whole, byte_strings, coded, flags, numbers, whole, zstd,
+    ColumnChunk, ColumnPart, EncodedColumn, Levels, PageCompression, WholeNumber, byte_strings, coded, flags,
+    numbers, whole, zstd,
 };
 
 /// The number of cells up to which a row group is little: Zstandard takes some 200 KiB, which costs more time than all else.
@@ -50,7 +51,7 @@ pub(super) fn schema(tells_unit: bool) -> Schema {
 
 /// What all cells of a run share.
 #[derive(Clone, Copy)]
-pub(in crate::store::parquet) struct Common<'a> {
+pub(in crate::store::parquet) struct CellContext<'a> {
     pub(in crate::store::parquet) unit: Resolution,
     /// True if a column tells the unit, as in a table of runs with several units.
     pub(in crate::store::parquet) tells_unit: bool,
@@ -61,14 +62,14 @@ pub(in crate::store::parquet) struct Common<'a> {
 /// Encodes the cells of a row group.
 pub(super) fn columns(
     cells: &[(CellKey, PackedCell)],
-    run: Common<'_>,
+    run: CellContext<'_>,
     schema: &SchemaDescriptor,
-) -> Result<Vec<Column>> {
+) -> Result<Vec<EncodedColumn>> {
     let parts = parts(cells, run)?;
     let span = cells.first().zip(cells.last());
     let mut span = span.map(|((first, _), (last, _))| [first, last].map(|key| Some(key.second as i32)));
-    let column = |(column, part): (_, Part)| {
-        let mut chunk = Chunk::new(Arc::clone(column));
+    let column = |(column, part): (_, ColumnPart)| {
+        let mut chunk = ColumnChunk::new(Arc::clone(column));
         chunk.add(part)?;
         // The first column, and those of texts: the others are in no order by which a reader could leave any out.
         let seconds = span.take().map(|[first, last]| Statistics::int32(first, last, None, Some(0), false));
@@ -79,7 +80,7 @@ pub(super) fn columns(
 }
 
 /// Returns what cells add to each column, in the order of the schema.
-fn parts(cells: &[(CellKey, PackedCell)], run: Common<'_>) -> Result<Vec<Part>> {
+fn parts(cells: &[(CellKey, PackedCell)], run: CellContext<'_>) -> Result<Vec<ColumnPart>> {
     let rows = cells.len();
     let flags = |of: fn(&CellKey) -> bool| {
         flags(&cells.iter().map(|(key, _)| of(key)).collect::<Vec<_>>()).map_err(failed)
@@ -124,10 +125,10 @@ fn parts(cells: &[(CellKey, PackedCell)], run: Common<'_>) -> Result<Vec<Part>> 
 
 /// Returns columns of whole numbers, of which each cell has one in each. A cell takes several cache lines, so each is
 /// looked at once.
-fn sums<T: Whole, const N: usize>(
+fn sums<T: WholeNumber, const N: usize>(
     cells: &[(CellKey, PackedCell)],
     of: impl Fn(&PackedCell) -> [T; N],
-) -> Result<[Part; N]> {
+) -> Result<[ColumnPart; N]> {
     let mut columns = [(); N].map(|()| Vec::with_capacity(cells.len()));
     for (_, cell) in cells {
         columns.iter_mut().zip(of(cell)).for_each(|(column, value)| column.push(value));
@@ -136,7 +137,7 @@ fn sums<T: Whole, const N: usize>(
 }
 
 /// Returns the columns of the loads: injectors, samples and threads.
-fn loads(cells: &[(CellKey, PackedCell)], injectors: &[String]) -> Result<[Part; 3]> {
+fn loads(cells: &[(CellKey, PackedCell)], injectors: &[String]) -> Result<[ColumnPart; 3]> {
     let [mut samples, mut threads] = [(); 2].map(|()| Vec::with_capacity(cells.len()));
     let (mut lengths, mut indexes) = (Vec::with_capacity(cells.len()), Vec::with_capacity(cells.len()));
     for (_, cell) in cells {
@@ -149,50 +150,50 @@ fn loads(cells: &[(CellKey, PackedCell)], injectors: &[String]) -> Result<[Part;
         }
     }
     let lists = Levels::lists(&lengths);
-    let number = |values: &[i64]| numbers(values, lists.clone(), Packing::Lz4).map_err(failed);
+    let number = |values: &[i64]| numbers(values, lists.clone(), PageCompression::Lz4).map_err(failed);
     each([coded(&indexes, injectors, lists.clone()), number(&samples), number(&threads)])
 }
 
 /// Returns the columns, or the first error among them.
-fn each<const N: usize>(columns: [Result<Part>; N]) -> Result<[Part; N]> {
-    let columns: Vec<Part> = columns.into_iter().collect::<Result<_>>()?;
+fn each<const N: usize>(columns: [Result<ColumnPart>; N]) -> Result<[ColumnPart; N]> {
+    let columns: Vec<ColumnPart> = columns.into_iter().collect::<Result<_>>()?;
     columns.try_into().map_err(|_| Error::bug("encoding the counts by second", "a column is missing"))
 }
 
 /// Returns the columns of the counts: times, samples of each time, and both in packed form.
-fn counts(cells: &[(CellKey, PackedCell)], unit: Resolution) -> Result<[Part; 3]> {
-    let Times { elapsed, counts, lengths } = Times::of(cells)?;
+fn counts(cells: &[(CellKey, PackedCell)], unit: Resolution) -> Result<[ColumnPart; 3]> {
+    let ElapsedTimes { elapsed, counts, lengths } = ElapsedTimes::of(cells)?;
     let levels = Levels::lists(&lengths);
     let packed = cells.iter().map(|(_, cell)| cell.counts());
     let zstd = || zstd().map_err(failed);
     let columns = if cells.len() <= LITTLE {
-        let elapsed = numbers(&elapsed, levels.clone(), Packing::Lz4);
-        [elapsed, numbers(&counts, levels, Packing::Lz4), byte_strings(packed, Packing::Lz4)]
+        let elapsed = numbers(&elapsed, levels.clone(), PageCompression::Lz4);
+        [elapsed, numbers(&counts, levels, PageCompression::Lz4), byte_strings(packed, PageCompression::Lz4)]
     } else if unit.is_fine() {
         // Nearly every request has a time of its own, of which Zstandard makes no less.
-        let elapsed = numbers(&elapsed, levels.clone(), Packing::Lz4);
-        let counts = numbers(&counts, levels, Packing::Lz4);
-        [elapsed, counts, byte_strings(packed, Packing::Zstd(&mut zstd()?))]
+        let elapsed = numbers(&elapsed, levels.clone(), PageCompression::Lz4);
+        let counts = numbers(&counts, levels, PageCompression::Lz4);
+        [elapsed, counts, byte_strings(packed, PageCompression::Zstd(&mut zstd()?))]
     } else {
         // The packed counts are what a report reads: Zstandard would take a fifth of its time, and save a fifth.
         let mut zstd = zstd()?;
-        let elapsed = numbers(&elapsed, levels.clone(), Packing::Zstd(&mut zstd));
-        let counts = numbers(&counts, levels, Packing::Zstd(&mut zstd));
-        [elapsed, counts, byte_strings(packed, Packing::Lz4)]
+        let elapsed = numbers(&elapsed, levels.clone(), PageCompression::Zstd(&mut zstd));
+        let counts = numbers(&counts, levels, PageCompression::Zstd(&mut zstd));
+        [elapsed, counts, byte_strings(packed, PageCompression::Lz4)]
     };
     each(columns.map(|column| column.map_err(failed)))
 }
 
 /// The counts of cells, opened: of each, some neighbours in both columns.
 #[derive(Default)]
-struct Times {
+struct ElapsedTimes {
     elapsed: Vec<i32>,
     counts: Vec<i64>,
     /// The number of times of each cell.
     lengths: Vec<usize>,
 }
 
-impl Times {
+impl ElapsedTimes {
     fn of(cells: &[(CellKey, PackedCell)]) -> Result<Self> {
         // Most counts take a byte.
         let about = cells.iter().map(|(_, cell)| cell.counts().len()).sum();
@@ -207,7 +208,7 @@ impl Times {
     }
 }
 
-impl TakeCounts for Times {
+impl TakeCounts for ElapsedTimes {
     #[inline]
     fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]) {
         self.elapsed.extend(differences.map(|difference| base.wrapping_add(difference.into())));

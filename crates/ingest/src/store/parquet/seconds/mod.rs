@@ -5,7 +5,7 @@ mod groups;
 mod read;
 mod write;
 
-pub(super) use self::columns::Common;
+pub(super) use self::columns::CellContext;
 pub(super) use self::read::read_seconds;
 pub(super) use self::write::write_seconds;
 
@@ -52,8 +52,8 @@ mod tests {
         (0..seconds).map(cell).collect()
     }
 
-    fn common<'a>((labels, injectors): (&'a [String], &'a [String]), tells_unit: bool) -> Common<'a> {
-        Common { unit: Resolution::MICROSECOND, tells_unit, labels, injectors }
+    fn common<'a>((labels, injectors): (&'a [String], &'a [String]), tells_unit: bool) -> CellContext<'a> {
+        CellContext { unit: Resolution::MICROSECOND, tells_unit, labels, injectors }
     }
 
     fn packed((key, cell): (CellKey, Cell)) -> CellResult {

@@ -15,9 +15,9 @@ use crate::pipeline::{Job, side_by_side};
 use crate::run::info::RunInfo;
 use crate::sample::intern::Interner;
 use crate::store::bounds;
-use crate::store::held::{self, Counted};
+use crate::store::held::{self, SampleTotals};
 use crate::store::parquet::checksum::CheckedFile;
-use crate::store::parquet::table_reader::{Piece, Table, at};
+use crate::store::parquet::table_reader::{TableReader, TableRows, at};
 use crate::store::parquet::tables::SECONDS;
 
 /// The maximum number of row groups that are read at a time. Each takes some MiB.
@@ -28,7 +28,7 @@ const TURNS: usize = 6;
 
 /// The names that cells refer to by index.
 #[derive(Clone, Default)]
-struct Names {
+struct CellNames {
     labels: Interner,
     injectors: Interner,
 }
@@ -42,13 +42,13 @@ struct HeadCell {
 }
 
 /// The cells of some row groups.
-struct Part {
+struct CellRange {
     /// The cells of the first second, of which the part before may have others.
     head: Vec<HeadCell>,
     /// The cells of all later seconds.
     cells: CellTableBuilder,
-    counted: Counted,
-    names: Names,
+    counted: SampleTotals,
+    names: CellNames,
 }
 
 /// The maximum number of labels with which row groups are read side by side: of each part, the cells of its first second
@@ -59,17 +59,17 @@ const LABELS: usize = 1000;
 pub(in crate::store::parquet) fn read_seconds(
     file: CheckedFile,
     info: &RunInfo,
-) -> Result<(CellTable, Counted)> {
-    let table = Counts { table: Table::open(file)?, info };
+) -> Result<(CellTable, SampleTotals)> {
+    let table = CountsTable { table: TableReader::open(file)?, info };
     let ranges = ranges(table.table.groups());
     let room = READ_ROOM / ranges.len().max(1);
     let parts = match ranges.as_slice() {
         [] => Vec::new(),
-        [all] => vec![Part::read(&table, all.clone(), Names::default(), room)?],
+        [all] => vec![CellRange::read(&table, all.clone(), CellNames::default(), room)?],
         ranges => each_part(&table, ranges, room)?,
     };
     let (mut cells, mut counted, mut names) =
-        (CellTableBuilder::new(room), Counted::default(), Names::default());
+        (CellTableBuilder::new(room), SampleTotals::default(), CellNames::default());
     for part in parts {
         for HeadCell { key, counts, sums } in part.head {
             cells.push(key, &counts, |_| Some(sums))?;
@@ -83,26 +83,26 @@ pub(in crate::store::parquet) fn read_seconds(
 }
 
 /// The table of the counts of a run.
-struct Counts<'a> {
-    table: Table,
+struct CountsTable<'a> {
+    table: TableReader,
     info: &'a RunInfo,
 }
 
 /// Reads several ranges of row groups.
-fn each_part(table: &Counts<'_>, ranges: &[Range<usize>], room: usize) -> Result<Vec<Part>> {
-    let read = |names: &Names| {
-        each_range(ranges, &|range: &Range<usize>| Part::read(table, range.clone(), names.clone(), room))
+fn each_part(table: &CountsTable<'_>, ranges: &[Range<usize>], room: usize) -> Result<Vec<CellRange>> {
+    let read = |names: &CellNames| {
+        each_range(ranges, &|range: &Range<usize>| CellRange::read(table, range.clone(), names.clone(), room))
     };
     // The names must be known before, so that every reader numbers them in the order of the rows.
-    if let Some(names) = Names::only(&table.table) {
+    if let Some(names) = CellNames::only(&table.table) {
         let parts = read(&names)?;
         if parts.iter().all(|part| part.names.count() == names.count()) {
             return Ok(parts);
         }
     }
-    let names = Names::read(&table.table, ranges)?;
+    let names = CellNames::read(&table.table, ranges)?;
     if names.labels.texts().len() > LABELS {
-        return Ok(vec![Part::read(table, 0..table.table.groups(), names, room)?]);
+        return Ok(vec![CellRange::read(table, 0..table.table.groups(), names, room)?]);
     }
     read(&names)
 }
@@ -144,9 +144,9 @@ fn each_range<T: Send>(
     Ok(done.into_iter().map(|(_, done)| done).collect())
 }
 
-impl Names {
+impl CellNames {
     /// Returns the names if the file tells without being read that there is one label and one injector.
-    fn only(table: &Table) -> Option<Self> {
+    fn only(table: &TableReader) -> Option<Self> {
         let mut names = Self::default();
         names.labels.number(&table.only_text(LABEL)?);
         names.injectors.number(&table.only_text(INJECTORS)?);
@@ -159,7 +159,7 @@ impl Names {
     }
 
     /// Reads the names, in the order in which they first occur.
-    fn read(table: &Table, ranges: &[Range<usize>]) -> Result<Self> {
+    fn read(table: &TableReader, ranges: &[Range<usize>]) -> Result<Self> {
         let of_range = |range: &Range<usize>| {
             let mut names = Self::default();
             for piece in table.rows(range.clone(), |column| [LABEL, INJECTORS].contains(&column)) {
@@ -175,28 +175,28 @@ impl Names {
         Ok(all)
     }
 
-    fn add(&mut self, piece: &Piece) -> Result<()> {
+    fn add(&mut self, piece: &TableRows) -> Result<()> {
         piece.texts(LABEL)?.into_iter().for_each(|label| _ = self.labels.number(label));
         piece.text_lists(INJECTORS, |injector| self.injectors.number(injector))?;
         self.check(piece)
     }
 
     /// Fails if there are more names than a run has.
-    fn check(&self, piece: &Piece) -> Result<()> {
-        let injectors = || bounds::listed("injectors", self.injectors.texts());
-        piece.refuse(bounds::listed("labels", self.labels.texts()).or_else(injectors))
+    fn check(&self, piece: &TableRows) -> Result<()> {
+        let injectors = || bounds::list_fault("injectors", self.injectors.texts());
+        piece.refuse(bounds::list_fault("labels", self.labels.texts()).or_else(injectors))
     }
 }
 
-impl Part {
+impl CellRange {
     /// Reads row groups; up to `room` bytes of the cells are kept in memory.
     fn read(
-        Counts { table, info }: &Counts<'_>,
+        CountsTable { table, info }: &CountsTable<'_>,
         groups: Range<usize>,
-        names: Names,
+        names: CellNames,
         room: usize,
     ) -> Result<Self> {
-        let (cells, counted) = (CellTableBuilder::new(room), Counted::default());
+        let (cells, counted) = (CellTableBuilder::new(room), SampleTotals::default());
         let mut part = Self { head: Vec::new(), cells, counted, names };
         for piece in table.rows(groups, |column| !["elapsed", "counts"].contains(&column)) {
             let piece = piece?;
@@ -206,8 +206,8 @@ impl Part {
         Ok(part)
     }
 
-    fn add(&mut self, piece: &Piece, info: &RunInfo) -> Result<()> {
-        let Names { labels, injectors } = &mut self.names;
+    fn add(&mut self, piece: &TableRows, info: &RunInfo) -> Result<()> {
+        let CellNames { labels, injectors } = &mut self.names;
         let large = |name: &str| piece.numbers::<Int64Type>(name);
         let (second, label) = (piece.seconds("second")?, piece.texts(LABEL)?);
         let (success, transaction) = (piece.flags("success")?, piece.flags("transaction")?);
@@ -252,13 +252,13 @@ impl Part {
             self.counted.add(key.success, key.transaction, samples);
             piece.refuse(held::second_fault("counts", key.second, info))?;
             let cells = self.head.len().max(self.cells.of_second());
-            piece.refuse(bounds::rows("cells in a second", cells as u64, bounds::CELLS as u64))?;
+            piece.refuse(bounds::rows_fault("cells in a second", cells as u64, bounds::MAX_CELLS as u64))?;
         }
         Ok(())
     }
 }
 
-fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
+fn read_latency(piece: &TableRows) -> Result<Vec<Spread>> {
     let (n, sum) = (piece.counts("latency_n")?, piece.numbers::<Int64Type>("latency_sum")?);
     let (min, max) = (piece.numbers::<Int32Type>("latency_min")?, piece.numbers::<Int32Type>("latency_max")?);
     let spread = |row| Spread { n: at(&n, row), sum: at(sum, row), min: at(min, row), max: at(max, row) };
@@ -266,7 +266,7 @@ fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
 }
 
 /// Returns the loads of a cell's injectors, ascending by injector index.
-fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Result<Vec<InjectorLoad>> {
+fn loads(piece: &TableRows, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Result<Vec<InjectorLoad>> {
     if hosts.len() != samples.len() || hosts.len() != threads.len() {
         return Err(piece.damaged("the columns of injectors differ in length"));
     }
@@ -288,10 +288,10 @@ mod tests {
     use crate::counts::PackedCell;
     use crate::sample::resolution::Resolution;
     use crate::store::parquet::place::{create, open};
-    use crate::store::parquet::seconds::{Common, write_seconds};
+    use crate::store::parquet::seconds::{CellContext, write_seconds};
 
     /// A table whose seconds have these labels in turn.
-    fn table(labels: &[&str]) -> Table {
+    fn table(labels: &[&str]) -> TableReader {
         let cell = |second: u32| {
             let key =
                 CellKey { second, label: second % labels.len() as u32, success: true, transaction: false };
@@ -305,19 +305,19 @@ mod tests {
         let path = folder.path().join(SECONDS);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         let injectors = &[String::new()];
-        let run = Common { unit: Resolution::default(), tells_unit: false, labels: &labels, injectors };
+        let run = CellContext { unit: Resolution::default(), tells_unit: false, labels: &labels, injectors };
         let sums = write_seconds(create(&path).unwrap(), run, &mut (0..5000).map(cell)).unwrap();
-        Table::open(open(path, sums).unwrap()).unwrap()
+        TableReader::open(open(path, sums).unwrap()).unwrap()
     }
 
     #[test]
     fn only_names_are_told_by_the_file_and_no_others() {
-        let names = Names::only(&table(&["Get"])).unwrap();
+        let names = CellNames::only(&table(&["Get"])).unwrap();
         assert_eq!(names.labels.texts().iter().collect::<Vec<_>>(), ["Get"]);
         assert_eq!(names.injectors.texts().iter().collect::<Vec<_>>(), [""]);
-        assert!(Names::only(&table(&["Get", "Post"])).is_none());
+        assert!(CellNames::only(&table(&["Get", "Post"])).is_none());
         // A long text is in no statistics.
-        assert!(Names::only(&table(&[&"x".repeat(10_000)])).is_none());
+        assert!(CellNames::only(&table(&[&"x".repeat(10_000)])).is_none());
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
         let sums = writer.inner_mut().finish().unwrap();
-        let table = Table::open(open(path, sums).unwrap()).unwrap();
-        assert!(Names::only(&table).is_none());
+        let table = TableReader::open(open(path, sums).unwrap()).unwrap();
+        assert!(CellNames::only(&table).is_none());
     }
 }

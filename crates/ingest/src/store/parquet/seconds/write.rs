@@ -1,11 +1,11 @@
 //! Writes the counts.
 
-use super::columns::{Common, columns, schema};
+use super::columns::{CellContext, columns, schema};
 use super::groups::write_groups;
 use crate::counts::packed::CellResult;
 use crate::counts::{CellKey, PackedCell};
 use crate::error::Result;
-use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::checksum::{FileSums, SummedFile};
 
 /// The maximum number of cells in a row group.
 const CELLS: usize = 6 << 10;
@@ -16,9 +16,9 @@ const VALUES: usize = 192 << 10;
 /// Writes the exact counts. The cells must ascend by key.
 pub(in crate::store::parquet) fn write_seconds(
     out: SummedFile,
-    run: Common<'_>,
+    run: CellContext<'_>,
     cells: &mut (dyn Iterator<Item = CellResult> + Send),
-) -> Result<Sums> {
+) -> Result<FileSums> {
     let groups = std::iter::from_fn(move || match next_group(cells) {
         Ok(group) if group.is_empty() => None,
         group => Some(group),

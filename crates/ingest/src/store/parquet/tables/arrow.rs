@@ -7,23 +7,23 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 
 use crate::error::{Error, Result};
-use crate::store::parquet::checksum::{SummedFile, Sums};
-use crate::store::parquet::guard::panics::plain;
+use crate::store::parquet::checksum::{FileSums, SummedFile};
+use crate::store::parquet::guard::panics::plain_error;
 
 /// The size in memory, in bytes, below which a table of one batch is little.
 const LITTLE: usize = 1 << 20;
 
 /// The size in bytes of encoded rows that ends a row group.
-const HELD: usize = 8 << 20;
+const BUFFERED: usize = 8 << 20;
 
 /// Writes a table of one or more batches and makes it durable.
-pub(in crate::store::parquet) fn write(
+pub(in crate::store::parquet) fn write_batches(
     mut out: SummedFile,
     properties: WriterPropertiesBuilder,
     mut batches: impl Iterator<Item = Result<RecordBatch>>,
-) -> Result<Sums> {
+) -> Result<FileSums> {
     let what = format!("writing {}", out.path().display());
-    let failed = |error| Error::store(&*what, plain(error));
+    let failed = |error| Error::store(&*what, plain_error(error));
     let Some(first) = batches.next().transpose()? else { return out.finish() };
     let second = batches.next();
     let is_little = second.is_none() && first.get_array_memory_size() < LITTLE;
@@ -34,7 +34,7 @@ pub(in crate::store::parquet) fn write(
     let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(failed)?;
     for batch in std::iter::once(Ok(first)).chain(second).chain(batches) {
         writer.write(&batch?).map_err(failed)?;
-        if writer.in_progress_size() > HELD {
+        if writer.in_progress_size() > BUFFERED {
             writer.flush().map_err(failed)?;
         }
     }
@@ -53,6 +53,6 @@ pub(in crate::store::parquet) fn properties() -> WriterPropertiesBuilder {
 }
 
 /// A batch of these columns.
-pub(in crate::store::parquet) fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
+pub(in crate::store::parquet) fn record_batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|error| Error::store("making a table", error))
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Schema};
 use parquet::file::statistics::Statistics;
 
-use super::paged::{self, Group, ROWS, schema};
+use super::paged::{self, ColumnGroup, ROWS, table_schema};
 use crate::counts::ErrorCount;
 use crate::error::Result;
 use crate::run::info::RunInfo;
 use crate::sample::intern::Interner;
 use crate::store::bounds::{self, FailureTexts};
 use crate::store::held;
-use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
-use crate::store::parquet::pages::{Coded, Codes, Levels, Part, Values, flags, whole};
+use crate::store::parquet::checksum::{CheckedFile, FileSums, SummedFile};
+use crate::store::parquet::pages::{CodedRows, ColumnPart, DistinctValues, Levels, ValueCodes, flags, whole};
 use crate::store::parquet::table_reader::{at, read};
 
 /// The size in bytes of distinct texts that ends a row group.
@@ -23,9 +23,9 @@ const TEXTS: usize = 8 << 20;
 pub(in crate::store::parquet) fn write_errors(
     out: SummedFile,
     mut errors: impl Iterator<Item = Result<ErrorCount>>,
-) -> Result<Sums> {
-    let groups = std::iter::from_fn(move || Failures::take(&mut errors).transpose());
-    paged::write(out, &Failures::schema(), groups.map(|group| Ok(group?.group())))
+) -> Result<FileSums> {
+    let groups = std::iter::from_fn(move || FailureColumns::take(&mut errors).transpose());
+    paged::write_table(out, &FailureColumns::schema(), groups.map(|group| Ok(group?.group())))
 }
 
 /// The number of shared texts that are told by where they are.
@@ -33,14 +33,14 @@ const SHARED: usize = 8;
 
 /// A column of texts.
 #[derive(Default)]
-struct Texts {
+struct TextColumn {
     known: Interner,
     codes: Vec<u32>,
     /// The first ones with their codes: failures of the same names mostly share them.
     shared: Vec<(Arc<str>, u32)>,
 }
 
-impl Texts {
+impl TextColumn {
     fn push(&mut self, text: Arc<str>) {
         let shared = self.shared.iter().find(|(known, _)| Arc::ptr_eq(known, &text));
         let code = shared.map(|(_, code)| *code).unwrap_or_else(|| self.number(text));
@@ -58,17 +58,17 @@ impl Texts {
 
 /// The failures of a row group by column.
 #[derive(Default)]
-struct Failures {
+struct FailureColumns {
     second: Vec<i32>,
     /// Labels, response codes and messages.
-    texts: [Texts; 3],
+    texts: [TextColumn; 3],
     transaction: Vec<bool>,
     count: Vec<i64>,
 }
 
-impl Failures {
+impl FailureColumns {
     fn schema() -> Schema {
-        schema([
+        table_schema([
             ("second", DataType::Int32),
             ("label", DataType::Utf8),
             ("response_code", DataType::Utf8),
@@ -98,12 +98,12 @@ impl Failures {
     }
 
     /// Returns the columns in the order of the schema.
-    fn group(self) -> Group {
+    fn group(self) -> ColumnGroup {
         let (first, last) = (self.second.first().copied(), self.second.last().copied());
         let levels = Levels::required(self.second.len());
-        let text = |Texts { known, codes, .. }: Texts| {
-            let values = Values::Texts(known.into_texts());
-            Part::Coded(Coded { levels: levels.clone(), codes: Codes::new(&codes), values })
+        let text = |TextColumn { known, codes, .. }: TextColumn| {
+            let values = DistinctValues::Texts(known.into_texts());
+            ColumnPart::Coded(CodedRows { levels: levels.clone(), codes: ValueCodes::new(&codes), values })
         };
         let [label, code, message] = self.texts.map(text).map(Ok);
         let (second, count) = (whole(&self.second), whole(&self.count));
@@ -115,7 +115,7 @@ impl Failures {
 /// Reads the failures.
 pub(in crate::store::parquet) fn read_errors(file: CheckedFile, info: &RunInfo) -> Result<Vec<ErrorCount>> {
     let (mut errors, mut shared) = (Vec::new(), FailureTexts::default());
-    for piece in read(file, bounds::failures(info))? {
+    for piece in read(file, bounds::max_failures(info))? {
         let piece = piece?;
         let (seconds, counts) = (piece.seconds("second")?, piece.counts("count")?);
         let (labels, codes) = (piece.texts("label")?, piece.texts("response_code")?);
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn shared_texts_have_the_codes_of_equal_ones() {
         let shared: Vec<Arc<str>> = (0..2 * SHARED).map(|number| number.to_string().into()).collect();
-        let mut column = Texts::default();
+        let mut column = TextColumn::default();
         for round in 0..3 {
             for text in &shared {
                 column.push(if round == 1 { Arc::from(&**text) } else { Arc::clone(text) });

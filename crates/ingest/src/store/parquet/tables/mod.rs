@@ -13,7 +13,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::checksum::{CheckedFile, SummedFile, Sums};
+use super::checksum::{CheckedFile, FileSums, SummedFile};
 use crate::error::{Error, Result};
 use crate::run::rejects::{Reject, RejectSpool, read_lines};
 
@@ -45,7 +45,7 @@ pub(super) const SMALL: [&str; 5] = [SECONDS, CPU, ERRORS, LABELS, REJECTS];
 pub(super) const OPTIONAL: [&str; 4] = [SERIES, TAGS, PART, NAMES];
 
 /// Writes the rejected records, one JSON object per line.
-pub(super) fn write_rejects(out: SummedFile, rejects: &mut RejectSpool) -> Result<Sums> {
+pub(super) fn write_rejects(out: SummedFile, rejects: &mut RejectSpool) -> Result<FileSums> {
     let path = out.path().to_owned();
     let mut writer = BufWriter::new(out);
     rejects.write_lines(&mut writer)?.map_err(|error| Error::io(&path, error))?;
@@ -59,14 +59,14 @@ pub(super) fn read_rejects(file: &CheckedFile) -> impl Iterator<Item = Result<Re
 }
 
 /// Writes a JSON document.
-pub(super) fn write_document(out: SummedFile, document: &impl Serialize) -> Result<Sums> {
+pub(super) fn write_document(out: SummedFile, document: &impl Serialize) -> Result<FileSums> {
     let path = out.path().to_owned();
     let mut writer = BufWriter::new(out);
     serde_json::to_writer(&mut writer, document).map_err(|error| Error::io(&path, error.into()))?;
     finish_buffered(writer, &path)
 }
 
-fn finish_buffered(writer: BufWriter<SummedFile>, path: &Path) -> Result<Sums> {
+fn finish_buffered(writer: BufWriter<SummedFile>, path: &Path) -> Result<FileSums> {
     let mut out = writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?;
     out.finish()
 }

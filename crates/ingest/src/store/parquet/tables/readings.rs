@@ -4,25 +4,25 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_schema::DataType;
 use parquet::errors::ParquetError;
 
-use super::paged::{self, Group, ROWS, schema};
+use super::paged::{self, ColumnGroup, ROWS, table_schema};
 use crate::error::Result;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 use crate::store::bounds;
-use crate::store::parquet::checksum::{CheckedFile, SummedFile, Sums};
-use crate::store::parquet::pages::{Levels, Part, coded, doubles, whole};
+use crate::store::parquet::checksum::{CheckedFile, FileSums, SummedFile};
+use crate::store::parquet::pages::{ColumnPart, Levels, coded, doubles, whole};
 use crate::store::parquet::table_reader::{at, read};
 use crate::store::series_rows::SeriesRows;
 
 /// Writes the CPU readings.
-pub(in crate::store::parquet) fn write_cpu(out: SummedFile, cpu: &TimeSeries) -> Result<Sums> {
-    let schema = schema([("clock", DataType::Int64), ("value", DataType::Float64)]);
+pub(in crate::store::parquet) fn write_cpu(out: SummedFile, cpu: &TimeSeries) -> Result<FileSums> {
+    let schema = table_schema([("clock", DataType::Int64), ("value", DataType::Float64)]);
     let group = |readings| Ok((None, columns(readings).into()));
-    paged::write(out, &schema, cpu.readings().chunks(ROWS).map(group))
+    paged::write_table(out, &schema, cpu.readings().chunks(ROWS).map(group))
 }
 
 /// The columns of readings: clocks and values.
-fn columns(readings: &[(i64, f64)]) -> [Result<Part, ParquetError>; 2] {
+fn columns(readings: &[(i64, f64)]) -> [Result<ColumnPart, ParquetError>; 2] {
     let clock: Vec<i64> = readings.iter().map(|(clock, _)| *clock).collect();
     let values = readings.iter().map(|(_, value)| *value);
     [whole(&clock), doubles(values, Levels::required(clock.len()))]
@@ -31,7 +31,7 @@ fn columns(readings: &[(i64, f64)]) -> [Result<Part, ParquetError>; 2] {
 /// Reads the CPU readings.
 pub(in crate::store::parquet) fn read_cpu(file: CheckedFile) -> Result<TimeSeries> {
     let mut readings = Vec::new();
-    for piece in read(file, bounds::READINGS)? {
+    for piece in read(file, bounds::MAX_READINGS)? {
         let piece = piece?;
         let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
         readings.extend(clocks.iter().copied().zip(values.iter().copied()));
@@ -40,8 +40,8 @@ pub(in crate::store::parquet) fn read_cpu(file: CheckedFile) -> Result<TimeSerie
 }
 
 /// Writes the readings of other series.
-pub(in crate::store::parquet) fn write_series(out: SummedFile, series: &[ServerSeries]) -> Result<Sums> {
-    let schema = schema([
+pub(in crate::store::parquet) fn write_series(out: SummedFile, series: &[ServerSeries]) -> Result<FileSums> {
+    let schema = table_schema([
         ("name", DataType::Utf8),
         ("unit", DataType::Utf8),
         ("clock", DataType::Int64),
@@ -54,11 +54,11 @@ pub(in crate::store::parquet) fn write_series(out: SummedFile, series: &[ServerS
         let rows: Vec<(u32, (i64, f64))> = each.by_ref().take(ROWS).collect();
         (!rows.is_empty()).then(|| series_group(series, &rows))
     });
-    paged::write(out, &schema, groups)
+    paged::write_table(out, &schema, groups)
 }
 
 /// Encodes rows: each with the number of its series.
-fn series_group(series: &[ServerSeries], rows: &[(u32, (i64, f64))]) -> Result<Group> {
+fn series_group(series: &[ServerSeries], rows: &[(u32, (i64, f64))]) -> Result<ColumnGroup> {
     let (numbers, readings): (Vec<u32>, Vec<(i64, f64)>) = rows.iter().copied().unzip();
     let text = |of: fn(&ServerSeries) -> &str| {
         let texts: Vec<&str> = series.iter().map(of).collect();
@@ -71,7 +71,7 @@ fn series_group(series: &[ServerSeries], rows: &[(u32, (i64, f64))]) -> Result<G
 /// Reads the readings of other series.
 pub(in crate::store::parquet) fn read_series(file: CheckedFile) -> Result<Vec<ServerSeries>> {
     let mut rows = SeriesRows::default();
-    for piece in read(file, bounds::SERIES.0)? {
+    for piece in read(file, bounds::MAX_SERIES.0)? {
         let piece = piece?;
         let (names, units) = (piece.texts("name")?, piece.texts("unit")?);
         let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);

@@ -23,7 +23,7 @@ impl RowDecoder {
     }
 
     /// Returns the next row; `None` if more pieces are needed or the COPY has ended.
-    pub(crate) fn next_row(&mut self) -> Result<Option<Fields<'_>>> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<RowFields<'_>>> {
         if self.ended || !self.passed_header()? {
             return Ok(None);
         }
@@ -39,7 +39,7 @@ impl RowDecoder {
         let rest = self.buffer.get(start..).unwrap_or_default();
         let Some(length) = row_length(rest, count) else { return Ok(None) };
         self.at = start + length;
-        Ok(Some(Fields::new(self.buffer.get(start..self.at).unwrap_or_default())))
+        Ok(Some(RowFields::new(self.buffer.get(start..self.at).unwrap_or_default())))
     }
 
     /// Returns true if the end of the COPY was received.
@@ -77,11 +77,11 @@ fn damaged(problem: &str) -> Error {
 
 /// The fields of a row, which are taken in the order of the columns.
 #[derive(Debug)]
-pub(crate) struct Fields<'a> {
+pub(crate) struct RowFields<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> RowFields<'a> {
     /// Wraps the fields of a row without its header.
     pub(crate) fn new(rest: &'a [u8]) -> Self {
         Self { rest }

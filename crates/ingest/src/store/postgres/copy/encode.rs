@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
-use crate::store::held::Counted;
+use crate::store::held::SampleTotals;
 
 /// Start of a binary COPY: signature, flags, length of the header extension.
 pub(crate) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -29,7 +29,7 @@ pub struct Rows {
     /// True if times of requests are 64 bits wide.
     pub(crate) wide: bool,
     /// The numbers of samples by kind, if all rows are samples and none was taken away.
-    pub(crate) counted: Counted,
+    pub(crate) counted: SampleTotals,
 }
 
 impl Rows {
@@ -55,7 +55,7 @@ impl Rows {
             rows: count,
             starts: std::mem::replace(&mut self.starts, rest),
             wide: self.wide,
-            counted: Counted::default(),
+            counted: SampleTotals::default(),
         }
     }
 }
@@ -90,7 +90,7 @@ impl RowEncoder {
             rows: starts.len() as u64,
             starts,
             wide: false,
-            counted: Counted::default(),
+            counted: SampleTotals::default(),
         })
     }
 

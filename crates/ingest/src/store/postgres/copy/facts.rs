@@ -7,7 +7,7 @@ use crate::sample::intern::Shared;
 use crate::series::server::ServerSeries;
 use crate::store::series_rows::SeriesRows;
 
-use super::decode::{Fields, whole};
+use super::decode::{RowFields, whole};
 use super::encode::RowEncoder;
 
 use crate::store::postgres::schema::version::RowsOf;
@@ -37,7 +37,7 @@ pub(crate) fn put_cpu(rows: &mut RowEncoder, run: &RowsOf, (clock, value): (i64,
     rows.f64(value);
 }
 
-pub(crate) fn get_cpu(fields: &mut Fields<'_>) -> Result<(i64, f64)> {
+pub(crate) fn get_cpu(fields: &mut RowFields<'_>) -> Result<(i64, f64)> {
     Ok((fields.i64()?, fields.f64()?))
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn put_series(
     rows.f64(value);
 }
 
-pub(crate) fn get_series(fields: &mut Fields<'_>, rows: &mut SeriesRows) -> Result<()> {
+pub(crate) fn get_series(fields: &mut RowFields<'_>, rows: &mut SeriesRows) -> Result<()> {
     let (name, unit) = (fields.text()?, fields.text()?);
     rows.add(name, unit, (fields.i64()?, fields.f64()?));
     Ok(())
@@ -73,7 +73,7 @@ pub(crate) fn put_error(rows: &mut RowEncoder, run: &RowsOf, error: &ErrorCount)
     Ok(())
 }
 
-pub(crate) fn get_error(fields: &mut Fields<'_>, texts: &mut Shared) -> Result<ErrorCount> {
+pub(crate) fn get_error(fields: &mut RowFields<'_>, texts: &mut Shared) -> Result<ErrorCount> {
     Ok(ErrorCount {
         second: whole(fields.i32()?)?,
         label: texts.text(fields.text()?),
@@ -94,7 +94,7 @@ pub(crate) fn put_label(rows: &mut RowEncoder, run: &RowsOf, count: &LabelCount)
     Ok(())
 }
 
-pub(crate) fn get_label(fields: &mut Fields<'_>) -> Result<LabelCount> {
+pub(crate) fn get_label(fields: &mut RowFields<'_>) -> Result<LabelCount> {
     Ok(LabelCount {
         label: fields.text()?.to_owned(),
         successes: whole(fields.i64()?)?,
@@ -117,7 +117,7 @@ pub(crate) fn put_reject(rows: &mut RowEncoder, run: &RowsOf, number: i64, rejec
     Ok(())
 }
 
-pub(crate) fn get_reject(fields: &mut Fields<'_>) -> Result<Reject> {
+pub(crate) fn get_reject(fields: &mut RowFields<'_>) -> Result<Reject> {
     let _number = fields.i64()?;
     Ok(Reject {
         file: fields.text()?.to_owned(),

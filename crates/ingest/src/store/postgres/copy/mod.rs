@@ -18,7 +18,7 @@ use tokio_postgres::{CopyInSink, CopyOutStream};
 
 use crate::error::{Error, Result};
 
-use self::decode::{Fields, RowDecoder};
+use self::decode::{RowDecoder, RowFields};
 use self::encode::{CHUNK, HEADER, RowEncoder, Rows, TRAILER};
 use crate::connection::session::Session;
 
@@ -94,7 +94,7 @@ impl<'a> CopyOut<'a> {
     /// Passes every row to a function, in order.
     pub(super) async fn each(
         mut self,
-        mut row: impl FnMut(&mut Fields<'_>) -> Result<()> + Send,
+        mut row: impl FnMut(&mut RowFields<'_>) -> Result<()> + Send,
     ) -> Result<()> {
         let (wire, _turn) = (self.session.wire(), self.session.wire().turn());
         while let Some(piece) = wire.next(self.stream.as_mut()).await {
@@ -113,7 +113,7 @@ impl<'a> CopyOut<'a> {
     /// Collects the results of a function for all rows.
     pub(super) async fn gather<T: Send>(
         self,
-        mut row: impl FnMut(&mut Fields<'_>) -> Result<T> + Send,
+        mut row: impl FnMut(&mut RowFields<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
         let mut gathered = Vec::new();
         self.each(|fields| {

@@ -12,14 +12,14 @@ use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
 
-use super::decode::{Fields, RowDecoder};
+use super::decode::{RowDecoder, RowFields};
 use super::encode::{HEADER, TRAILER};
 use super::samples::{self, SampleEncoder};
 
 /// A minimal server that receives one binary COPY.
-struct Server(DuplexStream);
+struct OracleServer(DuplexStream);
 
-impl Server {
+impl OracleServer {
     async fn say(&mut self, kind: u8, body: &[u8]) {
         let mut message = BytesMut::new();
         message.put_u8(kind);
@@ -74,7 +74,7 @@ impl Server {
 /// Returns what tokio-postgres's writer sends for a batch.
 async fn sent_by_the_oracle(batch: &SampleBatch) -> Vec<u8> {
     let (here, there) = duplex(1 << 20);
-    let server = tokio::spawn(Server(there).play());
+    let server = tokio::spawn(OracleServer(there).play());
     let (client, connection) = Config::new().user("u").connect_raw(here, NoTls).await.unwrap();
     let driver = tokio::spawn(connection);
     let sink = client.copy_in::<_, Bytes>("copy").await.unwrap();
@@ -134,7 +134,7 @@ fn encoded(batches: &[SampleBatch]) -> Vec<u8> {
 }
 
 /// Decodes the rows of a COPY that arrives in pieces of `piece` bytes.
-fn decode<T>(bytes: &[u8], piece: usize, mut row: impl FnMut(&mut Fields<'_>) -> T) -> Vec<T> {
+fn decode<T>(bytes: &[u8], piece: usize, mut row: impl FnMut(&mut RowFields<'_>) -> T) -> Vec<T> {
     let mut decoder = RowDecoder::default();
     let mut rows = Vec::new();
     for piece in bytes.chunks(piece) {

@@ -19,7 +19,7 @@ const MARK: [u8; 3] = [0x80, 0x80, 0];
 const FULL: usize = 4096;
 
 /// Cells, each with the page that ends with it, or with no bytes.
-pub(crate) struct Paged<I: Iterator<Item = Result<(CellKey, PackedCell)>>> {
+pub(crate) struct PagedCells<I: Iterator<Item = Result<(CellKey, PackedCell)>>> {
     cells: Peekable<I>,
     page: Vec<u8>,
     /// Where sums are packed.
@@ -30,7 +30,7 @@ pub(crate) struct Paged<I: Iterator<Item = Result<(CellKey, PackedCell)>>> {
     before: usize,
 }
 
-impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Paged<I> {
+impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> PagedCells<I> {
     /// Packs cells that are in the order of their seconds.
     pub(crate) fn new(cells: I) -> Self {
         Self { cells: cells.peekable(), page: Vec::new(), sums: Vec::new(), seconds: None, before: 0 }
@@ -67,7 +67,7 @@ impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Paged<I> {
     }
 }
 
-impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Iterator for Paged<I> {
+impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Iterator for PagedCells<I> {
     type Item = Result<(CellKey, PackedCell, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -135,7 +135,8 @@ mod tests {
     fn check(cells: &[(CellKey, Cell)]) {
         let mut back = Vec::new();
         let mut pages: Vec<(u32, Vec<u32>)> = Vec::new();
-        for paged in Paged::new(cells.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell))))) {
+        for paged in PagedCells::new(cells.iter().cloned().map(|(key, cell)| Ok((key, PackedCell::of(cell)))))
+        {
             let (key, _, page) = paged.unwrap();
             let Some(page) = as_page(&page) else {
                 assert!(page.is_empty());
@@ -191,7 +192,7 @@ mod tests {
                     PackedCell::of(cell(values)),
                 ))
             });
-            Paged::new(cells).filter(|paged| !paged.as_ref().unwrap().2.is_empty()).count()
+            PagedCells::new(cells).filter(|paged| !paged.as_ref().unwrap().2.is_empty()).count()
         };
         assert_eq!(pages(2000), 100);
         assert!((5..20).contains(&pages(100)), "{}", pages(100));

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
-use crate::store::held::Counted;
+use crate::store::held::SampleTotals;
 
-use super::decode::Fields;
+use super::decode::RowFields;
 use super::encode::{RowEncoder, Rows};
 
 /// The columns, in the order in which rows are encoded.
@@ -57,7 +57,7 @@ impl BatchEncoder for SampleEncoder {
         put(&mut self.rows, batch, self.lines)?;
         let mut rows = self.rows.take()?;
         rows.wide = batch.resolution.is_fine();
-        rows.counted = Counted::of_batch(batch);
+        rows.counted = SampleTotals::of_batch(batch);
         Ok(Some(rows))
     }
 }
@@ -116,7 +116,7 @@ fn offset(t_ms: i64) -> Result<i32> {
 }
 
 /// Decodes a row of the table and appends it to a batch.
-pub(crate) fn get(fields: &mut Fields<'_>, batch: &mut SampleBatch) -> Result<()> {
+pub(crate) fn get(fields: &mut RowFields<'_>, batch: &mut SampleBatch) -> Result<()> {
     batch.t_ms.push(i64::from(fields.i32()?));
     batch.elapsed.push(fields.maybe_time()?.unwrap_or_default());
     get_number(fields.maybe_time(), &mut batch.latency)?;

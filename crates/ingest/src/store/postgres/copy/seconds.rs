@@ -6,9 +6,9 @@ use crate::counts::pack::unpack_sums;
 use crate::counts::table::CellTableBuilder;
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
-use crate::store::held::Counted;
+use crate::store::held::SampleTotals;
 
-use super::decode::{Fields, whole};
+use super::decode::{RowFields, whole};
 use super::encode::RowEncoder;
 use super::pages::{as_page, each_cell};
 use super::tally::Tally;
@@ -27,7 +27,7 @@ pub(crate) const PACKED: &str = "second, label, success, transaction, samples, p
 
 /// The names that cells refer to by index.
 #[derive(Clone, Copy)]
-pub(crate) struct Names<'a> {
+pub(crate) struct CellNames<'a> {
     pub(crate) labels: &'a [String],
     pub(crate) injectors: &'a [String],
 }
@@ -36,7 +36,7 @@ pub(crate) struct Names<'a> {
 pub(crate) fn put(
     rows: &mut RowEncoder,
     run: &RowsOf,
-    names: Names<'_>,
+    names: CellNames<'_>,
     (key, cell, page): (CellKey, &Cell, &[u8]),
 ) -> Result<()> {
     rows.row(FIELDS);
@@ -96,7 +96,7 @@ pub(crate) struct CellReader<'a> {
 
 impl<'a> CellReader<'a> {
     /// Creates a reader for a run with these names.
-    pub(crate) fn new(names: Names<'a>) -> Self {
+    pub(crate) fn new(names: CellNames<'a>) -> Self {
         let labels = names.labels.iter().map(String::as_str).zip(0..).collect();
         Self { labels, injectors: names.injectors.len() }
     }
@@ -104,9 +104,9 @@ impl<'a> CellReader<'a> {
     /// Decodes a row of the columns [`PACKED`], and adds its cell, or the cells of its page, which are tallied.
     pub(crate) fn get(
         &self,
-        fields: &mut Fields<'_>,
+        fields: &mut RowFields<'_>,
         cells: &mut CellTableBuilder,
-        counted: &mut Counted,
+        counted: &mut SampleTotals,
         tally: &mut Tally,
     ) -> Result<()> {
         let key = CellKey {

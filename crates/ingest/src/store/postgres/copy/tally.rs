@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::counts::CellKey;
 use crate::error::Result;
 
-use super::decode::{Fields, whole};
+use super::decode::{RowFields, whole};
 
 /// The sums that [`Tally::get`] decodes, by kind of sample.
 pub(crate) const SUMS: &str =
@@ -30,7 +30,7 @@ impl Tally {
     }
 
     /// Decodes a row of [`SUMS`] and adds it.
-    pub(crate) fn get(&mut self, fields: &mut Fields<'_>) -> Result<()> {
+    pub(crate) fn get(&mut self, fields: &mut RowFields<'_>) -> Result<()> {
         let (success, transaction) = (fields.bool()?, fields.bool()?);
         let sums = [whole(fields.i64()?)?, whole(fields.i64()?)?, whole(fields.i64()?)?];
         self.add_sums(success, transaction, sums);

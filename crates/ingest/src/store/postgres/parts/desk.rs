@@ -16,7 +16,7 @@ use super::held::PostgresParts;
 use super::rows;
 
 impl PartStore for PostgresStore {
-    type Desk = PartDesk;
+    type Desk = PostgresPartTarget;
     type Held = PostgresParts;
 
     async fn parts(&self) -> Result<Vec<StoredParts>> {
@@ -26,12 +26,12 @@ impl PartStore for PostgresStore {
         Ok(StoredParts::gather(parts))
     }
 
-    async fn part_desk(&self, key: &RunKey, number: PartNumber) -> Result<PartDesk> {
+    async fn part_desk(&self, key: &RunKey, number: PartNumber) -> Result<PostgresPartTarget> {
         // Other machines load at the same time: one connection each is enough.
         let mut config = self.config.clone().with_connections(1);
         // The samples of parts are copied to one table.
         config.placement = None;
-        Ok(PartDesk { config, patience: self.patience, key: key.clone(), number })
+        Ok(PostgresPartTarget { config, patience: self.patience, key: key.clone(), number })
     }
 
     async fn hold_parts(&self, key: &RunKey) -> Result<PostgresParts> {
@@ -40,14 +40,14 @@ impl PartStore for PostgresStore {
 }
 
 /// Where one part is written.
-pub(crate) struct PartDesk {
+pub(crate) struct PostgresPartTarget {
     config: PostgresConfig,
     patience: Duration,
     key: RunKey,
     number: PartNumber,
 }
 
-impl RunStore for PartDesk {
+impl RunStore for PostgresPartTarget {
     type Writer = PostgresWriter;
 
     async fn begin(&self, _: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {

@@ -9,8 +9,8 @@ use crate::connection::session::Session;
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
 use crate::store::parquet::packed::PackedRun;
-use crate::store::parquet::parts::Facts;
-use crate::store::parts::{HeldParts, Part, in_use, none};
+use crate::store::parquet::parts::PartFacts;
+use crate::store::parts::{ClaimedParts, StoredPart, in_use, no_parts};
 use crate::store::postgres::copy::CopyOut;
 use crate::store::postgres::locks;
 use crate::store::postgres::schema::names::{literal, run_text};
@@ -18,8 +18,8 @@ use crate::store::postgres::schema::{layout, ownership, privileges};
 use crate::store::postgres::transaction::{Mode, begin};
 use crate::store::postgres::writer::PostgresWriter;
 
-use super::merging::Merging;
-use super::rows::{self, Record, TABLES};
+use super::merging::MergedParts;
+use super::rows::{self, PartRecord, TABLES};
 
 /// The action that error messages name.
 const READING: &str = "reading the parts of a run";
@@ -30,7 +30,7 @@ pub(crate) struct PostgresParts {
     config: PostgresConfig,
     patience: Duration,
     key: RunKey,
-    parts: Vec<Record>,
+    parts: Vec<PartRecord>,
 }
 
 impl PostgresParts {
@@ -39,14 +39,14 @@ impl PostgresParts {
         privileges::check_write(&session).await?;
         begin(&session, READING, Mode::Writing).await?;
         if !rows::are_there(&session, READING).await? {
-            return Err(none(key));
+            return Err(no_parts(key));
         }
         if !claim(&session, key).await? {
             return Err(in_use(key));
         }
         let parts = rows::of_run(&session, READING, key, None).await?;
         if parts.is_empty() {
-            return Err(none(key));
+            return Err(no_parts(key));
         }
         Ok(Self { session, config: config.clone(), patience, key: key.clone(), parts })
     }
@@ -64,18 +64,18 @@ async fn claim(session: &Session, key: &RunKey) -> Result<bool> {
     Ok(false)
 }
 
-impl HeldParts for PostgresParts {
+impl ClaimedParts for PostgresParts {
     type Writer = PostgresWriter;
 
     fn numbers(&self) -> Result<Vec<u32>> {
         Ok(self.parts.iter().map(|part| part.number).collect())
     }
 
-    async fn all(&self) -> Result<Vec<Part>> {
-        self.parts.iter().map(Record::part).collect()
+    async fn all(&self) -> Result<Vec<StoredPart>> {
+        self.parts.iter().map(PartRecord::part).collect()
     }
 
-    async fn facts(&self, part: &Part) -> Result<Facts> {
+    async fn facts(&self, part: &StoredPart) -> Result<PartFacts> {
         let failed = |error: std::io::Error| Error::io(&std::env::temp_dir(), error);
         let mut packed = tempfile::NamedTempFile::new().map_err(failed)?;
         let (run, number) = (literal(&run_text(&self.key)), part.row.number.number());
@@ -86,18 +86,18 @@ impl HeldParts for PostgresParts {
         pieces.each(|row| packed.write_all(row.bytes()?).map_err(failed)).await?;
         let unpacked = PackedRun::open(packed.path())
             .map_err(|error| Error::store(format!("reading part {number} of {}", self.key), error))?;
-        Facts::unpacked(unpacked)
+        PartFacts::unpacked(unpacked)
     }
 
-    async fn begin_merged(&self, key: &RunKey, parts: &[Part]) -> Result<PostgresWriter> {
+    async fn begin_merged(&self, key: &RunKey, parts: &[StoredPart]) -> Result<PostgresWriter> {
         let session = connect::open(&self.config).await?.with_patience(self.patience);
-        let of = |part: &Part| {
+        let of = |part: &StoredPart| {
             let record = self.parts.iter().find(|record| record.number == part.row.number.number());
             record.and_then(|record| record.table.clone())
         };
         let tables = parts.iter().filter(|part| part.info.samples_stored);
         let tables = tables.map(|part| of(part).ok_or_else(|| lacks_table(part)));
-        let merging = Merging { tables: tables.collect::<Result<_>>()? };
+        let merging = MergedParts { tables: tables.collect::<Result<_>>()? };
         PostgresWriter::begin_merged(session, &self.config, key, merging).await
     }
 
@@ -109,7 +109,7 @@ impl HeldParts for PostgresParts {
     async fn drop_parts(&self, numbers: &[u32]) -> Result<()> {
         let (session, what) = (&self.session, "dropping parts of a run");
         layout::hold(session, what).await?;
-        ownership::check(session, TABLES, true).await?;
+        ownership::check_ownership(session, TABLES, true).await?;
         rows::delete(session, what, &self.key, Some(numbers)).await?;
         for part in self.parts.iter().filter(|part| numbers.contains(&part.number)) {
             if let Some(tables) = part.tables() {
@@ -121,7 +121,7 @@ impl HeldParts for PostgresParts {
 }
 
 /// The error for a part whose row was changed by hand.
-fn lacks_table(part: &Part) -> Error {
+fn lacks_table(part: &StoredPart) -> Error {
     let what = format!("reading part {} of {}", part.row.number, part.info.key);
     Error::store(what, "its row names no table of samples")
 }

@@ -9,7 +9,7 @@ use crate::run::key::RunKey;
 use crate::store::postgres::copy::samples::COLUMNS;
 use crate::store::postgres::locks;
 use crate::store::postgres::samples::spread::{attach, own_table};
-use crate::store::postgres::samples::stripes::{Stripes, Tables};
+use crate::store::postgres::samples::stripes::{SampleTables, Stripes};
 use crate::store::postgres::schema::engine::Engine;
 use crate::store::postgres::schema::names::in_schema;
 
@@ -19,29 +19,36 @@ use super::rows;
 const MERGING: &str = "merging the samples of the parts";
 
 /// The tables of the parts' samples, in the order of the parts; none if the samples are not stored.
-pub(in crate::store::postgres) struct Merging {
+pub(in crate::store::postgres) struct MergedParts {
     pub(in crate::store::postgres) tables: Vec<String>,
 }
 
-impl Merging {
+impl MergedParts {
     /// Makes the tables those of the run, and removes the parts, within the transaction that stores the run.
     pub(in crate::store::postgres) async fn join(
         &self,
         session: &Session,
         key: &RunKey,
         engine: Engine,
-    ) -> Result<Option<Tables>> {
+    ) -> Result<Option<SampleTables>> {
         rows::delete(session, MERGING, key, None).await?;
         match (self.tables.as_slice(), engine) {
             ([], _) => Ok(None),
-            ([first, others @ ..], Engine::Postgres) => chained(session, key, first, others).await.map(Some),
-            (tables, Engine::Citus) => copied(session, key, tables, engine).await.map(Some),
+            ([first, others @ ..], Engine::Postgres) => {
+                chain_tables(session, key, first, others).await.map(Some)
+            }
+            (tables, Engine::Citus) => copy_tables(session, key, tables, engine).await.map(Some),
         }
     }
 }
 
 /// Makes the table of the first part the run's own one, and the others its children.
-async fn chained(session: &Session, key: &RunKey, first: &str, others: &[String]) -> Result<Tables> {
+async fn chain_tables(
+    session: &Session,
+    key: &RunKey,
+    first: &str,
+    others: &[String],
+) -> Result<SampleTables> {
     let own = locks::rename(session, key, first, "").await?;
     let mut tables = Vec::with_capacity(others.len());
     for (number, other) in (2..).zip(others) {
@@ -50,11 +57,16 @@ async fn chained(session: &Session, key: &RunKey, first: &str, others: &[String]
         tables.push(table);
     }
     let stripes = (!tables.is_empty()).then_some(Stripes::Chained { then: tables });
-    Ok(Tables { own, stripes })
+    Ok(SampleTables { own, stripes })
 }
 
 /// Copies the rows of all tables to one, on a cluster, where a table can have no children.
-async fn copied(session: &Session, key: &RunKey, tables: &[String], engine: Engine) -> Result<Tables> {
+async fn copy_tables(
+    session: &Session,
+    key: &RunKey,
+    tables: &[String],
+    engine: Engine,
+) -> Result<SampleTables> {
     let mut loading = own_table(session, engine, Placement::default()).await?;
     if are_wide(session, tables).await? {
         loading.widen(session).await?;
@@ -66,9 +78,9 @@ async fn copied(session: &Session, key: &RunKey, tables: &[String], engine: Engi
     }
     loading.index(session).await?;
     for table in tables {
-        locks::drop_tables(session, &Tables { own: table.clone(), stripes: None }).await?;
+        locks::drop_tables(session, &SampleTables { own: table.clone(), stripes: None }).await?;
     }
-    Ok(Tables { own: locks::rename(session, key, &loading.table, "").await?, stripes: None })
+    Ok(SampleTables { own: locks::rename(session, key, &loading.table, "").await?, stripes: None })
 }
 
 /// Returns true if times of requests are 64 bits wide in a table.

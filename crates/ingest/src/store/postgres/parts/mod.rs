@@ -13,7 +13,7 @@ mod rows;
 #[cfg(feature = "parquet")]
 mod store;
 
-pub(super) use self::merging::Merging;
+pub(super) use self::merging::MergedParts;
 pub(super) use self::rows::generation;
 #[cfg(feature = "parquet")]
 pub(super) use self::store::store;

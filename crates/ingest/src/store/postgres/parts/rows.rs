@@ -10,23 +10,23 @@ use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
-use crate::store::parts::Part;
+use crate::store::parts::StoredPart;
 use crate::store::postgres::copy::decode::whole;
-use crate::store::postgres::samples::stripes::Tables;
-use crate::store::postgres::schema::later::{Later, exists};
+use crate::store::postgres::samples::stripes::SampleTables;
+use crate::store::postgres::schema::later::{LaterTables, table_exists};
 use crate::store::postgres::schema::names::run_text;
 use crate::store::postgres::schema::ownership;
-use crate::store::postgres::schema::statements::PARTS;
+use crate::store::postgres::schema::statements::CREATE_PARTS;
 use crate::store::postgres::transaction::{Mode, begin};
 
 /// The tables of parts.
 pub(in crate::store::postgres) const TABLES: &[&str] = &["parts", "partfiles"];
 
 /// Returns how they are created.
-pub(super) fn later() -> Later {
-    Later {
+pub(super) fn later() -> LaterTables {
+    LaterTables {
         tables: TABLES,
-        made: PARTS.to_owned(),
+        made: CREATE_PARTS.to_owned(),
         refusal: (
             "the database has had no parts of runs yet, and this role may not make the tables for them",
             "Let the schema's owner store a part once",
@@ -35,7 +35,7 @@ pub(super) fn later() -> Later {
 }
 
 /// A stored part.
-pub(super) struct Record {
+pub(super) struct PartRecord {
     pub(super) number: u32,
     /// The table of its samples.
     pub(super) table: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Record {
     terms: String,
 }
 
-impl Record {
+impl PartRecord {
     fn of(row: &Row) -> Result<Self> {
         Ok(Self {
             number: whole(value::<i32>(row, "part")?)?,
@@ -62,13 +62,13 @@ impl Record {
         }
     }
 
-    pub(super) fn part(&self) -> Result<Part> {
-        Ok(Part { row: read(&self.terms)?, info: self.info()? })
+    pub(super) fn part(&self) -> Result<StoredPart> {
+        Ok(StoredPart { row: read(&self.terms)?, info: self.info()? })
     }
 
     /// The tables of its samples.
-    pub(super) fn tables(&self) -> Option<Tables> {
-        self.table.clone().map(|own| Tables { own, stripes: None })
+    pub(super) fn tables(&self) -> Option<SampleTables> {
+        self.table.clone().map(|own| SampleTables { own, stripes: None })
     }
 }
 
@@ -78,10 +78,10 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
 
 /// Returns true if there are tables of parts. They must be perfpipe's.
 pub(super) async fn are_there(session: &Session, what: &str) -> Result<bool> {
-    if !exists(session, what, "parts").await? {
+    if !table_exists(session, what, "parts").await? {
         return Ok(false);
     }
-    ownership::check(session, TABLES, false).await?;
+    ownership::check_ownership(session, TABLES, false).await?;
     Ok(true)
 }
 
@@ -110,12 +110,12 @@ pub(super) async fn of_run(
     what: &str,
     key: &RunKey,
     number: Option<u32>,
-) -> Result<Vec<Record>> {
+) -> Result<Vec<PartRecord>> {
     let number: Option<i32> = number.map(whole).transpose()?;
     let sql = "select part, table_name, info::text as info, terms::text as terms from perfpipe.parts \
                where run = $1 and ($2 is null or part = $2) order by part";
     let values = [(&run_text(key) as _, Type::TEXT), (&number as _, Type::INT4)];
-    session.query(what, sql, &values).await?.iter().map(Record::of).collect()
+    session.query(what, sql, &values).await?.iter().map(PartRecord::of).collect()
 }
 
 /// Inserts the row of a part, without a table of samples. Returns a number that no other one has had.

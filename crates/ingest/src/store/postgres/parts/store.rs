@@ -13,19 +13,19 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::store::parquet::ParquetStore;
-use crate::store::parquet::aside::Aside;
+use crate::store::parquet::aside::TemporaryFolder;
 use crate::store::parquet::packed::pack;
-use crate::store::postgres::commit::{self, Asked};
+use crate::store::postgres::commit::{self, UncertainCommit};
 use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::decode::whole;
 use crate::store::postgres::copy::encode::{CHUNK, RowEncoder};
 use crate::store::postgres::locks;
-use crate::store::postgres::samples::spread::Loaded;
+use crate::store::postgres::samples::spread::CopiedSamples;
 use crate::store::postgres::schema::engine::Engine;
 use crate::store::postgres::schema::layout;
 use crate::store::postgres::schema::names::run_text;
 
-use super::rows::{self, Record};
+use super::rows::{self, PartRecord};
 
 /// The action that error messages name.
 const STORING: &str = "storing the part";
@@ -33,7 +33,7 @@ const STORING: &str = "storing the part";
 /// Stores a part whose samples are loaded.
 pub(in crate::store::postgres) async fn store(
     (session, config, engine): (Session, &PostgresConfig, Engine),
-    loaded: Option<Loaded>,
+    loaded: Option<CopiedSamples>,
     row: PartRow,
     run: FinishedRun<'_>,
 ) -> Result<()> {
@@ -64,11 +64,12 @@ pub(in crate::store::postgres) async fn store(
         return Ok(());
     };
     drop(session);
-    commit::resolve(config, Asked { info, number: generation, part: Some(number) }, stage, lost).await
+    commit::resolve(config, UncertainCommit { info, number: generation, part: Some(number) }, stage, lost)
+        .await
 }
 
 /// Fails if a part may not replace the stored one of its number.
-fn check_replace(old: &Record, replace: Replace, info: &RunInfo) -> Result<()> {
+fn check_replace(old: &PartRecord, replace: Replace, info: &RunInfo) -> Result<()> {
     match old.info() {
         Ok(old) if !replace.allows(&old, info) => Err(Replace::refusal(&old, info)),
         Err(_) if !replace.allows_unread(info) => Err(Replace::refusal_unread("reading its row")),
@@ -79,7 +80,7 @@ fn check_replace(old: &Record, replace: Replace, info: &RunInfo) -> Result<()> {
 /// Packs everything of a part but its samples into one file.
 async fn packed(mut run: FinishedRun<'_>) -> Result<File> {
     let failed = |error: std::io::Error| Error::io(&std::env::temp_dir(), error);
-    let folder = Aside::new(&std::env::temp_dir())?;
+    let folder = TemporaryFolder::new(&std::env::temp_dir())?;
     let store = ParquetStore::open(folder.path())?;
     let info = RunInfo { samples_stored: false, ..run.info.clone() };
     let writer = store.begin(Some(&info.key), false).await?;

@@ -36,14 +36,14 @@ const FIND: &str = "
 
 /// Drops what killed writers left, outside any transaction. Tables of roles that this one is no member of remain, and
 /// so do those that somebody is reading; a later call drops them.
-pub(crate) async fn sweep(session: &Session) -> Result<()> {
+pub(crate) async fn sweep_leftovers(session: &Session) -> Result<()> {
     let what = "looking for what a killed ingest left";
     begin(session, what, Mode::Writing).await?;
     let found = session.query(what, FIND, &[]).await?;
     let names = found.iter().map(|row| value::<String>(row, "name")).collect::<Result<Vec<_>>>()?;
     if !names.is_empty() {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        ownership::check(session, &names, true).await?;
+        ownership::check_ownership(session, &names, true).await?;
     }
     session.end(what).await?;
     for name in names {

@@ -19,7 +19,7 @@ const STRETCH: usize = 64 << 20;
 pub(super) const COPYING: &str = "copying samples to Postgres (the run is not stored)";
 
 /// The table and the COPY in progress.
-pub(crate) struct Loading {
+pub(crate) struct LoadingTable {
     pub(crate) table: String,
     copy: Option<CopyIn>,
     /// The number of bytes sent in the present COPY.
@@ -32,14 +32,14 @@ pub(crate) struct Loading {
 }
 
 /// The columns, before all others, of samples that are dealt out by their second.
-const LINES: &str = "  line bigint not null,\n  second int not null,\n";
+const LINE_COLUMNS: &str = "  line bigint not null,\n  second int not null,\n";
 
 /// Their comments.
 const ON_LINES: &str = "
   comment on column {table}.line is 'The number of the sample in the order of the log, from 0.';
   comment on column {table}.second is 'The second of t_ms, from 0. The rows are dealt out by it.';";
 
-impl Loading {
+impl LoadingTable {
     /// Creates the table.
     pub(crate) async fn begin(
         session: &Session,
@@ -47,7 +47,7 @@ impl Loading {
         engine: Engine,
         placement: Placement,
     ) -> Result<Self> {
-        let (lines, comments) = if placement.by_second { (LINES, ON_LINES) } else { ("", "") };
+        let (lines, comments) = if placement.by_second { (LINE_COLUMNS, ON_LINES) } else { ("", "") };
         let using = if placement.columnar { " using columnar" } else { "" };
         let sql = include_str!("table.sql").to_owned() + comments;
         let sql =

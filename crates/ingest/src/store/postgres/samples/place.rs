@@ -21,7 +21,7 @@ const WHAT: &str = "asking where the samples lie";
 ///
 /// # Errors
 /// If a place was asked for that the server does not have.
-pub(crate) async fn choose(
+pub(crate) async fn choose_placement(
     session: &Session,
     engine: Engine,
     told: Option<Placement>,
@@ -41,7 +41,7 @@ pub(crate) async fn choose(
             }
             Ok(told)
         }
-        (Engine::Citus, None, Some(key)) => of_stored(session, key).await,
+        (Engine::Citus, None, Some(key)) => stored_placement(session, key).await,
         _ => Ok(Placement::default()),
     }
 }
@@ -59,7 +59,7 @@ async fn check_columnar(session: &Session) -> Result<()> {
 }
 
 /// Returns the place of a stored run's samples. A run without any, or whose row can't be read, tells nothing.
-async fn of_stored(session: &Session, key: &RunKey) -> Result<Placement> {
+async fn stored_placement(session: &Session, key: &RunKey) -> Result<Placement> {
     let Some(layout) = layout::open(session, WHAT, Mode::Reading, &["runs"]).await? else {
         return Ok(Placement::default());
     };

@@ -10,11 +10,11 @@ use tokio_postgres::types::{FromSql, Type};
 use crate::connection::session::{Session, sentence};
 use crate::error::{Error, Result};
 use crate::store::postgres::copy::CopyOut;
-use crate::store::postgres::copy::decode::Fields;
+use crate::store::postgres::copy::decode::RowFields;
 use crate::store::postgres::copy::samples::COLUMNS;
 use crate::store::postgres::schema::names::in_schema;
 
-use super::stripes::{Stripes, Tables};
+use super::stripes::{SampleTables, Stripes};
 
 /// The maximum number of rows that the server is asked for at once, since it gathers them before it sends any.
 const AT_ONCE: u64 = 8192;
@@ -23,39 +23,41 @@ const AT_ONCE: u64 = 8192;
 const SORTED: u64 = 1 << 17;
 
 /// A function that takes a row.
-type Each<'a> = &'a mut (dyn FnMut(&mut Fields<'_>) -> Result<()> + Send);
+type Each<'a> = &'a mut (dyn FnMut(&mut RowFields<'_>) -> Result<()> + Send);
 
 /// Passes every row to `each`, within a transaction. The run has `count` of them.
-pub(crate) async fn each(
+pub(crate) async fn each_sample(
     session: &Session,
     what: &str,
-    tables: &Tables,
+    tables: &SampleTables,
     count: u64,
     each: Each<'_>,
 ) -> Result<()> {
     match &tables.stripes {
         Some(Stripes::Dealt { first, rows, .. }) => {
-            striped(session, what, tables, (*first, *rows), each).await
+            each_striped(session, what, tables, (*first, *rows), each).await
         }
         Some(Stripes::Chained { .. }) => {
             for table in tables.names() {
-                whole(session, what, &format!("only {}", in_schema(table)), each).await?;
+                each_of_table(session, what, &format!("only {}", in_schema(table)), each).await?;
             }
             Ok(())
         }
-        Some(Stripes::Sorted { .. }) => sorted(session, what, &in_schema(&tables.own), count, each).await,
-        None => whole(session, what, &in_schema(&tables.own), each).await,
+        Some(Stripes::Sorted { .. }) => {
+            each_sorted(session, what, &in_schema(&tables.own), count, each).await
+        }
+        None => each_of_table(session, what, &in_schema(&tables.own), each).await,
     }
 }
 
 /// Reads all rows of a table.
-async fn whole(session: &Session, what: &str, table: &str, each: Each<'_>) -> Result<()> {
+async fn each_of_table(session: &Session, what: &str, table: &str, each: Each<'_>) -> Result<()> {
     let query = format!("select {COLUMNS} from {table}");
     CopyOut::begin(session, what, &query).await?.each(each).await
 }
 
 /// Reads a table that is dealt out over nodes, in the order of its lines.
-async fn sorted(session: &Session, what: &str, table: &str, count: u64, each: Each<'_>) -> Result<()> {
+async fn each_sorted(session: &Session, what: &str, table: &str, count: u64, each: Each<'_>) -> Result<()> {
     let mut from = 0;
     while from < count {
         let to = from + SORTED;
@@ -68,10 +70,10 @@ async fn sorted(session: &Session, what: &str, table: &str, count: u64, each: Ea
 }
 
 /// Reads all tables side by side, a stripe of each in turn. COPY could read only one after another.
-async fn striped(
+async fn each_striped(
     session: &Session,
     what: &str,
-    tables: &Tables,
+    tables: &SampleTables,
     (first, rows): (u64, u64),
     each: Each<'_>,
 ) -> Result<()> {
@@ -131,7 +133,7 @@ impl Cursor<'_> {
         let (mut found, mut buffer) = (0, Vec::new());
         while let Some(row) = rows.next().await {
             put_fields(&row.map_err(failed)?, &mut buffer)?;
-            each(&mut Fields::new(&buffer))?;
+            each(&mut RowFields::new(&buffer))?;
             found += 1;
         }
         Ok(found)
@@ -142,7 +144,7 @@ impl Cursor<'_> {
 fn put_fields(row: &Row, buffer: &mut Vec<u8>) -> Result<()> {
     buffer.clear();
     for column in 0..row.len() {
-        let field: Option<Sent<'_>> =
+        let field: Option<RawField<'_>> =
             row.try_get(column).map_err(|e| Error::store("reading from Postgres", sentence(&e)))?;
         let length = field.as_ref().map_or(Ok(-1), |field| i32::try_from(field.0.len()));
         let length = length.map_err(|e| Error::store("reading from Postgres", e))?;
@@ -153,9 +155,9 @@ fn put_fields(row: &Row, buffer: &mut Vec<u8>) -> Result<()> {
 }
 
 /// The bytes of a field as they were sent.
-struct Sent<'a>(&'a [u8]);
+struct RawField<'a>(&'a [u8]);
 
-impl<'a> FromSql<'a> for Sent<'a> {
+impl<'a> FromSql<'a> for RawField<'a> {
     fn from_sql(_: &Type, raw: &'a [u8]) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
         Ok(Self(raw))
     }

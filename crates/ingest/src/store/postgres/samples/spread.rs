@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 
-use crate::connection::config::{PostgresConfig, Spread};
+use crate::connection::config::{CopySpread, PostgresConfig};
 use crate::connection::connect;
 use crate::connection::placement::Placement;
 use crate::connection::session::{Session, value};
@@ -19,18 +19,18 @@ use crate::store::postgres::schema::engine::Engine;
 use crate::store::postgres::schema::names::in_schema;
 use crate::store::postgres::transaction::{Mode, begin};
 
-use super::loading::{COPYING, Loading};
-use super::stripes::{Order, Stripes, Tables};
+use super::loading::{COPYING, LoadingTable};
+use super::stripes::{RowOrder, SampleTables, Stripes};
 
 /// The time in which a further connection must be ready. A pooler may have none to give until others end.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The tables that a run's samples are copied to.
-pub(crate) struct Samples {
+pub(crate) struct SampleCopy {
     config: PostgresConfig,
-    own: Loading,
+    own: LoadingTable,
     /// The other tables, each on a connection and in a transaction of its own.
-    others: Vec<(Session, Loading)>,
+    others: Vec<(Session, LoadingTable)>,
     /// True once further connections were opened, or at least tried.
     spread: bool,
     /// The number of rows that were given so far.
@@ -42,7 +42,7 @@ pub(crate) struct Samples {
     left: u64,
 }
 
-impl Samples {
+impl SampleCopy {
     /// Creates the run's own table in the writer's transaction.
     pub(crate) async fn begin(
         session: &Session,
@@ -63,7 +63,7 @@ impl Samples {
 
     /// Copies rows, which must come in the order of the log.
     pub(crate) async fn write(&mut self, session: &Session, mut rows: Rows) -> Result<()> {
-        let Spread { connections, stripe } = self.config.spread;
+        let CopySpread { connections, stripe } = self.config.spread;
         if !self.spread && connections > 1 {
             self.spread(session, connections - 1, rows.wide).await?;
         }
@@ -94,7 +94,7 @@ impl Samples {
     async fn spread(&mut self, session: &Session, wanted: usize, wide: bool) -> Result<()> {
         self.spread = true;
         self.own.end_copy(session).await?;
-        let loader = Loader::register(session).await?;
+        let loader = LoadingTransaction::register(session).await?;
         for number in 1..=wanted {
             let opening = loader.open(&self.config, session.patience(), number, wide);
             match tokio::time::timeout(PATIENCE, opening).await {
@@ -112,7 +112,7 @@ impl Samples {
     }
 
     /// Ends the copying, and checks that all counted samples were stored.
-    pub(crate) async fn finish(mut self, session: &Session, info: &RunInfo) -> Result<Loaded> {
+    pub(crate) async fn finish(mut self, session: &Session, info: &RunInfo) -> Result<CopiedSamples> {
         self.own.end_copy(session).await?;
         try_join_all(self.others.iter_mut().map(|(session, loading)| loading.end_copy(session))).await?;
         let others: u64 = self.others.iter().map(|(_, loading)| loading.rows).sum();
@@ -124,27 +124,32 @@ impl Samples {
         // Tables whose turn did not come vanish with their transactions.
         self.others.retain(|(_, loading)| loading.rows > 0);
         let Self { own, others, first, config, .. } = self;
-        Ok(Loaded { own, others, first, stripe: config.spread.stripe })
+        Ok(CopiedSamples { own, others, first, stripe: config.spread.stripe })
     }
 }
 
 /// Creates the run's own table in the writer's transaction.
-pub(crate) async fn own_table(session: &Session, engine: Engine, placement: Placement) -> Result<Loading> {
+pub(crate) async fn own_table(
+    session: &Session,
+    engine: Engine,
+    placement: Placement,
+) -> Result<LoadingTable> {
     let what = "making a table for the samples";
     let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
     // Run tables have an underscore in their names, and no other open transaction has this process number.
-    Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine, placement).await
+    LoadingTable::begin(session, format!("loading {}", value::<i32>(&row, "process")?), engine, placement)
+        .await
 }
 
 /// The transaction of the writer, as its further connections know it.
-struct Loader {
+struct LoadingTransaction {
     /// Its number on the server, which tells later whether it is still open.
     number: i64,
     /// The name of a lock that it holds.
     lock: String,
 }
 
-impl Loader {
+impl LoadingTransaction {
     async fn register(session: &Session) -> Result<Self> {
         let sql = "select pg_catalog.txid_current() as number, pg_catalog.clock_timestamp()::text as clock";
         let row = session.query_one(COPYING, sql, &[]).await?;
@@ -162,14 +167,14 @@ impl Loader {
         patience: Duration,
         number: usize,
         wide: bool,
-    ) -> Result<Option<(Session, Loading)>> {
+    ) -> Result<Option<(Session, LoadingTable)>> {
         let session = connect::open(config).await?.with_patience(patience);
         begin(&session, COPYING, Mode::Writing).await?;
-        pooled::clear(&session).await?;
+        pooled::clear_pooled(&session).await?;
         if locks::try_lock(&session, COPYING, &self.lock).await? {
             return Ok(None);
         }
-        let mut loading = Loading::begin(
+        let mut loading = LoadingTable::begin(
             &session,
             format!("loading {} {number}", self.number),
             Engine::Postgres,
@@ -184,14 +189,14 @@ impl Loader {
 }
 
 /// Samples that were copied, and that nobody sees yet.
-pub(crate) struct Loaded {
-    own: Loading,
-    others: Vec<(Session, Loading)>,
+pub(crate) struct CopiedSamples {
+    own: LoadingTable,
+    others: Vec<(Session, LoadingTable)>,
     first: u64,
     stripe: u64,
 }
 
-impl Loaded {
+impl CopiedSamples {
     /// Creates the index of the run's own table.
     pub(crate) async fn index_own(&self, session: &Session) -> Result<()> {
         self.own.index(session).await
@@ -204,7 +209,7 @@ impl Loaded {
 
     /// Gives all tables their final names, those of the key with this ending, and makes one of them. Readers see it once
     /// the writer's transaction commits.
-    pub(crate) async fn join(self, session: &Session, key: &RunKey, ending: &str) -> Result<Tables> {
+    pub(crate) async fn join(self, session: &Session, key: &RunKey, ending: &str) -> Result<SampleTables> {
         let own = locks::rename(session, key, &self.own.table, ending).await?;
         try_join_all(self.others.iter().map(|(session, _)| session.run(COPYING, "commit"))).await?;
         let mut tables = Vec::with_capacity(self.others.len());
@@ -215,10 +220,10 @@ impl Loaded {
             tables.push(table);
         }
         let stripes = match tables.is_empty() {
-            true => self.own.has_lines().then_some(Stripes::Sorted { by: Order::Line }),
+            true => self.own.has_lines().then_some(Stripes::Sorted { by: RowOrder::Line }),
             false => Some(Stripes::Dealt { first: self.first, rows: self.stripe, tables }),
         };
-        Ok(Tables { own, stripes })
+        Ok(SampleTables { own, stripes })
     }
 }
 

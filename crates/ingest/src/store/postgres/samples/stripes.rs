@@ -26,13 +26,13 @@ pub(crate) enum Stripes {
     /// All samples are in the run's own table, and a column of it tells their order.
     Sorted {
         /// The column.
-        by: Order,
+        by: RowOrder,
     },
 }
 
 /// The column that tells the order of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Order {
+pub(crate) enum RowOrder {
     /// The number of the sample in the log, from 0.
     #[serde(rename = "line")]
     Line,
@@ -61,12 +61,12 @@ impl Stripes {
 
 /// A run's own table and those of its other stripes, if there are any.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tables {
+pub(crate) struct SampleTables {
     pub(crate) own: String,
     pub(crate) stripes: Option<Stripes>,
 }
 
-impl Tables {
+impl SampleTables {
     /// Returns the names of all tables, the run's own one first.
     pub(crate) fn names(&self) -> Vec<&str> {
         let others = self.stripes.iter().flat_map(Stripes::others);

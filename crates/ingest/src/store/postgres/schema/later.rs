@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::postgres::holders;
 
 /// Tables that are created together.
-pub(crate) struct Later {
+pub(crate) struct LaterTables {
     /// Their names. Each has the run in its rows.
     pub(crate) tables: &'static [&'static str],
     /// The statements that create them.
@@ -18,15 +18,15 @@ pub(crate) struct Later {
     pub(crate) refusal: (&'static str, &'static str),
 }
 
-impl Later {
+impl LaterTables {
     /// Creates the tables if they do not exist, before others of the transaction are locked.
     pub(crate) async fn ensure(&self, session: &Session, what: &str, engine: Engine) -> Result<()> {
         let Some(first) = self.tables.first() else { return Ok(()) };
-        if exists(session, what, first).await? {
+        if table_exists(session, what, first).await? {
             return Ok(());
         }
-        holders::wait_for(session, what, LOCK, "the lock on making the schema").await?;
-        if exists(session, what, first).await? {
+        holders::wait_for_lock(session, what, LOCK, "the lock on making the schema").await?;
+        if table_exists(session, what, first).await? {
             return Ok(());
         }
         let sql =
@@ -37,7 +37,9 @@ impl Later {
                 let (problem, remedy) = self.refusal;
                 Error::refused(ErrorKind::Privileges, problem, format!("{remedy}, or run: {sql}."))
             }
-            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &["runs"], true).await,
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                holders::holder_of_tables(session, what, &["runs"], true).await
+            }
             _ => session.error(what, &error),
         })
     }
@@ -45,7 +47,7 @@ impl Later {
 
 /// Returns true if a table exists. The catalogue's rows are read, since `to_regclass` goes by what the session
 /// remembers: having found no table once, it would not see that another session has made it meanwhile.
-pub(crate) async fn exists(session: &Session, what: &str, table: &str) -> Result<bool> {
+pub(crate) async fn table_exists(session: &Session, what: &str, table: &str) -> Result<bool> {
     let sql = format!(
         "select exists (select from pg_catalog.pg_class c \
          join pg_catalog.pg_namespace n on n.oid = c.relnamespace \

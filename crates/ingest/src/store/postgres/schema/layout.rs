@@ -6,8 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 use super::engine::Engine;
 use super::names::{ALL, LOCK};
-use super::statements::{COMMENTS, MADE, PAGES, VIEWS};
-use super::version::Layout;
+use super::statements::{CREATE_PAGES, CREATE_TABLES, CREATE_VIEWS, SET_COMMENTS};
+use super::version::SchemaLayout;
 use super::{columns, ownership};
 use crate::connection::session::{Session, value};
 use crate::store::postgres::holders;
@@ -29,15 +29,15 @@ pub(crate) async fn open(
     what: &str,
     mode: Mode,
     tables: &[&str],
-) -> Result<Option<Layout>> {
+) -> Result<Option<SchemaLayout>> {
     let tables = [&["layout"], tables].concat();
     let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
     let lock = format!("lock table {} in access share mode", names.join(", "));
     for last in [false, false, true] {
         let Err(error) = begin_with(session, mode, &lock).await else {
-            ownership::check(session, &tables, false).await?;
+            ownership::check_ownership(session, &tables, false).await?;
             let layout = read(session).await?;
-            pooled::clear(session).await?;
+            pooled::clear_pooled(session).await?;
             return Ok(Some(layout));
         };
         match not_held(session, what, &tables, &error).await? {
@@ -67,14 +67,14 @@ async fn not_held(
     match session.code(error).as_ref() {
         None => return Err(session.error(what, error)),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-            return Err(holders::of_tables(session, what, tables, false).await);
+            return Err(holders::holder_of_tables(session, what, tables, false).await);
         }
         Some(_) => {}
     }
     session.run(what, "rollback").await?;
     begin(session, what, Mode::Reading).await?;
-    ownership::check(session, tables, false).await?;
-    let there = exists(session, what).await?;
+    ownership::check_ownership(session, tables, false).await?;
+    let there = schema_exists(session, what).await?;
     session.end(what).await?;
     let absent = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
     match session.code(error).is_some_and(|code| absent.contains(&code)) {
@@ -85,46 +85,51 @@ async fn not_held(
 }
 
 /// Returns true if the table `layout` exists. A query of the catalogue sees what others have just committed.
-async fn exists(session: &Session, what: &str) -> Result<bool> {
+async fn schema_exists(session: &Session, what: &str) -> Result<bool> {
     let sql = "select exists (select from pg_catalog.pg_tables where schemaname = 'perfpipe' \
                and tablename = 'layout') as there";
     value(&session.query_one(what, sql, &[]).await?, "there")
 }
 
 /// Returns the layout of the schema, which must exist, as the transaction sees it.
-pub(crate) async fn read(session: &Session) -> Result<Layout> {
+pub(crate) async fn read(session: &Session) -> Result<SchemaLayout> {
     let rows = session.query("reading the layout", "select version from perfpipe.layout", &[]).await?;
     let found = rows.first().map(|row| value::<i32>(row, "version")).transpose()?;
-    found.and_then(Layout::of).ok_or_else(|| other_layout(found))
+    found.and_then(SchemaLayout::of).ok_or_else(|| other_layout(found))
 }
 
 /// Creates the schema if it does not exist, and adds missing columns to an older one. Concurrent calls are serialized.
 pub(crate) async fn ensure(session: &Session, engine: Engine) -> Result<()> {
     if let Some(layout) = check(session).await? {
-        return columns::add(session, layout).await;
+        return columns::add_columns(session, layout).await;
     }
     let what = "making the schema perfpipe";
     begin(session, what, Mode::Writing).await?;
     check_server(session).await?;
-    holders::wait_for(session, what, LOCK, "the lock on making the schema").await?;
-    if !exists(session, what).await? {
+    holders::wait_for_lock(session, what, LOCK, "the lock on making the schema").await?;
+    if !schema_exists(session, what).await? {
         // A schema created by hand may belong to a role that can't create schemas.
         let sql = "select exists (select from pg_catalog.pg_namespace where nspname = 'perfpipe') as there";
         if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
             session.run(what, "create schema perfpipe").await?;
         }
-        ownership::check(session, &ALL, true).await?;
-        session.run(what, &[MADE, PAGES, engine.distribution(), VIEWS, COMMENTS].concat()).await?;
+        ownership::check_ownership(session, &ALL, true).await?;
+        session
+            .run(
+                what,
+                &[CREATE_TABLES, CREATE_PAGES, engine.distribution(), CREATE_VIEWS, SET_COMMENTS].concat(),
+            )
+            .await?;
     }
     session.run(what, "commit").await
 }
 
 /// Returns the layout of the schema if it exists. It is an error if it can't be written to.
-async fn check(session: &Session) -> Result<Option<Layout>> {
+async fn check(session: &Session) -> Result<Option<SchemaLayout>> {
     let what = "looking at the schema perfpipe";
     begin(session, what, Mode::Reading).await?;
-    ownership::check(session, &ALL, true).await?;
-    let there = exists(session, what).await?;
+    ownership::check_ownership(session, &ALL, true).await?;
+    let there = schema_exists(session, what).await?;
     session.end(what).await?;
     if !there {
         return Ok(None);
@@ -138,7 +143,7 @@ async fn check(session: &Session) -> Result<Option<Layout>> {
 
 /// Locks the shared tables for writing until the transaction ends, against changes of their definition, and checks
 /// them.
-pub(crate) async fn hold(session: &Session, what: &str) -> Result<Layout> {
+pub(crate) async fn hold(session: &Session, what: &str) -> Result<SchemaLayout> {
     let names: Vec<String> = TABLES.iter().skip(1).map(|table| format!("perfpipe.{table}")).collect();
     let sql = format!(
         "lock table perfpipe.layout in access share mode; lock table {} in row exclusive mode",
@@ -146,11 +151,13 @@ pub(crate) async fn hold(session: &Session, what: &str) -> Result<Layout> {
     );
     if let Err(error) = session.client().batch_execute(&sql).await {
         return Err(match session.code(&error).as_ref() {
-            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &TABLES, true).await,
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                holders::holder_of_tables(session, what, &TABLES, true).await
+            }
             _ => session.error(what, &error),
         });
     }
-    ownership::check(session, &ALL, true).await?;
+    ownership::check_ownership(session, &ALL, true).await?;
     read(session).await
 }
 
@@ -186,8 +193,8 @@ fn other_layout(found: Option<i32>) -> Error {
         ErrorKind::StoreLayout,
         format!(
             "the database's schema perfpipe has {found}, and this version of perfpipe knows layouts {} and {}",
-            Layout::Numbered.version(),
-            Layout::Keyed.version(),
+            SchemaLayout::Numbered.version(),
+            SchemaLayout::Keyed.version(),
         ),
         "Use the version of perfpipe that stored its runs, or another database.",
     )

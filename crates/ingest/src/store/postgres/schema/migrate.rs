@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
 
-use super::later::exists;
+use super::later::table_exists;
 use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
@@ -17,8 +17,8 @@ use crate::store::postgres::{holders, locks, series};
 use super::engine::Engine;
 use super::layout::{self, TABLES};
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
-use super::statements::{COMMENTS, PAGES, VIEWS};
-use super::version::Layout;
+use super::statements::{CREATE_PAGES, CREATE_VIEWS, SET_COMMENTS};
+use super::version::SchemaLayout;
 use super::{columns, ownership, privileges};
 
 /// The action that error messages name.
@@ -67,7 +67,7 @@ pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     let found = layout::open(session, what, Mode::Snapshot, &SHARED).await?;
     let from = match found {
         None => return Ok(None),
-        Some(Layout::NEWEST) => {
+        Some(SchemaLayout::NEWEST) => {
             session.end(what).await?;
             return Ok(None);
         }
@@ -83,7 +83,7 @@ pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     session.end(what).await?;
     privileges::check_write(session).await?;
     let runs = tables.first().map_or(0, |runs| runs.rows);
-    Ok(Some(Migration { from: from.version(), to: Layout::NEWEST.version(), runs, tables, moved }))
+    Ok(Some(Migration { from: from.version(), to: SchemaLayout::NEWEST.version(), runs, tables, moved }))
 }
 
 async fn measure(session: &Session, table: &str) -> Result<MigratedTable> {
@@ -107,10 +107,10 @@ pub(crate) async fn migrate(session: &Session) -> Result<bool> {
         return Ok(false);
     }
     begin(session, WHAT, Mode::Writing).await?;
-    holders::wait_for(session, WHAT, LOCK, "the lock on making the schema").await?;
+    holders::wait_for_lock(session, WHAT, LOCK, "the lock on making the schema").await?;
     hold(session).await?;
-    ownership::check(session, &ALL, true).await?;
-    if layout::read(session).await? == Layout::NEWEST {
+    ownership::check_ownership(session, &ALL, true).await?;
+    if layout::read(session).await? == SchemaLayout::NEWEST {
         session.end(WHAT).await?;
         return Ok(false);
     }
@@ -131,7 +131,7 @@ async fn hold(session: &Session) -> Result<()> {
             session.run(WHAT, "release savepoint swap").await?;
             session.run(WHAT, &waiting(session.patience())).await
         }
-        _ => Err(holders::of_any(session, WHAT, &TABLES).await),
+        _ => Err(holders::holder_of_any(session, WHAT, &TABLES).await),
     }
 }
 
@@ -224,7 +224,7 @@ async fn statements(session: &Session) -> Result<String> {
     };
     let mut sql = UNTIED_VIEWS.to_owned();
     sql += &unbound(session).await?;
-    sql += &columns::additions();
+    sql += &columns::column_additions();
     sql += RUNS_BEFORE;
     sql += &told("runs");
     sql += &format!(
@@ -232,16 +232,16 @@ async fn statements(session: &Session) -> Result<String> {
            alter column generation add generated always as identity (start with {});",
         next_number(session).await?
     );
-    let series = exists(session, WHAT, series::TABLE).await?.then_some(series::TABLE);
+    let series = table_exists(session, WHAT, series::TABLE).await?.then_some(series::TABLE);
     for table in FACTS.into_iter().chain(series) {
         sql += &told(table);
         let table = in_schema(table);
         sql +=
             &format!("alter table {table} add foreign key (run) references perfpipe.runs on delete cascade;");
     }
-    sql += &format!("update perfpipe.layout set version = {};", Layout::NEWEST.version());
+    sql += &format!("update perfpipe.layout set version = {};", SchemaLayout::NEWEST.version());
     // Nodes know no view of tables that they do not know.
-    Ok(sql + PAGES + &distribution(session).await? + VIEWS + COMMENTS)
+    Ok(sql + CREATE_PAGES + &distribution(session).await? + CREATE_VIEWS + SET_COMMENTS)
 }
 
 /// Selects the tables that a database has only once they are needed.
@@ -265,7 +265,7 @@ async fn distribution(session: &Session) -> Result<String> {
     }
     let samples = on_coordinator(session, engine).await?;
     let names: Vec<&str> = samples.iter().map(String::as_str).collect();
-    ownership::check(session, &names, true).await?;
+    ownership::check_ownership(session, &names, true).await?;
     sql.extend(samples.iter().map(|table| engine.on_one_node(table)));
     tables.extend(samples);
     sql.extend(tables.iter().map(|table| engine.without_former_rows(table)));

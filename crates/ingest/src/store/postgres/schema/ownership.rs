@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use super::names::in_schema;
 use crate::connection::session::{Session, value};
 
-const SQL: &str = include_str!("sql/guard.sql");
+const FOREIGN_OBJECTS: &str = include_str!("sql/guard.sql");
 
 /// The problem and the remedy of a finding. They may contain `{name}` for the table, `{table}` for the table in SQL,
 /// and `{detail}` for what was found.
@@ -17,19 +17,19 @@ type Words = (&'static str, &'static str);
 
 /// Refuses tables that would run code of others, or show other rows than are stored. With `write`, the checks for
 /// writing are made too.
-pub(crate) async fn check(session: &Session, tables: &[&str], write: bool) -> Result<()> {
+pub(crate) async fn check_ownership(session: &Session, tables: &[&str], write: bool) -> Result<()> {
     let what = "looking at the schema perfpipe";
     let tables: Vec<String> = tables.iter().map(|name| (*name).to_owned()).collect();
     let values = [(&tables as _, Type::TEXT_ARRAY), (&write as _, Type::BOOL)];
-    match session.query(what, SQL, &values).await?.first() {
-        Some(found) => Err(refusal(found)?),
+    match session.query(what, FOREIGN_OBJECTS, &values).await?.first() {
+        Some(found) => Err(foreign_object(found)?),
         None => Ok(()),
     }
 }
 
-fn refusal(found: &Row) -> Result<Error> {
+fn foreign_object(found: &Row) -> Result<Error> {
     let (name, detail): (String, String) = (value(found, "name")?, value(found, "detail")?);
-    let (problem, remedy) = words(value(found, "kind")?);
+    let (problem, remedy) = object_words(value(found, "kind")?);
     let told = |text: &str| {
         text.replace("{name}", &name).replace("{table}", &in_schema(&name)).replace("{detail}", &detail)
     };
@@ -37,7 +37,7 @@ fn refusal(found: &Row) -> Result<Error> {
 }
 
 /// Returns the message for each kind of finding.
-fn words(kind: &str) -> Words {
+fn object_words(kind: &str) -> Words {
     const DROP: &str = "If nobody needs it, drop it, and find out who created it; or use another database.";
     match kind {
         "schema" => (

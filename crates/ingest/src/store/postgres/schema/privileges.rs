@@ -9,7 +9,7 @@ use crate::connection::session::{Session, value};
 use crate::store::postgres::transaction::{Mode, begin};
 
 /// Asks for the role's rights; `{engine}` stands for what is asked about the server beside them.
-const SQL: &str = "
+const PRIVILEGES: &str = "
   select {engine}, current_user::text as role, current_database()::text as database, n.oid is not null as made,
     pg_catalog.current_setting('default_transaction_read_only')::boolean or pg_catalog.pg_is_in_recovery() as read_only,
     pg_catalog.pg_is_in_recovery() as standby,
@@ -30,7 +30,7 @@ pub(crate) async fn check_write(session: &Session) -> Result<Engine> {
     if let Err(error) = begin(session, what, Mode::Reading).await {
         return Err(engine::or_other(session, error).await);
     }
-    let row = session.query_one(what, &SQL.replace("{engine}", engine::COLUMNS), &[]).await?;
+    let row = session.query_one(what, &PRIVILEGES.replace("{engine}", engine::COLUMNS), &[]).await?;
     session.end(what).await?;
     let (role, database): (String, String) = (value(&row, "role")?, value(&row, "database")?);
     if value(&row, "read_only")? {

@@ -7,14 +7,14 @@ use super::names::{literal, run_text};
 
 /// A layout of the tables that all runs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum SchemaLayout {
     /// Layout 3: a run's rows have the run's number.
     Numbered,
     /// Layout 4: a run's rows have its key as text.
     Keyed,
 }
 
-impl Layout {
+impl SchemaLayout {
     /// The layout of new schemas.
     pub(crate) const NEWEST: Self = Self::Keyed;
 

@@ -30,12 +30,12 @@ const BODY: Duration = Duration::from_secs(300);
 /// The number of connections that are kept for later requests.
 const CONNECTIONS: usize = 32;
 
-/// The size in bytes of the largest answer, unless the request says otherwise by [`Most`].
+/// The size in bytes of the largest answer, unless the request says otherwise by [`SizeLimit`].
 const LARGEST: u64 = 32 << 20;
 
 /// The size in bytes of the largest answer to a request, as an extension of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Most(pub(super) u64);
+pub(super) struct SizeLimit(pub(super) u64);
 
 /// That an answer is larger than was allowed.
 #[derive(Debug, thiserror::Error)]
@@ -56,9 +56,9 @@ pub(super) fn is_too_large(error: &object_store::Error) -> bool {
 
 /// Makes clients.
 #[derive(Debug)]
-pub(super) struct Http;
+pub(super) struct HttpClients;
 
-impl HttpConnector for Http {
+impl HttpConnector for HttpClients {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let is_plain_allowed =
             options.get_config_value(&ClientConfigKey::AllowHttp).as_deref() == Some("true");
@@ -82,14 +82,14 @@ impl HttpConnector for Http {
             .tls_config(tls)
             .user_agent(concat!("perfpipe/", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(HttpClient::new(Client(config.into())))
+        Ok(HttpClient::new(AgentClient(config.into())))
     }
 }
 
 #[derive(Debug)]
-struct Client(Agent);
+struct AgentClient(Agent);
 
-impl HttpService for Client {
+impl HttpService for AgentClient {
     // As the macro of the trait writes it.
     fn call<'a, 'b>(
         &'a self,
@@ -110,13 +110,13 @@ impl HttpService for Client {
 }
 
 fn ask(agent: &Agent, parts: request::Parts, body: &[u8]) -> Result<HttpResponse, HttpError> {
-    let Most(most) = parts.extensions.get().copied().unwrap_or(Most(LARGEST));
+    let SizeLimit(most) = parts.extensions.get().copied().unwrap_or(SizeLimit(LARGEST));
     let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
     let answer = match has_body {
         true => agent.run(Request::from_parts(parts, body)),
         false => agent.run(Request::from_parts(parts, ())),
     }
-    .map_err(failed)?;
+    .map_err(http_error)?;
     let (parts, mut body) = answer.into_parts();
     // One byte more, since a body of just the limit is refused where its length is not known.
     match body.with_config().limit(most.saturating_add(1)).read_to_vec() {
@@ -124,12 +124,12 @@ fn ask(agent: &Agent, parts: request::Parts, body: &[u8]) -> Result<HttpResponse
         Ok(_) | Err(ureq::Error::BodyExceedsLimit(_)) => {
             Err(HttpError::new(HttpErrorKind::Unknown, TooLarge(most)))
         }
-        Err(error) => Err(failed(error)),
+        Err(error) => Err(http_error(error)),
     }
 }
 
 /// Says whether the client may send the request again.
-fn failed(error: ureq::Error) -> HttpError {
+fn http_error(error: ureq::Error) -> HttpError {
     let kind = match &error {
         ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => HttpErrorKind::Connect,
         ureq::Error::Timeout(_) => HttpErrorKind::Timeout,

@@ -10,16 +10,16 @@ use crate::error::{Error, ErrorKind};
 
 /// An object that was listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::store::parquet::lake) struct Listed {
+pub(in crate::store::parquet::lake) struct ListedObject {
     pub(in crate::store::parquet::lake) name: String,
     /// When it was written, by the clock of the bucket, epoch ms.
     pub(in crate::store::parquet::lake) since_ms: i64,
 }
 
 /// A folder on the disk. The folder itself may be a link.
-pub(super) struct Local(pub(super) PathBuf);
+pub(super) struct LocalFolder(pub(super) PathBuf);
 
-impl Local {
+impl LocalFolder {
     /// Fails if a name in the folder leads over a link, or to something that is neither a file nor a folder.
     pub(super) fn check(&self, name: &str) -> io::Result<()> {
         let mut path = self.0.clone();
@@ -41,13 +41,13 @@ impl Local {
     ///
     /// # Errors
     /// If one of them is a link, or neither a file nor a folder.
-    pub(super) fn list(&self, name: &str, after: Option<&str>) -> io::Result<Vec<Listed>> {
+    pub(super) fn list(&self, name: &str, after: Option<&str>) -> io::Result<Vec<ListedObject>> {
         self.check(name)?;
         self.walk(name, after, &mut check_kind)
     }
 
     /// Returns the files in a folder and in those in it, without what is a link, or neither a file nor a folder.
-    pub(super) fn list_own(&self, name: &str) -> io::Result<Vec<Listed>> {
+    pub(super) fn list_own(&self, name: &str) -> io::Result<Vec<ListedObject>> {
         match self.check(name) {
             Err(error) if is_foreign(&error) => Ok(Vec::new()),
             checked => checked.and_then(|()| self.walk(name, None, &mut |_, _| Ok(()))),
@@ -70,7 +70,7 @@ impl Local {
         name: &str,
         after: Option<&str>,
         look: &mut dyn FnMut(&Path, FileType) -> io::Result<()>,
-    ) -> io::Result<Vec<Listed>> {
+    ) -> io::Result<Vec<ListedObject>> {
         let mut listed = Vec::new();
         let mut folders = vec![name.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -186,14 +186,14 @@ fn is_foreign(error: &io::Error) -> bool {
 }
 
 /// Returns what is known of a file; `None` if it is gone meanwhile.
-fn about(name: String, entry: &fs::DirEntry) -> io::Result<Option<Listed>> {
+fn about(name: String, entry: &fs::DirEntry) -> io::Result<Option<ListedObject>> {
     let found = match entry.metadata() {
         Err(error) if is_absent(&error) => return Ok(None),
         found => found?,
     };
     let since = found.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
     let since_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-    Ok(Some(Listed { name, since_ms }))
+    Ok(Some(ListedObject { name, since_ms }))
 }
 
 #[cfg(test)]
@@ -203,17 +203,17 @@ mod tests {
     use super::*;
 
     /// A store with a file, and a folder outside of it with another.
-    fn folders() -> (tempfile::TempDir, Local, PathBuf) {
+    fn folders() -> (tempfile::TempDir, LocalFolder, PathBuf) {
         let home = tempfile::tempdir().unwrap();
         let (store, outside) = (home.path().join("store"), home.path().join("outside"));
         fs::create_dir_all(store.join("a/b")).unwrap();
         fs::create_dir_all(&outside).unwrap();
         fs::write(store.join("a/b/own"), "x").unwrap();
         fs::write(outside.join("own"), "kept").unwrap();
-        (home, Local(store), outside)
+        (home, LocalFolder(store), outside)
     }
 
-    fn names(local: &Local, folder: &str, after: Option<&str>) -> Vec<String> {
+    fn names(local: &LocalFolder, folder: &str, after: Option<&str>) -> Vec<String> {
         let mut names: Vec<String> =
             local.list(folder, after).unwrap().into_iter().map(|found| found.name).collect();
         names.sort();

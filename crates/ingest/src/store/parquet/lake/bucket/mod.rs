@@ -22,15 +22,15 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-pub(super) use self::local::Listed;
-pub(super) use self::object::{Object, Upload, copy};
+pub(super) use self::local::ListedObject;
+pub(super) use self::object::{StoredObject, Upload, copy};
 pub(super) use self::outcome::{made, not_made, perhaps_made, unknown};
 pub(in crate::store::parquet) use self::url::is_bucket;
 
 use self::fault::{explained, io_fault};
-use self::http::{Most, is_too_large};
-use self::local::Local;
-use self::url::{Address, connect};
+use self::http::{SizeLimit, is_too_large};
+use self::local::LocalFolder;
+use self::url::{BucketAddress, connect};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The number of requests that are on their way at a time where many objects are read.
@@ -38,7 +38,7 @@ const SIDE_BY_SIDE: usize = 32;
 
 /// How many objects are read at a time, and of which size in bytes. A larger one is read alone, up to `most`.
 #[derive(Clone, Copy)]
-pub(in crate::store::parquet::lake) struct Room {
+pub(in crate::store::parquet::lake) struct ReadLimits {
     pub(in crate::store::parquet::lake) at_once: usize,
     pub(in crate::store::parquet::lake) small: u64,
     pub(in crate::store::parquet::lake) most: u64,
@@ -55,20 +55,20 @@ const ATTEMPTS: usize = 4;
 
 /// A folder in a bucket. Clones share it.
 #[derive(Clone)]
-pub(in crate::store::parquet) struct Bucket(Arc<Inner>);
+pub(in crate::store::parquet) struct Bucket(Arc<BucketInner>);
 
-struct Inner {
-    address: Address,
+struct BucketInner {
+    address: BucketAddress,
     store: Arc<dyn ObjectStore>,
     /// The folder, if it is on the disk.
-    local: Option<Local>,
+    local: Option<LocalFolder>,
     /// True once it is known that the bucket does not write an object again that must not exist yet.
     is_asked: Mutex<bool>,
     /// `None` only while it is being dropped.
     runtime: Option<Runtime>,
 }
 
-impl Drop for Inner {
+impl Drop for BucketInner {
     fn drop(&mut self) {
         // A runtime that waits for its threads may not be dropped where another one runs.
         if let Some(runtime) = self.runtime.take() {
@@ -87,15 +87,15 @@ impl Bucket {
     /// Opens the folder at a URL. Nothing is asked yet. `settings` are the credentials and options of the object store,
     /// by the names of its environment variables.
     pub(in crate::store::parquet::lake) fn open(url: &str, settings: &[(String, String)]) -> Result<Self> {
-        let address = Address::parse(url)?;
+        let address = BucketAddress::parse(url)?;
         let store = connect(&address, settings)?;
         let runtime =
             Builder::new_multi_thread().worker_threads(2).thread_name("bucket").enable_time().build();
         let runtime = Some(runtime.map_err(Error::no_thread)?);
-        let local = address.on_disk().map(Local);
+        let local = address.on_disk().map(LocalFolder);
         // The disk makes a file by a link, which fails if there is one.
         let is_asked = Mutex::new(local.is_some());
-        Ok(Self(Arc::new(Inner { address, store, local, is_asked, runtime })))
+        Ok(Self(Arc::new(BucketInner { address, store, local, is_asked, runtime })))
     }
 
     /// Returns the URL of the folder, without a slash at its end.
@@ -145,7 +145,7 @@ impl Bucket {
     /// If it has more than `most` bytes: nobody is to fill the memory with what is none of perfpipe's.
     pub(in crate::store::parquet::lake) fn get(&self, name: &str, most: u64) -> Result<Option<Bytes>> {
         match self.get_some(&[name.to_owned()], most)?.pop() {
-            Some(Found::Whole(content)) => Ok(content),
+            Some(FoundContent::Whole(content)) => Ok(content),
             _ => Err(Error::store(
                 format!("reading {}", self.shown(name).display()),
                 format!("it has more than {most} bytes, and perfpipe writes none of that size"),
@@ -157,14 +157,14 @@ impl Bucket {
     pub(in crate::store::parquet::lake) fn get_each(
         &self,
         names: &[String],
-        Room { at_once, small, most }: Room,
+        ReadLimits { at_once, small, most }: ReadLimits,
         each: &mut dyn FnMut(&str, Option<Bytes>) -> Result<()>,
     ) -> Result<()> {
         for some in names.chunks(at_once) {
             for (name, found) in some.iter().zip(self.get_some(some, small)?) {
                 let content = match found {
-                    Found::Whole(content) => content,
-                    Found::TooLarge => self.get(name, most)?,
+                    FoundContent::Whole(content) => content,
+                    FoundContent::TooLarge => self.get(name, most)?,
                 };
                 each(name, content)?;
             }
@@ -173,7 +173,7 @@ impl Bucket {
     }
 
     /// Returns the contents of several objects, in their order.
-    fn get_some(&self, names: &[String], most: u64) -> Result<Vec<Found>> {
+    fn get_some(&self, names: &[String], most: u64) -> Result<Vec<FoundContent>> {
         let place = names.first().map_or("", String::as_str);
         names.iter().try_for_each(|name| self.check(name).map_err(|error| self.failed(name, error)))?;
         let paths: Vec<Path> = names.iter().map(|name| self.path(name)).collect();
@@ -338,7 +338,7 @@ impl Bucket {
 
     /// Returns the objects of a folder and of those in it, each by its name in this one. Links on this machine's disk are
     /// passed over.
-    pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<Listed>> {
+    pub(in crate::store::parquet::lake) fn list(&self, name: &str) -> Result<Vec<ListedObject>> {
         match &self.0.local {
             Some(local) => local.list_own(name).map_err(|error| self.failed(name, error)),
             None => self.list_after(name, None),
@@ -359,7 +359,7 @@ impl Bucket {
         &self,
         name: &str,
         after: Option<&str>,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<ListedObject>> {
         if let Some(local) = &self.0.local {
             return local.list(name, after).map_err(|error| self.failed(name, error));
         }
@@ -376,7 +376,7 @@ impl Bucket {
         let about = |meta: ObjectMeta| {
             let rest = meta.location.prefix_match(&self.0.address.folder)?;
             let name = rest.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/");
-            Some(Listed { name, since_ms: meta.last_modified.timestamp_millis() })
+            Some(ListedObject { name, since_ms: meta.last_modified.timestamp_millis() })
         };
         Ok(listed.into_iter().filter_map(about).collect())
     }
@@ -436,7 +436,7 @@ fn answer<T>(done: &Receiver<object_store::Result<T>>) -> io::Result<T> {
 }
 
 /// What was found of an object.
-enum Found {
+enum FoundContent {
     /// Its content; `None` if there is none.
     Whole(Option<Bytes>),
     /// It has more bytes than were allowed.
@@ -450,14 +450,14 @@ async fn size(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Opti
     }
 }
 
-async fn content(store: &dyn ObjectStore, path: &Path, most: u64) -> object_store::Result<Found> {
+async fn content(store: &dyn ObjectStore, path: &Path, most: u64) -> object_store::Result<FoundContent> {
     let mut options = GetOptions::default();
-    options.extensions.insert(Most(most));
+    options.extensions.insert(SizeLimit(most));
     match store.get_opts(path, options).await {
-        Ok(found) if found.meta.size > most => Ok(Found::TooLarge),
-        Ok(found) => found.bytes().await.map(|content| Found::Whole(Some(content))),
-        Err(object_store::Error::NotFound { .. }) => Ok(Found::Whole(None)),
-        Err(error) if is_too_large(&error) => Ok(Found::TooLarge),
+        Ok(found) if found.meta.size > most => Ok(FoundContent::TooLarge),
+        Ok(found) => found.bytes().await.map(|content| FoundContent::Whole(Some(content))),
+        Err(object_store::Error::NotFound { .. }) => Ok(FoundContent::Whole(None)),
+        Err(error) if is_too_large(&error) => Ok(FoundContent::TooLarge),
         Err(error) => Err(error),
     }
 }

@@ -8,7 +8,7 @@ use crossbeam_channel::Receiver;
 use object_store::MultipartUpload;
 
 use super::{Bucket, answer};
-use crate::store::parquet::checksum::{Source, Target};
+use crate::store::parquet::checksum::{FileSource, FileTarget};
 
 /// The size in bytes of the first parts.
 const PART: usize = 8 << 20;
@@ -71,7 +71,7 @@ impl Write for Upload {
     }
 }
 
-impl Target for Upload {
+impl FileTarget for Upload {
     fn finish(&mut self) -> io::Result<()> {
         if self.begun.is_none() {
             return self.bucket.put(&self.name, std::mem::take(&mut self.part).into());
@@ -95,12 +95,12 @@ impl Drop for Upload {
 }
 
 /// An object that is read.
-pub(in crate::store::parquet::lake) struct Object {
+pub(in crate::store::parquet::lake) struct StoredObject {
     pub(in crate::store::parquet::lake) bucket: Bucket,
     pub(in crate::store::parquet::lake) name: String,
 }
 
-impl Source for Object {
+impl FileSource for StoredObject {
     fn size(&self) -> io::Result<u64> {
         self.bucket.size(&self.name)
     }
@@ -136,7 +136,7 @@ pub(in crate::store::parquet::lake) fn copy(
 
 /// Copies an object through this machine, a part at a time.
 fn copy_through(bucket: &Bucket, from: &str, to: &str, size: u64) -> io::Result<()> {
-    let mut from = Object { bucket: bucket.clone(), name: from.to_owned() };
+    let mut from = StoredObject { bucket: bucket.clone(), name: from.to_owned() };
     let mut upload = Upload::new(bucket.clone(), to.to_owned());
     let mut piece = vec![0; PART];
     let mut at = 0;

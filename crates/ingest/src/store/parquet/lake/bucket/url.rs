@@ -11,7 +11,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, RetryConfig};
 
 use super::fault::configuration;
-use super::http::Http;
+use super::http::HttpClients;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The kinds of URLs, without `://`.
@@ -19,7 +19,7 @@ const SCHEMES: [&str; 4] = ["s3", "gs", "az", "file"];
 
 /// A folder in a bucket.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct BucketAddress {
     /// Its URL, without a slash at its end.
     pub(super) url: String,
     scheme: &'static str,
@@ -38,7 +38,7 @@ fn scheme_of(text: &str) -> Option<(&'static str, &str)> {
     Some((scheme, rest))
 }
 
-impl Address {
+impl BucketAddress {
     /// # Errors
     /// If it is not the URL of a bucket or of a folder on the disk.
     pub(super) fn parse(url: &str) -> Result<Self> {
@@ -69,7 +69,10 @@ impl Address {
 }
 
 /// Makes the client. `settings` have the names of the environment variables that the object store's own tools know.
-pub(super) fn connect(address: &Address, settings: &[(String, String)]) -> Result<Arc<dyn ObjectStore>> {
+pub(super) fn connect(
+    address: &BucketAddress,
+    settings: &[(String, String)],
+) -> Result<Arc<dyn ObjectStore>> {
     // The client finds the bucket's name in the URL.
     macro_rules! client {
         ($builder:ty, $prefix:literal) => {{
@@ -78,7 +81,8 @@ pub(super) fn connect(address: &Address, settings: &[(String, String)]) -> Resul
                 retry_timeout: std::time::Duration::from_secs(60),
                 ..RetryConfig::default()
             };
-            let begun = <$builder>::new().with_url(&address.url).with_retry(retry).with_http_connector(Http);
+            let begun =
+                <$builder>::new().with_url(&address.url).with_retry(retry).with_http_connector(HttpClients);
             let known = settings.iter().filter(|(name, _)| name.starts_with($prefix));
             let builder =
                 known.fold(begun, |builder, (name, value)| match name.to_ascii_lowercase().parse() {
@@ -109,7 +113,7 @@ mod tests {
             ("file:///tmp/x", "file:///tmp/x", "tmp/x"),
             ("az://container/x", "az://container/x", "x"),
         ] {
-            let address = Address::parse(url).unwrap();
+            let address = BucketAddress::parse(url).unwrap();
             assert_eq!((address.url.as_str(), address.folder.as_ref()), (shown, folder), "{url}");
         }
     }
@@ -119,7 +123,7 @@ mod tests {
         for url in
             ["s3://", "s3:///x", "file://host/x", "file:///", "s3://user:key@bucket/x", "s3://b/x?y", "x"]
         {
-            assert_eq!(Address::parse(url).unwrap_err().kind(), ErrorKind::BucketUrl, "{url}");
+            assert_eq!(BucketAddress::parse(url).unwrap_err().kind(), ErrorKind::BucketUrl, "{url}");
         }
     }
 }

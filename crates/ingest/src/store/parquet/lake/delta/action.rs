@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::columns::{OF_PARTS, PARTITIONS, Table};
+use super::columns::{LakeTable, OF_PARTS, PARTITIONS};
 use super::path::{generation_of, in_log};
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::options::part::PartNumber;
@@ -30,7 +30,7 @@ pub(in crate::store::parquet::lake) const KEPT: i64 = 7 * 24 * 3_600_000;
 /// does not use of an action is left out.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct LogLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) commit_info: Option<CommitInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,17 +38,17 @@ pub(super) struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) meta_data: Option<MetaData>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) add: Option<Add>,
+    pub(super) add: Option<AddFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) remove: Option<Remove>,
+    pub(super) remove: Option<RemoveFile>,
     /// How far another program has got.
     #[serde(skip_serializing)]
     pub(super) txn: Option<IgnoredAny>,
 }
 
-impl Line {
+impl LogLine {
     /// Returns what is wrong with it as a line of a table's log.
-    pub(super) fn fault(&self, table: Table) -> Option<&'static str> {
+    pub(super) fn fault(&self, table: LakeTable) -> Option<&'static str> {
         let others = [self.commit_info.is_some(), self.protocol.is_some(), self.meta_data.is_some()];
         let all = [self.add.is_some(), self.remove.is_some(), self.txn.is_some()].into_iter().chain(others);
         if all.filter(|is_there| *is_there).count() != 1 {
@@ -91,32 +91,32 @@ pub(super) struct MetaData {
     pub(super) id: String,
     #[serde(default)]
     pub(super) name: Option<String>,
-    pub(super) format: Format,
+    pub(super) format: FileFormat,
     pub(super) schema_string: String,
     pub(super) partition_columns: Vec<String>,
     #[serde(default)]
-    pub(super) configuration: Values,
+    pub(super) configuration: PartitionValues,
     #[serde(default)]
     pub(super) created_time: Option<i64>,
 }
 
 /// What the files of a table are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Format {
+pub(super) struct FileFormat {
     pub(super) provider: String,
     #[serde(default)]
-    pub(super) options: Values,
+    pub(super) options: PartitionValues,
 }
 
 /// Texts by name.
-pub(super) type Values = BTreeMap<String, Option<String>>;
+pub(super) type PartitionValues = BTreeMap<String, Option<String>>;
 
 /// A file that becomes part of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::store::parquet::lake) struct Add {
+pub(in crate::store::parquet::lake) struct AddFile {
     pub(in crate::store::parquet::lake) path: String,
-    pub(super) partition_values: Values,
+    pub(super) partition_values: PartitionValues,
     pub(in crate::store::parquet::lake) size: u64,
     pub(super) modification_time: i64,
     pub(super) data_change: bool,
@@ -125,7 +125,7 @@ pub(in crate::store::parquet::lake) struct Add {
 /// A file that is no longer part of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Remove {
+pub(super) struct RemoveFile {
     pub(super) path: String,
     #[serde(default)]
     pub(super) deletion_timestamp: Option<i64>,
@@ -133,12 +133,12 @@ pub(super) struct Remove {
     #[serde(default)]
     pub(super) extended_file_metadata: bool,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) partition_values: Values,
+    pub(super) partition_values: PartitionValues,
     #[serde(default)]
     pub(super) size: u64,
 }
 
-impl Add {
+impl AddFile {
     /// A file of a generation of a run, at this path in the table's folder.
     pub(in crate::store::parquet::lake) fn new(
         key: &RunKey,
@@ -184,7 +184,7 @@ impl Add {
 
     /// Returns what is wrong with it as a file of a table; `None` if it is one that perfpipe, or another program after it,
     /// can have added.
-    pub(super) fn fault(&self, table: Table) -> Option<&'static str> {
+    pub(super) fn fault(&self, table: LakeTable) -> Option<&'static str> {
         let is_of_run = || {
             let repeats = self.key().is_some_and(|key| (1..=LAST_REPEAT).contains(&key.repeat));
             repeats && !self.value("framework").is_empty() && !self.test().is_empty()
@@ -193,12 +193,12 @@ impl Add {
             return Some("its size is none");
         }
         match table {
-            Table::Points if self.path.contains('/') => Some("its path leads out of the table's folder"),
-            Table::Points => None,
+            LakeTable::Points if self.path.contains('/') => Some("its path leads out of the table's folder"),
+            LakeTable::Points => None,
             _ if !is_of_run() => Some("its partition values are of no run"),
             _ if !is_generation(self.generation()) => Some("its generation is none of perfpipe's"),
             _ if generation_of(&self.path) != self.generation() => Some("its path is of another generation"),
-            _ if self.part().is_some() != (table == Table::Parts) => Some("its part is none"),
+            _ if self.part().is_some() != (table == LakeTable::Parts) => Some("its part is none"),
             _ => None,
         }
     }
@@ -235,8 +235,8 @@ impl Add {
         self.value("generation")
     }
 
-    pub(super) fn removed(self) -> Remove {
-        Remove {
+    pub(super) fn removed(self) -> RemoveFile {
+        RemoveFile {
             path: self.path,
             deletion_timestamp: Some(now_ms()),
             data_change: true,
@@ -248,32 +248,33 @@ impl Add {
 }
 
 /// The lines that make a table.
-pub(super) fn creation(table: Table) -> Vec<Line> {
+pub(super) fn creation(table: LakeTable) -> Vec<LogLine> {
     let meta_data = MetaData {
         id: unique_id(),
         name: Some(table.name().to_owned()),
-        format: Format { provider: "parquet".to_owned(), options: Values::new() },
+        format: FileFormat { provider: "parquet".to_owned(), options: PartitionValues::new() },
         schema_string: table.schema(),
         partition_columns: table.partitions().map(|(name, _)| name.to_owned()).collect(),
-        configuration: Values::from([(LAYOUT.to_owned(), Some(NEWEST.to_owned()))]),
+        configuration: PartitionValues::from([(LAYOUT.to_owned(), Some(NEWEST.to_owned()))]),
         created_time: Some(now_ms()),
     };
     let protocol = Protocol { min_reader_version: READER, min_writer_version: WRITER };
     vec![
         information("CREATE TABLE"),
-        Line { protocol: Some(protocol), ..Line::default() },
-        Line { meta_data: Some(meta_data), ..Line::default() },
+        LogLine { protocol: Some(protocol), ..LogLine::default() },
+        LogLine { meta_data: Some(meta_data), ..LogLine::default() },
     ]
 }
 
 /// The lines that take files out of a table and put others in.
-pub(super) fn change(removed: Vec<Add>, added: Vec<Add>) -> Vec<Line> {
-    let removed = removed.into_iter().map(|add| Line { remove: Some(add.removed()), ..Line::default() });
-    let added = added.into_iter().map(|add| Line { add: Some(add), ..Line::default() });
+pub(super) fn change(removed: Vec<AddFile>, added: Vec<AddFile>) -> Vec<LogLine> {
+    let removed =
+        removed.into_iter().map(|add| LogLine { remove: Some(add.removed()), ..LogLine::default() });
+    let added = added.into_iter().map(|add| LogLine { add: Some(add), ..LogLine::default() });
     std::iter::once(information("WRITE")).chain(removed).chain(added).collect()
 }
 
-fn information(operation: &str) -> Line {
+fn information(operation: &str) -> LogLine {
     let info = CommitInfo {
         timestamp: now_ms(),
         operation: operation.to_owned(),
@@ -282,7 +283,7 @@ fn information(operation: &str) -> Line {
         txn_id: unique_id(),
         crc32: None,
     };
-    Line { commit_info: Some(info), ..Line::default() }
+    LogLine { commit_info: Some(info), ..LogLine::default() }
 }
 
 /// The time, epoch ms.

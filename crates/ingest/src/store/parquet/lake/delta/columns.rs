@@ -6,7 +6,7 @@ use crate::store::parquet::tables;
 
 /// A table of a store in a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::store::parquet::lake) enum Table {
+pub(in crate::store::parquet::lake) enum LakeTable {
     Samples,
     Seconds,
     Cpu,
@@ -27,7 +27,7 @@ pub(super) const PARTITIONS: [(&str, &str); 4] =
 /// Those of parts, beside them.
 pub(super) const OF_PARTS: [(&str, &str); 2] = [("part", "integer"), ("of", "integer")];
 
-impl Table {
+impl LakeTable {
     /// The tables of what runs consist of.
     pub(in crate::store::parquet::lake) const FACTS: [Self; 8] = [
         Self::Samples,

@@ -5,18 +5,18 @@ use std::fmt::Display;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::super::bucket::{Bucket, Room, unknown};
-use super::action::{Add, LAYOUT, Line, MetaData, NEWEST, READER, WRITER, change, creation};
+use super::super::bucket::{Bucket, ReadLimits, unknown};
+use super::action::{AddFile, LAYOUT, LogLine, MetaData, NEWEST, READER, WRITER, change, creation};
 use super::checkpoint;
-use super::columns::Table;
-use super::snapshot::Snapshot;
+use super::columns::LakeTable;
+use super::snapshot::TableSnapshot;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The versions of Delta Lake are below this one.
 const LAST: u64 = i64::MAX as u64;
 
 /// How entries are read. perfpipe writes some KB, and others hardly more than some MB.
-const ENTRIES: Room = Room { at_once: 128, small: 256 << 10, most: 16 << 20 };
+const ENTRIES: ReadLimits = ReadLimits { at_once: 128, small: 256 << 10, most: 16 << 20 };
 
 /// The largest checkpoint that is read, in bytes, and the largest file that names it.
 const CHECKPOINT: u64 = 128 << 20;
@@ -24,7 +24,7 @@ const POINTER: u64 = 64 << 10;
 
 /// What names the last checkpoint.
 #[derive(Serialize, Deserialize)]
-struct Last {
+struct LastCheckpoint {
     version: u64,
     /// The number of its rows.
     size: usize,
@@ -37,12 +37,12 @@ struct Last {
 }
 
 /// The log of a table.
-pub(in crate::store::parquet::lake) struct Log<'a> {
+pub(in crate::store::parquet::lake) struct TableLog<'a> {
     pub(in crate::store::parquet::lake) bucket: &'a Bucket,
-    pub(in crate::store::parquet::lake) table: Table,
+    pub(in crate::store::parquet::lake) table: LakeTable,
 }
 
-impl Log<'_> {
+impl TableLog<'_> {
     fn folder(&self) -> String {
         format!("{}/_delta_log", self.table.name())
     }
@@ -64,7 +64,7 @@ impl Log<'_> {
     ///
     /// # Errors
     /// If another program made the table, or changed it so that perfpipe can't read it.
-    pub(in crate::store::parquet::lake) fn advance(&self, snapshot: &mut Snapshot) -> Result<()> {
+    pub(in crate::store::parquet::lake) fn advance(&self, snapshot: &mut TableSnapshot) -> Result<()> {
         if !snapshot.is_there() {
             *snapshot = self.restored()?.unwrap_or_default();
         }
@@ -89,7 +89,7 @@ impl Log<'_> {
             false => Ok(()),
         });
         // What was read of an entry is no table.
-        read.inspect_err(|_| *snapshot = Snapshot::default())
+        read.inspect_err(|_| *snapshot = TableSnapshot::default())
     }
 
     /// Returns the versions that the log has from one on, ascending.
@@ -110,14 +110,14 @@ impl Log<'_> {
     ///
     /// # Errors
     /// If one is none of the protocol, or there is none: every commit has at least one.
-    fn lines(&self, name: &str, entry: &[u8]) -> Result<Vec<Line>> {
+    fn lines(&self, name: &str, entry: &[u8]) -> Result<Vec<LogLine>> {
         let mut lines = Vec::new();
         for (number, text) in (1..).zip(entry.split_inclusive(|byte| *byte == b'\n')) {
             if text.trim_ascii().is_empty() {
                 continue;
             }
             let told = |problem: &dyn Display| self.damaged(name, format!("line {number}: {problem}"));
-            let line: Line = serde_json::from_slice(text).map_err(|error| told(&error))?;
+            let line: LogLine = serde_json::from_slice(text).map_err(|error| told(&error))?;
             self.check(&line)?;
             if let Some(fault) = line.fault(self.table) {
                 return Err(told(&fault));
@@ -133,9 +133,9 @@ impl Log<'_> {
 
     /// Returns the table as its last checkpoint has it; `None` if there is none that can be read. Then the log is read
     /// from its beginning.
-    fn restored(&self) -> Result<Option<Snapshot>> {
+    fn restored(&self) -> Result<Option<TableSnapshot>> {
         let Some(last) = self.optional(&self.last(), POINTER)? else { return Ok(None) };
-        let Ok(Last { version, parts: None, crc32, .. }) = serde_json::from_slice(&last) else {
+        let Ok(LastCheckpoint { version, parts: None, crc32, .. }) = serde_json::from_slice(&last) else {
             return Ok(None);
         };
         let next = version.checked_add(1).filter(|next| *next < LAST);
@@ -149,7 +149,7 @@ impl Log<'_> {
         if lines.iter().any(|line| line.add.as_ref().is_some_and(|add| add.fault(self.table).is_some())) {
             return Ok(None);
         }
-        let mut snapshot = Snapshot::default();
+        let mut snapshot = TableSnapshot::default();
         let _ = snapshot.apply(lines);
         snapshot.next = next;
         snapshot.mark();
@@ -165,10 +165,13 @@ impl Log<'_> {
     }
 
     /// Writes a checkpoint of what the table holds.
-    pub(in crate::store::parquet::lake) fn write_checkpoint(&self, snapshot: &mut Snapshot) -> Result<()> {
+    pub(in crate::store::parquet::lake) fn write_checkpoint(
+        &self,
+        snapshot: &mut TableSnapshot,
+    ) -> Result<()> {
         let Some(version) = snapshot.next.checked_sub(1) else { return Ok(()) };
         let (content, size) = checkpoint::write(snapshot)?;
-        let last = Last { version, size, parts: None, crc32: Some(crc32fast::hash(&content)) };
+        let last = LastCheckpoint { version, size, parts: None, crc32: Some(crc32fast::hash(&content)) };
         let last = serde_json::to_vec(&last).map_err(|error| Error::store("writing a checkpoint", error))?;
         for (name, content) in [(self.checkpoint(version), content), (self.last(), last.into())] {
             let put = self.bucket.put(&name, content);
@@ -179,7 +182,7 @@ impl Log<'_> {
     }
 
     /// Fails if the table is not perfpipe's, or of a newer version.
-    fn check(&self, line: &Line) -> Result<()> {
+    fn check(&self, line: &LogLine) -> Result<()> {
         if let Some(protocol) = &line.protocol
             && (protocol.min_reader_version > READER || protocol.min_writer_version > WRITER)
         {
@@ -212,16 +215,19 @@ impl Log<'_> {
     /// Of the kind `CommitUnknown` if it is not known whether the table was changed.
     pub(in crate::store::parquet::lake) fn commit(
         &self,
-        snapshot: &Snapshot,
-        removed: Vec<Add>,
-        added: Vec<Add>,
+        snapshot: &TableSnapshot,
+        removed: Vec<AddFile>,
+        added: Vec<AddFile>,
     ) -> Result<bool> {
         let found = snapshot.meta_data.as_ref().filter(|_| !added.is_empty());
         let wider = found.and_then(|found| {
             let schema_string = self.table.widened(&found.schema_string)?;
-            Some(Line { meta_data: Some(MetaData { schema_string, ..found.clone() }), ..Line::default() })
+            Some(LogLine {
+                meta_data: Some(MetaData { schema_string, ..found.clone() }),
+                ..LogLine::default()
+            })
         });
-        let lines: Vec<Line> = change(removed, added).into_iter().chain(wider).collect();
+        let lines: Vec<LogLine> = change(removed, added).into_iter().chain(wider).collect();
         let (entry, text) = (self.entry(snapshot.next), text(lines)?);
         if self.bucket.put_new(&entry, text.clone())? {
             return Ok(true);
@@ -249,7 +255,7 @@ impl Log<'_> {
 }
 
 /// Returns the text of an entry, whose first line has the checksum of the others.
-fn text(lines: Vec<Line>) -> Result<Bytes> {
+fn text(lines: Vec<LogLine>) -> Result<Bytes> {
     let failed = |error| Error::store("writing a commit", error);
     let mut lines = lines.into_iter();
     let mut first = lines.next().unwrap_or_default();
@@ -282,14 +288,14 @@ mod tests {
     }
 
     /// A file of a run, whose generation is the number of its commit.
-    fn file(run: u64, generation: u64) -> Add {
+    fn file(run: u64, generation: u64) -> AddFile {
         let (key, name) = (RunKey::new("go", format!("t{run}")), format!("run-{generation}"));
-        Add::new(&key, &name, &format!("generation={name}/x"), generation)
+        AddFile::new(&key, &name, &format!("generation={name}/x"), generation)
     }
 
     /// Commits: each replaces the file of one of ten runs. Writes checkpoints as they are due.
-    fn commit(log: &Log<'_>, generations: std::ops::Range<u64>) {
-        let mut snapshot = Snapshot::default();
+    fn commit(log: &TableLog<'_>, generations: std::ops::Range<u64>) {
+        let mut snapshot = TableSnapshot::default();
         for generation in generations {
             log.advance(&mut snapshot).unwrap();
             if snapshot.is_long() {
@@ -301,8 +307,8 @@ mod tests {
         }
     }
 
-    fn now(log: &Log<'_>) -> Result<(u64, Vec<String>)> {
-        let mut snapshot = Snapshot::default();
+    fn now(log: &TableLog<'_>) -> Result<(u64, Vec<String>)> {
+        let mut snapshot = TableSnapshot::default();
         log.advance(&mut snapshot)?;
         Ok((snapshot.next, snapshot.files().map(|file| file.path.clone()).collect()))
     }
@@ -311,7 +317,7 @@ mod tests {
     fn log_is_read_from_its_last_checkpoint() {
         let folder = tempfile::tempdir().unwrap();
         let bucket = bucket(&folder);
-        let log = Log { bucket: &bucket, table: Table::Cpu };
+        let log = TableLog { bucket: &bucket, table: LakeTable::Cpu };
         log.create().unwrap();
         commit(&log, 0..2 * EVERY + 5);
         let found = now(&log).unwrap();
@@ -338,7 +344,7 @@ mod tests {
     fn any_changed_bit_of_an_entry_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let bucket = bucket(&folder);
-        let log = Log { bucket: &bucket, table: Table::Cpu };
+        let log = TableLog { bucket: &bucket, table: LakeTable::Cpu };
         log.create().unwrap();
         commit(&log, 0..12);
         let (name, expected) = (log.entry(12), now(&log).unwrap());
@@ -361,7 +367,7 @@ mod tests {
     fn changed_checkpoint_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let bucket = bucket(&folder);
-        let log = Log { bucket: &bucket, table: Table::Cpu };
+        let log = TableLog { bucket: &bucket, table: LakeTable::Cpu };
         log.create().unwrap();
         commit(&log, 0..EVERY + 1);
         let (name, expected) = (log.checkpoint(EVERY - 1), now(&log).unwrap());

@@ -11,8 +11,8 @@ mod log;
 mod path;
 mod snapshot;
 
-pub(super) use self::action::{Add, KEPT, now_ms, unique_id};
-pub(super) use self::columns::Table;
-pub(super) use self::log::Log;
+pub(super) use self::action::{AddFile, KEPT, now_ms, unique_id};
+pub(super) use self::columns::LakeTable;
+pub(super) use self::log::TableLog;
 pub(super) use self::path::{path_of, row_of};
-pub(super) use self::snapshot::Snapshot;
+pub(super) use self::snapshot::TableSnapshot;

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::action::{Add, Line, MetaData, Protocol, Remove};
+use super::action::{AddFile, LogLine, MetaData, Protocol, RemoveFile};
 use super::path::generation_of;
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
 
 /// What a table holds, as far as its log was read.
 #[derive(Debug, Default)]
-pub(in crate::store::parquet::lake) struct Snapshot {
+pub(in crate::store::parquet::lake) struct TableSnapshot {
     /// The version that comes next; 0 if there is no table.
     pub(super) next: u64,
     /// The version of the last checkpoint that is known.
     pub(super) checkpoint: Option<u64>,
     pub(super) protocol: Option<Protocol>,
     pub(super) meta_data: Option<MetaData>,
-    pub(super) files: BTreeMap<String, Add>,
+    pub(super) files: BTreeMap<String, AddFile>,
     /// The files that the table had before.
-    pub(super) removed: BTreeMap<String, Remove>,
+    pub(super) removed: BTreeMap<String, RemoveFile>,
     /// The generations whose files came since the last checkpoint that is known.
     fresh: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub(in crate::store::parquet::lake) struct Snapshot {
 /// The number of commits after which a checkpoint is written.
 pub(super) const EVERY: u64 = 100;
 
-impl Snapshot {
+impl TableSnapshot {
     /// Returns true if there is a table.
     pub(in crate::store::parquet::lake) fn is_there(&self) -> bool {
         self.next > 0
@@ -43,14 +43,14 @@ impl Snapshot {
     }
 
     /// Returns all files.
-    pub(in crate::store::parquet::lake) fn files(&self) -> impl Iterator<Item = &Add> {
+    pub(in crate::store::parquet::lake) fn files(&self) -> impl Iterator<Item = &AddFile> {
         self.files.values()
     }
 
     /// Returns when the generations that the table had before left it, epoch ms, as their writers say. Nobody says it of
     /// some.
     pub(in crate::store::parquet::lake) fn gone(&self) -> BTreeMap<&str, Option<i64>> {
-        let since = |removed: &Remove| removed.deletion_timestamp;
+        let since = |removed: &RemoveFile| removed.deletion_timestamp;
         self.removed.values().map(|removed| (generation_of(&removed.path), since(removed))).collect()
     }
 
@@ -89,15 +89,15 @@ impl Snapshot {
     }
 
     /// Returns the files of a run.
-    pub(in crate::store::parquet::lake) fn of(&self, key: &RunKey) -> Vec<Add> {
+    pub(in crate::store::parquet::lake) fn of(&self, key: &RunKey) -> Vec<AddFile> {
         self.files().filter(|file| file.is_of(key)).cloned().collect()
     }
 
     /// Does what the lines of a commit or of a checkpoint say. Returns the path of a file that they take out of the table,
     /// and that it does not have. Checkpoints name what left the table before, and so none that it has.
-    pub(super) fn apply(&mut self, lines: Vec<Line>) -> Option<String> {
+    pub(super) fn apply(&mut self, lines: Vec<LogLine>) -> Option<String> {
         let mut missing = None;
-        for Line { protocol, meta_data, add, remove, .. } in lines {
+        for LogLine { protocol, meta_data, add, remove, .. } in lines {
             self.protocol = protocol.or(self.protocol.take());
             self.meta_data = meta_data.or(self.meta_data.take());
             if let Some(remove) = remove {

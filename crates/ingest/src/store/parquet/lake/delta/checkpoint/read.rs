@@ -8,10 +8,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, StructArray};
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
-use super::super::action::{Add, Format, Line, MetaData, Protocol, Remove, Values};
+use super::super::action::{AddFile, FileFormat, LogLine, MetaData, PartitionValues, Protocol, RemoveFile};
 
 /// The number of rows that are read at a time: of what is packed well, few may be large.
-const ROWS: usize = 128;
+const READ_ROWS: usize = 128;
 
 /// A row of a file of a run takes at least so many bytes of a checkpoint, since the name of its generation is random.
 const LEAST: usize = 2;
@@ -23,12 +23,12 @@ const PACKED: usize = 16;
 const ANYHOW: usize = 64 << 20;
 
 /// Returns what a checkpoint says; `None` if it can't be read, in part or as a whole.
-pub(in super::super) fn read(content: Bytes) -> Option<Vec<Line>> {
+pub(in super::super) fn read(content: Bytes) -> Option<Vec<LogLine>> {
     // The reader may panic on a damaged file. It is dropped then.
-    catch_unwind(AssertUnwindSafe(|| lines(content))).ok()?
+    catch_unwind(AssertUnwindSafe(|| parse_lines(content))).ok()?
 }
 
-fn lines(content: Bytes) -> Option<Vec<Line>> {
+fn parse_lines(content: Bytes) -> Option<Vec<LogLine>> {
     // The types are those of Parquet, whatever the writer had.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let most = content.len().saturating_mul(PACKED).max(ANYHOW);
@@ -41,10 +41,10 @@ fn lines(content: Bytes) -> Option<Vec<Line>> {
     }
     let mut lines = Vec::new();
     let mut texts = 0_usize;
-    for rows in builder.with_batch_size(ROWS).build().ok()? {
+    for rows in builder.with_batch_size(READ_ROWS).build().ok()? {
         let rows = rows.ok()?;
         texts = texts.saturating_add(rows.get_array_memory_size());
-        if texts > most || lines.len().saturating_add(rows.num_rows()) > most_rows.max(ROWS) {
+        if texts > most || lines.len().saturating_add(rows.num_rows()) > most_rows.max(READ_ROWS) {
             return None;
         }
         lines.extend(lines_of(&rows)?);
@@ -52,12 +52,12 @@ fn lines(content: Bytes) -> Option<Vec<Line>> {
     Some(lines)
 }
 
-fn lines_of(rows: &RecordBatch) -> Option<Vec<Line>> {
-    let column = |name| Fields::of(rows.column_by_name(name));
+fn lines_of(rows: &RecordBatch) -> Option<Vec<LogLine>> {
+    let column = |name| ActionFields::of(rows.column_by_name(name));
     let (add, remove, meta_data, protocol) =
         (column("add"), column("remove"), column("metaData"), column("protocol"));
     let line = |row| {
-        Some(Line {
+        Some(LogLine {
             add: add.at(row, |fields| fields.add(row))?,
             remove: remove.at(row, |fields| fields.remove(row))?,
             meta_data: meta_data.at(row, |fields| fields.meta_data(row))?,
@@ -71,9 +71,9 @@ fn lines_of(rows: &RecordBatch) -> Option<Vec<Line>> {
 
 /// The fields of a column of structs; `None` if there is no such column.
 #[derive(Clone, Copy)]
-struct Fields<'a>(Option<&'a StructArray>);
+struct ActionFields<'a>(Option<&'a StructArray>);
 
-impl<'a> Fields<'a> {
+impl<'a> ActionFields<'a> {
     fn of(column: Option<&'a ArrayRef>) -> Self {
         Self(column.and_then(|column| column.as_struct_opt()))
     }
@@ -112,8 +112,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns a map, which is empty if it is absent.
-    fn map(self, name: &str, row: usize) -> Option<Values> {
-        let Some(field) = self.field(name, row) else { return Some(Values::new()) };
+    fn map(self, name: &str, row: usize) -> Option<PartitionValues> {
+        let Some(field) = self.field(name, row) else { return Some(PartitionValues::new()) };
         let map = field.as_map_opt()?.value(row);
         let texts = |array: &'_ ArrayRef| array.as_string_opt::<i32>().cloned();
         let (names, values): (StringArray, StringArray) = (texts(map.column(0))?, texts(map.column(1))?);
@@ -121,8 +121,8 @@ impl<'a> Fields<'a> {
         Some(names.iter().flatten().map(str::to_owned).zip(values).collect())
     }
 
-    fn add(self, row: usize) -> Option<Add> {
-        Some(Add {
+    fn add(self, row: usize) -> Option<AddFile> {
+        Some(AddFile {
             path: self.text("path", row)?,
             partition_values: self.map("partitionValues", row)?,
             size: self.long("size", row)?.try_into().ok()?,
@@ -131,8 +131,8 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn remove(self, row: usize) -> Option<Remove> {
-        Some(Remove {
+    fn remove(self, row: usize) -> Option<RemoveFile> {
+        Some(RemoveFile {
             path: self.text("path", row)?,
             deletion_timestamp: self.long("deletionTimestamp", row),
             data_change: self.flag("dataChange", row),
@@ -147,7 +147,10 @@ impl<'a> Fields<'a> {
         Some(MetaData {
             id: self.text("id", row)?,
             name: self.text("name", row),
-            format: Format { provider: format.text("provider", row)?, options: format.map("options", row)? },
+            format: FileFormat {
+                provider: format.text("provider", row)?,
+                options: format.map("options", row)?,
+            },
             schema_string: self.text("schemaString", row)?,
             partition_columns: self.texts("partitionColumns", row)?,
             configuration: self.map("configuration", row)?,

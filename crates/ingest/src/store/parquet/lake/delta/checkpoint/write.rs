@@ -11,50 +11,59 @@ use arrow_schema::{DataType, Field, Fields};
 use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 
-use super::super::action::{Add, KEPT, MetaData, Protocol, Remove, Values, now_ms};
-use super::super::snapshot::Snapshot;
+use super::super::action::{AddFile, KEPT, MetaData, PartitionValues, Protocol, RemoveFile, now_ms};
+use super::super::snapshot::TableSnapshot;
 use crate::error::{Error, Result};
 use crate::store::parquet::tables::arrow::{compression, properties};
 
 /// The number of rows in a batch.
-const ROWS: usize = 8192;
+const GROUP_ROWS: usize = 8192;
 
 /// Returns the file of a checkpoint, and the number of its rows.
-pub(in super::super) fn write(snapshot: &Snapshot) -> Result<(Bytes, usize)> {
+pub(in super::super) fn write(snapshot: &TableSnapshot) -> Result<(Bytes, usize)> {
     let failed = |error| Error::store("writing a checkpoint", error);
-    let lines = lines(snapshot);
+    let lines = snapshot_rows(snapshot);
     let properties = properties().set_compression(compression(false)).build();
-    let schema = rows(&[])?.schema();
+    let schema = record_batch(&[])?.schema();
     let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties)).map_err(failed)?;
-    for some in lines.chunks(ROWS) {
-        writer.write(&rows(some)?).map_err(failed)?;
+    for some in lines.chunks(GROUP_ROWS) {
+        writer.write(&record_batch(some)?).map_err(failed)?;
     }
     Ok((writer.into_inner().map_err(failed)?.into(), lines.len()))
 }
 
 /// A row: one of these.
 #[derive(Clone, Copy)]
-enum Row<'a> {
+enum CheckpointRow<'a> {
     Protocol(&'a Protocol),
     MetaData(&'a MetaData),
-    Add(&'a Add),
-    Remove(&'a Remove),
+    Add(&'a AddFile),
+    Remove(&'a RemoveFile),
 }
 
-fn lines(snapshot: &Snapshot) -> Vec<Row<'_>> {
+fn snapshot_rows(snapshot: &TableSnapshot) -> Vec<CheckpointRow<'_>> {
     let before = now_ms() - KEPT;
-    let is_new = |removed: &&Remove| removed.deletion_timestamp.is_some_and(|since| since >= before);
-    let table =
-        snapshot.protocol.iter().map(Row::Protocol).chain(snapshot.meta_data.iter().map(Row::MetaData));
-    let files = snapshot.files.values().map(Row::Add);
-    table.chain(files).chain(snapshot.removed.values().filter(is_new).map(Row::Remove)).collect()
+    let is_new = |removed: &&RemoveFile| removed.deletion_timestamp.is_some_and(|since| since >= before);
+    let table = snapshot
+        .protocol
+        .iter()
+        .map(CheckpointRow::Protocol)
+        .chain(snapshot.meta_data.iter().map(CheckpointRow::MetaData));
+    let files = snapshot.files.values().map(CheckpointRow::Add);
+    table.chain(files).chain(snapshot.removed.values().filter(is_new).map(CheckpointRow::Remove)).collect()
 }
 
-fn rows(rows: &[Row<'_>]) -> Result<RecordBatch> {
-    let add = Column::of(rows, |row| if let Row::Add(add) = row { Some(add) } else { None });
-    let remove = Column::of(rows, |row| if let Row::Remove(remove) = row { Some(remove) } else { None });
-    let meta_data = Column::of(rows, |row| if let Row::MetaData(data) = row { Some(data) } else { None });
-    let protocol = Column::of(rows, |row| if let Row::Protocol(of) = row { Some(of) } else { None });
+fn record_batch(rows: &[CheckpointRow<'_>]) -> Result<RecordBatch> {
+    let add = ActionColumn::of(rows, |row| if let CheckpointRow::Add(add) = row { Some(add) } else { None });
+    let remove =
+        ActionColumn::of(
+            rows,
+            |row| if let CheckpointRow::Remove(remove) = row { Some(remove) } else { None },
+        );
+    let meta_data =
+        ActionColumn::of(rows, |row| if let CheckpointRow::MetaData(data) = row { Some(data) } else { None });
+    let protocol =
+        ActionColumn::of(rows, |row| if let CheckpointRow::Protocol(of) = row { Some(of) } else { None });
     let columns = [
         ("txn", new_null_array(&transaction(), rows.len())),
         ("add", adds(&add)),
@@ -76,7 +85,7 @@ fn transaction() -> DataType {
     )
 }
 
-fn adds(of: &Column<'_, Add>) -> ArrayRef {
+fn adds(of: &ActionColumn<'_, AddFile>) -> ArrayRef {
     let absent = of.maps(|_| None);
     of.structs(vec![
         ("path", of.texts(|add| Some(&add.path))),
@@ -90,7 +99,7 @@ fn adds(of: &Column<'_, Add>) -> ArrayRef {
     ])
 }
 
-fn removes(of: &Column<'_, Remove>) -> ArrayRef {
+fn removes(of: &ActionColumn<'_, RemoveFile>) -> ArrayRef {
     of.structs(vec![
         ("path", of.texts(|removed| Some(&removed.path))),
         ("deletionTimestamp", of.longs(|removed| removed.deletion_timestamp)),
@@ -101,7 +110,7 @@ fn removes(of: &Column<'_, Remove>) -> ArrayRef {
     ])
 }
 
-fn tables(of: &Column<'_, MetaData>) -> ArrayRef {
+fn tables(of: &ActionColumn<'_, MetaData>) -> ArrayRef {
     let format = of.structs(vec![
         ("provider", of.texts(|table| Some(&table.format.provider))),
         ("options", of.maps(|table| Some(&table.format.options))),
@@ -118,7 +127,7 @@ fn tables(of: &Column<'_, MetaData>) -> ArrayRef {
     ])
 }
 
-fn protocols(of: &Column<'_, Protocol>) -> ArrayRef {
+fn protocols(of: &ActionColumn<'_, Protocol>) -> ArrayRef {
     of.structs(vec![
         ("minReaderVersion", of.versions(|protocol| protocol.min_reader_version)),
         ("minWriterVersion", of.versions(|protocol| protocol.min_writer_version)),
@@ -126,10 +135,10 @@ fn protocols(of: &Column<'_, Protocol>) -> ArrayRef {
 }
 
 /// A column of one kind of rows, which all others lack.
-struct Column<'a, T>(Vec<Option<&'a T>>);
+struct ActionColumn<'a, T>(Vec<Option<&'a T>>);
 
-impl<'a, T> Column<'a, T> {
-    fn of(rows: &[Row<'a>], of: impl Fn(Row<'a>) -> Option<&'a T>) -> Self {
+impl<'a, T> ActionColumn<'a, T> {
+    fn of(rows: &[CheckpointRow<'a>], of: impl Fn(CheckpointRow<'a>) -> Option<&'a T>) -> Self {
         Self(rows.iter().map(|row| of(*row)).collect())
     }
 
@@ -157,7 +166,7 @@ impl<'a, T> Column<'a, T> {
     }
 
     /// Maps have the names that Parquet gives them.
-    fn maps(&self, of: impl Fn(&'a T) -> Option<&'a Values>) -> ArrayRef {
+    fn maps(&self, of: impl Fn(&'a T) -> Option<&'a PartitionValues>) -> ArrayRef {
         let names = MapFieldNames { entry: "key_value".into(), key: "key".into(), value: "value".into() };
         let mut maps = MapBuilder::new(Some(names), StringBuilder::new(), StringBuilder::new());
         for row in &self.0 {
