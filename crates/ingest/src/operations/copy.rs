@@ -25,7 +25,9 @@ use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, TimeSeries};
 #[cfg(feature = "parquet")]
-use crate::store::parquet::{ParquetStore, aside::TemporaryFolder, packed::pack};
+use crate::store::parquet::ParquetStore;
+#[cfg(feature = "parquet")]
+use crate::store::parquet::packed::{TemporaryFolder, pack};
 
 /// The maximum number of batches in transit between the two stores.
 const ON_THE_WAY: usize = 2;

@@ -29,7 +29,7 @@ use crate::series::server::ServerSeries;
 use crate::source::cpu_export::series::{self, SeriesExport};
 use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
-use crate::store::commit::{CommittedRun, CountedRun, commit};
+use crate::store::{CommittedRun, CountedRun, commit};
 
 #[cfg(feature = "fetch")]
 use super::fetched::{Nowhere, for_time, with_readings};

@@ -10,10 +10,10 @@ use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::run::key::RunKey;
-use crate::store::held::unequal;
+use crate::store::consistency::unequal;
 #[cfg(feature = "parquet")]
 use crate::store::parquet::ParquetStore;
-use crate::store::repairer::{Repaired, Repairer};
+use crate::store::{Repaired, Repairer};
 
 impl Repairer<'_> {
     /// Repairs the store itself: its marker, leftovers of killed writers, runs in the wrong folder.

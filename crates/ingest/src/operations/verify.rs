@@ -14,9 +14,8 @@ use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::series::cpu::CpuJoin;
-use crate::store::StoreCheck;
-use crate::store::held::{self, SampleTotals, unequal};
-use crate::store::unreadable::damage_message;
+use crate::store::consistency::{SampleTotals, damage_message, unequal};
+use crate::store::{StoreCheck, consistency};
 
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
@@ -102,7 +101,7 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
 /// # Errors
 /// If the counts can't be read.
 pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
-    let mut faults = held::run_faults(run, SampleTotals::of(&run.cells)?);
+    let mut faults = consistency::run_faults(run, SampleTotals::of(&run.cells)?);
     let seconds = run.info.seconds;
     let last = run.cells.between(seconds, u32::MAX).last().transpose()?;
     if let Some((last, _)) = last {

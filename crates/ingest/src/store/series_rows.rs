@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bounds;
+use super::consistency;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
@@ -50,9 +50,9 @@ impl SeriesRows {
 
     /// Returns a fault if there are more series or readings than a run has.
     pub(crate) fn fault(&self) -> Option<String> {
-        let (readings, series) = bounds::MAX_SERIES;
-        let many = bounds::rows_fault("readings", self.readings, readings);
-        many.or_else(|| bounds::rows_fault("series", self.rows.len() as u64, series as u64))
+        let (readings, series) = consistency::MAX_SERIES;
+        let many = consistency::rows_fault("readings", self.readings, readings);
+        many.or_else(|| consistency::rows_fault("series", self.rows.len() as u64, series as u64))
     }
 
     /// Returns the series, ascending by name.

@@ -26,9 +26,9 @@ use crate::run::options::part::PartNumber;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
 use crate::series::cpu::CpuJoin;
-use crate::store::commit::{CommittedRun, CountedRun, commit};
 use crate::store::parquet::parts::PartFacts;
 use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, no_parts};
+use crate::store::{CommittedRun, CountedRun, commit};
 
 /// How parts are merged.
 ///

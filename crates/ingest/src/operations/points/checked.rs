@@ -4,8 +4,8 @@ use futures_util::future::BoxFuture;
 
 use super::super::store::{Kind, Store};
 use crate::error::Result;
-use crate::store::repairer::Repairer;
-use crate::store::unreadable::damage_message;
+use crate::store::Repairer;
+use crate::store::consistency::damage_message;
 
 impl Store {
     /// Reads all points of the store and returns their faults; none if they are intact.

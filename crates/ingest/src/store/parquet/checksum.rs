@@ -1,8 +1,10 @@
-//! Checksums of the stored files: computed while writing, and checked before any content is used.
+//! The stored files: their checksums, which are computed while writing and checked before any content is used, and the
+//! metadata by which a file explains itself to other programs.
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +13,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
-use super::notes::FileNotes;
 use crate::error::{Error, Result};
+use crate::run::info::RunInfo;
 
 /// The size in bytes of the pieces that have a checksum each. The last one of a file may be shorter.
 const PIECE: usize = 1 << 20;
@@ -296,6 +298,23 @@ impl FileSource for File {
         self.seek(SeekFrom::Start(at))?;
         self.read_exact(out)
     }
+}
+
+/// The key of the unit of the file's times, in µs.
+pub(super) const RESOLUTION: &str = "perfpipe.resolution_us";
+
+/// Entries of a file's metadata: keys and values.
+pub(super) type FileNotes = Vec<(&'static str, String)>;
+
+/// Returns what the files of a run say of it. Nothing of it changes while they exist: a renamed run has new files.
+pub(super) fn file_notes(run: &RunInfo) -> FileNotes {
+    vec![
+        ("perfpipe.framework", run.key.framework.clone()),
+        ("perfpipe.test", run.key.test.clone()),
+        ("perfpipe.repeat", run.key.repeat.to_string()),
+        ("perfpipe.t0_ms", run.t0_ms.to_string()),
+        (RESOLUTION, run.resolution.microseconds().to_string()),
+    ]
 }
 
 #[cfg(test)]

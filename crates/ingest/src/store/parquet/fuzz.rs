@@ -11,10 +11,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::folder::manifest::Manifest;
-use super::folder::name;
+use super::folder::paths;
 use super::packed::PackedRun;
-use super::place;
-use super::{ParquetStore, ParquetWriter, samples, tables};
+use super::{ParquetStore, ParquetWriter, place, samples, tables};
 use crate::fuzz::Taker;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::stage::CommitStage;
@@ -24,11 +23,11 @@ use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::resolution::Resolution;
 use crate::series::cpu::TimeSeries;
-use crate::store::repairer::{Repaired, Repairer};
+use crate::store::{Repaired, Repairer};
 
 /// Returns the name of a run's folder.
 pub(crate) fn folder(key: &RunKey) -> String {
-    name::folder_name(key)
+    paths::folder_name(key)
 }
 
 /// Reads any bytes, with correct checksums, as each table: the result is rows or an error.
@@ -228,7 +227,7 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
     let which = taker.byte();
     let framework = ["go", "Go", "a/b"][usize::from(which) % 3];
     let key = RunKey::new(framework, "t").with_repeat(1 + u32::from(which >> 6));
-    let run = store.home.folder("one").unwrap().runs().join(name::folder_name(&key));
+    let run = store.home.folder("one").unwrap().runs().join(paths::folder_name(&key));
     match operation % 8 {
         0 | 1 => {
             store_empty(store, &key, mark, Replace::SameKey).unwrap();

@@ -23,7 +23,6 @@
 //! Writers hold locks: `.lock` in a run's folder locks its key, `.lock` in a staged run shows that its writer is alive,
 //! and the store's own `.lock` is held briefly while the others are taken or released.
 
-pub(crate) mod aside;
 mod checksum;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -33,7 +32,6 @@ mod home;
 #[cfg(feature = "lake")]
 mod lake;
 pub(crate) mod lock;
-mod notes;
 pub(crate) mod packed;
 mod pages;
 pub(crate) mod parts;
@@ -43,7 +41,6 @@ mod samples;
 mod seconds;
 mod table_reader;
 mod tables;
-mod write_back;
 mod writer;
 
 use std::path::Path;
@@ -58,10 +55,8 @@ use self::folder::manifest::Manifest;
 use self::home::StoreHome;
 #[cfg(feature = "lake")]
 use self::lake::Lake;
-use super::held::{self, SampleTotals};
-use super::repairer::Repairer;
-use super::unreadable::damage_message;
-use super::{Listing, StoreCheck, Wanted};
+use super::consistency::{SampleTotals, damage_message};
+use super::{Listing, Repairer, StoreCheck, Wanted, consistency};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
@@ -218,8 +213,8 @@ impl ParquetStore {
     /// If its files can't be read or contradict each other.
     pub fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
         // A contradiction may mean that the run was just replaced, so read it once more.
-        match held::check_run(self.read_once(key)?) {
-            Err(_) => held::check_run(self.read_once(key)?),
+        match consistency::check_run(self.read_once(key)?) {
+            Err(_) => consistency::check_run(self.read_once(key)?),
             run => run,
         }
     }
@@ -325,7 +320,7 @@ impl ParquetStore {
                 sink(batch)
             })?;
         }
-        held::check_samples_read(&info, counted)
+        consistency::check_samples_read(&info, counted)
     }
 
     /// Passes the rejected records of a run to `each`, in the order of the log.
@@ -423,7 +418,7 @@ fn pass_rejects(
         }
         each(reject?)?;
     }
-    held::check_rejects_read(info, read)
+    consistency::check_rejects_read(info, read)
 }
 
 /// Returns the names of the files of a run's samples in their order, if they are stored.

@@ -1,4 +1,5 @@
-//! A run in one file, without its samples: a zip of the files that the embedded store has of it.
+//! A run in one file, without its samples: a zip of the files that the embedded store has of it. Parts of runs in Postgres
+//! are stored in this form ([`PartFacts`]).
 //!
 //! ```text
 //! perfpipe-run.json                     the version of this form; always the first entry
@@ -9,24 +10,36 @@
 //!
 //! Nothing in the zip is compressed, since the tables are. So what is unpacked is never larger than the file.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::fs::{DirEntry, File};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fs, io};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::aside::TemporaryFolder;
-use super::checksum::FileSums;
+use super::checksum::{CheckedFile, FileSums};
 use super::folder::manifest::{LARGEST, Manifest, mark};
-use super::folder::name::folder_name;
-use super::folder::{MANIFEST, MARKER, StoreFolder};
-use super::{ParquetStore, small};
+use super::folder::paths::folder_name;
+use super::folder::{LOCK, MANIFEST, MARKER, StoreFolder};
+use super::home::StoreHome;
+use super::lock::LockFile;
+use super::place::RunPlace;
+use super::tables::{NAMES, PART, read_document};
+use super::{ParquetStore, pass_rejects, read_facts, rejects, small};
+use crate::counts::stored_run::StoredRun;
+use crate::counts::totals::part::{PartNames, PartRow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::store::unreadable::damage_message;
+use crate::run::rejects::Reject;
+use crate::store::consistency;
+use crate::store::consistency::damage_message;
 
 /// The entry with the version.
 const MARK: &str = "perfpipe-run.json";
@@ -205,4 +218,150 @@ fn damaged(path: &Path, problem: &str) -> Error {
         format!("the packed run is damaged: {problem}"),
         "Copy or export the file again. Nothing was stored.",
     )
+}
+
+/// What the names of such folders begin with.
+const PREFIX: &str = "perfpipe-aside-";
+
+/// The age of a folder from which on it is nobody's, although it has no lock yet.
+const OLD: Duration = Duration::from_secs(24 * 3600);
+
+/// An empty folder, which dropping removes.
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder {
+    /// The folder within that of the lock, so that a store in it has a lock of its own.
+    path: PathBuf,
+    // Dropped in this order: the lock shows that the folder is in use.
+    _folder: TempDir,
+    _lock: LockFile,
+}
+
+impl TemporaryFolder {
+    /// Makes a folder in `parent`, and removes those of others that were killed.
+    pub(crate) fn new(parent: &Path) -> Result<Self> {
+        sweep(parent);
+        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
+        let folder = made.map_err(|error| Error::io(parent, error))?;
+        let lock = LockFile::wait(&folder.path().join(LOCK))?;
+        let path = folder.path().join("store");
+        fs::create_dir(&path).map_err(|error| Error::io(&path, error))?;
+        Ok(Self { path, _folder: folder, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Removes the folders that this user's perfpipe left when it was killed. What can't be removed is left to the next one.
+fn sweep(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let named = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(PREFIX);
+    for entry in entries.filter(named).filter(is_own_folder) {
+        let (path, lock) = (entry.path(), entry.path().join(LOCK));
+        let is_locked = lock.symlink_metadata().is_ok();
+        // A folder that was just made has no lock for a moment.
+        let free = if is_locked { LockFile::try_new(&lock).ok().flatten() } else { None };
+        if free.is_some() || (!is_locked && is_old(&entry)) {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+fn is_old(entry: &DirEntry) -> bool {
+    let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|made| made.elapsed().ok());
+    age.is_some_and(|age| age > OLD)
+}
+
+/// Returns true for a folder of this user, which is no link.
+fn is_own_folder(entry: &DirEntry) -> bool {
+    entry.metadata().is_ok_and(|found| found.is_dir() && is_own(&found))
+}
+
+#[cfg(unix)]
+fn is_own(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // A file of one's own has the user's number: the system's call for it would be unsafe.
+    let own = tempfile::tempfile().and_then(|file| file.metadata());
+    own.is_ok_and(|own| own.uid() == found.uid())
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// The files of a part.
+#[derive(Debug, Clone)]
+pub(crate) struct PartFacts {
+    pub(super) place: RunPlace,
+    pub(super) manifest: Manifest,
+    /// Removes the files when it is dropped, if they were unpacked to be read.
+    _unpacked: Option<Arc<PackedRun>>,
+}
+
+impl PartFacts {
+    pub(super) fn new(place: RunPlace, manifest: Manifest) -> Self {
+        Self { place, manifest, _unpacked: None }
+    }
+
+    /// Takes the files of a part that was packed into one file.
+    pub(crate) fn unpacked(part: PackedRun) -> Result<Self> {
+        let found = StoreHome::find(&part.store().home, &part.info().key)?;
+        let (place, manifest) = found.ok_or_else(|| Error::missing_run(&part.info().key))?;
+        Ok(Self { place, manifest, _unpacked: Some(Arc::new(part)) })
+    }
+
+    fn file(&self, name: &str) -> Result<CheckedFile> {
+        self.place.open(name, self.manifest.files.get(name).cloned().unwrap_or_default())
+    }
+
+    fn document<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        read_document(&self.file(name)?)
+    }
+
+    /// Reads the number of the part.
+    pub(crate) fn row(&self) -> Result<PartRow> {
+        self.document(PART)
+    }
+
+    /// Reads the names in the counts of the part.
+    pub(crate) fn names(&self) -> Result<PartNames> {
+        self.document(NAMES)
+    }
+
+    /// Reads the part without its samples.
+    pub(crate) fn run(&self) -> Result<StoredRun> {
+        let read = read_facts(&self.manifest, &|name| self.file(name))?;
+        consistency::check_run(Some(read))?.ok_or_else(|| Error::missing_run(&self.manifest.info.key))
+    }
+
+    /// Passes the rejected records of the part to `each`, in the order of the log.
+    pub(crate) fn rejects(&self, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
+        pass_rejects(rejects(&self.manifest, &|name| self.file(name))?, &self.manifest.info, each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_killed_are_removed_and_those_in_use_are_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let alive = TemporaryFolder::new(parent.path()).unwrap();
+        let [dead, new, other] = ["perfpipe-aside-dead", "perfpipe-aside-new", "other"].map(|name| {
+            let path = parent.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        });
+        [&dead, &other].iter().for_each(|folder| fs::write(folder.join(LOCK), "").unwrap());
+        fs::create_dir(dead.join("store")).unwrap();
+        let next = TemporaryFolder::new(parent.path()).unwrap();
+        assert!(alive.path().exists() && next.path().exists() && new.exists() && other.exists());
+        assert!(!dead.exists());
+        drop((alive, next));
+        let left = fs::read_dir(parent.path()).unwrap().count();
+        assert_eq!(left, 2);
+    }
 }

@@ -14,7 +14,7 @@ use super::home::StoreHome;
 use super::lock::read_whole;
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
-use crate::store::repairer::Repairer;
+use crate::store::Repairer;
 
 /// The version of the file's form.
 const VERSION: u32 = 2;

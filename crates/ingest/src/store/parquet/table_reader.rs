@@ -14,8 +14,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::statistics::Statistics;
 
 use super::checksum::{CheckedFile, damaged};
-use super::guard::panics::{GuardedReader, guarded, plain_error};
-use super::guard::sizes::{PageSizes, check_footer, page_sizes};
+use super::guard::{GuardedReader, PageSizes, check_footer, guarded, page_sizes, plain_error};
 use crate::error::{Error, Result};
 
 /// The number of rows per piece, by which tables of any length are read.

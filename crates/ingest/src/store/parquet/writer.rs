@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::checksum::{FileSums, SummedFile};
+use super::checksum::{FileNotes, FileSums, SummedFile, file_notes};
 use super::home::{RunDraft, StoreHome};
 #[cfg(feature = "lake")]
 use super::lake::{write_rejects, write_tags};
-use super::notes::{FileNotes, file_notes};
 use super::place::RunPlace;
 use super::samples::{SampleColumns, SampleEncoder, SamplePieces, file_name};
 use super::seconds::{self, CellContext};
@@ -18,8 +17,8 @@ use crate::pipeline::stage::Stage;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
-use crate::store::counted::{self, CountedCells, CountedFailures, check_samples_stored};
-use crate::store::held::SampleTotals;
+use crate::store::consistency;
+use crate::store::consistency::{CountedCells, CountedFailures, SampleTotals, check_samples_stored};
 
 /// A run that is being written.
 pub struct ParquetWriter {
@@ -92,11 +91,11 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        counted::check_finished(&run)?;
+        consistency::check_finished(&run)?;
         let Self { samples, draft, taken, linked } = self;
         check_samples_stored(run.info, samples.is_some() || !linked.is_empty())?;
         if samples.is_some() {
-            counted::check_samples_written(run.info, taken)?;
+            consistency::check_samples_written(run.info, taken)?;
         }
         let place = &draft.place();
         let notes = &file_notes(run.info);

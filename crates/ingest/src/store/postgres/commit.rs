@@ -8,7 +8,7 @@ use crate::run::info::RunInfo;
 
 use super::schema::layout;
 use super::transaction::{Mode, begin};
-use super::{holders, locks, runs};
+use super::{locks, runs, transaction};
 use crate::connection::config::PostgresConfig;
 use crate::connection::connect;
 
@@ -84,7 +84,7 @@ async fn ask(
     begin(&session, what, Mode::Reading).await?;
     let key = &info.key;
     let lock = part.map_or_else(|| locks::lock_of(key), |part| locks::lock_of_part(key, part));
-    holders::wait_for_lock(&session, what, &lock, "the lock on the run").await?;
+    transaction::wait_for_lock(&session, what, &lock, "the lock on the run").await?;
     let found = match part {
         Some(part) => super::parts::generation(&session, what, key, part).await?,
         None => runs::find(&session, layout::read(&session).await?, key).await?.map(|run| run.number),

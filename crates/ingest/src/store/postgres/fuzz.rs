@@ -13,17 +13,13 @@ use crate::fuzz::{Taker, cell};
 use crate::pipeline::sink::BatchEncoder;
 use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
-use crate::store::held::SampleTotals;
+use crate::store::consistency::SampleTotals;
 
-use super::copy::decode::{RowDecoder, RowFields};
-use super::copy::encode::{HEADER, RowEncoder, TRAILER};
-use super::copy::pages::PagedCells;
+use super::copy::rows::{HEADER, RowDecoder, RowEncoder, RowFields, TRAILER};
 use super::copy::samples::{self, SampleEncoder};
-use super::copy::seconds::{self, CellNames, CellReader};
-use super::copy::tally::Tally;
-use super::schema::version::RowsOf;
-use crate::connection::config::PostgresConfig;
-use crate::connection::passfile::{Login, Passfile};
+use super::copy::seconds::{self, CellNames, CellReader, PagedCells, Tally};
+use super::schema::layout::RowsOf;
+use crate::connection::config::{Login, Passfile, PostgresConfig};
 use crate::connection::settings::{self, Settings};
 
 /// The fields of a row as bytes; null is `None`.
@@ -265,7 +261,7 @@ pub fn passfile(data: &[u8]) {
     let line = fields.join(":");
     let wild = "*:*:*:*:another";
     let file = Passfile::parse(&format!("# {line}\n{line}\n{wild}\n"));
-    let socket = crate::connection::passfile::SOCKET_FOLDERS.contains(&&*host);
+    let socket = crate::connection::config::SOCKET_FOLDERS.contains(&&*host);
     let expected = if line.starts_with('#') || socket { "another" } else { &password };
     assert_eq!(file.password(login), Some(expected));
 }

@@ -9,11 +9,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::store::parts::being_merged;
 
-use super::samples::stripes::SampleTables;
+use super::samples::read::SampleTables;
 use super::schema::layout;
 use super::schema::names::{candidates, in_schema, lock_text, quoted};
 use super::transaction::waiting;
-use super::{holders, runs};
+use super::{runs, transaction};
 use crate::connection::session::{Session, value};
 
 /// The duration of one attempt to lock a table, during which new readers have to wait.
@@ -77,7 +77,7 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     if lock_in_a_moment(session, CLAIMING, &lock_of(key)).await? {
         return Ok(());
     }
-    let holder = holders::holder_of_text(session, &lock_of(key)).await?;
+    let holder = transaction::holder_of_text(session, &lock_of(key)).await?;
     let holder = holder.map_or_else(String::new, |holder| format!(" ({holder} holds its lock)"));
     Err(Error::refused(
         ErrorKind::RunBusy,
@@ -221,7 +221,7 @@ fn still_read(table: &str) -> Error {
 pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str, ending: &str) -> Result<String> {
     let what = "naming the run's table";
     session.run(what, &waiting(session.patience())).await?;
-    holders::wait_for_lock(session, what, NAMES, "the lock on the names of tables").await?;
+    transaction::wait_for_lock(session, what, NAMES, "the lock on the names of tables").await?;
     let index = session.query(what, INDEX_OF, &[(&loaded, Type::TEXT)]).await?;
     let table = free_name(session, key, ending).await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));

@@ -8,11 +8,9 @@ mod commit;
 mod copy;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
-mod holders;
 mod locks;
 mod parts;
 mod points;
-mod pooled;
 mod reader;
 mod runs;
 mod samples;
@@ -26,12 +24,11 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-pub use self::copy::encode::Rows;
+pub use self::copy::rows::Rows;
 pub use self::copy::samples::SampleEncoder;
 pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;
-pub use crate::connection::config::PostgresConfig;
-pub use crate::connection::placement::Placement;
+pub use crate::connection::config::{Placement, PostgresConfig};
 
 use super::{Listing, Wanted};
 use crate::connection::connect;
@@ -44,9 +41,9 @@ use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 
-use self::samples::{leftovers, place};
+use self::samples::write;
 use self::schema::engine::Engine;
-use self::schema::{layout, migrate, privileges};
+use self::schema::{layout, migrate, rights};
 use self::transaction::{Mode, begin};
 use self::writer::Claim;
 
@@ -117,7 +114,7 @@ impl PostgresStore {
                 return Ok(());
             }
             let (engine, session) = (self.engine().await?, self.take().await?);
-            place::choose_placement(&session, engine, self.config.placement, None).await?;
+            write::choose_placement(&session, engine, self.config.placement, None).await?;
             self.put_back(session);
             Ok(())
         })
@@ -374,8 +371,8 @@ async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
         return Ok(false);
     }
     session.end(what).await?;
-    privileges::check_write(session).await?;
-    leftovers::sweep_leftovers(session).await?;
+    rights::check_write(session).await?;
+    write::sweep_leftovers(session).await?;
     begin(session, what, Mode::Writing).await?;
     locks::claim(session, key).await?;
     let layout = layout::hold(session, what).await?;

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use tokio_postgres::types::Type;
 
-use super::PostgresStore;
-use super::copy::decode::whole;
-use super::holders;
+use super::copy::rows::whole;
 use super::schema::names::LOCK;
-use super::schema::{layout, ownership, privileges};
+use super::schema::{layout, rights};
 use super::transaction::{Mode, begin};
+use super::{PostgresStore, transaction};
 use crate::connection::session::{Session, value};
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
@@ -44,12 +43,12 @@ impl PostgresStore {
     /// If the role lacks the rights, or the server fails.
     pub async fn put_points(&self, points: &[Point]) -> Result<()> {
         let session = self.take().await?;
-        let engine = privileges::check_write(&session).await?;
+        let engine = rights::check_write(&session).await?;
         layout::ensure(&session, engine).await?;
         let what = "storing points";
         begin(&session, what, Mode::Writing).await?;
         if !exists(&session, what).await? {
-            holders::wait_for_lock(&session, what, LOCK, "the lock on making the schema").await?;
+            transaction::wait_for_lock(&session, what, LOCK, "the lock on making the schema").await?;
             session.run(what, &(MADE.to_owned() + &engine.on_one_node("points"))).await?;
         }
         hold(&session, what).await?;
@@ -72,7 +71,7 @@ impl PostgresStore {
         begin(&session, what, Mode::Reading).await?;
         let mut points = Vec::new();
         if exists(&session, what).await? {
-            ownership::check_ownership(&session, &TABLE, false).await?;
+            rights::check_ownership(&session, &TABLE, false).await?;
             for row in session.query(what, "select point::text as point from perfpipe.points", &[]).await? {
                 let text: String = value(&row, "point")?;
                 points.push(serde_json::from_str(&text).map_err(|problem| Error::store(what, problem))?);
@@ -93,7 +92,7 @@ impl PostgresStore {
         begin(&session, what, Mode::Reading).await?;
         let mut unlike = Vec::new();
         if exists(&session, what).await? {
-            ownership::check_ownership(&session, &TABLE, false).await?;
+            rights::check_ownership(&session, &TABLE, false).await?;
             for row in session.query(what, UNLIKE, &[]).await? {
                 unlike.push(value(&row, "told")?);
             }
@@ -132,7 +131,7 @@ async fn exists(session: &Session, what: &str) -> Result<bool> {
 
 /// Locks the table against other writers until the transaction ends, and checks that it is perfpipe's.
 async fn hold(session: &Session, what: &str) -> Result<()> {
-    ownership::check_ownership(session, &TABLE, true).await?;
+    rights::check_ownership(session, &TABLE, true).await?;
     session.run(what, "lock table perfpipe.points in share row exclusive mode").await
 }
 

@@ -12,23 +12,20 @@ use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 use crate::sample::intern::Shared;
 use crate::series::cpu::TimeSeries;
-use crate::store::held::{self, SampleTotals};
-use crate::store::{Listing, Wanted};
+use crate::store::consistency::SampleTotals;
+use crate::store::{Listing, Wanted, consistency};
 
-use super::copy::decode::RowFields;
-use super::copy::seconds::{self, CellReader};
-use super::copy::tally::{KINDS, SUMS, Tally};
+use super::copy::rows::RowFields;
+use super::copy::seconds::{self, CellReader, KINDS, SUMS, Tally};
 use super::copy::{CopyOut, facts, samples};
-use super::holders;
 use super::runs::{self, StoredRow};
 use super::samples::read;
-use super::samples::stripes::SampleTables;
-use super::schema::columns;
+use super::samples::read::SampleTables;
+use super::schema::layout::RowsOf;
 use super::schema::names::in_schema;
-use super::schema::version::RowsOf;
-use super::schema::{layout, ownership};
-use super::series;
+use super::schema::{layout, rights};
 use super::transaction::Mode;
+use super::{series, transaction};
 use crate::connection::session::Session;
 
 /// The maximum number of samples in a batch.
@@ -83,8 +80,8 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
 /// Reads a run without its samples.
 pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
     // A contradiction may mean that the run was just replaced, so read it once more.
-    match held::check_run(read_once(session, key).await?) {
-        Err(_) => held::check_run(read_once(session, key).await?),
+    match consistency::check_run(read_once(session, key).await?) {
+        Err(_) => consistency::check_run(read_once(session, key).await?),
         run => run,
     }
 }
@@ -159,7 +156,7 @@ async fn read_cells(session: &Session, stored: &StoredRow) -> Result<(CellTableB
         CopyOut::begin(session, "reading a run", &query).await?.each(|row| found.get(row)).await?;
         let fault = (packed != found)
             .then(|| "its counts by second differ from what is packed beside them".to_owned());
-        held::refuse_damaged(&stored.info, fault)?;
+        consistency::refuse_damaged(&stored.info, fault)?;
     }
     Ok((cells, counted))
 }
@@ -202,7 +199,7 @@ pub(super) async fn rejects(
 ) -> Result<()> {
     let what = "reading rejected records";
     let stored = require(session, what, Mode::Snapshot, &["runs", "rejects"], wanted).await?;
-    let columns = match columns::has_column(session, what, "rejects", "code").await? {
+    let columns = match layout::has_column(session, what, "rejects", "code").await? {
         true => facts::REJECTS,
         false => facts::REJECTS_WITHOUT_CODE,
     };
@@ -216,7 +213,7 @@ pub(super) async fn rejects(
     })
     .await?;
     session.end(what).await?;
-    held::check_rejects_read(&stored.info, read)
+    consistency::check_rejects_read(&stored.info, read)
 }
 
 /// Begins a transaction as `find` does. It is an error if the wanted run is not stored.
@@ -261,7 +258,7 @@ pub(super) async fn samples(
     if !batch.is_empty() {
         hand_on(batch)?;
     }
-    held::check_samples_read(&info, counted)
+    consistency::check_samples_read(&info, counted)
 }
 
 /// Begins a transaction in which the tables of a run's samples can't be replaced. Returns the run's metadata and the
@@ -277,7 +274,7 @@ async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, 
         let held = session.client().batch_execute(&lock).await;
         if let Err(error) = &held {
             if session.code(error).as_ref() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
-                return Err(holders::holder_of_tables(session, what, &names, false).await);
+                return Err(transaction::holder_of_tables(session, what, &names, false).await);
             }
             session.run(what, "rollback").await?;
             layout::open(session, what, Mode::Reading, &["runs"]).await?;
@@ -286,7 +283,7 @@ async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, 
         let same = now.is_some_and(|now| now.number == stored.number);
         match held {
             Ok(()) if same => {
-                ownership::check_ownership(session, &names, false).await?;
+                rights::check_ownership(session, &names, false).await?;
                 drop(names);
                 return Ok((stored.info, tables));
             }

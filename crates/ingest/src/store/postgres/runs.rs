@@ -11,11 +11,11 @@ use crate::run::key::RunKey;
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 
-use super::copy::decode::whole;
+use super::copy::rows::whole;
 use super::copy::seconds::CellNames;
-use super::samples::stripes::{SampleTables, Stripes};
+use super::samples::read::{SampleTables, Stripes};
+use super::schema::layout::{RowsOf, SchemaLayout};
 use super::schema::names::{literal, run_text};
-use super::schema::version::{RowsOf, SchemaLayout};
 use crate::connection::session::{Session, Value, value};
 
 /// A row of `runs`.

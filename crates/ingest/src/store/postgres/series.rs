@@ -1,10 +1,8 @@
 //! The table `series`, which the first run with another series than the CPU creates.
 
-use super::copy::CopyOut;
-use super::copy::facts;
-use super::schema::later::{LaterTables, table_exists};
-use super::schema::ownership;
-use super::schema::version::{RowsOf, SchemaLayout};
+use super::copy::{CopyOut, facts};
+use super::schema::layout::{LaterTables, RowsOf, SchemaLayout, table_exists};
+use super::schema::rights;
 use crate::connection::session::Session;
 use crate::error::Result;
 use crate::series::server::ServerSeries;
@@ -44,7 +42,7 @@ pub(super) async fn read(session: &Session, run: &RowsOf) -> Result<Vec<ServerSe
     if !table_exists(session, what, TABLE).await? {
         return Ok(Vec::new());
     }
-    ownership::check_ownership(session, &[TABLE], false).await?;
+    rights::check_ownership(session, &[TABLE], false).await?;
     let query = format!("select {} from perfpipe.series where {}", facts::SERIES, run.condition());
     let mut rows = SeriesRows::default();
     CopyOut::begin(session, what, &query).await?.each(|row| facts::get_series(row, &mut rows)).await?;

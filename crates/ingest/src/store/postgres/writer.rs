@@ -9,30 +9,25 @@ use crate::pipeline::stage::Stage;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
-use crate::store::counted::{self, CountedCells, CountedFailures, check_samples_stored};
-use crate::store::held::SampleTotals;
+use crate::store::consistency;
+use crate::store::consistency::{CountedCells, CountedFailures, SampleTotals, check_samples_stored};
 
 use super::commit::{self, UncertainCommit};
-use super::copy::encode::{RowEncoder, Rows};
-use super::copy::pages::PagedCells;
+use super::copy::rows::{RowEncoder, Rows};
 use super::copy::samples::SampleEncoder;
-use super::copy::seconds::{self, CellNames};
+use super::copy::seconds::{self, CellNames, PagedCells};
 use super::copy::{CopyIn, facts};
 use super::parts::{self, MergedParts};
-use super::pooled;
-use super::samples::leftovers;
-use super::samples::loading;
-use super::samples::place;
-use super::samples::spread::SampleCopy;
-use super::samples::stripes::SampleTables;
+use super::samples::read::SampleTables;
+use super::samples::write;
+use super::samples::write::SampleCopy;
 use super::schema::engine::Engine;
+use super::schema::layout::{RowsOf, SchemaLayout};
 use super::schema::names::in_schema;
-use super::schema::version::{RowsOf, SchemaLayout};
-use super::schema::{layout, privileges};
+use super::schema::{layout, rights};
 use super::transaction::{Mode, begin};
-use super::{locks, runs, series};
-use crate::connection::config::PostgresConfig;
-use crate::connection::placement::Placement;
+use super::{locks, runs, series, transaction};
+use crate::connection::config::{Placement, PostgresConfig};
 use crate::connection::session::Session;
 
 /// Writes one run to Postgres. If it is dropped before the commit, nothing is stored.
@@ -65,22 +60,22 @@ impl PostgresWriter {
         keep_samples: bool,
     ) -> Result<Self> {
         let what = "beginning to store a run";
-        let engine = privileges::check_write(&session).await?;
+        let engine = rights::check_write(&session).await?;
         layout::ensure(&session, engine).await?;
-        leftovers::sweep_leftovers(&session).await?;
+        write::sweep_leftovers(&session).await?;
         engine.check_nodes(&session).await?;
         let placement = if keep_samples {
             let key = match claim {
                 Claim::Run(key) => key,
                 Claim::Part(..) => None,
             };
-            place::choose_placement(&session, engine, config.placement, key).await?
+            write::choose_placement(&session, engine, config.placement, key).await?
         } else {
             Placement::default()
         };
         begin(&session, what, Mode::Writing).await?;
         engine.without_limits_on_nodes(&session, what).await?;
-        pooled::clear_pooled(&session).await?;
+        transaction::clear_pooled(&session).await?;
         match claim {
             Claim::Run(None) => {}
             Claim::Run(Some(key)) => locks::claim(&session, key).await?,
@@ -141,13 +136,13 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        counted::check_finished(&run)?;
+        consistency::check_finished(&run)?;
         let Self { session, config, engine, samples, taken, merging } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
         let merges_samples = merging.as_ref().is_some_and(|merging| !merging.tables.is_empty());
         check_samples_stored(info, samples.is_some() || merges_samples)?;
         if samples.is_some() {
-            counted::check_samples_written(info, taken)?;
+            consistency::check_samples_written(info, taken)?;
         }
         let loaded = match samples {
             Some(samples) => Some(samples.finish(&session, info).await?),
@@ -186,7 +181,7 @@ impl RunWriter for PostgresWriter {
         };
         if let Some(tables) = tables {
             runs::name_tables(&session, layout, key, &tables).await?;
-            loading::name_unit(&session, &tables.own, info.resolution).await?;
+            write::name_unit(&session, &tables.own, info.resolution).await?;
         }
         stage.set(Stage::Asked);
         let Err(lost) = session.run("committing the run", "commit").await else {

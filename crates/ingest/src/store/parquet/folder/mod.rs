@@ -2,14 +2,12 @@
 
 pub(crate) mod leftovers;
 pub(crate) mod manifest;
-pub(crate) mod name;
-mod paths;
+pub(super) mod paths;
 pub(crate) mod repair;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use self::leftovers::{clear, is_new, sweep, tidy};
 use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};

@@ -1,18 +1,16 @@
 //! Repairs a store in a folder: its marker, interrupted moves, and runs in the wrong folder. Runs that can't be
 //! repaired are moved to a separate folder, never deleted.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::leftovers::{entries, is_earlier, is_generation, is_new, is_own, sweep};
 use super::manifest::{check_mark, mark, sync_dir};
-use super::name::folder_name;
-use super::paths::{LOCK, MARKER, SET_ASIDE, StoreFolder, read_manifest};
+use super::paths::{LOCK, MARKER, SET_ASIDE, StoreFolder, folder_name, read_manifest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
+use crate::store::Repairer;
 use crate::store::parquet::lock::{LockFile, open_unlinked, refuse_link};
-use crate::store::repairer::Repairer;
 
 impl StoreFolder {
     /// Repairs the store itself, as opposed to the contents of its runs.
@@ -221,7 +219,7 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::repairer::Repaired;
+    use crate::store::Repaired;
 
     #[test]
     fn leftovers_are_not_searched_without_the_gate() {

@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 
 use super::bucket::{made, not_made, perhaps_made};
 use super::delta::{AddFile, unique_id};
-use super::place::object_of;
-use super::row::write_row;
-use super::slot::RunSlot;
+use super::generation::{RunSlot, object_of};
+use super::tables::write_row;
 use super::{Generation, Lake, busy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
-use crate::store::parquet::checksum::FileSums;
+use crate::store::parquet::checksum::{FileSums, file_notes};
 use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
-use crate::store::parquet::notes::file_notes;
 
 /// A run that is being written. Dropping it removes its files, unless the table of runs may name them.
 #[derive(Debug)]

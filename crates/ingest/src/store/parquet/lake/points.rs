@@ -17,12 +17,12 @@ use bytes::Bytes;
 
 use super::bucket::{ListedObject, Upload, perhaps_made};
 use super::delta::{AddFile, KEPT, LakeTable, now_ms, unique_id};
+use super::tables::{properties, record_batch, write_batches};
 use super::{ATTEMPTS, Lake, crowded};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::summaries::point::Point;
+use crate::store::Repairer;
 use crate::store::parquet::checksum::{FileSums, SummedFile};
-use crate::store::parquet::tables::arrow::{properties, record_batch, write_batches};
-use crate::store::repairer::Repairer;
 
 /// The folder for what is set aside.
 const ASIDE: &str = "set-aside";

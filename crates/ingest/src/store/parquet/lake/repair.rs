@@ -1,17 +1,26 @@
-//! Repairs a store in a bucket: tables that a stopped writer left with another generation than the table of runs has, and
-//! the files that belong to nothing. What is no longer in any table is removed once it is old; what has no name that
-//! perfpipe gives, or is not what its name says, stays.
+//! Repairs, verifies and sweeps a store in a bucket.
+//!
+//! A repair finds tables that a stopped writer left with another generation than the table of runs has, and the files that
+//! belong to nothing. What is no longer in any table is removed once it is old; what has no name that perfpipe gives, or is
+//! not what its name says, stays.
+//!
+//! A verification of the tables, as opposed to the runs, compares what their logs say with what is there.
+//!
+//! A sweep removes the files of generations that nobody can be reading any more. A generation is removed only if the name of
+//! its manifest, what is in it, and its age agree on that: copies beside a manifest, and whatever else is not perfpipe's,
+//! stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::delta::{AddFile, LakeTable, now_ms};
-use super::slot::RunSlot;
+use super::delta::{AddFile, KEPT, LakeTable, now_ms, row_of};
+use super::generation::{RunSlot, object_of};
 use super::{Lake, MANIFEST, MANIFESTS, files_in, generation_of_manifest, is_file_of_run};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
+use crate::store::consistency::damage_message;
 use crate::store::parquet::folder::manifest::{Manifest, is_generation};
-use crate::store::parquet::tables::RUN;
-use crate::store::repairer::Repairer;
+use crate::store::parquet::tables::{PART, RUN};
+use crate::store::{Repairer, StoreCheck};
 
 /// The objects of a generation, and when the last of them was written, epoch ms.
 #[derive(Default)]
@@ -177,6 +186,143 @@ fn generation_in(name: &str) -> Option<&str> {
         false => keys.is_empty() && is_file_of_run(file),
     };
     is_own.then_some(generation)
+}
+
+/// The number of runs that are named in a list of them.
+const NAMED: usize = 5;
+
+impl Lake {
+    /// Reads the logs of all tables.
+    ///
+    /// # Errors
+    /// If they can't be read for a reason other than damage.
+    pub(in crate::store::parquet) fn verify(&self) -> Result<StoreCheck> {
+        let mut check = StoreCheck::default();
+        check.notes.extend(self.bucket.foreign()?);
+        let mut runs: BTreeMap<String, RunKey> = BTreeMap::new();
+        for table in
+            [LakeTable::Runs].into_iter().chain(LakeTable::all().filter(|table| *table != LakeTable::Runs))
+        {
+            let read = self.with(table, |snapshot| {
+                if [LakeTable::Runs, LakeTable::Parts].contains(&table) {
+                    check
+                        .faults
+                        .extend(snapshot.doubled().iter().map(|key| self.doubled(table, key).to_string()));
+                }
+                for file in snapshot.files() {
+                    let (generation, key) = (file.generation().to_owned(), file.key_or_none());
+                    if table == LakeTable::Runs {
+                        runs.insert(generation, key);
+                    } else if let Some(of) = runs.get(&generation).filter(|of| **of != key) {
+                        let table = self.bucket.shown(table.name());
+                        check.faults.push(format!("{} has a file of {of} as one of {key}", table.display()));
+                    }
+                }
+                Ok(())
+            });
+            if let Err(error) = read {
+                check.faults.push(damage_message(error)?);
+            }
+        }
+        if check.faults.is_empty() {
+            check.notes.extend(self.never_shown()?);
+        }
+        Ok(check)
+    }
+
+    /// Says which runs were written, and were never in the table of runs or of parts.
+    fn never_shown(&self) -> Result<Option<String>> {
+        let mut never = self.unshown()?;
+        for table in [LakeTable::Runs, LakeTable::Parts] {
+            self.with(table, |shown| {
+                shown.gone().into_keys().for_each(|gone| _ = never.remove(gone));
+                Ok(())
+            })?;
+        }
+        let names: Vec<String> = never.keys().map(|generation| Self::manifest_name(generation)).collect();
+        let mut found = Vec::new();
+        self.bucket.get_each(names.get(..NAMED).unwrap_or(&names), MANIFEST, &mut |name, text| {
+            let manifest = text.and_then(|text| Manifest::of(&self.bucket.shown(name), &text).ok());
+            found.push(manifest.map_or_else(
+                || name.to_owned(),
+                |manifest| format!("{} of {}", manifest.info.key, manifest.info.ingested_at),
+            ));
+            Ok(())
+        })?;
+        let more = names.len().saturating_sub(found.len());
+        found.extend((more > 0).then(|| format!("{more} more")));
+        Ok((!found.is_empty()).then(|| {
+            format!(
+                "runs that were written and are in no table: {}. Their ingest is in progress or was stopped, or the \
+                 newest entries of the log of the table runs are lost.",
+                found.join(", ")
+            )
+        }))
+    }
+}
+
+impl Lake {
+    /// Removes what replaced, dropped and interrupted runs have left, once it is old. Where there are many runs, that is
+    /// done only as often as checkpoints are due, since all manifests are listed for it. What can't be removed now is
+    /// removed later.
+    pub(super) fn sweep(&self) -> Result<()> {
+        if !self.with(LakeTable::Runs, |runs| Ok(!runs.has_checkpoint() || runs.is_long()))? {
+            return Ok(());
+        }
+        let mut left = self.unshown()?;
+        left.retain(|_, since| *since < now_ms() - KEPT);
+        if left.is_empty() {
+            return Ok(());
+        }
+        // This machine's clock may be wrong, and that of the bucket wrote the times.
+        let Ok(now) = self.bucket.now_ms() else { return Ok(()) };
+        for (generation, _) in left.into_iter().filter(|(_, since)| *since < now - KEPT) {
+            let _ = self.remove(&generation);
+        }
+        Ok(())
+    }
+
+    /// Returns the generations with a manifest that no table has, each with the time since which that is so, epoch ms.
+    pub(super) fn unshown(&self) -> Result<BTreeMap<String, i64>> {
+        let listed = self.bucket.list(MANIFESTS)?;
+        let named = listed.iter().filter_map(|found| Some((generation_of_manifest(&found.name)?, found)));
+        let mut left: BTreeMap<String, i64> =
+            named.map(|(name, found)| (name.to_owned(), found.since_ms)).collect();
+        // The tables are read after the manifests: what came meanwhile is in them.
+        for table in [LakeTable::Runs, LakeTable::Parts] {
+            self.with(table, |shown| {
+                let current: BTreeSet<&str> = shown.files().map(AddFile::generation).collect();
+                left.retain(|generation, _| !current.contains(generation.as_str()));
+                for (generation, since) in shown.gone() {
+                    // That of a writer that was stopped before its commit was never gone.
+                    left.entry(generation.to_owned())
+                        .and_modify(|left| *left = since.map_or(*left, |since| since.max(*left)));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(left)
+    }
+
+    /// Removes the files of a generation, and at last its manifest, which names them. Does nothing if the manifest is of
+    /// another generation, or can't be read.
+    pub(super) fn remove(&self, generation: &str) -> Result<()> {
+        let manifest = Self::manifest_name(generation);
+        let Some(text) = self.bucket.get(&manifest, MANIFEST.most)? else { return Ok(()) };
+        let Ok(found) = Manifest::of(&self.bucket.shown(&manifest), &text) else { return Ok(()) };
+        if found.generation != generation {
+            return Ok(());
+        }
+        let is_part = found.files.contains_key(PART);
+        let own = found.files.keys().filter(|name| is_file_of_run(name));
+        let mut names: Vec<String> = own.map(|name| object_of(generation, is_part, name)).collect();
+        names.push(match is_part {
+            true => object_of(generation, true, RUN),
+            false => format!("{}/{}", LakeTable::Runs.name(), row_of(&found.info.key, generation, RUN)),
+        });
+        self.bucket.delete(&names)?;
+        self.bucket.delete(&[manifest])
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The rows of a batch as a page of one column.
+//! The rows of a batch as a page of one column: its values, and the levels that say which values are present and to which
+//! rows they belong.
 
 use bytes::Bytes;
 use parquet::basic::Encoding;
@@ -6,9 +7,8 @@ use parquet::column::page::{CompressedPage, Page};
 use parquet::errors::ParquetError;
 use zstd::bulk::Compressor;
 
-use super::delta::{self, WholeNumber};
-use super::levels::Levels;
-use super::{hybrid, lz4};
+use super::encoding;
+use super::encoding::WholeNumber;
 use crate::sample::text_list::TextList;
 
 /// What a batch adds to a column.
@@ -44,7 +44,7 @@ pub(in crate::store::parquet) enum ValueCodes {
 impl ValueCodes {
     pub(in crate::store::parquet) fn new(codes: &[u32]) -> Self {
         match codes.first() {
-            Some(code) if hybrid::run_length(codes) == codes.len() => Self::Same(*code, codes.len()),
+            Some(code) if encoding::run_length(codes) == codes.len() => Self::Same(*code, codes.len()),
             _ => Self::Each(codes.to_vec()),
         }
     }
@@ -100,7 +100,7 @@ impl Levels {
         let repetition = buffer.len();
         buffer.extend(&definition);
         let levels = buffer.len();
-        let is_compressed = lz4::append_lz4(values, is_tried, &mut buffer)?;
+        let is_compressed = encoding::append_lz4(values, is_tried, &mut buffer)?;
         // Pages wait for the end of their row group.
         buffer.shrink_to_fit();
         let page = Page::DataPageV2 {
@@ -145,7 +145,7 @@ pub(in crate::store::parquet) fn numbers<T: WholeNumber>(
     levels: Levels,
     packing: PageCompression<'_>,
 ) -> Result<ColumnPart, ParquetError> {
-    levels.page(&delta::encode_delta(values), Encoding::DELTA_BINARY_PACKED, packing)
+    levels.page(&encoding::encode_delta(values), Encoding::DELTA_BINARY_PACKED, packing)
 }
 
 /// Returns a page of whole numbers, one for each row.
@@ -157,7 +157,7 @@ pub(in crate::store::parquet) fn whole<T: WholeNumber>(values: &[T]) -> Result<C
 pub(in crate::store::parquet) fn flags(values: &[bool]) -> Result<ColumnPart, ParquetError> {
     // Values in this encoding, other than levels, tell their length first.
     let mut bytes = vec![0; 4];
-    hybrid::encode_hybrid(values, 1, &mut bytes);
+    encoding::encode_hybrid(values, 1, &mut bytes);
     let length = (bytes.len() as u32).wrapping_sub(4).to_le_bytes();
     bytes.iter_mut().zip(length).for_each(|(place, byte)| *place = byte);
     Levels::required(values.len()).page(&bytes, Encoding::RLE, PageCompression::Tried)
@@ -177,3 +177,76 @@ pub(in crate::store::parquet) fn byte_strings<'a>(
     }
     Levels::required(rows).page(&plain, Encoding::PLAIN, packing)
 }
+
+/// The levels of a page, encoded.
+#[derive(Clone)]
+pub(in crate::store::parquet) struct Levels {
+    /// Which values begin a list; empty if the column has no lists.
+    pub(super) repetition: Vec<u8>,
+    /// Which values are present; empty if the column has no nulls.
+    pub(super) definition: Vec<u8>,
+    pub(super) rows: usize,
+    /// The number of values, absent ones included. An empty list has one, which is absent.
+    pub(super) values: usize,
+    pub(super) nulls: usize,
+}
+
+impl Levels {
+    /// The rows of a column that has no nulls.
+    pub(in crate::store::parquet) fn required(rows: usize) -> Self {
+        Self { repetition: Vec::new(), definition: Vec::new(), rows, values: rows, nulls: 0 }
+    }
+
+    /// Rows that are all present, or all absent.
+    pub(in crate::store::parquet) fn same(present: bool, rows: usize) -> Self {
+        let mut definition = Vec::new();
+        encoding::repeat_hybrid(present.into(), rows, 1, &mut definition);
+        Self { definition, nulls: if present { 0 } else { rows }, ..Self::required(rows) }
+    }
+
+    /// Rows of which some may be absent.
+    pub(in crate::store::parquet) fn some(valid: &[bool]) -> Self {
+        let mut definition = Vec::new();
+        encoding::encode_hybrid(valid, 1, &mut definition);
+        let nulls = valid.iter().filter(|valid| !**valid).count();
+        Self { definition, nulls, ..Self::required(valid.len()) }
+    }
+
+    /// Rows that are lists of these lengths. No row is absent; an item might be by the schema, but none is.
+    pub(in crate::store::parquet) fn lists(lengths: &[usize]) -> Self {
+        let empty = lengths.iter().filter(|length| **length == 0).count();
+        let values = lengths.iter().sum::<usize>() + empty;
+        let mut continues = vec![true; values];
+        let mut begin = 0;
+        for length in lengths {
+            continues.get_mut(begin).into_iter().for_each(|place| *place = false);
+            begin += length.max(&1);
+        }
+        let (mut repetition, mut definition) = (Vec::new(), Vec::new());
+        encoding::encode_hybrid(&continues, 1, &mut repetition);
+        if empty == 0 {
+            encoding::repeat_hybrid(ITEM, values, ITEM, &mut definition);
+        } else {
+            let each = lengths.iter().flat_map(|length| match length {
+                0 => std::iter::repeat_n(0, 1),
+                length => std::iter::repeat_n(ITEM as u8, *length),
+            });
+            encoding::encode_hybrid(&each.collect::<Vec<u8>>(), ITEM, &mut definition);
+        }
+        Self { repetition, definition, rows: lengths.len(), values, nulls: empty }
+    }
+
+    /// The levels as they stand before the values where they are compressed with them: each sort that the column has, behind
+    /// its length.
+    pub(super) fn with_lengths(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.repetition.len() + self.definition.len() + 8);
+        for levels in [&self.repetition, &self.definition].into_iter().filter(|levels| !levels.is_empty()) {
+            bytes.extend((levels.len() as u32).to_le_bytes());
+            bytes.extend(levels);
+        }
+        bytes
+    }
+}
+
+/// The level of an item of a list that is present, which is also the number of bits of such a level.
+const ITEM: u32 = 2;

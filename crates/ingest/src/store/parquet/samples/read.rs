@@ -13,13 +13,12 @@ use parquet::basic::Type;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::super::checksum::{CheckedFile, damaged};
-use super::super::guard::panics::{GuardedReader, guarded};
-use super::super::guard::sizes::{check_footer, page_sizes};
 use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, Times, schema};
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
+use crate::store::parquet::guard::{GuardedReader, check_footer, guarded, page_sizes};
 
 /// The size in bytes of the texts of a row group beyond which few rows are read at a time.
 const LARGE: u64 = 64 << 20;
@@ -28,7 +27,7 @@ const LARGE: u64 = 64 << 20;
 const FEW: (usize, usize) = (16, 16 << 20);
 
 /// The samples of a file. Before rows of a row group are read, its pages are known to fit in memory.
-pub(in super::super) struct SampleReader {
+pub(in crate::store::parquet) struct SampleReader {
     rows: GuardedReader,
     file: CheckedFile,
     metadata: Arc<ParquetMetaData>,
@@ -43,7 +42,7 @@ pub(in super::super) struct SampleReader {
 }
 
 /// Opens a file of samples for reading.
-pub(in super::super) fn open(file: CheckedFile, resolution: Resolution) -> Result<SampleReader> {
+pub(in crate::store::parquet) fn open(file: CheckedFile, resolution: Resolution) -> Result<SampleReader> {
     let (mut at_once, mut metadata) = (READ_ROWS, None);
     let what = format!("reading {}", file.path().display());
     let rows = GuardedReader::open(file.clone(), |file| {
@@ -129,7 +128,7 @@ impl Iterator for SampleReader {
 }
 
 /// Passes the samples of a file to `sink`, batch by batch.
-pub(in super::super) fn stream(
+pub(in crate::store::parquet) fn stream(
     rows: SampleReader,
     resolution: Resolution,
     sink: &mut dyn FnMut(SampleBatch) -> Result<()>,

@@ -1,13 +1,10 @@
 //! The exact counts by second as Parquet.
 
-mod columns;
-mod groups;
 mod read;
 mod write;
 
-pub(super) use self::columns::CellContext;
 pub(super) use self::read::read_seconds;
-pub(super) use self::write::write_seconds;
+pub(super) use self::write::{CellContext, write_seconds};
 
 /// The columns of names.
 const LABEL: &str = "label";

@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::info::RunInfo;
 use crate::sample::intern::Interner;
-use crate::store::bounds;
-use crate::store::held::{self, SampleTotals};
+use crate::store::consistency;
+use crate::store::consistency::SampleTotals;
 use crate::store::parquet::checksum::CheckedFile;
 use crate::store::parquet::table_reader::{TableReader, TableRows, at};
 use crate::store::parquet::tables::SECONDS;
@@ -183,8 +183,8 @@ impl CellNames {
 
     /// Fails if there are more names than a run has.
     fn check(&self, piece: &TableRows) -> Result<()> {
-        let injectors = || bounds::list_fault("injectors", self.injectors.texts());
-        piece.refuse(bounds::list_fault("labels", self.labels.texts()).or_else(injectors))
+        let injectors = || consistency::list_fault("injectors", self.injectors.texts());
+        piece.refuse(consistency::list_fault("labels", self.labels.texts()).or_else(injectors))
     }
 }
 
@@ -250,9 +250,13 @@ impl CellRange {
                 piece.damaged(format!("column {PACKED} does not have the counts of its samples"))
             })?;
             self.counted.add(key.success, key.transaction, samples);
-            piece.refuse(held::second_fault("counts", key.second, info))?;
+            piece.refuse(consistency::second_fault("counts", key.second, info))?;
             let cells = self.head.len().max(self.cells.of_second());
-            piece.refuse(bounds::rows_fault("cells in a second", cells as u64, bounds::MAX_CELLS as u64))?;
+            piece.refuse(consistency::rows_fault(
+                "cells in a second",
+                cells as u64,
+                consistency::MAX_CELLS as u64,
+            ))?;
         }
         Ok(())
     }

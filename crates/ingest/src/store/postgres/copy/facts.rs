@@ -7,10 +7,9 @@ use crate::sample::intern::Shared;
 use crate::series::server::ServerSeries;
 use crate::store::series_rows::SeriesRows;
 
-use super::decode::{RowFields, whole};
-use super::encode::RowEncoder;
+use super::rows::{RowEncoder, RowFields, whole};
 
-use crate::store::postgres::schema::version::RowsOf;
+use crate::store::postgres::schema::layout::RowsOf;
 
 /// The columns of `cpu` after the one that identifies the run.
 pub(crate) const CPU: &str = "clock, value";

@@ -1,14 +1,9 @@
 //! Sends encoded rows to a table and receives the rows of a query, by binary COPY.
 
-pub(crate) mod decode;
-pub(crate) mod encode;
 pub(crate) mod facts;
-#[cfg(test)]
-pub(crate) mod oracle;
-pub(crate) mod pages;
+pub(crate) mod rows;
 pub(crate) mod samples;
 pub(crate) mod seconds;
-pub(crate) mod tally;
 
 use std::pin::Pin;
 
@@ -18,8 +13,7 @@ use tokio_postgres::{CopyInSink, CopyOutStream};
 
 use crate::error::{Error, Result};
 
-use self::decode::{RowDecoder, RowFields};
-use self::encode::{CHUNK, HEADER, RowEncoder, Rows, TRAILER};
+use self::rows::{CHUNK, HEADER, RowDecoder, RowEncoder, RowFields, Rows, TRAILER};
 use crate::connection::session::Session;
 
 /// A COPY to a table in progress. If dropped, it is rolled back with its transaction.

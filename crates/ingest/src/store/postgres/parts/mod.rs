@@ -5,15 +5,11 @@
 //! run, whose samples are then in the tables that the parts had.
 
 #[cfg(feature = "parquet")]
-mod desk;
-#[cfg(feature = "parquet")]
-mod held;
-mod merging;
+mod claim;
 mod rows;
 #[cfg(feature = "parquet")]
 mod store;
 
-pub(super) use self::merging::MergedParts;
-pub(super) use self::rows::generation;
+pub(super) use self::rows::{MergedParts, generation};
 #[cfg(feature = "parquet")]
 pub(super) use self::store::store;

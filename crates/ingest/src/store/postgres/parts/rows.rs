@@ -1,9 +1,10 @@
-//! The rows of the table `parts`.
+//! The rows of the table `parts`, and the tables of samples that a merged run has of its parts.
 
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use crate::connection::config::Placement;
 use crate::connection::session::{Session, value};
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, Result};
@@ -11,12 +12,15 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
 use crate::store::parts::StoredPart;
-use crate::store::postgres::copy::decode::whole;
-use crate::store::postgres::samples::stripes::SampleTables;
-use crate::store::postgres::schema::later::{LaterTables, table_exists};
-use crate::store::postgres::schema::names::run_text;
-use crate::store::postgres::schema::ownership;
-use crate::store::postgres::schema::statements::CREATE_PARTS;
+use crate::store::postgres::copy::rows::whole;
+use crate::store::postgres::copy::samples::COLUMNS;
+use crate::store::postgres::locks;
+use crate::store::postgres::samples::read::{SampleTables, Stripes};
+use crate::store::postgres::samples::write::{attach, own_table};
+use crate::store::postgres::schema::engine::Engine;
+use crate::store::postgres::schema::layout::{CREATE_PARTS, LaterTables, table_exists};
+use crate::store::postgres::schema::names::{in_schema, run_text};
+use crate::store::postgres::schema::rights;
 use crate::store::postgres::transaction::{Mode, begin};
 
 /// The tables of parts.
@@ -81,7 +85,7 @@ pub(super) async fn are_there(session: &Session, what: &str) -> Result<bool> {
     if !table_exists(session, what, "parts").await? {
         return Ok(false);
     }
-    ownership::check_ownership(session, TABLES, false).await?;
+    rights::check_ownership(session, TABLES, false).await?;
     Ok(true)
 }
 
@@ -184,4 +188,81 @@ pub(in crate::store::postgres) async fn generation(
     let values = [(&run_text(key) as _, Type::TEXT), (&whole::<_, i32>(number)? as _, Type::INT4)];
     let rows = session.query(what, sql, &values).await?;
     rows.first().map(|row| value(row, "generation")).transpose()
+}
+
+/// The action that error messages name.
+const MERGING: &str = "merging the samples of the parts";
+
+/// The tables of the parts' samples, in the order of the parts; none if the samples are not stored.
+pub(in crate::store::postgres) struct MergedParts {
+    pub(in crate::store::postgres) tables: Vec<String>,
+}
+
+impl MergedParts {
+    /// Makes the tables those of the run, and removes the parts, within the transaction that stores the run.
+    pub(in crate::store::postgres) async fn join(
+        &self,
+        session: &Session,
+        key: &RunKey,
+        engine: Engine,
+    ) -> Result<Option<SampleTables>> {
+        delete(session, MERGING, key, None).await?;
+        match (self.tables.as_slice(), engine) {
+            ([], _) => Ok(None),
+            ([first, others @ ..], Engine::Postgres) => {
+                chain_tables(session, key, first, others).await.map(Some)
+            }
+            (tables, Engine::Citus) => copy_tables(session, key, tables, engine).await.map(Some),
+        }
+    }
+}
+
+/// Makes the table of the first part the run's own one, and the others its children.
+async fn chain_tables(
+    session: &Session,
+    key: &RunKey,
+    first: &str,
+    others: &[String],
+) -> Result<SampleTables> {
+    let own = locks::rename(session, key, first, "").await?;
+    let mut tables = Vec::with_capacity(others.len());
+    for (number, other) in (2..).zip(others) {
+        let table = locks::rename(session, key, other, &format!("_piece{number}")).await?;
+        attach(session, &own, &table).await?;
+        tables.push(table);
+    }
+    let stripes = (!tables.is_empty()).then_some(Stripes::Chained { then: tables });
+    Ok(SampleTables { own, stripes })
+}
+
+/// Copies the rows of all tables to one, on a cluster, where a table can have no children.
+async fn copy_tables(
+    session: &Session,
+    key: &RunKey,
+    tables: &[String],
+    engine: Engine,
+) -> Result<SampleTables> {
+    let mut loading = own_table(session, engine, Placement::default()).await?;
+    if are_wide(session, tables).await? {
+        loading.widen(session).await?;
+    }
+    let to = in_schema(&loading.table);
+    for table in tables {
+        let sql = format!("insert into {to} ({COLUMNS}) select {COLUMNS} from {}", in_schema(table));
+        session.run(MERGING, &sql).await?;
+    }
+    loading.index(session).await?;
+    for table in tables {
+        locks::drop_tables(session, &SampleTables { own: table.clone(), stripes: None }).await?;
+    }
+    Ok(SampleTables { own: locks::rename(session, key, &loading.table, "").await?, stripes: None })
+}
+
+/// Returns true if times of requests are 64 bits wide in a table.
+async fn are_wide(session: &Session, tables: &[String]) -> Result<bool> {
+    let sql = "select exists (select from pg_catalog.pg_attribute a \
+               join pg_catalog.pg_class c on c.oid = a.attrelid join pg_catalog.pg_namespace n on n.oid = c.relnamespace \
+               where n.nspname = 'perfpipe' and c.relname::text = any ($1) and a.attname = 'elapsed' \
+               and a.atttypid = 'int8'::pg_catalog.regtype) as wide";
+    value(&session.query_one(MERGING, sql, &[(&tables as _, Type::TEXT_ARRAY)]).await?, "wide")
 }

@@ -4,11 +4,7 @@
 //! A transaction can't span connections. Each connection copies to a new table in a transaction of its own, which
 //! commits shortly before the run's transaction makes these tables children of the run's own one. So `select` from the
 //! run's own table returns all samples or none. What a killed writer leaves are tables that nobody reads; see
-//! [`leftovers`].
+//! [`write::sweep_leftovers`].
 
-pub(super) mod leftovers;
-pub(super) mod loading;
-pub(super) mod place;
 pub(super) mod read;
-pub(super) mod spread;
-pub(super) mod stripes;
+pub(super) mod write;

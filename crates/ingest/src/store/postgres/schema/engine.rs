@@ -3,7 +3,7 @@
 
 use tokio_postgres::Row;
 
-use crate::connection::placement::Placement;
+use crate::connection::config::Placement;
 use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::postgres::transaction::{Mode, begin};

@@ -6,20 +6,17 @@
 use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
 
-use super::later::table_exists;
+use super::layout::{self, CREATE_PAGES, CREATE_VIEWS, SET_COMMENTS, SchemaLayout, TABLES, table_exists};
 use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::store::postgres::copy::decode::whole;
+use crate::store::postgres::copy::rows::whole;
 use crate::store::postgres::transaction::{Mode, begin, waiting};
-use crate::store::postgres::{holders, locks, series};
+use crate::store::postgres::{locks, series, transaction};
 
 use super::engine::Engine;
-use super::layout::{self, TABLES};
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
-use super::statements::{CREATE_PAGES, CREATE_VIEWS, SET_COMMENTS};
-use super::version::SchemaLayout;
-use super::{columns, ownership, privileges};
+use super::rights;
 
 /// The action that error messages name.
 const WHAT: &str = "migrating the schema perfpipe";
@@ -81,7 +78,7 @@ pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     let engine = Engine::ask(session, what).await?;
     let moved = on_coordinator(session, engine).await?.len() as u64;
     session.end(what).await?;
-    privileges::check_write(session).await?;
+    rights::check_write(session).await?;
     let runs = tables.first().map_or(0, |runs| runs.rows);
     Ok(Some(Migration { from: from.version(), to: SchemaLayout::NEWEST.version(), runs, tables, moved }))
 }
@@ -107,9 +104,9 @@ pub(crate) async fn migrate(session: &Session) -> Result<bool> {
         return Ok(false);
     }
     begin(session, WHAT, Mode::Writing).await?;
-    holders::wait_for_lock(session, WHAT, LOCK, "the lock on making the schema").await?;
+    transaction::wait_for_lock(session, WHAT, LOCK, "the lock on making the schema").await?;
     hold(session).await?;
-    ownership::check_ownership(session, &ALL, true).await?;
+    rights::check_ownership(session, &ALL, true).await?;
     if layout::read(session).await? == SchemaLayout::NEWEST {
         session.end(WHAT).await?;
         return Ok(false);
@@ -131,7 +128,7 @@ async fn hold(session: &Session) -> Result<()> {
             session.run(WHAT, "release savepoint swap").await?;
             session.run(WHAT, &waiting(session.patience())).await
         }
-        _ => Err(holders::holder_of_any(session, WHAT, &TABLES).await),
+        _ => Err(transaction::holder_of_any(session, WHAT, &TABLES).await),
     }
 }
 
@@ -224,7 +221,7 @@ async fn statements(session: &Session) -> Result<String> {
     };
     let mut sql = UNTIED_VIEWS.to_owned();
     sql += &unbound(session).await?;
-    sql += &columns::column_additions();
+    sql += &layout::column_additions();
     sql += RUNS_BEFORE;
     sql += &told("runs");
     sql += &format!(
@@ -265,7 +262,7 @@ async fn distribution(session: &Session) -> Result<String> {
     }
     let samples = on_coordinator(session, engine).await?;
     let names: Vec<&str> = samples.iter().map(String::as_str).collect();
-    ownership::check_ownership(session, &names, true).await?;
+    rights::check_ownership(session, &names, true).await?;
     sql.extend(samples.iter().map(|table| engine.on_one_node(table)));
     tables.extend(samples);
     sql.extend(tables.iter().map(|table| engine.without_former_rows(table)));

@@ -1,17 +1,14 @@
 //! A bucket of an object store, asked by functions that wait for the answer. Its requests run on threads of its own.
 
+mod client;
 mod fault;
-mod http;
 mod local;
 mod object;
-mod outcome;
-mod url;
 
-use std::fmt;
 use std::future::Future;
-use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
 
 use bytes::Bytes;
 use crossbeam_channel::{Receiver, bounded};
@@ -22,15 +19,14 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
+pub(in crate::store::parquet) use self::client::is_bucket;
+pub(super) use self::fault::{made, not_made, perhaps_made, unknown};
 pub(super) use self::local::ListedObject;
 pub(super) use self::object::{StoredObject, Upload, copy};
-pub(super) use self::outcome::{made, not_made, perhaps_made, unknown};
-pub(in crate::store::parquet) use self::url::is_bucket;
 
+use self::client::{BucketAddress, SizeLimit, connect, is_too_large};
 use self::fault::{explained, io_fault};
-use self::http::{SizeLimit, is_too_large};
 use self::local::LocalFolder;
-use self::url::{BucketAddress, connect};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The number of requests that are on their way at a time where many objects are read.

@@ -1,6 +1,7 @@
-//! The lines of a commit.
+//! The lines of a commit, the files that a table has after some commits, and the paths of these files. polars parses the
+//! values of a table's columns from the paths, all others from the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +9,6 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{LakeTable, OF_PARTS, PARTITIONS};
-use super::path::{generation_of, in_log};
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::options::part::PartNumber;
 use crate::store::parquet::folder::manifest::is_generation;
@@ -314,4 +314,155 @@ pub(in crate::store::parquet::lake) fn unique_id() -> String {
         });
     }
     id
+}
+
+/// What a table holds, as far as its log was read.
+#[derive(Debug, Default)]
+pub(in crate::store::parquet::lake) struct TableSnapshot {
+    /// The version that comes next; 0 if there is no table.
+    pub(super) next: u64,
+    /// The version of the last checkpoint that is known.
+    pub(super) checkpoint: Option<u64>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) meta_data: Option<MetaData>,
+    pub(super) files: BTreeMap<String, AddFile>,
+    /// The files that the table had before.
+    pub(super) removed: BTreeMap<String, RemoveFile>,
+    /// The generations whose files came since the last checkpoint that is known.
+    fresh: Vec<String>,
+}
+
+/// The number of commits after which a checkpoint is written.
+pub(super) const EVERY: u64 = 100;
+
+impl TableSnapshot {
+    /// Returns true if there is a table.
+    pub(in crate::store::parquet::lake) fn is_there(&self) -> bool {
+        self.next > 0
+    }
+
+    /// Returns true if it is known what the table is.
+    pub(super) fn is_whole(&self) -> bool {
+        self.protocol.is_some() && self.meta_data.is_some()
+    }
+
+    /// Returns the version that comes next.
+    pub(in crate::store::parquet::lake) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns all files.
+    pub(in crate::store::parquet::lake) fn files(&self) -> impl Iterator<Item = &AddFile> {
+        self.files.values()
+    }
+
+    /// Returns when the generations that the table had before left it, epoch ms, as their writers say. Nobody says it of
+    /// some.
+    pub(in crate::store::parquet::lake) fn gone(&self) -> BTreeMap<&str, Option<i64>> {
+        let since = |removed: &RemoveFile| removed.deletion_timestamp;
+        self.removed.values().map(|removed| (generation_of(&removed.path), since(removed))).collect()
+    }
+
+    /// Returns when a file left the table, epoch ms, as its writer says.
+    pub(in crate::store::parquet::lake) fn gone_since(&self, path: &str) -> Option<i64> {
+        self.removed.get(path)?.deletion_timestamp
+    }
+
+    /// Returns the runs, or parts of them, that have more than one row, where each has one.
+    pub(in crate::store::parquet::lake) fn doubled(&self) -> BTreeSet<RunKey> {
+        let mut seen = BTreeSet::new();
+        let rows = self.files().filter_map(|file| Some((file.key()?, file.part().map(PartNumber::number))));
+        rows.filter(|row| !seen.insert(row.clone())).map(|(key, _)| key).collect()
+    }
+
+    /// Returns true if a checkpoint is known.
+    pub(in crate::store::parquet::lake) fn has_checkpoint(&self) -> bool {
+        self.checkpoint.is_some()
+    }
+
+    /// Returns true if so many commits follow the last checkpoint that another one is due.
+    pub(in crate::store::parquet::lake) fn is_long(&self) -> bool {
+        let before = self.checkpoint.map_or(0, |version| version.saturating_add(1));
+        self.is_whole() && self.next.saturating_sub(before) >= EVERY
+    }
+
+    /// Returns the generations whose files came since the last checkpoint.
+    pub(in crate::store::parquet::lake) fn fresh(&self) -> &[String] {
+        &self.fresh
+    }
+
+    /// Notes that there is a checkpoint of what the table holds now.
+    pub(super) fn mark(&mut self) {
+        self.checkpoint = self.next.checked_sub(1);
+        self.fresh = Vec::new();
+    }
+
+    /// Returns the files of a run.
+    pub(in crate::store::parquet::lake) fn of(&self, key: &RunKey) -> Vec<AddFile> {
+        self.files().filter(|file| file.is_of(key)).cloned().collect()
+    }
+
+    /// Does what the lines of a commit or of a checkpoint say. Returns the path of a file that they take out of the table,
+    /// and that it does not have. Checkpoints name what left the table before, and so none that it has.
+    pub(super) fn apply(&mut self, lines: Vec<LogLine>) -> Option<String> {
+        let mut missing = None;
+        for LogLine { protocol, meta_data, add, remove, .. } in lines {
+            self.protocol = protocol.or(self.protocol.take());
+            self.meta_data = meta_data.or(self.meta_data.take());
+            if let Some(remove) = remove {
+                if self.files.remove(&remove.path).is_none() {
+                    missing = Some(remove.path.clone());
+                }
+                self.removed.insert(remove.path.clone(), remove);
+            }
+            if let Some(add) = add {
+                self.removed.remove(&add.path);
+                self.fresh.push(add.generation().to_owned());
+                self.files.insert(add.path.clone(), add);
+            }
+        }
+        missing
+    }
+}
+
+/// The longest value in a path, in bytes; longer ones are cut and end in a hash.
+const LONGEST: usize = 200;
+
+/// Returns the path of a file of a generation. The run's key may not be known yet when it is written.
+pub(in crate::store::parquet::lake) fn path_of(generation: &str, file: &str) -> String {
+    format!("generation={generation}/{file}")
+}
+
+/// Returns the path of the row of a generation of a run.
+pub(in crate::store::parquet::lake) fn row_of(key: &RunKey, generation: &str, file: &str) -> String {
+    let values = [&*key.framework, &*key.test, &*key.repeat.to_string(), generation].map(encoded);
+    let folders = PARTITIONS.iter().zip(values).map(|((name, _), value)| format!("{name}={value}/"));
+    format!("{}{file}", folders.collect::<String>())
+}
+
+/// Encodes what is not safe in a path.
+fn encoded(value: &str) -> String {
+    let mut text = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' => text.push(byte as char),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if text.len() > LONGEST {
+        let hash = crc32fast::hash(text.as_bytes());
+        text.truncate(LONGEST - 20);
+        text.push_str(&format!("~{hash:08x}"));
+    }
+    text
+}
+
+/// Returns a path as the log has it: a URL.
+pub(super) fn in_log(path: &str) -> String {
+    path.replace('%', "%25")
+}
+
+/// Returns the generation that a path is of; nothing if it is of none.
+pub(super) fn generation_of(path: &str) -> &str {
+    path.split('/').find_map(|part| part.strip_prefix("generation=")).unwrap_or_default()
 }

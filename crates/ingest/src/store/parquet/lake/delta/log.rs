@@ -6,10 +6,11 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::super::bucket::{Bucket, ReadLimits, unknown};
-use super::action::{AddFile, LAYOUT, LogLine, MetaData, NEWEST, READER, WRITER, change, creation};
+use super::action::{
+    AddFile, LAYOUT, LogLine, MetaData, NEWEST, READER, TableSnapshot, WRITER, change, creation,
+};
 use super::checkpoint;
 use super::columns::LakeTable;
-use super::snapshot::TableSnapshot;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The versions of Delta Lake are below this one.
@@ -281,7 +282,7 @@ fn of_rest(entry: &[u8], from: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::run::key::RunKey;
-    use crate::store::parquet::lake::delta::snapshot::EVERY;
+    use crate::store::parquet::lake::delta::action::EVERY;
 
     fn bucket(folder: &tempfile::TempDir) -> Bucket {
         Bucket::open(&format!("file://{}", folder.path().display()), &[]).unwrap()

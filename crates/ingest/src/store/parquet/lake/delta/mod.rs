@@ -8,11 +8,7 @@ mod action;
 mod checkpoint;
 mod columns;
 mod log;
-mod path;
-mod snapshot;
 
-pub(super) use self::action::{AddFile, KEPT, now_ms, unique_id};
+pub(super) use self::action::{AddFile, KEPT, TableSnapshot, now_ms, path_of, row_of, unique_id};
 pub(super) use self::columns::LakeTable;
 pub(super) use self::log::TableLog;
-pub(super) use self::path::{path_of, row_of};
-pub(super) use self::snapshot::TableSnapshot;
