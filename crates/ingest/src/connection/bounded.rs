@@ -21,7 +21,7 @@ const TEXTS: &[u8] = b"ENSA";
 const HEAD: usize = 5;
 
 /// A stream of messages, of which a too long one is an error before its content is read.
-pub(crate) struct Bounded<S> {
+pub(crate) struct BoundedStream<S> {
     stream: S,
     binding: fn(&S) -> ChannelBinding,
     /// The bytes of the next message's head so far.
@@ -31,7 +31,7 @@ pub(crate) struct Bounded<S> {
     left: u64,
 }
 
-impl<S> Bounded<S> {
+impl<S> BoundedStream<S> {
     fn new(stream: S, binding: fn(&S) -> ChannelBinding) -> Self {
         Self { stream, binding, head: [0; HEAD], filled: 0, left: 0 }
     }
@@ -72,7 +72,7 @@ fn content([kind, length @ ..]: [u8; HEAD]) -> Result<u64> {
     Ok(length.saturating_sub(4))
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Bounded<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for BoundedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -84,7 +84,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Bounded<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Bounded<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for BoundedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
@@ -98,7 +98,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Bounded<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Bounded<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for BoundedStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
         (self.binding)(&self.stream)
     }
@@ -106,44 +106,46 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Bounded<S> {
 
 /// Bounds the messages within another connector's encryption.
 #[derive(Clone)]
-pub(crate) struct Encrypted<C>(pub(crate) C);
+pub(crate) struct EncryptedConnect<C>(pub(crate) C);
 
-impl<S, C: MakeTlsConnect<S>> MakeTlsConnect<S> for Encrypted<C>
+impl<S, C: MakeTlsConnect<S>> MakeTlsConnect<S> for EncryptedConnect<C>
 where
     C::Stream: 'static,
     <C::TlsConnect as TlsConnect<S>>::Future: Send + 'static,
 {
-    type Stream = Bounded<C::Stream>;
-    type TlsConnect = Encrypted<C::TlsConnect>;
+    type Stream = BoundedStream<C::Stream>;
+    type TlsConnect = EncryptedConnect<C::TlsConnect>;
     type Error = C::Error;
 
     fn make_tls_connect(&mut self, domain: &str) -> std::result::Result<Self::TlsConnect, Self::Error> {
-        self.0.make_tls_connect(domain).map(Encrypted)
+        self.0.make_tls_connect(domain).map(EncryptedConnect)
     }
 }
 
-impl<S, C: TlsConnect<S>> TlsConnect<S> for Encrypted<C>
+impl<S, C: TlsConnect<S>> TlsConnect<S> for EncryptedConnect<C>
 where
     C::Stream: 'static,
     C::Future: Send + 'static,
 {
-    type Stream = Bounded<C::Stream>;
+    type Stream = BoundedStream<C::Stream>;
     type Error = C::Error;
     type Future = Pin<Box<dyn Future<Output = std::result::Result<Self::Stream, Self::Error>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
         let connected = self.0.connect(stream);
-        Box::pin(async { connected.await.map(|stream| Bounded::new(stream, TlsStream::channel_binding)) })
+        Box::pin(async {
+            connected.await.map(|stream| BoundedStream::new(stream, TlsStream::channel_binding))
+        })
     }
 }
 
 /// Bounds the messages of a connection without encryption. It is given in place of an encryption that begins at once,
 /// since the client gives no other way to its stream.
 #[derive(Clone)]
-pub(crate) struct Plain;
+pub(crate) struct PlainConnect;
 
-impl<S: AsyncRead + AsyncWrite + Unpin> MakeTlsConnect<S> for Plain {
-    type Stream = Bounded<S>;
+impl<S: AsyncRead + AsyncWrite + Unpin> MakeTlsConnect<S> for PlainConnect {
+    type Stream = BoundedStream<S>;
     type TlsConnect = Self;
     type Error = Infallible;
 
@@ -152,13 +154,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> MakeTlsConnect<S> for Plain {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsConnect<S> for Plain {
-    type Stream = Bounded<S>;
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsConnect<S> for PlainConnect {
+    type Stream = BoundedStream<S>;
     type Error = Infallible;
     type Future = Ready<std::result::Result<Self::Stream, Infallible>>;
 
     fn connect(self, stream: S) -> Self::Future {
-        ready(Ok(Bounded::new(stream, |_| ChannelBinding::none())))
+        ready(Ok(BoundedStream::new(stream, |_| ChannelBinding::none())))
     }
 }
 
@@ -175,7 +177,7 @@ mod tests {
         let bytes: Vec<u8> =
             [0, 1, 4, 5, 300, 0].iter().flat_map(|length| message(b'D', *length)).chain([b'E']).collect();
         for size in 1..bytes.len() {
-            let mut stream = Bounded::new((), |()| ChannelBinding::none());
+            let mut stream = BoundedStream::new((), |()| ChannelBinding::none());
             for piece in bytes.chunks(size) {
                 stream.follow(piece).unwrap();
             }

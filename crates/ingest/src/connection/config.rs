@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use tokio_postgres::config::{ChannelBinding, TargetSessionAttrs};
 
-use super::settings;
-use super::settings::{KeepaliveSettings, Settings, bad};
+use super::settings::{self, KeepaliveSettings, Settings, bad};
 use super::tls::{SslMode, TrustRoots};
 use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
@@ -63,7 +62,7 @@ pub struct PostgresConfig {
     pub(crate) binding: ChannelBinding,
     pub(crate) alive: KeepaliveSettings,
     pub(crate) spread: CopySpread,
-    /// Where samples lie on a cluster, if that was told.
+    /// Where samples lie on a cluster, if that was given.
     pub(crate) placement: Option<Placement>,
     notes: Vec<String>,
 }
@@ -249,8 +248,8 @@ fn os_user(environment: Environment<'_>) -> Result<String> {
 }
 
 fn passfile(settings: &Settings, home: Option<&Path>) -> (Passfile, Option<String>) {
-    let told = settings.get("passfile").map(PathBuf::from);
-    match told.or_else(|| home.map(|home| home.join(".pgpass"))) {
+    let given = settings.get("passfile").map(PathBuf::from);
+    match given.or_else(|| home.map(|home| home.join(".pgpass"))) {
         Some(path) => Passfile::load(&path),
         None => Default::default(),
     }
@@ -263,13 +262,13 @@ fn password(
     database: &str,
     user: &str,
 ) -> Option<String> {
-    let login = Login { host: &server.host, port: server.port, database, user };
+    let login = PassfileLogin { host: &server.host, port: server.port, database, user };
     settings.get("password").cloned().or_else(|| passfile.password(login).map(str::to_owned))
 }
 
 fn application(settings: &Settings) -> String {
-    let told = settings.get("application_name").or_else(|| settings.get("fallback_application_name"));
-    told.cloned().unwrap_or_else(|| "perfpipe".into())
+    let given = settings.get("application_name").or_else(|| settings.get("fallback_application_name"));
+    given.cloned().unwrap_or_else(|| "perfpipe".into())
 }
 
 /// Returns the servers to try in order, one for each host or address.
@@ -362,7 +361,7 @@ fn binding(settings: &Settings) -> Result<ChannelBinding> {
 /// The usual folders of server sockets. The password file lists them as `localhost`.
 pub(crate) const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// The entries of a password file.
+/// The entries of the password file `.pgpass`: passwords by host, port, database and user.
 #[derive(Default, Clone)]
 pub(crate) struct Passfile {
     entries: Vec<[String; 5]>,
@@ -370,7 +369,7 @@ pub(crate) struct Passfile {
 
 /// The connection that a password is looked up for.
 #[derive(Clone, Copy)]
-pub(crate) struct Login<'a> {
+pub(crate) struct PassfileLogin<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) database: &'a str,
@@ -382,7 +381,7 @@ const LARGEST: u64 = 1 << 20;
 
 impl Passfile {
     /// Reads a password file. A missing file is empty. An unusable one is skipped, with a note.
-    pub(crate) fn load(path: &Path) -> (Self, Option<String>) {
+    fn load(path: &Path) -> (Self, Option<String>) {
         let Ok(about) = std::fs::metadata(path) else { return Default::default() };
         let text = if !about.is_file() {
             Err("it is not a plain file".to_owned())
@@ -408,7 +407,7 @@ impl Passfile {
     }
 
     /// Returns the password of the first matching line.
-    pub(crate) fn password(&self, login: Login<'_>) -> Option<&str> {
+    pub(crate) fn password(&self, login: PassfileLogin<'_>) -> Option<&str> {
         let port = login.port.to_string();
         let wanted = [passfile_host(login.host), &port, login.database, login.user];
         self.entries.iter().find_map(|[h, p, d, u, password]| {
@@ -516,8 +515,8 @@ mod tests {
         let config = resolve("postgres://u@a:1,b:2,c/d", &[("PGPASSFILE", path)]).unwrap();
         let found: Vec<Option<&str>> = config.servers.iter().map(|s| s.password.as_deref()).collect();
         assert_eq!(found, [Some("one"), Some("two"), None]);
-        let told = resolve("postgres://u@a:1/d", &[("PGPASSFILE", path), ("PGPASSWORD", "env")]).unwrap();
-        assert_eq!(told.servers[0].password.as_deref(), Some("env"));
+        let given = resolve("postgres://u@a:1/d", &[("PGPASSFILE", path), ("PGPASSWORD", "env")]).unwrap();
+        assert_eq!(given.servers[0].password.as_deref(), Some("env"));
     }
 
     #[test]
@@ -537,7 +536,7 @@ mod tests {
     }
 
     fn find<'a>(file: &'a Passfile, host: &str, port: u16, database: &str, user: &str) -> Option<&'a str> {
-        file.password(Login { host, port, database, user })
+        file.password(PassfileLogin { host, port, database, user })
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tokio_postgres::{Config, NoTls, Socket};
 use crate::error::secrets::Secrets;
 use crate::error::{Error, ErrorKind, Result};
 
-use super::bounded::{Encrypted, Plain};
+use super::bounded::{EncryptedConnect, PlainConnect};
 use super::config::{PostgresConfig, ServerAddress};
 use super::session::{Session, sentence};
 use super::tls::{SslMode, connector};
@@ -96,9 +96,9 @@ async fn attempt_once(
             // The client gives no way to the stream of a socket, whose server is one of this machine.
             Ok(establish(&settings, secrets(server), NoTls).await)
         } else if wire == Wire::Disable {
-            Ok(establish(&settings, secrets(server), Plain).await)
+            Ok(establish(&settings, secrets(server), PlainConnect).await)
         } else {
-            let encrypted = Encrypted(connector(config.ssl, &config.roots)?);
+            let encrypted = EncryptedConnect(connector(config.ssl, &config.roots)?);
             Ok(establish(&settings, secrets(server), encrypted).await)
         }
     };

@@ -31,8 +31,8 @@ pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 /// The default time that a session waits for a lock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The error of a cluster for whatever happens on a node while it is told what the coordinator does, such as to lock a
-/// table. A warning before it tells what happened.
+/// The error of a cluster for whatever happens on a node while it is sent what the coordinator does, such as to lock a
+/// table. A warning before it says what happened.
 const NODE_FAILED: &str = "failure on connection marked as essential";
 
 /// How the codes begin of errors of a server that an administrator stops.
@@ -264,7 +264,7 @@ impl PolledConnection {
     }
 
     /// Waits for the next item of a stream that the connection feeds, and drives the connection meanwhile. The caller
-    /// holds a [`PollTurn`].
+    /// has a [`PollTurn`].
     pub(crate) async fn next<S: Stream>(&self, mut stream: Pin<&mut S>) -> Option<S::Item> {
         poll_fn(|context| {
             if let Poll::Ready(item) = stream.as_mut().poll_next(context) {

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Settings by their names in libpq.
 pub(crate) type Settings = BTreeMap<String, String>;
 
-/// Parses a connection string. Its text never appears in an error, since it may hold a password.
+/// Parses a connection string. Its text never appears in an error, since it may contain a password.
 pub(crate) fn parse(dsn: &str) -> Result<Settings> {
     let dsn = dsn.trim();
     match dsn.strip_prefix("postgres://").or_else(|| dsn.strip_prefix("postgresql://")) {
@@ -113,14 +113,14 @@ fn parse_pairs(dsn: &str) -> Result<Settings> {
         if rest.peek().is_none() {
             return Ok(settings);
         }
-        let name = take_name(&mut rest);
+        let name = parse_name(&mut rest);
         skip_spaces(&mut rest);
         if name.is_empty() || rest.next_if_eq(&'=').is_none() {
             return Err(unreadable("the database is named neither by a URL nor by key=value"));
         }
         skip_spaces(&mut rest);
         let text =
-            if rest.next_if_eq(&'\'').is_some() { take_quoted(&mut rest)? } else { take_plain(&mut rest) };
+            if rest.next_if_eq(&'\'').is_some() { parse_quoted(&mut rest)? } else { parse_plain(&mut rest) };
         settings.insert(name, text);
     }
 }
@@ -129,11 +129,11 @@ fn skip_spaces(rest: &mut Peekable<Chars<'_>>) {
     while rest.next_if(|c| c.is_whitespace()).is_some() {}
 }
 
-fn take_name(rest: &mut Peekable<Chars<'_>>) -> String {
+fn parse_name(rest: &mut Peekable<Chars<'_>>) -> String {
     std::iter::from_fn(|| rest.next_if(|c| *c != '=' && !c.is_whitespace())).collect()
 }
 
-fn take_plain(rest: &mut Peekable<Chars<'_>>) -> String {
+fn parse_plain(rest: &mut Peekable<Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(c) = rest.next_if(|c| !c.is_whitespace()) {
         text.extend(if c == '\\' { rest.next() } else { Some(c) });
@@ -141,7 +141,7 @@ fn take_plain(rest: &mut Peekable<Chars<'_>>) -> String {
     text
 }
 
-fn take_quoted(rest: &mut Peekable<Chars<'_>>) -> Result<String> {
+fn parse_quoted(rest: &mut Peekable<Chars<'_>>) -> Result<String> {
     let mut text = String::new();
     loop {
         match rest.next() {
@@ -153,7 +153,7 @@ fn take_quoted(rest: &mut Peekable<Chars<'_>>) -> Result<String> {
     }
 }
 
-/// The TCP settings for idle connections.
+/// The TCP settings for idle connections, with the meaning that libpq gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeepaliveSettings {
     /// True if keepalive probes are sent.

@@ -51,9 +51,9 @@ pub(crate) enum TrustRoots {
 
 /// Resolves the settings `sslmode` and `sslrootcert`.
 pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMode, TrustRoots)> {
-    let told = settings.get("sslrootcert").map(String::as_str);
+    let given = settings.get("sslrootcert").map(String::as_str);
     let mode = settings.get("sslmode").map(|mode| parse_mode(mode)).transpose()?;
-    if told == Some("system") {
+    if given == Some("system") {
         return match mode.unwrap_or(SslMode::VerifyFull) {
             SslMode::VerifyFull => Ok((SslMode::VerifyFull, TrustRoots::System)),
             _ => Err(bad(
@@ -64,7 +64,7 @@ pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMo
         };
     }
     let usual = home.map(|home| home.join(".postgresql/root.crt")).filter(|path| path.exists());
-    let roots = told.map(PathBuf::from).or(usual).map_or(TrustRoots::None, TrustRoots::File);
+    let roots = given.map(PathBuf::from).or(usual).map_or(TrustRoots::None, TrustRoots::File);
     match (mode.unwrap_or(SslMode::Prefer), roots) {
         (SslMode::VerifyCa | SslMode::VerifyFull, TrustRoots::None) => Err(bad(
             "sslmode",
@@ -155,7 +155,7 @@ fn no_roots() -> Error {
 
 /// The trusted certificates.
 #[derive(Debug)]
-pub(crate) struct TrustedCertificates {
+struct TrustedCertificates {
     /// The certificates that may have signed others.
     pub(crate) authorities: RootCertStore,
     /// The same certificates as given. The server may present one of them as its own.
@@ -164,7 +164,7 @@ pub(crate) struct TrustedCertificates {
 
 /// Checks a server's certificate against the trusted ones.
 #[derive(Debug)]
-pub(crate) struct ServerVerifier {
+struct ServerVerifier {
     /// The trusted certificates. Without them every certificate is accepted.
     pub(crate) trusted: Option<TrustedCertificates>,
     /// True if the certificate must also match the host.
@@ -292,14 +292,14 @@ fn check_name(certificate: &CertificateDer<'_>, host: &ServerName<'_>) -> Result
 
 /// DER tags.
 mod tag {
-    pub(crate) const BITS: u8 = 0x03;
-    pub(crate) const OBJECT: u8 = 0x06;
-    pub(crate) const SHORT_TIME: u8 = 0x17;
-    pub(crate) const LONG_TIME: u8 = 0x18;
-    pub(crate) const SEQUENCE: u8 = 0x30;
-    pub(crate) const SET: u8 = 0x31;
-    pub(crate) const VERSION: u8 = 0xa0;
-    pub(crate) const EXTENSIONS: u8 = 0xa3;
+    pub(super) const BITS: u8 = 0x03;
+    pub(super) const OBJECT: u8 = 0x06;
+    pub(super) const SHORT_TIME: u8 = 0x17;
+    pub(super) const LONG_TIME: u8 = 0x18;
+    pub(super) const SEQUENCE: u8 = 0x30;
+    pub(super) const SET: u8 = 0x31;
+    pub(super) const VERSION: u8 = 0xa0;
+    pub(super) const EXTENSIONS: u8 = 0xa3;
 }
 
 /// The object identifier of a common name.
@@ -313,7 +313,7 @@ const OTHER_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 struct DerBytes<'a>(&'a [u8]);
 
 impl<'a> DerBytes<'a> {
-    /// Takes the next element. Returns its tag and content.
+    /// Reads the next element. Returns its tag and content.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (tag, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
@@ -330,46 +330,46 @@ impl<'a> DerBytes<'a> {
         Some((*tag, content))
     }
 
-    /// Takes the next element, which must have this tag. Returns its content.
-    fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
+    /// Reads the next element, which must have this tag. Returns its content.
+    fn read(&mut self, tag: u8) -> Option<&'a [u8]> {
         self.next().filter(|(found, _)| *found == tag).map(|(_, content)| content)
     }
 
-    /// Takes the next element if it has this tag. Returns its content.
-    fn take_if(&mut self, tag: u8) -> Option<&'a [u8]> {
-        if self.0.first() == Some(&tag) { self.take(tag) } else { None }
+    /// Reads the next element if it has this tag. Returns its content.
+    fn read_if(&mut self, tag: u8) -> Option<&'a [u8]> {
+        if self.0.first() == Some(&tag) { self.read(tag) } else { None }
     }
 }
 
-/// The parts of a certificate.
+/// The parts of a certificate, parsed as leniently as by OpenSSL: of any version, with or without extensions.
 #[derive(Debug)]
-pub(crate) struct Certificate<'a> {
+struct Certificate<'a> {
     validity: DerBytes<'a>,
     subject: DerBytes<'a>,
     extensions: DerBytes<'a>,
     /// The public key's algorithm in DER, without the header of its sequence.
-    pub(crate) algorithm: &'a [u8],
+    algorithm: &'a [u8],
     /// The public key.
     pub(crate) key: &'a [u8],
 }
 
 impl<'a> Certificate<'a> {
     /// Parses a certificate; `None` if it is invalid.
-    pub(crate) fn read(der: &'a [u8]) -> Option<Self> {
-        let mut outer = DerBytes(DerBytes(der).take(tag::SEQUENCE)?);
-        let mut fields = DerBytes(outer.take(tag::SEQUENCE)?);
-        fields.take_if(tag::VERSION);
+    fn read(der: &'a [u8]) -> Option<Self> {
+        let mut outer = DerBytes(DerBytes(der).read(tag::SEQUENCE)?);
+        let mut fields = DerBytes(outer.read(tag::SEQUENCE)?);
+        fields.read_if(tag::VERSION);
         let [_serial, _signature, _issuer] = [fields.next()?, fields.next()?, fields.next()?];
-        let (validity, subject) = (fields.take(tag::SEQUENCE)?, fields.take(tag::SEQUENCE)?);
-        let mut key = DerBytes(fields.take(tag::SEQUENCE)?);
-        let algorithm = key.take(tag::SEQUENCE)?;
-        let (_unused_bits, key) = key.take(tag::BITS)?.split_first()?;
+        let (validity, subject) = (fields.read(tag::SEQUENCE)?, fields.read(tag::SEQUENCE)?);
+        let mut key = DerBytes(fields.read(tag::SEQUENCE)?);
+        let algorithm = key.read(tag::SEQUENCE)?;
+        let (_unused_bits, key) = key.read(tag::BITS)?.split_first()?;
         let mut extensions = None;
         while let Some((tag, content)) = fields.next() {
             extensions = extensions.or((tag == tag::EXTENSIONS).then_some(content));
         }
         let extensions =
-            extensions.and_then(|content| DerBytes(content).take(tag::SEQUENCE)).unwrap_or_default();
+            extensions.and_then(|content| DerBytes(content).read(tag::SEQUENCE)).unwrap_or_default();
         Some(Self {
             validity: DerBytes(validity),
             subject: DerBytes(subject),
@@ -380,24 +380,24 @@ impl<'a> Certificate<'a> {
     }
 
     /// Returns the start and end of the validity as `YYYYMMDDHHMMSS`, in UTC.
-    pub(crate) fn validity(&self) -> Option<(String, String)> {
+    fn validity(&self) -> Option<(String, String)> {
         let mut times = self.validity;
         Some((time(times.next()?)?, time(times.next()?)?))
     }
 
     /// Returns the subject's common name, unless the certificate has alternative names.
-    pub(crate) fn common_name(&self) -> Option<&'a str> {
+    fn common_name(&self) -> Option<&'a str> {
         let mut extensions = self.extensions;
-        while let Some(extension) = extensions.take(tag::SEQUENCE) {
+        while let Some(extension) = extensions.read(tag::SEQUENCE) {
             let mut extension = DerBytes(extension);
-            if extension.take(tag::OBJECT) == Some(OTHER_NAMES) && extension.next().is_some() {
+            if extension.read(tag::OBJECT) == Some(OTHER_NAMES) && extension.next().is_some() {
                 return None;
             }
         }
         let mut names = self.subject;
-        while let Some(name) = names.take(tag::SET) {
-            let mut name = DerBytes(DerBytes(name).take(tag::SEQUENCE)?);
-            if name.take(tag::OBJECT) == Some(COMMON_NAME) {
+        while let Some(name) = names.read(tag::SET) {
+            let mut name = DerBytes(DerBytes(name).read(tag::SEQUENCE)?);
+            if name.read(tag::OBJECT) == Some(COMMON_NAME) {
                 return std::str::from_utf8(name.next()?.1).ok();
             }
         }
@@ -420,7 +420,7 @@ fn time((tag, text): (u8, &[u8])) -> Option<String> {
 }
 
 /// Returns true if a common name matches a host, as in libpq. It may have `*` as its first part.
-pub(crate) fn matches_host(common_name: &str, host: &str) -> bool {
+fn matches_host(common_name: &str, host: &str) -> bool {
     let same = common_name.eq_ignore_ascii_case(host);
     let wild = common_name.strip_prefix("*.").zip(host.split_once('.'));
     let is_address = host.parse::<std::net::IpAddr>().is_ok();

@@ -14,8 +14,8 @@ use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::series::cpu::CpuJoin;
-use crate::store::consistency::{SampleTotals, damage_message, unequal};
-use crate::store::{StoreCheck, consistency};
+use crate::store::StoreCheck;
+use crate::store::consistency::{self, SampleTotals, damage_message, unequal};
 
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;

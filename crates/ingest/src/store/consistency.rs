@@ -80,7 +80,7 @@ impl SampleTotals {
     }
 
     /// Counts the samples in whole-run counts by label.
-    pub(crate) fn by_label(labels: &[LabelCount]) -> Self {
+    fn by_label(labels: &[LabelCount]) -> Self {
         let mut counted = Self::default();
         for label in labels {
             counted.add(true, false, label.successes);
@@ -91,14 +91,14 @@ impl SampleTotals {
     }
 
     /// Returns a fault if the failed transactions among the failures of a run are not those of these counts by second.
-    pub(crate) fn unlike_transactions(&self, by_message: u64) -> Option<String> {
+    fn unlike_transactions(&self, by_message: u64) -> Option<String> {
         let differ = by_message != self.failed_transactions;
         differ.then(|| "its failed transactions by message differ from its counts by second".to_owned())
     }
 
     /// Returns how these numbers differ from the totals of a run. `what` names the counts in messages.
-    pub(crate) fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
-        let of = |kind: &str, found, told| unequal(&format!("{kind} in its {what}"), found, told);
+    fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
+        let of = |kind: &str, found, stated| unequal(&format!("{kind} in its {what}"), found, stated);
         [
             of("successes", self.successes, info.successes),
             of("failures", self.failures, info.failures),
@@ -110,8 +110,8 @@ impl SampleTotals {
 }
 
 /// Returns a fault if two numbers differ: the one found, and the one that the run's totals state.
-pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
-    (found != told).then(|| format!("it has {found} {what}, but its own row says {told}"))
+pub(crate) fn unequal(what: &str, found: u64, stated: u64) -> Option<String> {
+    (found != stated).then(|| format!("it has {found} {what}, but its own row says {stated}"))
 }
 
 /// Returns a fault if something is of a second that a run does not have.
@@ -264,8 +264,8 @@ impl Iterator for CountedCells<'_> {
     }
 }
 
-/// The failures of a run on their way into a store, which are counted as they pass. Behind the last one stands an error if
-/// the requests among them are not so many as the run has, so a writer has to take all of them.
+/// The failures of a run on their way into a store, which are counted as they pass. Yields an error at the end if the
+/// requests among them do not add up to the run's total, so writers must drain it.
 pub(crate) struct CountedFailures<'a> {
     failures: Box<dyn Iterator<Item = Result<ErrorCount>> + Send + 'a>,
     info: &'a RunInfo,
@@ -314,19 +314,19 @@ impl Iterator for CountedFailures<'_> {
         let sum = if found.transaction { &mut self.transactions } else { &mut self.requests };
         *sum = sum.saturating_add(found.count);
         let fault = second_fault("failures", found.second, self.info);
-        match fault.or_else(|| self.texts.take(found, self.info)) {
+        match fault.or_else(|| self.texts.add(found, self.info)) {
             None => Some(failure),
             Some(fault) => Some(Err(contradictory(self.info, fault))),
         }
     }
 }
 
-/// Compares the samples that a writer took with the run's row.
+/// Compares the samples that a writer received with the run's row.
 ///
 /// # Errors
 /// If they differ.
-pub(crate) fn check_samples_written(info: &RunInfo, taken: SampleTotals) -> Result<()> {
-    refuse_contradictory(info, taken.faults(info, "samples"))
+pub(crate) fn check_samples_written(info: &RunInfo, received: SampleTotals) -> Result<()> {
+    refuse_contradictory(info, received.faults(info, "samples"))
 }
 
 /// Compares the parsed samples of an ingested run and its counts by label with its totals.
@@ -377,7 +377,7 @@ const MAX_NAME_BYTES: usize = 17 << 20;
 /// CPU readings, as an export has them.
 pub(crate) const MAX_READINGS: u64 = 4_000_000;
 
-/// Readings of all other series together, and the number of series.
+/// Readings of all other series in total, and the number of series.
 pub(crate) const MAX_SERIES: (u64, usize) = (8_000_000, 1000);
 
 /// Cells of a second: of each label its successes, failures, and transactions of both kinds.
@@ -398,13 +398,13 @@ pub(crate) fn names_fault(what: &str, names: usize, bytes: usize) -> Option<Stri
     })
 }
 
-/// As [`names`], of a list.
+/// As [`names_fault`], of a list.
 pub(crate) fn list_fault(what: &str, list: &TextList) -> Option<String> {
     names_fault(what, list.len(), list.bytes())
 }
 
-/// As [`names`], of the labels of whole-run counts.
-pub(crate) fn labels_fault(counts: &[LabelCount]) -> Option<String> {
+/// As [`names_fault`], of the labels of whole-run counts.
+fn labels_fault(counts: &[LabelCount]) -> Option<String> {
     names_fault("labels", counts.len(), counts.iter().map(|count| count.label.len()).sum())
 }
 
@@ -426,7 +426,7 @@ impl FailureTexts {
         self.known.text(text)
     }
 
-    /// Returns a fault if there are more failures or texts so far than a run has. A failure's own texts were taken before.
+    /// Returns a fault if there are more failures or texts so far than a run has. A failure's own texts were added before.
     pub(crate) fn fault(&mut self, info: &RunInfo) -> Option<String> {
         self.failures += 1;
         let (texts, bytes) = self.known.sizes();
@@ -436,8 +436,8 @@ impl FailureTexts {
         rows_fault("failures", self.failures, max_failures(info)).or_else(|| is_far.then(texts))
     }
 
-    /// Takes the texts of a failure, and returns a fault as [`fault`](Self::fault) does.
-    pub(crate) fn take(&mut self, failure: &ErrorCount, info: &RunInfo) -> Option<String> {
+    /// Adds the texts of a failure, and returns a fault as [`fault`](Self::fault) does.
+    fn add(&mut self, failure: &ErrorCount, info: &RunInfo) -> Option<String> {
         let ErrorCount { label, response_code, message, .. } = failure;
         [label, response_code, message].into_iter().for_each(|text| self.known.take(text));
         self.fault(info)
@@ -450,7 +450,7 @@ impl FailureTexts {
 /// The error itself, if it means anything else.
 pub(crate) fn damage_message(error: Error) -> Result<String> {
     match error {
-        // It stands where a file of the store should be.
+        // A link, or something else, is where a file of the store should be.
         error if [ErrorKind::LinkInStore, ErrorKind::OtherInStore].contains(&error.kind()) => {
             Ok(error.to_string())
         }
@@ -484,18 +484,18 @@ mod tests {
             count,
         };
         let all = [failure(false, 2), failure(true, 7), failure(false, 3)];
-        let told = |of_run: u64| {
+        let pass = |of_run: u64| {
             let mut info = RunInfo::new(RunKey::new("go", "t"), 0, 0);
             info.failures = of_run;
             let mut checked = CountedFailures::new(Box::new(all.iter().cloned().map(Ok)), &info);
-            let told: Vec<Result<ErrorCount>> = checked.by_ref().collect();
-            assert!(checked.next().is_none(), "the error is told once");
+            let passed: Vec<Result<ErrorCount>> = checked.by_ref().collect();
+            assert!(checked.next().is_none(), "the error is reported once");
             assert_eq!(checked.transactions(), 7);
-            told
+            passed
         };
-        let right: Vec<ErrorCount> = told(5).into_iter().collect::<Result<_>>().unwrap();
+        let right: Vec<ErrorCount> = pass(5).into_iter().collect::<Result<_>>().unwrap();
         assert_eq!(right, all);
-        let mut wrong = told(12);
+        let mut wrong = pass(12);
         let error = wrong.pop().unwrap().unwrap_err().to_string();
         assert!(error.contains("it has 5 failures by message, but its own row says 12"), "{error}");
         assert_eq!(wrong.len(), all.len());

@@ -52,29 +52,29 @@ pub struct StoreCheck {
 
 /// The run that a reader asks for.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+struct WantedRun<'a> {
     key: &'a RunKey,
     /// The run's metadata as it was read before.
     row: Option<&'a RunInfo>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedRun<'a> {
     /// Asks for the run that has the key now.
-    pub(crate) fn now(key: &'a RunKey) -> Self {
+    fn now(key: &'a RunKey) -> Self {
         Self { key, row: None }
     }
 
     /// Asks for a run that was read before, and for no later run of its key.
-    pub(crate) fn as_it_was(row: &'a RunInfo) -> Self {
+    fn as_it_was(row: &'a RunInfo) -> Self {
         Self { key: &row.key, row: Some(row) }
     }
 
-    pub(crate) fn key(self) -> &'a RunKey {
+    fn key(self) -> &'a RunKey {
         self.key
     }
 
     /// Fails if `found` is another run than the one that was read before.
-    pub(crate) fn check(self, found: &RunInfo) -> Result<()> {
+    fn check(self, found: &RunInfo) -> Result<()> {
         match self.row {
             Some(row) if !row.is_row_of(found) => Err(Error::replaced(self.key)),
             _ => Ok(()),
@@ -82,7 +82,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// Returns the error for a run that the store does not have.
-    pub(crate) fn missing(self) -> Error {
+    fn missing(self) -> Error {
         match self.row {
             Some(_) => Error::replaced(self.key),
             None => Error::missing_run(self.key),
@@ -97,7 +97,7 @@ const KEPT: Duration = Duration::from_secs(7 * 24 * 3_600);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {
-    /// The number of steps that were taken, or would be on a dry run.
+    /// The number of steps that were performed, or would be on a dry run.
     pub steps: usize,
     /// Those of them, a sentence each, by which a run or the points were changed, moved or set aside.
     pub changes: Vec<String>,
@@ -105,7 +105,7 @@ pub struct Repaired {
     pub left: usize,
 }
 
-/// Takes or only announces the steps of a repair, and reports them to the caller.
+/// Performs or only announces the steps of a repair, and reports them to the caller.
 pub struct Repairer<'a> {
     pub(crate) dry_run: bool,
     /// How long what belongs to no run stays in a bucket.
@@ -142,7 +142,7 @@ impl<'a> Repairer<'a> {
     }
 
     /// Fails if files would be removed that an ingest may be writing.
-    pub(crate) fn check_kept(&self) -> Result<()> {
+    fn check_kept(&self) -> Result<()> {
         if self.is_forced || self.kept >= Self::LEAST_KEPT {
             return Ok(());
         }
@@ -153,17 +153,17 @@ impl<'a> Repairer<'a> {
         ))
     }
 
-    /// Reports a step and takes it, unless this is a dry run.
-    pub(crate) fn step(&mut self, what: String, take: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Reports a step and performs it, unless this is a dry run.
+    fn step(&mut self, what: String, perform: impl FnOnce() -> Result<()>) -> Result<()> {
         self.done.steps += 1;
         (self.say)(what);
-        if self.dry_run { Ok(()) } else { take() }
+        if self.dry_run { Ok(()) } else { perform() }
     }
 
-    /// Reports and takes a step as [`step`](Self::step) does, by which a run or the points are changed, moved or set aside.
-    pub(crate) fn change(&mut self, what: String, take: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Reports and performs a step as [`step`](Self::step) does, by which a run or the points are changed, moved or set aside.
+    pub(crate) fn change(&mut self, what: String, perform: impl FnOnce() -> Result<()>) -> Result<()> {
         self.done.changes.push(what.clone());
-        self.step(what, take)
+        self.step(what, perform)
     }
 
     /// Reports a problem that is left as it is.
@@ -173,7 +173,7 @@ impl<'a> Repairer<'a> {
     }
 
     /// Reports something that is not of the store, or of no run: nothing has to be repaired.
-    pub(crate) fn pass_over(&mut self, what: String) {
+    fn pass_over(&mut self, what: String) {
         (self.say)(format!("passed over: {what}"));
     }
 }

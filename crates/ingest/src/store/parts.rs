@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 #[cfg(feature = "parquet")]
-use super::parquet::parts::PartFacts;
+use super::parquet::packed::PartFacts;
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{RunStore, RunWriter};
@@ -59,22 +59,26 @@ pub(crate) struct StoredPart {
 #[cfg(feature = "parquet")]
 pub(crate) trait PartStore: Sync {
     /// Where one part is written, as a run of a store of its own.
-    type Desk: RunStore;
+    type Target: RunStore;
 
-    /// The parts of one run, held until this is dropped.
-    type Held: ClaimedParts;
+    /// The parts of one run, claimed until this is dropped.
+    type Claimed: ClaimedParts;
 
     /// Returns the parts of runs that are not yet merged, sorted by test, framework and repeat.
     fn parts(&self) -> impl Future<Output = Result<Vec<StoredParts>>> + Send;
 
     /// Returns where a part of a run is written. No merge of the run begins meanwhile, where the store has locks.
-    fn part_desk(&self, key: &RunKey, number: PartNumber) -> impl Future<Output = Result<Self::Desk>> + Send;
+    fn part_target(
+        &self,
+        key: &RunKey,
+        number: PartNumber,
+    ) -> impl Future<Output = Result<Self::Target>> + Send;
 
-    /// Holds the parts of a run, so that nobody else merges or drops them, where the store has locks.
+    /// Claims the parts of a run, so that nobody else merges or drops them, where the store has locks.
     ///
     /// # Errors
     /// If there are none, or another perfpipe is writing, merging or dropping parts of the run.
-    fn hold_parts(&self, key: &RunKey) -> impl Future<Output = Result<Self::Held>> + Send;
+    fn claim_parts(&self, key: &RunKey) -> impl Future<Output = Result<Self::Claimed>> + Send;
 }
 
 /// The parts of one run.
@@ -89,7 +93,7 @@ pub(crate) trait ClaimedParts: Send + Sync {
     /// Reads what is known of the parts, ascending by number.
     fn all(&self) -> impl Future<Output = Result<Vec<StoredPart>>> + Send;
 
-    /// Opens what is stored of a part beside its samples.
+    /// Opens what is stored of a part other than its samples.
     fn facts(&self, part: &StoredPart) -> impl Future<Output = Result<PartFacts>> + Send;
 
     /// Begins the run, whose samples are those of its parts, in this order.

@@ -28,7 +28,7 @@ impl SeriesRows {
     /// Adds a reading: its epoch second and its value.
     pub(crate) fn add(&mut self, name: &str, unit: &str, reading: (i64, f64)) {
         self.readings += 1;
-        // The rows of each mostly stand together.
+        // The rows of each are mostly adjacent.
         let same = |rows: &OneSeries| rows.name == name && rows.unit == unit;
         if !self.rows.get(self.latest).is_some_and(same) {
             self.latest = self.place(name, unit);

@@ -26,7 +26,7 @@ use crate::run::options::part::PartNumber;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
 use crate::series::cpu::CpuJoin;
-use crate::store::parquet::parts::PartFacts;
+use crate::store::parquet::packed::PartFacts;
 use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, no_parts};
 use crate::store::{CommittedRun, CountedRun, commit};
 
@@ -214,12 +214,12 @@ async fn ingest_part<S: PartStore>(
     files: &[PathBuf],
     options: &IngestOptions,
 ) -> Result<Ingested> {
-    let desk = store.part_desk(key, part).await?;
+    let desk = store.part_target(key, part).await?;
     ingest_as(&desk, files, options, Terms { part: Some(part), ..Terms::default() }).await
 }
 
 async fn drop_parts<S: PartStore>(store: &S, key: &RunKey, numbers: &[u32]) -> Result<()> {
-    let held = store.hold_parts(key).await?;
+    let held = store.claim_parts(key).await?;
     let stored = held.numbers()?;
     let Some(number) = numbers.iter().find(|number| !stored.contains(number)) else {
         return held.drop_parts(numbers).await;
@@ -229,7 +229,7 @@ async fn drop_parts<S: PartStore>(store: &S, key: &RunKey, numbers: &[u32]) -> R
 }
 
 async fn merge<S: PartStore>(store: &S, key: &RunKey, of: u32, options: &MergeOptions) -> Result<Ingested> {
-    let held = store.hold_parts(key).await?;
+    let held = store.claim_parts(key).await?;
     let parts = held.all().await?;
     agree::check(key, &parts, of)?;
     let writer = held.begin_merged(key, &parts).await?;

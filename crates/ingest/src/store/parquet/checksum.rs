@@ -3,8 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,7 +98,7 @@ impl SummedFile {
         self
     }
 
-    /// Takes what the metadata of a Parquet file says of its run.
+    /// Removes and returns what the metadata of a Parquet file says of its run.
     pub(super) fn take_notes(&mut self) -> FileNotes {
         std::mem::take(&mut self.notes)
     }
@@ -360,8 +359,8 @@ mod tests {
         assert!(file.get_bytes(2 * PIECE as u64 + 5, PIECE - 5).is_ok());
         assert!(file.get_bytes(2 * PIECE as u64 + 5, PIECE).is_err());
         assert!(file.get_bytes(4 * PIECE as u64, 16 * PIECE).is_ok());
-        let told = file.reader(0).read_to_end(&mut Vec::new()).unwrap_err().to_string();
-        assert!(told.contains("checksum") && told.contains("ingest the run again"), "{told}");
+        let error = file.reader(0).read_to_end(&mut Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("checksum") && error.contains("ingest the run again"), "{error}");
         std::fs::write(&path, &bytes[..7]).unwrap();
         assert!(open(path, sums).err().unwrap().to_string().contains("7 bytes instead of"));
     }

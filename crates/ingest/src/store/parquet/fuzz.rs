@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a property that does not hold is told by panicking"
+    reason = "a property that does not hold is reported by panicking"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,8 +123,8 @@ pub fn manifest(data: &[u8]) {
     assert_eq!(store.info(&other).unwrap().unwrap().cpu_offset, 7);
 }
 
-/// Reads any bytes as a packed run, and as what a packed run holds: an error, or one run that can be read and copied.
-/// Whatever it is, nothing is written beside the folder that it is unpacked into, and that folder goes with it.
+/// Reads any bytes as a packed run, and as the contents of a packed run: an error, or one run that can be read and copied.
+/// Whatever it is, nothing is written outside the folder that it is unpacked into, and that folder goes with it.
 pub fn packed(data: &[u8]) {
     let top = place();
     let (path, unpacked) = (top.path().join("go.run"), top.path().join("unpacked"));
@@ -218,8 +218,8 @@ pub fn operations(data: &[u8]) {
         "{after:?}"
     );
     // Each run has a manifest and five tables; the store has its marker.
-    let aside = after.iter().filter(|path| path.starts_with(store.path().join("set-aside"))).count();
-    assert_eq!(after.len() - aside, 6 * expected.len() + 1, "{after:?}");
+    let set_aside = after.iter().filter(|path| path.starts_with(store.path().join("set-aside"))).count();
+    assert_eq!(after.len() - set_aside, 6 * expected.len() + 1, "{after:?}");
 }
 
 fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mut BTreeMap<RunKey, i64>) {

@@ -5,8 +5,7 @@
 //! unpacked: a few bytes may claim to be, or unpack to, gigabytes. A header is a struct in Thrift's compact protocol, of
 //! whose fields only the sizes are looked at.
 
-use std::io;
-use std::io::Read;
+use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;

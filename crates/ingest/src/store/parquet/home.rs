@@ -17,7 +17,7 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
 use crate::run::replace::Replace;
-use crate::store::{Repairer, Wanted};
+use crate::store::{Repairer, WantedRun};
 
 /// Where a store keeps its runs.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ impl StoreHome {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: WantedRun<'_>) -> Result<bool> {
         match self {
             Self::Folder(folder) => folder.drop_run(wanted),
             #[cfg(feature = "lake")]

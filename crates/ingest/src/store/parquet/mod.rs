@@ -6,7 +6,7 @@
 //! DIR/runs/KEY/GENERATION/*.parquet     samples (of many logs in several files), seconds, cpu, errors, labels, perhaps series; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
 //! DIR/parts/KEY/NUMBER/                 a store with one part of a run, until all parts are merged
-//! DIR/points.json                       what other load tools told in summary
+//! DIR/points.json                       what other load tools reported in summary
 //! DIR/set-aside/                        what `repair` found to be no whole run
 //! ```
 //!
@@ -55,8 +55,8 @@ use self::folder::manifest::Manifest;
 use self::home::StoreHome;
 #[cfg(feature = "lake")]
 use self::lake::Lake;
-use super::consistency::{SampleTotals, damage_message};
-use super::{Listing, Repairer, StoreCheck, Wanted, consistency};
+use super::consistency::{self, SampleTotals, damage_message};
+use super::{Listing, Repairer, StoreCheck, WantedRun};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
@@ -109,7 +109,7 @@ impl ParquetStore {
     pub fn open_bucket(url: &str, settings: &[(String, String)]) -> Result<Self> {
         let lake = Lake::open(url, settings)?;
         match lake.check_layout() {
-            // What is damaged is said by whoever reads it, and `verify` names all of it.
+            // Damage is reported when it is read, and `verify` names all of it.
             Err(Error::Store { .. }) => {}
             checked => checked?,
         }
@@ -186,7 +186,7 @@ impl ParquetStore {
         found.runs.reserve(runs.len());
         for run in runs {
             match run {
-                // The name of a folder may not tell the test.
+                // The name of a folder may not show the test.
                 Ok((_, info)) if test.is_some_and(|test| info.key.test != test) => {}
                 Ok((bytes, info)) => {
                     found.sizes.insert(info.key.clone(), bytes);
@@ -242,7 +242,7 @@ impl ParquetStore {
     /// Reads what the store itself says of its runs, as opposed to the contents of runs.
     pub(crate) fn check_store(&self) -> Result<StoreCheck> {
         match &self.home {
-            // Its file is read by whoever opens it, and each run describes itself.
+            // Its file is read when it is opened, and each run describes itself.
             StoreHome::Folder(_) => Ok(StoreCheck::default()),
             #[cfg(feature = "lake")]
             StoreHome::Lake(lake) => lake.verify(),
@@ -291,7 +291,7 @@ impl ParquetStore {
     /// # Errors
     /// If the run is not stored, was stored without samples, its files can't be read, or `sink` fails.
     pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
-        self.stream(Wanted::now(key), sink)
+        self.stream(WantedRun::now(key), sink)
     }
 
     /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
@@ -300,10 +300,10 @@ impl ParquetStore {
     /// # Errors
     /// As for [`ParquetStore::samples`]; [`Error::Replaced`] if the run was replaced.
     pub fn samples_of(&self, run: &RunInfo, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
-        self.stream(Wanted::as_it_was(run), sink)
+        self.stream(WantedRun::as_it_was(run), sink)
     }
 
-    fn stream(&self, wanted: Wanted<'_>, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
+    fn stream(&self, wanted: WantedRun<'_>, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
             if !manifest.info.samples_stored {
@@ -328,7 +328,7 @@ impl ParquetStore {
     /// # Errors
     /// If the run is not stored, its file can't be read, or `each` fails.
     pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
-        self.each_reject(Wanted::now(key), each)
+        self.each_reject(WantedRun::now(key), each)
     }
 
     /// Passes the rejected records of a run that was read before to `each`, as [`rejects`](Self::rejects) does. It is
@@ -337,10 +337,10 @@ impl ParquetStore {
     /// # Errors
     /// As for [`ParquetStore::rejects`]; [`Error::Replaced`] if the run was replaced.
     pub fn rejects_of(&self, run: &RunInfo, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
-        self.each_reject(Wanted::as_it_was(run), each)
+        self.each_reject(WantedRun::as_it_was(run), each)
     }
 
-    fn each_reject(&self, wanted: Wanted<'_>, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
+    fn each_reject(&self, wanted: WantedRun<'_>, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
             Ok((rejects(manifest, file)?, manifest.info.clone()))
@@ -354,7 +354,7 @@ impl ParquetStore {
     /// # Errors
     /// If it is being written, or its files can't be removed.
     pub fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        self.home.drop_run(Wanted::now(key))
+        self.home.drop_run(WantedRun::now(key))
     }
 
     /// Removes a run that was read before; returns false if it is not stored.
@@ -362,7 +362,7 @@ impl ParquetStore {
     /// # Errors
     /// As for [`ParquetStore::drop_run`]; [`Error::Replaced`] if another run has replaced it.
     pub fn drop_run_of(&self, run: &RunInfo) -> Result<bool> {
-        self.home.drop_run(Wanted::as_it_was(run))
+        self.home.drop_run(WantedRun::as_it_was(run))
     }
 
     /// Reads from the current generation of a run, and starts again if it is replaced meanwhile.

@@ -10,12 +10,12 @@
 //!
 //! Nothing in the zip is compressed, since the tables are. So what is unpacked is never larger than the file.
 
-use std::fs::{DirEntry, File};
+use std::fs::{self, DirEntry, File};
+use std::io;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fs, io};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
-use crate::store::consistency;
-use crate::store::consistency::damage_message;
+use crate::store::consistency::{self, damage_message};
 
 /// The entry with the version.
 const MARK: &str = "perfpipe-run.json";
@@ -89,7 +88,7 @@ fn add_file(zip: &mut ZipWriter<impl Write + Seek>, name: &str, mut from: impl R
 pub struct PackedRun {
     store: ParquetStore,
     info: RunInfo,
-    _aside: TemporaryFolder,
+    _temporary: TemporaryFolder,
 }
 
 impl PackedRun {
@@ -115,9 +114,9 @@ impl PackedRun {
     pub(super) fn open_in(path: &Path, parent: &Path) -> Result<Self> {
         let mut zip = ZipArchive::new(open(path)?).map_err(|error| damaged(path, &error.to_string()))?;
         check_version(path, &mut zip)?;
-        let aside = TemporaryFolder::new(parent)?;
-        let folder = StoreFolder::new(aside.path());
-        let listed = aside.path().join(MANIFEST);
+        let temporary = TemporaryFolder::new(parent)?;
+        let folder = StoreFolder::new(temporary.path());
+        let listed = temporary.path().join(MANIFEST);
         unpack_file(path, &mut zip, MANIFEST, &listed, None)?;
         let manifest = Manifest::read(&listed).map_err(|error| naming_file(path, error))?;
         let manifest = manifest.ok_or_else(|| damaged(path, "it has no manifest"))?;
@@ -138,13 +137,13 @@ impl PackedRun {
         }
         let home = run.join(MANIFEST);
         fs::rename(&listed, &home).map_err(|error| Error::io(&home, error))?;
-        mark(&aside.path().join(MARKER))?;
-        let store = ParquetStore::open(aside.path())?;
-        // What is damaged is to be told of the file, not of what was unpacked.
+        mark(&temporary.path().join(MARKER))?;
+        let store = ParquetStore::open(temporary.path())?;
+        // Damage is to be reported of the file, not of what was unpacked.
         let read = store.read(&manifest.info.key);
         read.map_err(|error| naming_file(path, error))?;
         store.rejects(&manifest.info.key, &mut |_| Ok(())).map_err(|error| naming_file(path, error))?;
-        Ok(Self { store, info: manifest.info, _aside: aside })
+        Ok(Self { store, info: manifest.info, _temporary: temporary })
     }
 
     /// Returns the metadata of the run.
@@ -152,7 +151,7 @@ impl PackedRun {
         &self.info
     }
 
-    /// Returns the temporary store that holds the run, and no other.
+    /// Returns the temporary store that contains the run, and no other.
     pub fn store(&self) -> &ParquetStore {
         &self.store
     }
@@ -192,13 +191,13 @@ fn unpack_file(
     }
     let mut file = File::create_new(to).map_err(|error| Error::io(to, error))?;
     let most = size.unwrap_or(LARGEST);
-    let taken = io::copy(&mut entry.take(most.saturating_add(1)), &mut file);
-    let taken = taken.map_err(|error| damaged(path, &format!("{name}: {error}")))?;
+    let copied = io::copy(&mut entry.take(most.saturating_add(1)), &mut file);
+    let copied = copied.map_err(|error| damaged(path, &format!("{name}: {error}")))?;
     match size {
-        Some(size) if taken != size => {
-            Err(damaged(path, &format!("{name} has {taken} bytes or more, and should have {size}")))
+        Some(size) if copied != size => {
+            Err(damaged(path, &format!("{name} has {copied} bytes or more, and should have {size}")))
         }
-        _ if taken > most => Err(damaged(path, &format!("{name} is too large"))),
+        _ if copied > most => Err(damaged(path, &format!("{name} is too large"))),
         _ => Ok(()),
     }
 }
@@ -226,7 +225,7 @@ const PREFIX: &str = "perfpipe-aside-";
 /// The age of a folder from which on it is nobody's, although it has no lock yet.
 const OLD: Duration = Duration::from_secs(24 * 3600);
 
-/// An empty folder, which dropping removes.
+/// An empty folder in that for temporary files, which dropping removes. If perfpipe is killed, the next one removes it.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder {
     /// The folder within that of the lock, so that a store in it has a lock of its own.
@@ -291,7 +290,7 @@ fn is_own(_: &fs::Metadata) -> bool {
     true
 }
 
-/// The files of a part.
+/// What is stored of a part other than its samples: the files of a run and two more.
 #[derive(Debug, Clone)]
 pub(crate) struct PartFacts {
     pub(super) place: RunPlace,
@@ -305,7 +304,7 @@ impl PartFacts {
         Self { place, manifest, _unpacked: None }
     }
 
-    /// Takes the files of a part that was packed into one file.
+    /// Unpacks the files of a part that was packed into one file.
     pub(crate) fn unpacked(part: PackedRun) -> Result<Self> {
         let found = StoreHome::find(&part.store().home, &part.info().key)?;
         let (place, manifest) = found.ok_or_else(|| Error::missing_run(&part.info().key))?;

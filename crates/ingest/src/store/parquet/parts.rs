@@ -14,8 +14,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-pub(crate) use super::packed::PartFacts;
-
 use super::folder::manifest::{GENERATION, sync_dir, temporary};
 use super::folder::paths::folder_name;
 use super::folder::{LOCK, StoreFolder, not_durable};
@@ -23,6 +21,7 @@ use super::home::{RunDraft, StoreHome};
 #[cfg(feature = "lake")]
 use super::lake::LakeParts;
 use super::lock::{LockFile, refuse_link};
+use super::packed::PartFacts;
 use super::{ParquetStore, ParquetWriter, pieces};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::RunStore;
@@ -31,14 +30,14 @@ use crate::run::options::part::PartNumber;
 use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, being_merged, in_use, no_parts};
 
 impl PartStore for ParquetStore {
-    type Desk = ParquetPartTarget;
-    type Held = ParquetParts;
+    type Target = ParquetPartTarget;
+    type Claimed = ParquetParts;
 
     async fn parts(&self) -> Result<Vec<StoredParts>> {
         ParquetStore::parts(self)
     }
 
-    async fn part_desk(&self, key: &RunKey, number: PartNumber) -> Result<ParquetPartTarget> {
+    async fn part_target(&self, key: &RunKey, number: PartNumber) -> Result<ParquetPartTarget> {
         match &self.home {
             StoreHome::Folder(folder) => {
                 let (store, lock) = LockedParts::for_part(folder, key, number.number())?;
@@ -49,7 +48,7 @@ impl PartStore for ParquetStore {
         }
     }
 
-    async fn hold_parts(&self, key: &RunKey) -> Result<ParquetParts> {
+    async fn claim_parts(&self, key: &RunKey) -> Result<ParquetParts> {
         let kind = match &self.home {
             StoreHome::Folder(folder) => PartsLocation::Folder(LockedParts::alone(folder, key)?),
             #[cfg(feature = "lake")]
@@ -170,7 +169,7 @@ impl ClaimedParts for ParquetParts {
 }
 
 /// The parts of a run, locked until this is dropped.
-pub(crate) struct LockedParts {
+struct LockedParts {
     folder: StoreFolder,
     home: PathBuf,
     lock: Option<LockFile>,
@@ -181,8 +180,8 @@ fn list(folder: &StoreFolder) -> Result<Vec<(RunKey, PartNumber, u64)>> {
     let mut found = Vec::new();
     for home in folders(&folder.parts())? {
         let parts = parts_in(&home)?;
-        let told = |part: StoredPart| (part.info.key.clone(), part.row.number, part.info.requests());
-        found.extend(parts.into_iter().map(|(part, _)| told(part)));
+        let summary = |part: StoredPart| (part.info.key.clone(), part.row.number, part.info.requests());
+        found.extend(parts.into_iter().map(|(part, _)| summary(part)));
     }
     Ok(found)
 }
@@ -235,11 +234,11 @@ impl LockedParts {
 
     /// Removes a part of the run, which must be locked against all others; without a number, all of them in one step.
     fn remove(&self, number: Option<u32>) -> Result<()> {
-        self.take_out(&number.map_or_else(|| self.home.clone(), |number| self.of(number)))
+        self.move_out(&number.map_or_else(|| self.home.clone(), |number| self.of(number)))
     }
 
     /// Moves a folder to where no reader looks, and deletes it there.
-    fn take_out(&self, parts: &Path) -> Result<()> {
+    fn move_out(&self, parts: &Path) -> Result<()> {
         let staging = self.folder.staging();
         let gate = self.folder.gate()?;
         let made = temporary(GENERATION, 0o777).tempdir_in(&staging);

@@ -4,15 +4,15 @@
 //! little left to wait for at its end. A system does so by itself only after seconds, or once a part of the memory waits to
 //! be written.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
-use std::{fs, io};
 
 use super::checksum::{CheckedFile, FileSums, FileTarget, SummedFile};
 #[cfg(feature = "lake")]
-use super::lake::Generation;
+use super::lake::RunGeneration;
 use super::lock::{open_unlinked, unopened};
 use crate::error::{Error, Result};
 
@@ -23,12 +23,12 @@ pub(super) enum RunPlace {
     Folder(PathBuf),
     /// In a bucket.
     #[cfg(feature = "lake")]
-    Bucket(Generation),
+    Bucket(RunGeneration),
 }
 
 impl RunPlace {
     /// Returns the path of a file, if it is on the disk, or what error messages call it.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         match self {
             Self::Folder(folder) => folder.join(name),
             #[cfg(feature = "lake")]
@@ -56,12 +56,12 @@ impl RunPlace {
 
     /// Gives a finished file of another place of the same store a second name, which must not exist yet. What both have is
     /// never changed.
-    pub(super) fn take(&self, name: &str, (from, file): (&Self, &str), sums: &FileSums) -> Result<()> {
+    pub(super) fn link(&self, name: &str, from: &Self, file: &str, sums: &FileSums) -> Result<()> {
         // Only in a bucket is the size needed.
         let _ = sums;
         match (self, from) {
             #[cfg(feature = "lake")]
-            (Self::Bucket(to), Self::Bucket(from)) => to.copy(name, (from, file), sums.bytes()),
+            (Self::Bucket(to), Self::Bucket(from)) => to.copy(name, from, file, sums.bytes()),
             (to, from) => link(&from.path(file), &to.path(name)),
         }
     }
@@ -118,7 +118,7 @@ const STRIDE: u64 = 8 << 20;
 const LEAST: u64 = 1 << 20;
 
 /// A new file on the disk.
-pub(super) struct WrittenBack {
+struct WrittenBack {
     file: File,
     /// The number of bytes that were written since some were sent on.
     since: u64,
@@ -128,11 +128,11 @@ pub(super) struct WrittenBack {
 }
 
 impl WrittenBack {
-    pub(super) fn new(file: File) -> Self {
+    fn new(file: File) -> Self {
         Self { file, since: 0, under_way: None, sync: File::sync_data }
     }
 
-    /// Waits until what was sent on is on the disk. Its error has to be told here: a system tells it once.
+    /// Waits until what was sent on is on the disk. Its error has to be reported here: a system reports it once.
     fn wait(&mut self) -> io::Result<()> {
         let Some(under_way) = self.under_way.take() else { return Ok(()) };
         under_way

@@ -22,7 +22,7 @@ const VERSION: u32 = 2;
 /// The version that had no checksum.
 const UNSEALED: u32 = 1;
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Serialize, Deserialize)]
 struct PointsFile {
     version: u32,
@@ -239,10 +239,10 @@ mod tests {
         let path = store.path().join(POINTS);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("1234", "1235")).unwrap();
-        let told = store.points().unwrap_err().to_string();
+        let error = store.points().unwrap_err().to_string();
         assert!(
-            told.contains("points.json") && told.contains("checksum") && told.contains("repair"),
-            "{told}"
+            error.contains("points.json") && error.contains("checksum") && error.contains("repair"),
+            "{error}"
         );
     }
 

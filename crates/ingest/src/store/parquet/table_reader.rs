@@ -1,4 +1,4 @@
-//! Reads the rows of a small table and checks them. Whatever a file holds, the result is values or an error.
+//! Reads the rows of a small table and checks them. Whatever a file contains, the result is values or an error.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl TableReader {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// Returns the only text of a column, or of its lists, if the file's own statistics tell that there is no other.
+    /// Returns the only text of a column, or of its lists, if the file's own statistics show that there is no other.
     pub(super) fn only_text(&self, name: &str) -> Option<String> {
         let mut only = None;
         for group in self.metadata.metadata().row_groups() {
@@ -71,7 +71,7 @@ impl TableReader {
     }
 
     /// Fails if there are more rows than `most`, which is what the table's own run can have.
-    pub(super) fn check_rows(&self, most: u64) -> Result<()> {
+    fn check_rows(&self, most: u64) -> Result<()> {
         let rows = self.metadata.metadata().row_groups().iter().map(|group| group.num_rows());
         let rows = rows.fold(0_u64, |sum, rows| sum.saturating_add(u64::try_from(rows).unwrap_or(u64::MAX)));
         if rows <= most {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::checksum::{CheckedFile, FileSums, SummedFile};
 use super::guard::plain_error;
 use super::pages::{
-    CodedRows, ColumnPart, DistinctValues, GatheredFile, Levels, ValueCodes, coded, doubles, flags, whole,
+    CodedRows, ColumnPart, DistinctValues, GatheredFile, PageLevels, ValueCodes, coded, doubles, flags, whole,
 };
 use super::table_reader::{at, read};
 use crate::counts::{ErrorCount, LabelCount};
@@ -24,8 +24,7 @@ use crate::run::rejects::{Reject, RejectSpool, read_lines};
 use crate::sample::intern::Interner;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
-use crate::store::consistency;
-use crate::store::consistency::FailureTexts;
+use crate::store::consistency::{self, FailureTexts};
 use crate::store::series_rows::SeriesRows;
 
 pub(super) const SAMPLES: &str = "samples.parquet";
@@ -78,7 +77,7 @@ fn finish_buffered(writer: BufWriter<SummedFile>, path: &Path) -> Result<FileSum
     out.finish()
 }
 
-/// The maximum size of a JSON document in bytes: five lists of names, each byte of which may take six.
+/// The maximum size of a JSON document in bytes: five lists of names, each byte of which may need six.
 const DOCUMENT: u64 = 256 << 20;
 
 /// Reads a JSON document.
@@ -99,7 +98,7 @@ pub(super) fn write_errors(
     write_table(out, &FailureColumns::schema(), groups.map(|group| Ok(group?.group())))
 }
 
-/// The number of shared texts that are told by where they are.
+/// The number of shared texts that are recognised by their address.
 const SHARED: usize = 8;
 
 /// A column of texts.
@@ -149,7 +148,7 @@ impl FailureColumns {
         ])
     }
 
-    /// Takes the next failures; `None` if there are none.
+    /// Reads the next failures; `None` if there are none.
     fn take(errors: &mut impl Iterator<Item = Result<ErrorCount>>) -> Result<Option<Self>> {
         let mut group = Self::default();
         while group.second.len() < ROWS && group.bytes() < TEXTS {
@@ -171,7 +170,7 @@ impl FailureColumns {
     /// Returns the columns in the order of the schema.
     fn group(self) -> ColumnGroup {
         let (first, last) = (self.second.first().copied(), self.second.last().copied());
-        let levels = Levels::required(self.second.len());
+        let levels = PageLevels::required(self.second.len());
         let text = |TextColumn { known, codes, .. }: TextColumn| {
             let values = DistinctValues::Texts(known.into_texts());
             ColumnPart::Coded(CodedRows { levels: levels.clone(), codes: ValueCodes::new(&codes), values })
@@ -223,7 +222,8 @@ fn label_group(labels: &[LabelCount]) -> ColumnGroup {
         |of: fn(&LabelCount) -> u64| whole(&labels.iter().map(|label| of(label) as i64).collect::<Vec<_>>());
     let values = DistinctValues::Texts(labels.iter().map(|label| &label.label).collect());
     let codes = ValueCodes::Each((0..labels.len() as u32).collect());
-    let label = Ok(ColumnPart::Coded(CodedRows { levels: Levels::required(labels.len()), codes, values }));
+    let label =
+        Ok(ColumnPart::Coded(CodedRows { levels: PageLevels::required(labels.len()), codes, values }));
     let numbers: [fn(&LabelCount) -> u64; 3] =
         [|label| label.successes, |label| label.failures, |label| label.transactions];
     (None, std::iter::once(label).chain(numbers.map(number)).collect())
@@ -259,7 +259,7 @@ pub(super) fn write_cpu(out: SummedFile, cpu: &TimeSeries) -> Result<FileSums> {
 fn columns(readings: &[(i64, f64)]) -> [Result<ColumnPart, ParquetError>; 2] {
     let clock: Vec<i64> = readings.iter().map(|(clock, _)| *clock).collect();
     let values = readings.iter().map(|(_, value)| *value);
-    [whole(&clock), doubles(values, Levels::required(clock.len()))]
+    [whole(&clock), doubles(values, PageLevels::required(clock.len()))]
 }
 
 /// Reads the CPU readings.
@@ -296,7 +296,7 @@ fn series_group(series: &[ServerSeries], rows: &[(u32, (i64, f64))]) -> Result<C
     let (numbers, readings): (Vec<u32>, Vec<(i64, f64)>) = rows.iter().copied().unzip();
     let text = |of: fn(&ServerSeries) -> &str| {
         let texts: Vec<&str> = series.iter().map(of).collect();
-        coded(&numbers, &texts, Levels::required(rows.len())).map(Ok)
+        coded(&numbers, &texts, PageLevels::required(rows.len())).map(Ok)
     };
     let [clock, value] = columns(&readings);
     Ok((None, vec![text(|series| &series.name)?, text(|series| &series.unit)?, clock, value]))

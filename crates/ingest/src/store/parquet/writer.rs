@@ -17,8 +17,7 @@ use crate::pipeline::stage::Stage;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
-use crate::store::consistency;
-use crate::store::consistency::{CountedCells, CountedFailures, SampleTotals, check_samples_stored};
+use crate::store::consistency::{self, CountedCells, CountedFailures, SampleTotals, check_samples_stored};
 
 /// A run that is being written.
 pub struct ParquetWriter {
@@ -26,7 +25,7 @@ pub struct ParquetWriter {
     samples: Option<SamplePieces>,
     draft: RunDraft,
     /// The samples that were written.
-    taken: SampleTotals,
+    received: SampleTotals,
     /// Files of samples that were written elsewhere.
     linked: BTreeMap<String, FileSums>,
 }
@@ -38,7 +37,7 @@ impl ParquetWriter {
 
     pub(super) fn of(draft: RunDraft, keep_samples: bool) -> Result<Self> {
         let samples = keep_samples.then(|| SamplePieces::create(&draft.place())).transpose()?;
-        Ok(Self { samples, draft, taken: SampleTotals::default(), linked: BTreeMap::new() })
+        Ok(Self { samples, draft, received: SampleTotals::default(), linked: BTreeMap::new() })
     }
 
     /// Begins a run whose samples are those of these files, in their order: of each, where it is, its name and its sums.
@@ -51,7 +50,7 @@ impl ParquetWriter {
         let place = writer.draft.place();
         for (piece, (from, file, sums)) in files.iter().enumerate() {
             let name = file_name(piece);
-            place.take(&name, (from, file), sums)?;
+            place.link(&name, from, file, sums)?;
             writer.linked.insert(name, sums.clone());
         }
         Ok(writer)
@@ -78,7 +77,7 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn write_piece(&mut self, piece: usize, rows: SampleColumns) -> Result<()> {
-        self.taken.merge(rows.counted());
+        self.received.merge(rows.counted());
         self.samples.as_mut().map_or(Ok(()), |samples| samples.append(piece, rows))
     }
 
@@ -92,10 +91,10 @@ impl RunWriter for ParquetWriter {
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         consistency::check_finished(&run)?;
-        let Self { samples, draft, taken, linked } = self;
+        let Self { samples, draft, received, linked } = self;
         check_samples_stored(run.info, samples.is_some() || !linked.is_empty())?;
         if samples.is_some() {
-            consistency::check_samples_written(run.info, taken)?;
+            consistency::check_samples_written(run.info, received)?;
         }
         let place = &draft.place();
         let notes = &file_notes(run.info);

@@ -7,8 +7,8 @@ use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::info::RunInfo;
 
 use super::schema::layout;
-use super::transaction::{Mode, begin};
-use super::{locks, runs, transaction};
+use super::transaction::{self, TransactionMode, begin};
+use super::{locks, runs};
 use crate::connection::config::PostgresConfig;
 use crate::connection::connect;
 
@@ -81,7 +81,7 @@ async fn ask(
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
     // The writer's transaction holds the lock on its key until it ends.
-    begin(&session, what, Mode::Reading).await?;
+    begin(&session, what, TransactionMode::Reading).await?;
     let key = &info.key;
     let lock = part.map_or_else(|| locks::lock_of(key), |part| locks::lock_of_part(key, part));
     transaction::wait_for_lock(&session, what, &lock, "the lock on the run").await?;

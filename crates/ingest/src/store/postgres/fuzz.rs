@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a property that does not hold is told by panicking"
+    reason = "a property that does not hold is reported by panicking"
 )]
 
 use crate::counts::pack::pack;
@@ -17,9 +17,9 @@ use crate::store::consistency::SampleTotals;
 
 use super::copy::rows::{HEADER, RowDecoder, RowEncoder, RowFields, TRAILER};
 use super::copy::samples::{self, SampleEncoder};
-use super::copy::seconds::{self, CellNames, CellReader, PagedCells, Tally};
+use super::copy::seconds::{self, CellReader, CellTally, NameLists, PagedCells};
 use super::schema::layout::RowsOf;
-use crate::connection::config::{Login, Passfile, PostgresConfig};
+use crate::connection::config::{Passfile, PassfileLogin, PostgresConfig};
 use crate::connection::settings::{self, Settings};
 
 /// The fields of a row as bytes; null is `None`.
@@ -155,14 +155,14 @@ pub fn copy(data: &[u8]) {
 pub fn rows(data: &[u8]) {
     let labels = ["", "a", "Ä\n"].map(String::from);
     let injectors = ["", "x", "10.0.0.1:1099"].map(String::from);
-    let names = CellNames { labels: &labels, injectors: &injectors };
+    let names = NameLists { labels: &labels, injectors: &injectors };
     let reader = CellReader::new(names);
     let (&piece, noise) = data.split_first().unwrap_or((&0, data));
     let noise = [HEADER, noise].concat();
     let cells = |piece: usize| {
         let mut cells = CellTableBuilder::new(READ_ROOM);
         let decoded = decode(&noise, piece, |fields| {
-            reader.get(fields, &mut cells, &mut SampleTotals::default(), &mut Tally::default())
+            reader.get(fields, &mut cells, &mut SampleTotals::default(), &mut CellTally::default())
         });
         (decoded, cells.finish(vec![], vec![]).unwrap())
     };
@@ -188,7 +188,7 @@ pub fn rows(data: &[u8]) {
         let asked_for = asked_for(&slow(&bytes)[0]);
         let mut back = CellTableBuilder::new(READ_ROOM);
         let (mut fields, mut counted, mut tally) =
-            (RowFields::new(&asked_for), SampleTotals::default(), Tally::default());
+            (RowFields::new(&asked_for), SampleTotals::default(), CellTally::default());
         reader.get(&mut fields, &mut back, &mut counted, &mut tally).unwrap();
         let back = back.finish(vec![], vec![]).unwrap();
         assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell.clone())]);
@@ -254,7 +254,7 @@ pub fn passfile(data: &[u8]) {
     let port = u16::from_le_bytes(taker.number());
     let [host, database, user, password] = std::array::from_fn(|_| taker.text().replace(['\n', '\r'], " "));
     let text = String::from_utf8_lossy(taker.rest());
-    let login = Login { host: &host, port, database: &database, user: &user };
+    let login = PassfileLogin { host: &host, port, database: &database, user: &user };
     let _ = Passfile::parse(&text).password(login);
     let coded = |text: &str| text.replace('\\', "\\\\").replace(':', "\\:");
     let fields = [&host, &port.to_string(), &database, &user, &password].map(|field| coded(field));

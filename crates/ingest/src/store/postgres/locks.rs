@@ -9,11 +9,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::store::parts::being_merged;
 
+use super::runs;
 use super::samples::read::SampleTables;
 use super::schema::layout;
 use super::schema::names::{candidates, in_schema, lock_text, quoted};
-use super::transaction::waiting;
-use super::{runs, transaction};
+use super::transaction::{self, waiting};
 use crate::connection::session::{Session, value};
 
 /// The duration of one attempt to lock a table, during which new readers have to wait.
@@ -153,11 +153,11 @@ pub(super) async fn drop_tables(session: &Session, tables: &SampleTables) -> Res
         }
         let listed = there.iter().map(|table| in_schema(table)).collect::<Vec<_>>().join(", ");
         match exclusively(session, what, &listed).await? {
-            Exclusive::Held => {
+            ExclusiveLock::Held => {
                 return session.run(what, &format!("drop table {listed}; release savepoint swap")).await;
             }
-            Exclusive::Gone => {}
-            Exclusive::Busy => return Err(still_read(&tables.own)),
+            ExclusiveLock::Gone => {}
+            ExclusiveLock::Busy => return Err(still_read(&tables.own)),
         }
     }
 }
@@ -171,7 +171,7 @@ async fn existing(session: &Session, what: &str, names: &[&str]) -> Result<Vec<S
 }
 
 /// Result of trying to lock tables exclusively.
-pub(super) enum Exclusive {
+pub(super) enum ExclusiveLock {
     /// The tables are locked within the savepoint `swap`.
     Held,
     /// Others used the tables for the whole time.
@@ -182,14 +182,14 @@ pub(super) enum Exclusive {
 
 /// Locks tables exclusively. Waits for their users up to the session's patience; between the attempts, new users get
 /// access.
-pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> Result<Exclusive> {
+pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> Result<ExclusiveLock> {
     let until = Instant::now() + session.patience();
     let lock = format!("lock table {tables} in access exclusive mode");
     loop {
         session.run(what, "savepoint swap").await?;
         // By itself: a cluster sends the text that a setting comes in to its nodes, and the lock is not for them to take.
         session.run(what, &waiting(TRY)).await?;
-        let Err(error) = session.client().batch_execute(&lock).await else { return Ok(Exclusive::Held) };
+        let Err(error) = session.client().batch_execute(&lock).await else { return Ok(ExclusiveLock::Held) };
         let gone = match session.code(&error).as_ref() {
             Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => false,
             Some(code) if *code == SqlState::UNDEFINED_TABLE => true,
@@ -197,10 +197,10 @@ pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> 
         };
         session.run(what, GIVE_UP).await?;
         if gone {
-            return Ok(Exclusive::Gone);
+            return Ok(ExclusiveLock::Gone);
         }
         if Instant::now() >= until {
-            return Ok(Exclusive::Busy);
+            return Ok(ExclusiveLock::Busy);
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -30,7 +30,7 @@ pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;
 pub use crate::connection::config::{Placement, PostgresConfig};
 
-use super::{Listing, Wanted};
+use super::{Listing, WantedRun};
 use crate::connection::connect;
 use crate::connection::session::{self, Session};
 use crate::counts::stored_run::StoredRun;
@@ -42,10 +42,10 @@ use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 
 use self::samples::write;
-use self::schema::engine::Engine;
+use self::schema::engine::ServerEngine;
 use self::schema::{layout, migrate, rights};
-use self::transaction::{Mode, begin};
-use self::writer::Claim;
+use self::transaction::{TransactionMode, begin};
+use self::writer::KeyClaim;
 
 /// A store of runs in a Postgres database.
 ///
@@ -92,13 +92,13 @@ impl PostgresStore {
     /// # Errors
     /// If the server only looks like PostgreSQL, or fails.
     pub fn is_cluster(&self) -> BoxFuture<'_, Result<bool>> {
-        Box::pin(async move { Ok(self.engine().await? == Engine::Citus) })
+        Box::pin(async move { Ok(self.engine().await? == ServerEngine::Citus) })
     }
 
-    async fn engine(&self) -> Result<Engine> {
-        let (what, session) = ("asking for the kind of server", self.take().await?);
-        begin(&session, what, Mode::Reading).await?;
-        let engine = Engine::ask(&session, what).await?;
+    async fn engine(&self) -> Result<ServerEngine> {
+        let (what, session) = ("asking for the kind of server", self.session().await?);
+        begin(&session, what, TransactionMode::Reading).await?;
+        let engine = ServerEngine::ask(&session, what).await?;
         session.end(what).await?;
         self.put_back(session);
         Ok(engine)
@@ -113,7 +113,7 @@ impl PostgresStore {
             if self.config.placement.is_none() {
                 return Ok(());
             }
-            let (engine, session) = (self.engine().await?, self.take().await?);
+            let (engine, session) = (self.engine().await?, self.session().await?);
             write::choose_placement(&session, engine, self.config.placement, None).await?;
             self.put_back(session);
             Ok(())
@@ -152,7 +152,7 @@ impl PostgresStore {
 
     fn look_at<'a>(&'a self, test: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let found = reader::look(&session, test).await?;
             self.put_back(session);
             Ok(found)
@@ -165,7 +165,7 @@ impl PostgresStore {
     /// If the schema has an unknown layout version, or the server fails.
     pub fn keys(&self) -> BoxFuture<'_, Result<Vec<RunKey>>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let keys = reader::keys(&session).await?;
             self.put_back(session);
             Ok(keys)
@@ -178,7 +178,7 @@ impl PostgresStore {
     /// If the schema has an unknown layout version, or the server fails.
     pub fn repeats<'a>(&'a self, framework: &'a str, test: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let repeats = reader::repeats(&session, framework, test).await?;
             self.put_back(session);
             Ok(repeats)
@@ -191,7 +191,7 @@ impl PostgresStore {
     /// If the schema has an unknown layout version, the run's rows contradict each other, or the server fails.
     pub fn read<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<Option<StoredRun>>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let run = reader::read(&session, key).await?;
             self.put_back(session);
             Ok(run)
@@ -200,7 +200,7 @@ impl PostgresStore {
 
     /// Reads a run without its counts, which may be damaged; `None` if it is not stored.
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<Option<StoredRun>> {
-        let session = self.take().await?;
+        let session = self.session().await?;
         let run = reader::without_counts(&session, key).await?;
         self.put_back(session);
         Ok(run)
@@ -212,7 +212,7 @@ impl PostgresStore {
     /// If the schema has an unknown layout version, or the server fails.
     pub fn info<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<Option<RunInfo>>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let found = reader::info(&session, key).await?;
             self.put_back(session);
             Ok(found)
@@ -229,8 +229,8 @@ impl PostgresStore {
         each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let session = self.take().await?;
-            reader::samples(&session, Wanted::now(key), each).await?;
+            let session = self.session().await?;
+            reader::samples(&session, WantedRun::now(key), each).await?;
             self.put_back(session);
             Ok(())
         })
@@ -247,8 +247,8 @@ impl PostgresStore {
         each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let session = self.take().await?;
-            reader::samples(&session, Wanted::as_it_was(run), each).await?;
+            let session = self.session().await?;
+            reader::samples(&session, WantedRun::as_it_was(run), each).await?;
             self.put_back(session);
             Ok(())
         })
@@ -264,8 +264,8 @@ impl PostgresStore {
         each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let session = self.take().await?;
-            reader::rejects(&session, Wanted::now(key), each).await?;
+            let session = self.session().await?;
+            reader::rejects(&session, WantedRun::now(key), each).await?;
             self.put_back(session);
             Ok(())
         })
@@ -282,8 +282,8 @@ impl PostgresStore {
         each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let session = self.take().await?;
-            reader::rejects(&session, Wanted::as_it_was(run), each).await?;
+            let session = self.session().await?;
+            reader::rejects(&session, WantedRun::as_it_was(run), each).await?;
             self.put_back(session);
             Ok(())
         })
@@ -294,7 +294,7 @@ impl PostgresStore {
     /// # Errors
     /// If it is being written, its samples are being read for the whole waiting time, or the server fails.
     pub fn drop_run<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.drop_wanted(Wanted::now(key)))
+        Box::pin(self.drop_wanted(WantedRun::now(key)))
     }
 
     /// Removes a run that was read before; returns `false` if it is not stored.
@@ -302,11 +302,11 @@ impl PostgresStore {
     /// # Errors
     /// As for [`PostgresStore::drop_run`]; [`Error::Replaced`](crate::Error::Replaced) if another run has replaced it.
     pub fn drop_run_of<'a>(&'a self, run: &'a RunInfo) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.drop_wanted(Wanted::as_it_was(run)))
+        Box::pin(self.drop_wanted(WantedRun::as_it_was(run)))
     }
 
-    async fn drop_wanted(&self, wanted: Wanted<'_>) -> Result<bool> {
-        let session = self.take().await?;
+    async fn drop_wanted(&self, wanted: WantedRun<'_>) -> Result<bool> {
+        let session = self.session().await?;
         let dropped = drop_run(&session, wanted).await?;
         self.put_back(session);
         Ok(dropped)
@@ -319,7 +319,7 @@ impl PostgresStore {
     /// If the role lacks the rights, objects of others are in the way, or the server fails.
     pub fn migration(&self) -> BoxFuture<'_, Result<Option<Migration>>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let found = migrate::plan(&session).await?;
             self.put_back(session);
             Ok(found)
@@ -334,15 +334,15 @@ impl PostgresStore {
     /// then. If the connection is lost, call [`PostgresStore::migration`] to find out whether the migration is done.
     pub fn migrate(&self) -> BoxFuture<'_, Result<bool>> {
         Box::pin(async move {
-            let session = self.take().await?;
+            let session = self.session().await?;
             let migrated = migrate::migrate(&session).await?;
             self.put_back(session);
             Ok(migrated)
         })
     }
 
-    /// Takes the unused connection or opens a new one. If its user fails, it is dropped, which ends its transaction.
-    async fn take(&self) -> Result<Session> {
+    /// Returns the unused connection or opens a new one. If its user fails, it is dropped, which ends its transaction.
+    async fn session(&self) -> Result<Session> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         let session = match idle.filter(|session| !session.client().is_closed()) {
             Some(session) => session,
@@ -361,21 +361,21 @@ impl RunStore for PostgresStore {
 
     async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
         let session = connect::open(&self.config).await?.with_patience(self.patience);
-        PostgresWriter::begin(session, &self.config, Claim::Run(key), keep_samples).await
+        PostgresWriter::begin(session, &self.config, KeyClaim::Run(key), keep_samples).await
     }
 }
 
-async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
+async fn drop_run(session: &Session, wanted: WantedRun<'_>) -> Result<bool> {
     let (what, key) = ("dropping a run", wanted.key());
-    if layout::open(session, what, Mode::Reading, &[]).await?.is_none() {
+    if layout::open(session, what, TransactionMode::Reading, &[]).await?.is_none() {
         return Ok(false);
     }
     session.end(what).await?;
     rights::check_write(session).await?;
     write::sweep_leftovers(session).await?;
-    begin(session, what, Mode::Writing).await?;
+    begin(session, what, TransactionMode::Writing).await?;
     locks::claim(session, key).await?;
-    let layout = layout::hold(session, what).await?;
+    let layout = layout::lock_schema(session, what).await?;
     // A row that can't be read can be dropped too.
     if let Ok(Some(stored)) = runs::find(session, layout, key).await {
         wanted.check(&stored.info)?;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use tokio_postgres::types::Type;
 
+use super::PostgresStore;
 use super::copy::rows::whole;
 use super::schema::names::LOCK;
 use super::schema::{layout, rights};
-use super::transaction::{Mode, begin};
-use super::{PostgresStore, transaction};
+use super::transaction::{self, TransactionMode, begin};
 use crate::connection::session::{Session, value};
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
@@ -42,16 +42,16 @@ impl PostgresStore {
     /// # Errors
     /// If the role lacks the rights, or the server fails.
     pub async fn put_points(&self, points: &[Point]) -> Result<()> {
-        let session = self.take().await?;
+        let session = self.session().await?;
         let engine = rights::check_write(&session).await?;
         layout::ensure(&session, engine).await?;
         let what = "storing points";
-        begin(&session, what, Mode::Writing).await?;
+        begin(&session, what, TransactionMode::Writing).await?;
         if !exists(&session, what).await? {
             transaction::wait_for_lock(&session, what, LOCK, "the lock on making the schema").await?;
             session.run(what, &(MADE.to_owned() + &engine.on_one_node("points"))).await?;
         }
-        hold(&session, what).await?;
+        lock_table(&session, what).await?;
         for point in points {
             delete(&session, what, &point.key).await?;
             insert(&session, what, point).await?;
@@ -66,9 +66,9 @@ impl PostgresStore {
     /// # Errors
     /// If the server fails.
     pub async fn points(&self) -> Result<Vec<Point>> {
-        let session = self.take().await?;
+        let session = self.session().await?;
         let what = "reading points";
-        begin(&session, what, Mode::Reading).await?;
+        begin(&session, what, TransactionMode::Reading).await?;
         let mut points = Vec::new();
         if exists(&session, what).await? {
             rights::check_ownership(&session, &TABLE, false).await?;
@@ -87,9 +87,9 @@ impl PostgresStore {
     /// # Errors
     /// If the server fails.
     pub(crate) async fn unlike_points(&self) -> Result<Vec<String>> {
-        let session = self.take().await?;
+        let session = self.session().await?;
         let what = "reading points";
-        begin(&session, what, Mode::Reading).await?;
+        begin(&session, what, TransactionMode::Reading).await?;
         let mut unlike = Vec::new();
         if exists(&session, what).await? {
             rights::check_ownership(&session, &TABLE, false).await?;
@@ -107,12 +107,12 @@ impl PostgresStore {
     /// # Errors
     /// If the role lacks the rights, or the server fails.
     pub async fn drop_points(&self, keys: &BTreeSet<PointKey>) -> Result<usize> {
-        let session = self.take().await?;
+        let session = self.session().await?;
         let what = "dropping points";
-        begin(&session, what, Mode::Writing).await?;
+        begin(&session, what, TransactionMode::Writing).await?;
         let mut dropped = 0;
         if exists(&session, what).await? {
-            hold(&session, what).await?;
+            lock_table(&session, what).await?;
             for key in keys {
                 dropped += delete(&session, what, key).await?;
             }
@@ -130,7 +130,7 @@ async fn exists(session: &Session, what: &str) -> Result<bool> {
 }
 
 /// Locks the table against other writers until the transaction ends, and checks that it is perfpipe's.
-async fn hold(session: &Session, what: &str) -> Result<()> {
+async fn lock_table(session: &Session, what: &str) -> Result<()> {
     rights::check_ownership(session, &TABLE, true).await?;
     session.run(what, "lock table perfpipe.points in share row exclusive mode").await
 }

@@ -12,20 +12,19 @@ use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 use crate::sample::intern::Shared;
 use crate::series::cpu::TimeSeries;
-use crate::store::consistency::SampleTotals;
-use crate::store::{Listing, Wanted, consistency};
+use crate::store::consistency::{self, SampleTotals};
+use crate::store::{Listing, WantedRun};
 
 use super::copy::rows::RowFields;
-use super::copy::seconds::{self, CellReader, KINDS, SUMS, Tally};
+use super::copy::seconds::{self, CellReader, CellTally, KINDS, SUMS};
 use super::copy::{CopyOut, facts, samples};
 use super::runs::{self, StoredRow};
-use super::samples::read;
-use super::samples::read::SampleTables;
-use super::schema::layout::RowsOf;
+use super::samples::read::{self, SampleTables};
+use super::schema::layout::{self, RowsOf};
 use super::schema::names::in_schema;
-use super::schema::{layout, rights};
-use super::transaction::Mode;
-use super::{series, transaction};
+use super::schema::rights;
+use super::series;
+use super::transaction::{self, TransactionMode};
 use crate::connection::session::Session;
 
 /// The maximum number of samples in a batch.
@@ -42,7 +41,7 @@ const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
 pub(super) async fn look(session: &Session, test: Option<&str>) -> Result<Listing> {
     let what = "reading the runs";
     let mut found = Listing::default();
-    let Some(layout) = layout::open(session, what, Mode::Snapshot, &["runs"]).await? else {
+    let Some(layout) = layout::open(session, what, TransactionMode::Snapshot, &["runs"]).await? else {
         return Ok(found);
     };
     for stored in runs::all(session, layout, test).await? {
@@ -58,7 +57,7 @@ pub(super) async fn look(session: &Session, test: Option<&str>) -> Result<Listin
 /// Returns the keys of all runs, sorted by test, framework and repeat.
 pub(super) async fn keys(session: &Session) -> Result<Vec<RunKey>> {
     let what = "reading the keys of the runs";
-    if layout::open(session, what, Mode::Snapshot, &["runs"]).await?.is_none() {
+    if layout::open(session, what, TransactionMode::Snapshot, &["runs"]).await?.is_none() {
         return Ok(Vec::new());
     }
     let keys = runs::keys(session).await?;
@@ -69,7 +68,7 @@ pub(super) async fn keys(session: &Session) -> Result<Vec<RunKey>> {
 /// Returns the stored repeats of a framework and a test, ascending.
 pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
     let what = "reading the repeats of a run";
-    if layout::open(session, what, Mode::Snapshot, &["runs"]).await?.is_none() {
+    if layout::open(session, what, TransactionMode::Snapshot, &["runs"]).await?.is_none() {
         return Ok(Vec::new());
     }
     let repeats = runs::repeats(session, framework, test).await?;
@@ -88,7 +87,9 @@ pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<Store
 
 async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun, SampleTotals)>> {
     let what = "reading a run";
-    let Some(stored) = find(session, what, Mode::Snapshot, &COUNTS, key).await? else { return Ok(None) };
+    let Some(stored) = find(session, what, TransactionMode::Snapshot, &COUNTS, key).await? else {
+        return Ok(None);
+    };
     let run = read_facts(session, stored).await?;
     session.end(what).await?;
     Ok(Some(run))
@@ -97,7 +98,7 @@ async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun,
 /// Reads a run without its samples and counts.
 pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
     let what = "reading a run";
-    let found = find(session, what, Mode::Snapshot, &["runs", "cpu", "errors"], key).await?;
+    let found = find(session, what, TransactionMode::Snapshot, &["runs", "cpu", "errors"], key).await?;
     let Some(stored) = found else { return Ok(None) };
     let (cpu, errors) = read_events(session, &stored.rows).await?;
     let series = series::read(session, &stored.rows).await?;
@@ -108,7 +109,9 @@ pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Op
 /// Reads a run's metadata.
 pub(super) async fn info(session: &Session, key: &RunKey) -> Result<Option<RunInfo>> {
     let what = "reading the run's row";
-    let Some(stored) = find(session, what, Mode::Snapshot, &["runs"], key).await? else { return Ok(None) };
+    let Some(stored) = find(session, what, TransactionMode::Snapshot, &["runs"], key).await? else {
+        return Ok(None);
+    };
     session.end(what).await?;
     Ok(Some(stored.info))
 }
@@ -118,7 +121,7 @@ pub(super) async fn info(session: &Session, key: &RunKey) -> Result<Option<RunIn
 async fn find(
     session: &Session,
     what: &str,
-    mode: Mode,
+    mode: TransactionMode,
     tables: &[&str],
     key: &RunKey,
 ) -> Result<Option<StoredRow>> {
@@ -145,7 +148,7 @@ async fn read_facts(session: &Session, stored: StoredRow) -> Result<(StoredRun, 
 /// Reads the counts by second from the pages that they are packed in, and compares those with the rows.
 async fn read_cells(session: &Session, stored: &StoredRow) -> Result<(CellTableBuilder, SampleTotals)> {
     let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), SampleTotals::default());
-    let (mut packed, mut found) = (Tally::default(), Tally::default());
+    let (mut packed, mut found) = (CellTally::default(), CellTally::default());
     let reader = CellReader::new(stored.names());
     let rows = select_seconds(session, &stored.rows).await?;
     rows.each(|row| reader.get(row, &mut cells, &mut counted, &mut packed)).await?;
@@ -194,11 +197,11 @@ async fn select_seconds<'a>(session: &'a Session, run: &RowsOf) -> Result<CopyOu
 /// Passes a run's rejects to `each`, in the order of the log.
 pub(super) async fn rejects(
     session: &Session,
-    wanted: Wanted<'_>,
+    wanted: WantedRun<'_>,
     each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
 ) -> Result<()> {
     let what = "reading rejected records";
-    let stored = require(session, what, Mode::Snapshot, &["runs", "rejects"], wanted).await?;
+    let stored = require(session, what, TransactionMode::Snapshot, &["runs", "rejects"], wanted).await?;
     let columns = match layout::has_column(session, what, "rejects", "code").await? {
         true => facts::REJECTS,
         false => facts::REJECTS_WITHOUT_CODE,
@@ -220,9 +223,9 @@ pub(super) async fn rejects(
 async fn require(
     session: &Session,
     what: &str,
-    mode: Mode,
+    mode: TransactionMode,
     tables: &[&str],
-    wanted: Wanted<'_>,
+    wanted: WantedRun<'_>,
 ) -> Result<StoredRow> {
     let found = find(session, what, mode, tables, wanted.key()).await?;
     let stored = found.ok_or_else(|| wanted.missing())?;
@@ -233,10 +236,10 @@ async fn require(
 /// Passes a run's samples to `each`, batch by batch in the order in which they were written.
 pub(super) async fn samples(
     session: &Session,
-    wanted: Wanted<'_>,
+    wanted: WantedRun<'_>,
     each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
 ) -> Result<()> {
-    let (info, tables) = hold_tables(session, wanted).await?;
+    let (info, tables) = lock_tables(session, wanted).await?;
     let what = "reading samples";
     let empty = || SampleBatch { resolution: info.resolution, ..SampleBatch::default() };
     let (mut batch, mut counted) = (empty(), SampleTotals::default());
@@ -263,25 +266,25 @@ pub(super) async fn samples(
 
 /// Begins a transaction in which the tables of a run's samples can't be replaced. Returns the run's metadata and the
 /// tables.
-async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, SampleTables)> {
+async fn lock_tables(session: &Session, wanted: WantedRun<'_>) -> Result<(RunInfo, SampleTables)> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
-        let stored = require(session, what, Mode::Reading, &["runs"], wanted).await?;
+        let stored = require(session, what, TransactionMode::Reading, &["runs"], wanted).await?;
         let tables = stored.tables.ok_or_else(|| Error::without_samples(key, stored.info.had_requests()))?;
         let names = tables.names();
         let listed = names.iter().map(|table| in_schema(table)).collect::<Vec<_>>().join(", ");
         let lock = format!("lock table {listed} in access share mode");
-        let held = session.client().batch_execute(&lock).await;
-        if let Err(error) = &held {
+        let locked = session.client().batch_execute(&lock).await;
+        if let Err(error) = &locked {
             if session.code(error).as_ref() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
-                return Err(transaction::holder_of_tables(session, what, &names, false).await);
+                return Err(transaction::table_lock_error(session, what, &names, false).await);
             }
             session.run(what, "rollback").await?;
-            layout::open(session, what, Mode::Reading, &["runs"]).await?;
+            layout::open(session, what, TransactionMode::Reading, &["runs"]).await?;
         }
         let now = runs::find(session, layout::read(session).await?, key).await?;
         let same = now.is_some_and(|now| now.number == stored.number);
-        match held {
+        match locked {
             Ok(()) if same => {
                 rights::check_ownership(session, &names, false).await?;
                 drop(names);

@@ -12,7 +12,7 @@ use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 
 use super::copy::rows::whole;
-use super::copy::seconds::CellNames;
+use super::copy::seconds::NameLists;
 use super::samples::read::{SampleTables, Stripes};
 use super::schema::layout::{RowsOf, SchemaLayout};
 use super::schema::names::{literal, run_text};
@@ -33,8 +33,8 @@ pub(super) struct StoredRow {
 
 impl StoredRow {
     /// Returns the names that its cells refer to.
-    pub(super) fn names(&self) -> CellNames<'_> {
-        CellNames { labels: &self.labels, injectors: &self.injectors }
+    pub(super) fn names(&self) -> NameLists<'_> {
+        NameLists { labels: &self.labels, injectors: &self.injectors }
     }
 
     /// Converts it into the metadata and the names that its cells refer to: labels and injectors.
@@ -179,7 +179,7 @@ pub(super) async fn insert(
     session: &Session,
     layout: SchemaLayout,
     info: &RunInfo,
-    names: CellNames<'_>,
+    names: NameLists<'_>,
 ) -> Result<i64> {
     let what = "storing the run's row";
     let ingested_at: Timestamp = info.ingested_at.parse().map_err(|e: jiff::Error| Error::store(what, e))?;

@@ -21,7 +21,7 @@ const READING: Duration = Duration::from_secs(30);
 
 /// The purpose of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum TransactionMode {
     /// Reads everything in one snapshot.
     Snapshot,
     /// Reads the present state at each statement.
@@ -41,20 +41,20 @@ const NO_LIMITS: &str = "; select pg_catalog.set_config(name, '0', true) from pg
      ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')";
 
 /// Returns the statements that begin a transaction, without the limit of waiting.
-fn sql(mode: Mode) -> String {
+fn sql(mode: TransactionMode) -> String {
     let (level, limits) = match mode {
-        Mode::Snapshot => ("repeatable read read only", ""),
-        Mode::Reading => ("read committed read only", ""),
-        Mode::Writing => ("read committed read write", NO_LIMITS),
+        TransactionMode::Snapshot => ("repeatable read read only", ""),
+        TransactionMode::Reading => ("read committed read only", ""),
+        TransactionMode::Writing => ("read committed read write", NO_LIMITS),
     };
     format!("begin isolation level {level}; {PINNED}{limits}")
 }
 
 /// Returns the statement that limits the time to wait for a lock in a transaction of this purpose.
-fn limit(session: &Session, mode: Mode) -> String {
+fn limit(session: &Session, mode: TransactionMode) -> String {
     waiting(match mode {
-        Mode::Snapshot | Mode::Reading => session.patience().min(READING),
-        Mode::Writing => session.patience(),
+        TransactionMode::Snapshot | TransactionMode::Reading => session.patience().min(READING),
+        TransactionMode::Writing => session.patience(),
     })
 }
 
@@ -69,17 +69,17 @@ pub(super) fn waiting(patience: Duration) -> String {
 const ON_NODES: &str = "set local citus.propagate_set_commands = 'local'";
 
 /// Begins a transaction.
-pub(super) async fn begin(session: &Session, what: &str, mode: Mode) -> Result<()> {
+pub(super) async fn begin(session: &Session, what: &str, mode: TransactionMode) -> Result<()> {
     begun(session, mode).await.map_err(|error| session.error(what, &error))
 }
 
 /// Begins a transaction, and runs a statement in it. All is sent at once.
-pub(super) async fn begin_with(session: &Session, mode: Mode, statement: &str) -> Outcome {
+pub(super) async fn begin_with(session: &Session, mode: TransactionMode, statement: &str) -> Outcome {
     let (begun, done) = join(begun(session, mode), session.client().batch_execute(statement)).await;
     begun.and(done)
 }
 
-async fn begun(session: &Session, mode: Mode) -> Outcome {
+async fn begun(session: &Session, mode: TransactionMode) -> Outcome {
     let (begin, limit) = (format!("{}; {ON_NODES}", sql(mode)), limit(session, mode));
     let client = session.client();
     let (begun, limited) = join(client.batch_execute(&begin), client.batch_execute(&limit)).await;
@@ -111,21 +111,21 @@ const EXCLUDING: [&str; 4] = ["AccessExclusiveLock", "ExclusiveLock", "ShareRowE
 
 /// Returns the error for a transaction that waited too long to read tables of the schema, or to write to them. Rolls
 /// the transaction back.
-pub(super) async fn holder_of_tables(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
-    holder_of_modes(session, what, tables, Some(if write { &EXCLUDING } else { &EXCLUDING[..1] })).await
+pub(super) async fn table_lock_error(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
+    lock_error(session, what, tables, Some(if write { &EXCLUDING } else { &EXCLUDING[..1] })).await
 }
 
 /// Returns the error for a transaction that waited too long for exclusive access to tables of the schema. Rolls it
 /// back.
-pub(super) async fn holder_of_any(session: &Session, what: &str, tables: &[&str]) -> Error {
-    holder_of_modes(session, what, tables, None).await
+pub(super) async fn exclusive_lock_error(session: &Session, what: &str, tables: &[&str]) -> Error {
+    lock_error(session, what, tables, None).await
 }
 
-async fn holder_of_modes(session: &Session, what: &str, tables: &[&str], modes: Option<&[&str]>) -> Error {
+async fn lock_error(session: &Session, what: &str, tables: &[&str], modes: Option<&[&str]>) -> Error {
     let values = [(&tables as _, Type::TEXT_ARRAY), (&modes as _, Type::TEXT_ARRAY)];
     let asked = async {
         session.run(what, "rollback").await?;
-        begin(session, what, Mode::Reading).await?;
+        begin(session, what, TransactionMode::Reading).await?;
         let rows = session.query(what, OF_TABLES, &values).await?;
         session.end(what).await?;
         let Some(row) = rows.first() else { return Ok((None, None)) };
@@ -148,10 +148,10 @@ pub(super) async fn holder_of_text(session: &Session, text: &str) -> Result<Opti
 }
 
 /// Returns the error for a transaction that waited too long for the advisory lock named by a text. Rolls it back.
-pub(super) async fn lock_refusal(session: &Session, what: &str, text: &str, lock: &str) -> Error {
+async fn lock_refusal(session: &Session, what: &str, text: &str, lock: &str) -> Error {
     let asked = async {
         session.run(what, "rollback").await?;
-        begin(session, what, Mode::Reading).await?;
+        begin(session, what, TransactionMode::Reading).await?;
         let holder = holder_of_text(session, text).await?;
         session.end(what).await?;
         Ok(holder)

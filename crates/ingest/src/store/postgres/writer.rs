@@ -9,24 +9,22 @@ use crate::pipeline::stage::Stage;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
-use crate::store::consistency;
-use crate::store::consistency::{CountedCells, CountedFailures, SampleTotals, check_samples_stored};
+use crate::store::consistency::{self, CountedCells, CountedFailures, SampleTotals, check_samples_stored};
 
 use super::commit::{self, UncertainCommit};
 use super::copy::rows::{RowEncoder, Rows};
 use super::copy::samples::SampleEncoder;
-use super::copy::seconds::{self, CellNames, PagedCells};
+use super::copy::seconds::{self, NameLists, PagedCells};
 use super::copy::{CopyIn, facts};
 use super::parts::{self, MergedParts};
 use super::samples::read::SampleTables;
-use super::samples::write;
-use super::samples::write::SampleCopy;
-use super::schema::engine::Engine;
-use super::schema::layout::{RowsOf, SchemaLayout};
+use super::samples::write::{self, SampleCopy};
+use super::schema::engine::ServerEngine;
+use super::schema::layout::{self, RowsOf, SchemaLayout};
 use super::schema::names::in_schema;
-use super::schema::{layout, rights};
-use super::transaction::{Mode, begin};
-use super::{locks, runs, series, transaction};
+use super::schema::rights;
+use super::transaction::{self, TransactionMode, begin};
+use super::{locks, runs, series};
 use crate::connection::config::{Placement, PostgresConfig};
 use crate::connection::session::Session;
 
@@ -35,16 +33,16 @@ pub struct PostgresWriter {
     session: Session,
     /// The settings for another connection.
     config: PostgresConfig,
-    engine: Engine,
+    engine: ServerEngine,
     samples: Option<SampleCopy>,
     /// The samples that were written.
-    taken: SampleTotals,
+    received: SampleTotals,
     /// The samples of the parts that are merged to the run.
     merging: Option<MergedParts>,
 }
 
 /// What a writer locks when it begins.
-pub(super) enum Claim<'a> {
+pub(super) enum KeyClaim<'a> {
     /// A run, if its key is known.
     Run(Option<&'a RunKey>),
     /// The part of a run with this number.
@@ -56,7 +54,7 @@ impl PostgresWriter {
     pub(super) async fn begin(
         session: Session,
         config: &PostgresConfig,
-        claim: Claim<'_>,
+        claim: KeyClaim<'_>,
         keep_samples: bool,
     ) -> Result<Self> {
         let what = "beginning to store a run";
@@ -66,20 +64,20 @@ impl PostgresWriter {
         engine.check_nodes(&session).await?;
         let placement = if keep_samples {
             let key = match claim {
-                Claim::Run(key) => key,
-                Claim::Part(..) => None,
+                KeyClaim::Run(key) => key,
+                KeyClaim::Part(..) => None,
             };
             write::choose_placement(&session, engine, config.placement, key).await?
         } else {
             Placement::default()
         };
-        begin(&session, what, Mode::Writing).await?;
+        begin(&session, what, TransactionMode::Writing).await?;
         engine.without_limits_on_nodes(&session, what).await?;
         transaction::clear_pooled(&session).await?;
         match claim {
-            Claim::Run(None) => {}
-            Claim::Run(Some(key)) => locks::claim(&session, key).await?,
-            Claim::Part(key, number) => locks::claim_part(&session, key, number).await?,
+            KeyClaim::Run(None) => {}
+            KeyClaim::Run(Some(key)) => locks::claim(&session, key).await?,
+            KeyClaim::Part(key, number) => locks::claim_part(&session, key, number).await?,
         }
         let samples = if keep_samples {
             Some(SampleCopy::begin(&session, config, engine, placement).await?)
@@ -87,7 +85,7 @@ impl PostgresWriter {
             None
         };
         let config = config.clone();
-        Ok(Self { session, config, engine, samples, taken: SampleTotals::default(), merging: None })
+        Ok(Self { session, config, engine, samples, received: SampleTotals::default(), merging: None })
     }
 
     /// Begins a run that is merged of its parts.
@@ -97,7 +95,7 @@ impl PostgresWriter {
         key: &RunKey,
         merging: MergedParts,
     ) -> Result<Self> {
-        let begun = Self::begin(session, config, Claim::Run(Some(key)), false).await?;
+        let begun = Self::begin(session, config, KeyClaim::Run(Some(key)), false).await?;
         begun.engine.one_by_one(&begun.session, "beginning to merge parts").await?;
         Ok(Self { merging: Some(merging), ..begun })
     }
@@ -112,7 +110,7 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn write(&mut self, chunk: Rows) -> Result<()> {
-        self.taken.merge(chunk.counted);
+        self.received.merge(chunk.counted);
         match &mut self.samples {
             Some(samples) => samples.write(&self.session, chunk).await,
             None => Ok(()),
@@ -137,12 +135,12 @@ impl RunWriter for PostgresWriter {
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         consistency::check_finished(&run)?;
-        let Self { session, config, engine, samples, taken, merging } = self;
+        let Self { session, config, engine, samples, received, merging } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
         let merges_samples = merging.as_ref().is_some_and(|merging| !merging.tables.is_empty());
         check_samples_stored(info, samples.is_some() || merges_samples)?;
         if samples.is_some() {
-            consistency::check_samples_written(info, taken)?;
+            consistency::check_samples_written(info, received)?;
         }
         let loaded = match samples {
             Some(samples) => Some(samples.finish(&session, info).await?),
@@ -157,7 +155,7 @@ impl RunWriter for PostgresWriter {
             let later = series::later(layout::read(&session).await?);
             later.ensure(&session, "making the table of series", engine).await?;
         }
-        let layout = layout::hold(&session, "storing the run").await?;
+        let layout = layout::lock_schema(&session, "storing the run").await?;
         let old = delete_replaced_run(&session, layout, run.replace, info).await?;
         let number = runs::insert(&session, layout, info, names(&run)).await?;
         let rows_of = layout.rows_of(key, number);
@@ -210,8 +208,8 @@ async fn delete_replaced_run(
     Ok(runs::delete_run_row(session, layout, &info.key).await?.and_then(|run| run.tables))
 }
 
-fn names<'a>(run: &FinishedRun<'a>) -> CellNames<'a> {
-    CellNames { labels: run.labels, injectors: run.injectors }
+fn names<'a>(run: &FinishedRun<'a>) -> NameLists<'a> {
+    NameLists { labels: run.labels, injectors: run.injectors }
 }
 
 /// Copies everything of a run except its samples.

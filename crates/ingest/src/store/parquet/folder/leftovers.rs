@@ -105,7 +105,7 @@ pub(crate) fn tidy(folder: &StoreFolder, run: &Path, is_durable: bool) {
     if (is_home && earlier.is_empty()) || !is_durable && sync_dir(run).is_err() {
         return;
     }
-    let earlier: Vec<PathBuf> = earlier.iter().map(|path| take_out(folder, path)).collect();
+    let earlier: Vec<PathBuf> = earlier.iter().map(|path| move_out(folder, path)).collect();
     if let (Some(current), Some(files)) = (&current, files) {
         move_in(run, &files, &run.join(current));
     }
@@ -114,7 +114,7 @@ pub(crate) fn tidy(folder: &StoreFolder, run: &Path, is_durable: bool) {
 }
 
 /// Moves an earlier generation out of a run's folder in one step, so that nobody sees half of it. Returns its new path.
-fn take_out(folder: &StoreFolder, generation: &Path) -> PathBuf {
+fn move_out(folder: &StoreFolder, generation: &Path) -> PathBuf {
     let out = folder.staging().join(generation.file_name().unwrap_or_default());
     if fs::rename(generation, &out).is_ok() { out } else { generation.to_owned() }
 }

@@ -95,7 +95,7 @@ pub(crate) struct Manifest {
     pub(crate) info: RunInfo,
 }
 
-/// What a manifest tells beside the run's own row.
+/// The fields of a manifest other than those of the run's own row.
 #[derive(Default)]
 struct ManifestFields {
     generation: Option<String>,
@@ -127,7 +127,7 @@ impl<'de> Visitor<'de> for ManifestVisitor {
     }
 }
 
-/// The fields of a map other than those of `own`, which are taken out on the way.
+/// The fields of a map other than those of `own`, which are removed on the way.
 struct OtherFields<'a, A> {
     map: A,
     own: &'a mut ManifestFields,

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
-use crate::store::Wanted;
+use crate::store::WantedRun;
 
 pub(super) use self::paths::{LOCK, MANIFEST, MARKER, POINTS, StoreFolder};
 
@@ -206,7 +206,7 @@ impl StoreFolder {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: WantedRun<'_>) -> Result<bool> {
         let key = wanted.key();
         if !has_manifest(&self.run(key)) {
             return Ok(false);

@@ -1,11 +1,11 @@
 //! Finds the runs of a store and their files, and names the folder of a run so that it is valid in every file system, also
 //! in case-insensitive ones.
 
-use std::fs::DirEntry;
+use std::fs::{self, DirEntry};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{fs, io, iter, thread};
+use std::{io, iter, thread};
 
 use super::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
@@ -39,7 +39,7 @@ struct RunEntry {
 }
 
 impl RunEntry {
-    /// Returns the key that the name tells.
+    /// Returns the key that the name contains.
     fn named_key(&self) -> Option<RunKey> {
         key_of(self.path.file_name()?.to_str()?)
     }
@@ -77,7 +77,7 @@ impl StoreFolder {
     pub(super) fn run(&self, key: &RunKey) -> PathBuf {
         let run = self.runs().join(folder_name(key));
         match former_name(key).map(|name| self.runs().join(name)) {
-            Some(former) if !holds(&run, key) && holds(&former, key) => former,
+            Some(former) if !has_run(&run, key) && has_run(&former, key) => former,
             _ => run,
         }
     }
@@ -94,7 +94,8 @@ impl StoreFolder {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let home = folder_name(key);
         *name == home
-            || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
+            || former_name(key).is_some_and(|former| *name == former)
+                && !has_run(&self.runs().join(home), key)
     }
 
     /// Returns the manifest of a run; `None` if it is not stored.
@@ -116,7 +117,7 @@ impl StoreFolder {
     }
 
     /// Returns the keys of the stored runs, sorted by name. Manifests are read only where the name of a folder does not
-    /// tell the key.
+    /// contain the key.
     pub(in crate::store::parquet) fn keys(&self) -> Result<Vec<RunKey>> {
         let key = |run: &RunEntry| match run.named_key() {
             Some(key) => has_manifest(&run.path).then_some(key),
@@ -227,13 +228,13 @@ pub(super) fn read_manifest(run: &Path) -> Result<Option<Manifest>> {
     Manifest::read(&run.join(MANIFEST))
 }
 
-/// Returns true if a folder holds the run of a key.
-fn holds(run: &Path, key: &RunKey) -> bool {
+/// Returns true if a folder has the run of a key.
+fn has_run(run: &Path, key: &RunKey) -> bool {
     matches!(read_manifest(run), Ok(Some(manifest)) if manifest.info.key == *key)
 }
 
 /// Returns the error for a run in a folder that belongs to another key.
-pub(super) fn foreign(run: &Path, manifest: &Manifest) -> Error {
+fn foreign(run: &Path, manifest: &Manifest) -> Error {
     Error::refused(
         ErrorKind::RunMoved,
         format!(
@@ -261,13 +262,13 @@ pub(crate) fn folder_name(key: &RunKey) -> String {
 }
 
 /// Returns the folder name that earlier versions used for a key, if it differs: they left capital letters as they are.
-pub(crate) fn former_name(key: &RunKey) -> Option<String> {
+fn former_name(key: &RunKey) -> Option<String> {
     let capital = |part: &String| part.bytes().any(|byte| byte.is_ascii_uppercase());
     (capital(&key.framework) || capital(&key.test)).then(|| encoded_name(key, true))
 }
 
 /// Returns the repeat whose folder has this name, if it belongs to the framework and the test of `key`.
-pub(crate) fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
+fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
     let first = key.clone().with_repeat(1);
     let names = std::iter::once(folder_name(&first)).chain(former_name(&first));
     names.filter_map(|first| name.strip_prefix(first.as_str())).find_map(|rest| match rest {
@@ -276,9 +277,9 @@ pub(crate) fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
     })
 }
 
-/// Returns the key whose folder has this name, also if an earlier version named it; `None` if the name does not tell it,
+/// Returns the key whose folder has this name, also if an earlier version named it; `None` if the name does not contain it,
 /// as that of a very long key.
-pub(crate) fn key_of(name: &str) -> Option<RunKey> {
+fn key_of(name: &str) -> Option<RunKey> {
     let mut parts = name.split(REPEAT);
     let (framework, test) = (decoded(parts.next()?)?, decoded(parts.next()?)?);
     let repeat = parts.next().map_or(Some(1), |repeat| repeat.parse().ok())?;
@@ -287,9 +288,9 @@ pub(crate) fn key_of(name: &str) -> Option<RunKey> {
     is_own.then_some(key)
 }
 
-/// Returns a function that tells whether a run of a test may be in the folder with a name. It is quicker than asking for
+/// Returns a predicate: whether a run of a test may be in the folder with a name. It is quicker than asking for
 /// the key of each name.
-pub(crate) fn may_be_of_test(test: &str) -> impl Fn(&str) -> bool {
+fn may_be_of_test(test: &str) -> impl Fn(&str) -> bool {
     let key = RunKey::new("x", test);
     let names = [Some(folder_name(&key)), former_name(&key)];
     let is_same = move |part: &str| {

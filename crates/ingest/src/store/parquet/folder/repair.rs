@@ -70,26 +70,26 @@ impl StoreFolder {
     }
 
     /// Moves a folder to where no reader looks.
-    pub(crate) fn move_aside(&self, run: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        let aside = self.free_aside(run);
-        let what = format!("{} is set aside as {}: {why}", run.display(), aside.display());
+    fn move_aside(&self, run: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        let target = self.free_aside(run);
+        let what = format!("{} is set aside as {}: {why}", run.display(), target.display());
         repairer.change(what, || {
             self.with_free(run, || {
                 self.make_aside()?;
                 self.gather(run)?;
-                rename(run, &aside)
+                rename(run, &target)
             })
         })
     }
 
     /// Moves a file of the store itself to where no reader looks.
     pub(crate) fn file_aside(&self, file: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
-        let aside = self.free_aside(file);
-        let what = format!("{} is set aside as {}: {why}", file.display(), aside.display());
+        let target = self.free_aside(file);
+        let what = format!("{} is set aside as {}: {why}", file.display(), target.display());
         repairer.change(what, || {
             let _gate = self.gate()?;
             self.make_aside()?;
-            rename(file, &aside)
+            rename(file, &target)
         })
     }
 

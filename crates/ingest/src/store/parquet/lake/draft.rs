@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::bucket::{made, not_made, perhaps_made};
+use super::bucket::{change_made, change_not_made, change_perhaps_made};
 use super::delta::{AddFile, unique_id};
 use super::generation::{RunSlot, object_of};
 use super::tables::write_row;
-use super::{Generation, Lake, busy};
+use super::{Lake, RunGeneration, busy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
@@ -19,7 +19,7 @@ use crate::store::parquet::folder::manifest::{GENERATION, Manifest};
 #[derive(Debug)]
 pub(in crate::store::parquet) struct LakeDraft {
     lake: Lake,
-    generation: Generation,
+    generation: RunGeneration,
     /// The number of the part, if it is no whole run.
     part: Option<PartNumber>,
     /// The run's key, once it is known, and the generation that it had then.
@@ -48,12 +48,12 @@ impl LakeDraft {
         let name = format!("{GENERATION}{}", unique_id().replace('-', ""));
         let current = |key: &RunKey| lake.current(&RunSlot { key: key.clone(), part });
         let seen = key.map(|key| Ok::<_, Error>((key.clone(), current(key)?))).transpose()?;
-        let generation = Generation::new(lake.bucket.clone(), &name, part.is_some());
+        let generation = RunGeneration::new(lake.bucket.clone(), &name, part.is_some());
         Ok(Self { lake: lake.clone(), generation, part, seen, kept: false })
     }
 
     /// Returns where the files of the run are written.
-    pub(in crate::store::parquet) fn generation(&self) -> &Generation {
+    pub(in crate::store::parquet) fn generation(&self) -> &RunGeneration {
         &self.generation
     }
 
@@ -96,30 +96,30 @@ impl LakeDraft {
         let mine = || Ok(Some(manifest.clone()));
         let facts = slot.facts().try_for_each(|table| self.lake.put(table, &slot.key, &mine));
         let row = slot.add(&manifest.generation, &path, row.bytes());
-        let shown = match facts.map_err(not_made) {
-            Ok(()) => self.show(&slot, seen.as_deref(), (row, &manifest)),
+        let shown = match facts.map_err(change_not_made) {
+            Ok(()) => self.show(&slot, seen.as_deref(), row, &manifest),
             Err(error) => Err(error),
         };
         let settled = self.lake.settle(&slot);
         shown?;
-        settled.map_err(|error| made(&format!("{slot} is stored"), &error))
+        settled.map_err(|error| change_made(&format!("{slot} is stored"), &error))
     }
 
     /// Makes the run appear by its row, unless its files are not all there: another program, or a repair that was forced,
     /// may have removed what no table had yet. Then the earlier run appears again.
-    fn show(&self, slot: &RunSlot, seen: Option<&str>, (row, manifest): (AddFile, &Manifest)) -> Result<()> {
+    fn show(&self, slot: &RunSlot, seen: Option<&str>, row: AddFile, manifest: &Manifest) -> Result<()> {
         let own = Some(&*manifest.generation);
         let shown = match self.lake.show(slot, seen, vec![row.clone()]) {
             // The answer may have been lost, and not the commit.
             Err(error) if error.kind() == ErrorKind::CommitUnknown => match self.lake.current(slot) {
                 Ok(now) if now.as_deref() == own => None,
-                Ok(_) => return Err(not_made(error)),
-                Err(_) => return Err(perhaps_made(&format!("{slot} may be stored"), &error)),
+                Ok(_) => return Err(change_not_made(error)),
+                Err(_) => return Err(change_perhaps_made(&format!("{slot} may be stored"), &error)),
             },
             shown => Some(shown?.ok_or_else(|| busy(slot))?),
         };
-        let missing = self.missing(slot, (&row, manifest));
-        let missing = missing.map_err(|error| made(&format!("{slot} is stored"), &error))?;
+        let missing = self.missing(slot, &row, manifest);
+        let missing = missing.map_err(|error| change_made(&format!("{slot} is stored"), &error))?;
         let Some(missing) = missing else { return Ok(()) };
         let undone = shown.map(|earlier| self.lake.show(slot, own, earlier));
         match undone {
@@ -130,12 +130,15 @@ impl LakeDraft {
                 ),
                 "Nothing was changed. Run the command again, and let nobody repair the store meanwhile.",
             )),
-            _ => Err(made(&format!("{slot} is stored, and {missing} was removed meanwhile"), &busy(slot))),
+            _ => Err(change_made(
+                &format!("{slot} is stored, and {missing} was removed meanwhile"),
+                &busy(slot),
+            )),
         }
     }
 
     /// Returns the name of a file that the run should have and has not, if there is one.
-    fn missing(&self, slot: &RunSlot, (row, manifest): (&AddFile, &Manifest)) -> Result<Option<String>> {
+    fn missing(&self, slot: &RunSlot, row: &AddFile, manifest: &Manifest) -> Result<Option<String>> {
         let object = |name: &String| object_of(&manifest.generation, self.part.is_some(), name);
         let mut names: Vec<String> = manifest.files.keys().map(object).collect();
         names.push(format!("{}/{}", slot.table().name(), slot.row(&manifest.generation)));

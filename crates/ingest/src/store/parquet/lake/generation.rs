@@ -16,16 +16,16 @@ use crate::store::parquet::tables::RUN;
 
 /// A generation of a run. Clones share it.
 #[derive(Debug, Clone)]
-pub(in crate::store::parquet) struct Generation {
+pub(in crate::store::parquet) struct RunGeneration {
     bucket: Bucket,
     name: Arc<str>,
-    /// True if it is of a part, whose files are apart from those of runs.
+    /// True if it is of a part, whose files are separate from those of runs.
     is_part: bool,
     /// The objects that were begun here.
     begun: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl Generation {
+impl RunGeneration {
     pub(super) fn new(bucket: Bucket, name: &str, is_part: bool) -> Self {
         Self { bucket, name: name.into(), is_part, begun: Arc::default() }
     }
@@ -52,7 +52,8 @@ impl Generation {
     pub(in crate::store::parquet) fn copy(
         &self,
         name: &str,
-        (from, file): (&Self, &str),
+        from: &Self,
+        file: &str,
         size: u64,
     ) -> Result<()> {
         let (from, to) = (from.object(file), self.object(name));

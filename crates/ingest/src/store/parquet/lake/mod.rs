@@ -28,18 +28,17 @@ mod tables;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::io;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) use self::bucket::is_bucket;
 pub(super) use self::draft::LakeDraft;
-pub(super) use self::generation::Generation;
+pub(super) use self::generation::RunGeneration;
 pub(super) use self::parts::LakeParts;
 pub(super) use self::tables::{read_rejects, write_rejects, write_tags};
 
-use self::bucket::{Bucket, ReadLimits, made, not_made, perhaps_made};
+use self::bucket::{Bucket, ReadLimits, change_made, change_not_made, change_perhaps_made};
 use self::delta::{AddFile, LakeTable, TableLog, TableSnapshot, path_of};
 use self::generation::RunSlot;
 use super::folder::manifest::{Manifest, is_generation};
@@ -47,7 +46,7 @@ use super::samples::piece_of;
 use super::tables::{OPTIONAL, REJECT_TABLE, RUN, SMALL};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::store::Wanted;
+use crate::store::WantedRun;
 
 /// The folder of the manifests.
 const MANIFESTS: &str = "manifests";
@@ -110,7 +109,7 @@ impl Lake {
         if self.is_there()? {
             return Ok(());
         }
-        LakeTable::all().try_for_each(|table| self.log(table).create().map_err(not_made))
+        LakeTable::all().try_for_each(|table| self.log(table).create().map_err(change_not_made))
     }
 
     fn log(&self, table: LakeTable) -> TableLog<'_> {
@@ -136,7 +135,7 @@ impl Lake {
     }
 
     /// Reads the manifest of a generation of a run.
-    fn manifest_of(&self, (generation, key): (&str, &RunKey), text: Option<&[u8]>) -> Result<Manifest> {
+    fn manifest_of(&self, generation: &str, key: &RunKey, text: Option<&[u8]>) -> Result<Manifest> {
         let name = Self::manifest_name(generation);
         let path = self.bucket.shown(&name);
         let missing = || Error::store(format!("reading {}", path.display()), "the manifest of a run is gone");
@@ -186,7 +185,7 @@ impl Lake {
         self.bucket.get_each(&names, MANIFEST, &mut |_, text| {
             let next = rest.next();
             kept.extend(
-                next.map(|(generation, key)| self.manifest_of((generation, key), text.as_deref()).map(&keep)),
+                next.map(|(generation, key)| self.manifest_of(generation, key, text.as_deref()).map(&keep)),
             );
             Ok(())
         })?;
@@ -200,12 +199,12 @@ impl Lake {
     }
 
     /// Returns where the files of a run are, and its manifest; `None` if it is not stored.
-    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(Generation, Manifest)>> {
+    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(RunGeneration, Manifest)>> {
         self.find_in(&RunSlot::run(key))
     }
 
     /// Returns where the files of a run or part are, and its manifest; `None` if it is not stored.
-    fn find_in(&self, slot: &RunSlot) -> Result<Option<(Generation, Manifest)>> {
+    fn find_in(&self, slot: &RunSlot) -> Result<Option<(RunGeneration, Manifest)>> {
         let rows = self.with(slot.table(), |snapshot| Ok(slot.of(snapshot)))?;
         if rows.len() > 1 {
             return Err(self.doubled(slot.table(), &slot.key));
@@ -214,11 +213,11 @@ impl Lake {
     }
 
     /// Returns where the files of the run or part with this row are, and its manifest.
-    fn open_at(&self, file: &AddFile) -> Result<(Generation, Manifest)> {
+    fn open_at(&self, file: &AddFile) -> Result<(RunGeneration, Manifest)> {
         let text = self.bucket.get(&Self::manifest_name(file.generation()), MANIFEST.most)?;
-        let manifest = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?;
+        let manifest = self.manifest_of(file.generation(), &file.key_or_none(), text.as_deref())?;
         let is_part = file.part().is_some();
-        Ok((Generation::new(self.bucket.clone(), file.generation(), is_part), manifest))
+        Ok((RunGeneration::new(self.bucket.clone(), file.generation(), is_part), manifest))
     }
 
     /// Returns the stored repeats of a key's framework and test, ascending.
@@ -233,7 +232,7 @@ impl Lake {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: WantedRun<'_>) -> Result<bool> {
         let key = wanted.key();
         let slot = RunSlot::run(key);
         let Some(generation) = self.current(&slot)? else { return Ok(false) };
@@ -245,16 +244,16 @@ impl Lake {
         }
         let shown = match self.show(&slot, Some(&generation), Vec::new()) {
             Err(error) if error.kind() == ErrorKind::CommitUnknown => match self.current(&slot) {
-                Ok(now) if now.as_ref() == Some(&generation) => return Err(not_made(error)),
+                Ok(now) if now.as_ref() == Some(&generation) => return Err(change_not_made(error)),
                 Ok(_) => Some(Vec::new()),
-                Err(_) => return Err(perhaps_made(&format!("the run {key} may be dropped"), &error)),
+                Err(_) => return Err(change_perhaps_made(&format!("the run {key} may be dropped"), &error)),
             },
             shown => shown?,
         };
         if shown.is_none() {
             return Err(busy(&slot));
         }
-        self.settle(&slot).map_err(|error| made(&format!("the run {key} is dropped"), &error))?;
+        self.settle(&slot).map_err(|error| change_made(&format!("the run {key} is dropped"), &error))?;
         Ok(true)
     }
 
@@ -274,7 +273,7 @@ impl Lake {
         Ok(is_done.then(|| before.take()))
     }
 
-    /// Takes files out of a table and puts others in, in one step, which begins anew where others changed it meanwhile.
+    /// Removes files from a table and adds others, in one step, which begins again where others changed it meanwhile.
     /// Makes the table if there is none. Returns false if `plan` wants no change.
     fn change(
         &self,
@@ -299,7 +298,7 @@ impl Lake {
     /// Sees to it that all tables have the generation of a run that the table of runs has.
     fn settle(&self, slot: &RunSlot) -> Result<()> {
         let current = || Ok(self.find_in(slot)?.map(|(_, manifest)| manifest));
-        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current)).map_err(not_made)?;
+        slot.facts().try_for_each(|table| self.put(table, &slot.key, &current)).map_err(change_not_made)?;
         self.keep_logs_short();
         Ok(())
     }
@@ -324,7 +323,7 @@ impl Lake {
         manifest: &dyn Fn() -> Result<Option<Manifest>>,
     ) -> Result<()> {
         for _ in 0..ATTEMPTS {
-            // The table is read before the manifest: whoever commits to the table in between makes this attempt fail.
+            // The table is read before the manifest: a commit to the table in between makes this attempt fail.
             let read = self.with(table, |snapshot| Ok(snapshot.next()))?;
             let wanted = manifest()?.map_or_else(Vec::new, |manifest| files_in(table, &manifest));
             if read == 0 {
@@ -399,6 +398,8 @@ const PACKS: ReadLimits = ReadLimits { at_once: 4, small: 8 << 20, most: 64 << 2
 /// The size of the largest window of a pack in bytes, as a power of two: what perfpipe writes has 2 MiB.
 const WINDOW: u32 = 23;
 
+// Packs of manifests: those of many runs as one object, so that a list of runs needs few requests. What is in no pack, or
+// in a damaged one, is read one by one.
 impl Lake {
     fn packs() -> String {
         format!("{MANIFESTS}/packs")

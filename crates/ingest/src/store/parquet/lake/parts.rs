@@ -11,13 +11,13 @@
 
 use std::collections::BTreeMap;
 
-use super::bucket::perhaps_made;
+use super::bucket::change_perhaps_made;
 use super::delta::{AddFile, LakeTable};
 use super::{Lake, MANIFEST};
 use crate::error::{ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
-use crate::store::parquet::parts::PartFacts;
+use crate::store::parquet::packed::PartFacts;
 use crate::store::parquet::place::RunPlace;
 use crate::store::parts::{StoredPart, no_parts};
 
@@ -37,7 +37,7 @@ impl Lake {
         let (mut parts, mut next) = (Vec::with_capacity(found.len()), found.iter());
         self.bucket.get_each(&names, MANIFEST, &mut |_, text| {
             let Some((number, file)) = next.next() else { return Ok(()) };
-            let info = self.manifest_of((file.generation(), &file.key_or_none()), text.as_deref())?.info;
+            let info = self.manifest_of(file.generation(), &file.key_or_none(), text.as_deref())?.info;
             let requests = info.requests();
             parts.push((info.key, *number, requests));
             Ok(())
@@ -92,7 +92,7 @@ impl LakeParts {
             (!removed.is_empty()).then(|| (removed, Vec::new()))
         });
         changed.map_err(|error| match error.kind() {
-            ErrorKind::CommitUnknown => perhaps_made("the parts may be removed", &error),
+            ErrorKind::CommitUnknown => change_perhaps_made("the parts may be removed", &error),
             _ => error,
         })?;
         // What can't be removed now, a later sweep removes.

@@ -6,7 +6,7 @@
 //! URL/points/NAME.json                  the same with a checksum, for perfpipe
 //! ```
 //!
-//! Every change writes all points anew, and one commit replaces the file. Of two writers at once, the second begins anew
+//! Every change writes all points again, and one commit replaces the file. Of two writers at once, the second begins again
 //! from what the first left.
 
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, StringArray};
 use bytes::Bytes;
 
-use super::bucket::{ListedObject, Upload, perhaps_made};
+use super::bucket::{ListedObject, Upload, change_perhaps_made};
 use super::delta::{AddFile, KEPT, LakeTable, now_ms, unique_id};
 use super::tables::{properties, record_batch, write_batches};
 use super::{ATTEMPTS, Lake, crowded};
@@ -31,10 +31,10 @@ const ASIDE: &str = "set-aside";
 const LARGEST: u64 = 64 << 20;
 
 /// The text of all points, and what error messages call its file.
-pub(in crate::store::parquet) type PointsText = (PathBuf, Bytes);
+type PointsText = (PathBuf, Bytes);
 
 /// The points that are to be stored, and their text.
-pub(in crate::store::parquet) type NewPoints = (Vec<Point>, Vec<u8>);
+type NewPoints = (Vec<Point>, Vec<u8>);
 
 impl Lake {
     /// Returns the text of the stored points; `None` if none were ever stored.
@@ -68,7 +68,7 @@ impl Lake {
             let done = match done {
                 Err(error) if error.kind() == ErrorKind::CommitUnknown => match self.points_path() {
                     Ok(now) => now.as_ref() == Some(&path),
-                    Err(_) => return Err(perhaps_made("the points may be stored", &error)),
+                    Err(_) => return Err(change_perhaps_made("the points may be stored", &error)),
                 },
                 done => done?,
             };
@@ -82,7 +82,7 @@ impl Lake {
         Err(crowded(LakeTable::Points))
     }
 
-    /// Takes damaged points out of the table, and copies them to where no reader looks.
+    /// Removes damaged points from the table, and copies them to where no reader looks.
     pub(in crate::store::parquet) fn set_points_aside(
         &self,
         why: &str,
@@ -155,7 +155,7 @@ fn object_of(path: &str) -> String {
     format!("{}/{path}", LakeTable::Points.name())
 }
 
-/// Returns the path of the text beside a file.
+/// Returns the path of the text that belongs to a file.
 fn text_of(path: &str) -> String {
     format!("{}.json", path.trim_end_matches(".parquet"))
 }

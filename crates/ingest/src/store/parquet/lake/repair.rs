@@ -283,7 +283,7 @@ impl Lake {
     }
 
     /// Returns the generations with a manifest that no table has, each with the time since which that is so, epoch ms.
-    pub(super) fn unshown(&self) -> Result<BTreeMap<String, i64>> {
+    fn unshown(&self) -> Result<BTreeMap<String, i64>> {
         let listed = self.bucket.list(MANIFESTS)?;
         let named = listed.iter().filter_map(|found| Some((generation_of_manifest(&found.name)?, found)));
         let mut left: BTreeMap<String, i64> =

@@ -6,12 +6,12 @@ use parquet::errors::ParquetError;
 
 use crate::sample::varint::unsigned;
 
-/// The number of numbers that are packed together: at any width they fill whole bytes.
-pub(super) const GROUP: usize = 32;
+/// The number of numbers that are packed at a time: at any width they fill whole bytes.
+const GROUP: usize = 32;
 
 /// Appends the lowest `width` bits of each number. Higher bits must be zero.
-pub(super) fn pack(values: &[u32; GROUP], width: u32, out: &mut Vec<u8>) {
-    let mut bits = Bits::new(out);
+fn pack(values: &[u32; GROUP], width: u32, out: &mut Vec<u8>) {
+    let mut bits = BitPacker::new(out);
     if width > 16 {
         values.iter().for_each(|value| bits.push(u64::from(*value), width));
     } else if width > 0 {
@@ -24,8 +24,8 @@ pub(super) fn pack(values: &[u32; GROUP], width: u32, out: &mut Vec<u8>) {
 }
 
 /// Appends the lowest `width` bits of each number, like [`pack`].
-pub(super) fn pack_wide(values: &[u64; GROUP], width: u32, out: &mut Vec<u8>) {
-    let mut bits = Bits::new(out);
+fn pack_wide(values: &[u64; GROUP], width: u32, out: &mut Vec<u8>) {
+    let mut bits = BitPacker::new(out);
     if width > 0 {
         values.iter().for_each(|value| bits.push(*value, width));
     }
@@ -33,13 +33,13 @@ pub(super) fn pack_wide(values: &[u64; GROUP], width: u32, out: &mut Vec<u8>) {
 }
 
 /// Bits that are gathered until they fill eight bytes.
-struct Bits<'a> {
+struct BitPacker<'a> {
     out: &'a mut Vec<u8>,
     bits: u64,
     filled: u32,
 }
 
-impl<'a> Bits<'a> {
+impl<'a> BitPacker<'a> {
     fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out, bits: 0, filled: 0 }
     }
@@ -65,7 +65,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// The number of values that a run must have beyond those that fill up what stands before it.
+/// The number of values that a run must have beyond those that fill up what comes before it.
 const WORTH: usize = 16;
 
 /// Packed values come in multiples of this.

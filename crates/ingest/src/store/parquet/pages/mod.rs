@@ -1,7 +1,7 @@
 //! Parquet columns, encoded from values that lie side by side: pages, the chunks and row groups that they make, files.
 //!
 //! The parquet crate writes headers and metadata, and reads what is written here. It would look up each value of a
-//! column with a dictionary, although the texts are numbered already, and take numbers one by one.
+//! column with a dictionary, although the texts are numbered already, and encode numbers one by one.
 
 mod encoding;
 mod page;
@@ -9,8 +9,8 @@ mod row_group;
 
 pub(super) use self::encoding::WholeNumber;
 pub(super) use self::page::{
-    CodedRows, ColumnPart, DistinctValues, Levels, PageCompression, ValueCodes, byte_strings, flags, numbers,
-    whole, zstd,
+    CodedRows, ColumnPart, DistinctValues, PageCompression, PageLevels, ValueCodes, byte_strings, flags,
+    numbers, whole, zstd,
 };
 pub(super) use self::row_group::{ColumnChunk, EncodedColumn, GatheredFile, PagedFile, coded, doubles};
 
@@ -38,7 +38,7 @@ mod tests {
         let number = prop_oneof![0..9i32, any::<i32>()];
         let items = prop_oneof![vec(any::<i64>(), 0..4), vec(0..3i64, 0..40)];
         let row = (number, 0..3u32, items, vec(any::<u8>(), 0..30));
-        // Equal rows one behind the other, too.
+        // Equal rows one after the other, too.
         let runs = vec((row, prop_oneof![Just(1), 1..40usize]), 1..30);
         runs.prop_map(|runs| {
             runs.into_iter().flat_map(|(row, count)| std::iter::repeat_n(row, count)).collect()
@@ -63,7 +63,7 @@ mod tests {
     }
 
     fn parts(rows: &[Row], zstd: Option<&mut Compressor<'static>>) -> Vec<ColumnPart> {
-        let lists = Levels::lists(&rows.iter().map(|(_, _, items, _)| items.len()).collect::<Vec<_>>());
+        let lists = PageLevels::lists(&rows.iter().map(|(_, _, items, _)| items.len()).collect::<Vec<_>>());
         let (firsts, flat): (Vec<i32>, Vec<i64>) =
             (rows.iter().map(|row| row.0).collect(), rows.iter().flat_map(|row| row.2.clone()).collect());
         let bytes = rows.iter().map(|row| row.3.as_slice());
@@ -77,7 +77,7 @@ mod tests {
                 byte_strings(bytes, PageCompression::Lz4).unwrap(),
             ),
         };
-        let each = Levels::required(rows.len());
+        let each = PageLevels::required(rows.len());
         vec![
             numbers(&firsts, each.clone(), PageCompression::Tried).unwrap(),
             coded(&rows.iter().map(|row| row.1).collect::<Vec<_>>(), &NAMES, each).unwrap(),
@@ -143,23 +143,23 @@ mod tests {
             let (mut file, schema) = PagedFile::new(Vec::new(), &schema).unwrap();
             let mut chunk = ColumnChunk::new(schema.column(0));
             let names = ["b".to_owned(), "a".to_owned(), "x".repeat(65)];
-            chunk.add(coded(indexes, &names, Levels::required(indexes.len())).unwrap()).unwrap();
-            let told = chunk.texts_told();
-            file.append(std::iter::once(chunk.end(told))).unwrap();
+            chunk.add(coded(indexes, &names, PageLevels::required(indexes.len())).unwrap()).unwrap();
+            let statistics = chunk.text_statistics();
+            file.append(std::iter::once(chunk.end(statistics))).unwrap();
             file.finish().unwrap();
             let read = SerializedFileReader::new(Bytes::from(std::mem::take(file.inner_mut()))).unwrap();
             let column = read.metadata().row_group(0).column(0).clone();
             let text = |bytes: Option<&[u8]>| String::from_utf8(bytes.unwrap().to_vec()).unwrap();
-            column.statistics().map(|told| [text(told.min_bytes_opt()), text(told.max_bytes_opt())])
+            column.statistics().map(|found| [text(found.min_bytes_opt()), text(found.max_bytes_opt())])
         };
         assert_eq!(table(&[0, 0]), Some(["b".to_owned(), "b".to_owned()]));
         assert_eq!(table(&[0, 1, 0]), Some(["a".to_owned(), "b".to_owned()]));
-        assert_eq!(table(&[0, 2]), None, "a long text is not told, and its beginning would mislead");
+        assert_eq!(table(&[0, 2]), None, "a long text is left out, and its beginning would mislead");
     }
 
     #[test]
     fn names_and_compressions_that_do_not_fit_are_errors() {
-        assert!(coded(&[4], &NAMES, Levels::required(1)).is_err());
+        assert!(coded(&[4], &NAMES, PageLevels::required(1)).is_err());
         let column = PagedFile::new(Vec::new(), &schema()).unwrap().1.column(4);
         let mut chunk = ColumnChunk::new(column);
         let bytes = || std::iter::once(&b"a"[..]);

@@ -7,15 +7,14 @@ use parquet::column::page::{CompressedPage, Page};
 use parquet::errors::ParquetError;
 use zstd::bulk::Compressor;
 
-use super::encoding;
-use super::encoding::WholeNumber;
+use super::encoding::{self, WholeNumber};
 use crate::sample::text_list::TextList;
 
 /// What a batch adds to a column.
 pub(in crate::store::parquet) enum ColumnPart {
     /// A page that is ready.
     Page(EncodedPage),
-    /// Rows whose distinct values are to be numbered anew within the row group.
+    /// Rows whose distinct values are to be numbered again within the row group.
     Coded(CodedRows),
 }
 
@@ -29,7 +28,7 @@ pub(in crate::store::parquet) struct EncodedPage {
 
 /// Rows of a column with a dictionary.
 pub(in crate::store::parquet) struct CodedRows {
-    pub(in crate::store::parquet) levels: Levels,
+    pub(in crate::store::parquet) levels: PageLevels,
     pub(in crate::store::parquet) codes: ValueCodes,
     pub(in crate::store::parquet) values: DistinctValues,
 }
@@ -72,7 +71,7 @@ pub(in crate::store::parquet) fn zstd() -> Result<Compressor<'static>, ParquetEr
     Compressor::new(1).map_err(|error| ParquetError::External(error.into()))
 }
 
-impl Levels {
+impl PageLevels {
     /// Returns a page of these rows.
     pub(in crate::store::parquet) fn page(
         self,
@@ -88,7 +87,7 @@ impl Levels {
         page.map(ColumnPart::Page)
     }
 
-    /// Returns a page of Parquet's second version: the levels stand before the values, which need not be compressed.
+    /// Returns a page of Parquet's second version: the levels come before the values, which need not be compressed.
     pub(super) fn lz4_page(
         self,
         values: &[u8],
@@ -142,7 +141,7 @@ impl Levels {
 /// Returns a page of whole numbers that are all present.
 pub(in crate::store::parquet) fn numbers<T: WholeNumber>(
     values: &[T],
-    levels: Levels,
+    levels: PageLevels,
     packing: PageCompression<'_>,
 ) -> Result<ColumnPart, ParquetError> {
     levels.page(&encoding::encode_delta(values), Encoding::DELTA_BINARY_PACKED, packing)
@@ -150,17 +149,17 @@ pub(in crate::store::parquet) fn numbers<T: WholeNumber>(
 
 /// Returns a page of whole numbers, one for each row.
 pub(in crate::store::parquet) fn whole<T: WholeNumber>(values: &[T]) -> Result<ColumnPart, ParquetError> {
-    numbers(values, Levels::required(values.len()), PageCompression::Lz4)
+    numbers(values, PageLevels::required(values.len()), PageCompression::Lz4)
 }
 
 /// Returns a page of truth values.
 pub(in crate::store::parquet) fn flags(values: &[bool]) -> Result<ColumnPart, ParquetError> {
-    // Values in this encoding, other than levels, tell their length first.
+    // Values in this encoding, other than levels, begin with their length.
     let mut bytes = vec![0; 4];
     encoding::encode_hybrid(values, 1, &mut bytes);
     let length = (bytes.len() as u32).wrapping_sub(4).to_le_bytes();
     bytes.iter_mut().zip(length).for_each(|(place, byte)| *place = byte);
-    Levels::required(values.len()).page(&bytes, Encoding::RLE, PageCompression::Tried)
+    PageLevels::required(values.len()).page(&bytes, Encoding::RLE, PageCompression::Tried)
 }
 
 /// Returns a page of byte strings, which are not expected to be equal.
@@ -175,23 +174,23 @@ pub(in crate::store::parquet) fn byte_strings<'a>(
         plain.extend(value);
         rows += 1;
     }
-    Levels::required(rows).page(&plain, Encoding::PLAIN, packing)
+    PageLevels::required(rows).page(&plain, Encoding::PLAIN, packing)
 }
 
 /// The levels of a page, encoded.
 #[derive(Clone)]
-pub(in crate::store::parquet) struct Levels {
+pub(in crate::store::parquet) struct PageLevels {
     /// Which values begin a list; empty if the column has no lists.
-    pub(super) repetition: Vec<u8>,
+    repetition: Vec<u8>,
     /// Which values are present; empty if the column has no nulls.
-    pub(super) definition: Vec<u8>,
+    definition: Vec<u8>,
     pub(super) rows: usize,
     /// The number of values, absent ones included. An empty list has one, which is absent.
     pub(super) values: usize,
-    pub(super) nulls: usize,
+    nulls: usize,
 }
 
-impl Levels {
+impl PageLevels {
     /// The rows of a column that has no nulls.
     pub(in crate::store::parquet) fn required(rows: usize) -> Self {
         Self { repetition: Vec::new(), definition: Vec::new(), rows, values: rows, nulls: 0 }
@@ -236,9 +235,9 @@ impl Levels {
         Self { repetition, definition, rows: lengths.len(), values, nulls: empty }
     }
 
-    /// The levels as they stand before the values where they are compressed with them: each sort that the column has, behind
+    /// The levels as they come before the values where they are compressed with them: each sort that the column has, after
     /// its length.
-    pub(super) fn with_lengths(&self) -> Vec<u8> {
+    fn with_lengths(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.repetition.len() + self.definition.len() + 8);
         for levels in [&self.repetition, &self.definition].into_iter().filter(|levels| !levels.is_empty()) {
             bytes.extend((levels.len() as u32).to_le_bytes());

@@ -20,7 +20,9 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
 use super::encoding;
-use super::page::{CodedRows, ColumnPart, DistinctValues, EncodedPage, Levels, PageCompression, ValueCodes};
+use super::page::{
+    CodedRows, ColumnPart, DistinctValues, EncodedPage, PageCompression, PageLevels, ValueCodes,
+};
 use crate::error::{Error, Result};
 use crate::sample::intern::Interner;
 use crate::sample::text_list::TextList;
@@ -31,16 +33,16 @@ pub(in crate::store::parquet) struct ColumnChunk {
     column: ColumnDescPtr,
     /// True if it is compressed by Zstandard, false if by LZ4.
     is_zstd: bool,
-    dictionary: Option<Dictionary>,
+    dictionary: Option<ColumnDictionary>,
     pages: Vec<CompressedPage>,
     rows: u64,
 }
 
-/// The size in bytes up to which a text is told as the first or the last one of a row group.
+/// The size in bytes up to which a text is in the statistics as the first or the last one of a row group.
 const STATISTICS_BYTES: usize = 64;
 
 /// The distinct values of a row group.
-enum Dictionary {
+enum ColumnDictionary {
     Texts(Interner),
     Numbers(NumberDictionary),
 }
@@ -56,7 +58,7 @@ impl ColumnChunk {
         let EncodedPage { page, rows, is_zstd } = match part {
             ColumnPart::Page(page) => page,
             ColumnPart::Coded(coded) => {
-                let dictionary = self.dictionary.get_or_insert_with(|| Dictionary::of(&coded.values));
+                let dictionary = self.dictionary.get_or_insert_with(|| ColumnDictionary::of(&coded.values));
                 dictionary.page(coded)?
             }
         };
@@ -69,16 +71,16 @@ impl ColumnChunk {
         Ok(())
     }
 
-    /// The statistics of a column of texts: the first and the last one in order, if they are short enough to be told.
-    pub(in crate::store::parquet) fn texts_told(&self) -> Option<Statistics> {
-        let Some(Dictionary::Texts(texts)) = &self.dictionary else { return None };
+    /// The statistics of a column of texts: the first and the last one in order, if they are short enough.
+    pub(in crate::store::parquet) fn text_statistics(&self) -> Option<Statistics> {
+        let Some(ColumnDictionary::Texts(texts)) = &self.dictionary else { return None };
         let (first, last) = (texts.texts().iter().min()?, texts.texts().iter().max()?);
-        let told = [first, last].map(|text| (text.len() <= STATISTICS_BYTES).then(|| ByteArray::from(text)));
-        let [Some(first), Some(last)] = told else { return None };
+        let short = [first, last].map(|text| (text.len() <= STATISTICS_BYTES).then(|| ByteArray::from(text)));
+        let [Some(first), Some(last)] = short else { return None };
         Some(Statistics::byte_array(Some(first), Some(last), None, None, false))
     }
 
-    /// Returns the column as it stands in the file, and empties it.
+    /// Returns the column as it is in the file, and empties it.
     pub(in crate::store::parquet) fn end(
         &mut self,
         statistics: Option<Statistics>,
@@ -128,7 +130,7 @@ impl ColumnChunk {
     }
 }
 
-impl Dictionary {
+impl ColumnDictionary {
     /// An empty dictionary for values of this type.
     fn of(values: &DistinctValues) -> Self {
         match values {
@@ -198,13 +200,13 @@ impl Dictionary {
 
 /// Distinct doubles by their bits, numbered in order of first appearance.
 #[derive(Default)]
-pub(super) struct NumberDictionary {
+struct NumberDictionary {
     by_bits: HashMap<u64, u32>,
     pub(super) all: Vec<u64>,
 }
 
 impl NumberDictionary {
-    pub(super) fn number(&mut self, bits: u64) -> u32 {
+    fn number(&mut self, bits: u64) -> u32 {
         *self.by_bits.entry(bits).or_insert_with(|| {
             self.all.push(bits);
             (self.all.len() as u32).wrapping_sub(1)
@@ -224,7 +226,7 @@ const FEW: usize = 1024;
 pub(in crate::store::parquet) fn coded(
     indexes: &[u32],
     names: &[impl AsRef<str>],
-    levels: Levels,
+    levels: PageLevels,
 ) -> Result<ColumnPart> {
     let (mut numbers, mut texts) = (vec![None; names.len()], TextList::default());
     let mut codes = Vec::with_capacity(indexes.len());
@@ -247,7 +249,7 @@ pub(in crate::store::parquet) fn coded(
 /// Returns what rows add to a column of doubles. Neighbours are often equal, as are the CPU readings of a second.
 pub(in crate::store::parquet) fn doubles(
     values: impl Iterator<Item = f64> + Clone,
-    levels: Levels,
+    levels: PageLevels,
 ) -> Result<ColumnPart, ParquetError> {
     let (mut known, mut last) = (NumberDictionary::default(), None);
     let mut number = |value: f64| match last {
@@ -260,7 +262,7 @@ pub(in crate::store::parquet) fn doubles(
     };
     let codes: Vec<u32> = values.clone().map(&mut number).collect();
     if known.all.len() > codes.len() / 2 && known.all.len() > FEW {
-        // A dictionary would hold most values once, and be no help.
+        // A dictionary would have most values once, and be no help.
         let plain: Vec<u8> = values.flat_map(f64::to_le_bytes).collect();
         return levels.page(&plain, Encoding::PLAIN, PageCompression::Lz4);
     }
@@ -271,7 +273,7 @@ pub(in crate::store::parquet) fn doubles(
     }))
 }
 
-/// A column of a row group as it stands in the file, and what the metadata says of it.
+/// A column of a row group as it is in the file, and what the metadata says of it.
 pub(in crate::store::parquet) type EncodedColumn = (Bytes, ColumnCloseResult);
 
 /// A file that is being written.

@@ -37,18 +37,18 @@ fn text() -> DataType {
 
 /// How times of requests are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Times {
+enum TimeEncoding {
     /// In whole ms.
     Ms,
     /// In whole numbers of a finer unit.
     Fine,
-    /// In whole numbers of any unit, which a column tells: in a table of runs with several units.
+    /// In whole numbers of any unit, which a column has: in a table of runs with several units.
     Shared,
     /// In ms with decimals, for other programs.
     Decimal,
 }
 
-impl Times {
+impl TimeEncoding {
     /// Returns how a store has times in this unit.
     fn stored(resolution: Resolution) -> Self {
         if resolution.is_fine() { Self::Fine } else { Self::Ms }
@@ -64,7 +64,7 @@ impl Times {
 }
 
 /// The schema of the samples.
-fn schema(times: Times) -> SchemaRef {
+fn schema(times: TimeEncoding) -> SchemaRef {
     let time = times.data_type();
     let field = |name: &str, data_type: DataType, nullable: bool| Field::new(name, data_type, nullable);
     let mut fields = vec![
@@ -83,7 +83,7 @@ fn schema(times: Times) -> SchemaRef {
         field("injector", text(), true),
         field("transaction", DataType::Boolean, false),
     ];
-    fields.extend((times == Times::Shared).then(|| field(RESOLUTION, DataType::Int32, false)));
+    fields.extend((times == TimeEncoding::Shared).then(|| field(RESOLUTION, DataType::Int32, false)));
     Arc::new(Schema::new(fields))
 }
 
@@ -187,7 +187,7 @@ mod tests {
         #[test]
         fn batches_come_back(all in vec((palette(), rows()), 0..4)) {
             let batches: Vec<_> = all.iter().map(|(palette, rows)| batch(palette, rows)).collect();
-            let options = ArrowReaderOptions::new().with_schema(schema(Times::Ms));
+            let options = ArrowReaderOptions::new().with_schema(schema(TimeEncoding::Ms));
             let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(written(&batches), options).unwrap();
             let reader = reader.with_batch_size(1 << 20).build().unwrap();
             let mut back: Vec<SampleBatch> =

@@ -13,7 +13,7 @@ use parquet::basic::Type;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::super::checksum::{CheckedFile, damaged};
-use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, Times, schema};
+use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, TimeEncoding, schema};
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
 use crate::sample::resolution::Resolution;
@@ -49,12 +49,12 @@ pub(in crate::store::parquet) fn open(file: CheckedFile, resolution: Resolution)
         check_footer(&file)?;
         let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
         let field = |name| found.schema().field_with_name(name);
-        // Where runs of several units share a table, all times are wide. Earlier versions did not tell the unit there.
+        // Where runs of several units share a table, all times are wide. Earlier versions did not store the unit there.
         let is_wide = field("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
         let times = match is_wide {
-            true if field(RESOLUTION).is_ok() => Times::Shared,
-            true => Times::Fine,
-            false => Times::stored(resolution),
+            true if field(RESOLUTION).is_ok() => TimeEncoding::Shared,
+            true => TimeEncoding::Fine,
+            false => TimeEncoding::stored(resolution),
         };
         let options = ArrowReaderOptions::new().with_schema(schema(times));
         let found = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options)?;
@@ -72,7 +72,7 @@ fn rows_at_once(file: &ParquetMetaData) -> usize {
     let note = notes.filter(|note| note.key == LONGEST).find_map(|note| note.value.as_ref()?.parse().ok());
     let few = FEW.0;
     match note {
-        // Files of earlier versions have no note and may hold texts of any length.
+        // Files of earlier versions have no note and may have texts of any length.
         _ if file.row_groups().iter().any(|group| texts_of(group) > LARGE) => few,
         Some(longest) => READ_TEXTS.checked_div(longest).unwrap_or(READ_ROWS).clamp(few, READ_ROWS),
         None => READ_ROWS,

@@ -8,7 +8,7 @@ use std::io::Write;
 use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 
-use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, failed, schema};
+use super::{LONGEST, READ_ROWS, READ_TEXTS, TimeEncoding, failed, schema};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch, any};
@@ -18,7 +18,7 @@ use crate::store::consistency::SampleTotals;
 use crate::store::parquet::checksum::{FileNotes, FileSums, RESOLUTION, SummedFile};
 use crate::store::parquet::guard::plain_error;
 use crate::store::parquet::pages::{
-    CodedRows, ColumnPart, DistinctValues, GatheredFile, Levels, PageCompression, PagedFile, ValueCodes,
+    CodedRows, ColumnPart, DistinctValues, GatheredFile, PageCompression, PageLevels, PagedFile, ValueCodes,
     WholeNumber, doubles, flags, numbers,
 };
 use crate::store::parquet::place::RunPlace;
@@ -32,7 +32,7 @@ pub(in crate::store::parquet) fn file_name(piece: usize) -> String {
     }
 }
 
-/// Returns the piece that a file with this name holds; `None` if it holds no samples.
+/// Returns the piece that is in a file with this name; `None` if it has no samples.
 pub(in crate::store::parquet) fn piece_of(name: &str) -> Option<usize> {
     if name == SAMPLES {
         return Some(0);
@@ -42,8 +42,8 @@ pub(in crate::store::parquet) fn piece_of(name: &str) -> Option<usize> {
 }
 
 /// How times are written in a file without samples.
-fn times(place: &RunPlace) -> Times {
-    if place.is_shared() { Times::Shared } else { Times::Ms }
+fn times(place: &RunPlace) -> TimeEncoding {
+    if place.is_shared() { TimeEncoding::Shared } else { TimeEncoding::Ms }
 }
 
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
@@ -80,7 +80,7 @@ impl SamplePieces {
         Ok(())
     }
 
-    /// Ends the files with this metadata and makes them durable. Returns their names and checksums. They must hold
+    /// Ends the files with this metadata and makes them durable. Returns their names and checksums. They must have
     /// `expected` samples.
     pub(in crate::store::parquet) fn close(
         mut self,
@@ -102,7 +102,7 @@ impl SamplePieces {
         self.ended.into_iter().map(finish).collect()
     }
 
-    /// Removes the first file if it is empty and others are not: without samples it does not tell their unit.
+    /// Removes the first file if it is empty and others are not: without samples it does not have their unit.
     fn drop_empty(&mut self) -> Result<()> {
         let is_empty = self.ended.get(&0).is_some_and(|file| file.rows == 0);
         if is_empty && self.ended.len() > 1 {
@@ -124,10 +124,10 @@ const MOST_PARTED: usize = 8;
 const GROUP_TEXTS: usize = 8 << 20;
 
 /// A file of samples that is being written.
-pub(super) struct SampleFile<W: Write + Send> {
+struct SampleFile<W: Write + Send> {
     begun: BegunFile<W>,
     /// How times are written if there are none.
-    empty: Times,
+    empty: TimeEncoding,
     /// The number of rows in the current row group.
     open: usize,
     /// The smallest and the largest `t_ms` of the current row group.
@@ -144,7 +144,7 @@ pub(super) struct SampleFile<W: Write + Send> {
 /// The span of no rows.
 const NO_SPAN: (i32, i32) = (i32::MAX, i32::MIN);
 
-/// A file, which is begun by its first rows: they tell the unit of their times.
+/// A file, which is begun by its first rows: they determine the unit of their times.
 enum BegunFile<W: Write + Send> {
     No(Option<W>),
     Yes(Box<GatheredFile<W>>),
@@ -152,7 +152,7 @@ enum BegunFile<W: Write + Send> {
 
 impl<W: Write + Send> BegunFile<W> {
     /// Returns the file, begun if it was not.
-    fn get(&mut self, times: Times) -> Result<&mut GatheredFile<W>, ParquetError> {
+    fn get(&mut self, times: TimeEncoding) -> Result<&mut GatheredFile<W>, ParquetError> {
         if let Self::No(out) = self {
             let out =
                 out.take().ok_or_else(|| ParquetError::General("the file could not be begun".into()))?;
@@ -167,13 +167,13 @@ impl<W: Write + Send> BegunFile<W> {
 
 impl SampleFile<SummedFile> {
     /// Begins a file. `empty` is how its times are written if there are none.
-    pub(super) fn begin(out: SummedFile, empty: Times) -> Self {
+    fn begin(out: SummedFile, empty: TimeEncoding) -> Self {
         let what = format!("writing {}", out.path().display());
         Self::new(out, what, empty)
     }
 
     /// Ends the rows of the file, and begins to make it durable, unless that is under way.
-    pub(super) fn close(mut self) -> Result<EndedFile> {
+    fn close(mut self) -> Result<EndedFile> {
         self.end()?;
         match self.begun {
             BegunFile::Yes(mut columns) => {
@@ -186,7 +186,7 @@ impl SampleFile<SummedFile> {
 }
 
 /// A file of samples that has all its rows, but lacks its metadata, and is not yet durable.
-pub(super) struct EndedFile {
+struct EndedFile {
     pub(super) rows: u64,
     file: PagedFile<SummedFile>,
     /// The action that an error message names.
@@ -195,7 +195,7 @@ pub(super) struct EndedFile {
 
 impl EndedFile {
     /// Ends the file with its metadata, and makes it durable. Returns its checksums.
-    pub(super) fn finish(mut self, notes: FileNotes) -> Result<FileSums> {
+    fn finish(mut self, notes: FileNotes) -> Result<FileSums> {
         self.file.note(notes);
         self.file.finish().map_err(|error| Error::store(&*self.what, plain_error(error)))?;
         self.file.inner_mut().finish()
@@ -203,13 +203,13 @@ impl EndedFile {
 }
 
 impl<W: Write + Send> SampleFile<W> {
-    fn new(out: W, what: String, empty: Times) -> Self {
+    fn new(out: W, what: String, empty: TimeEncoding) -> Self {
         let begun = BegunFile::No(Some(out));
         Self { begun, empty, open: 0, span: NO_SPAN, texts: 0, rows: 0, longest: 0, what }
     }
 
     /// Appends rows. `files` is the number of files that are written side by side, whose row groups are all in memory.
-    pub(super) fn append(&mut self, rows: SampleColumns, files: usize) -> Result<()> {
+    fn append(&mut self, rows: SampleColumns, files: usize) -> Result<()> {
         let columns =
             self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain_error(error)))?;
         columns.add(rows.parts).map_err(failed)?;
@@ -262,7 +262,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// # Errors
     /// If it can't be written.
     pub fn new(out: W) -> Result<Self> {
-        let file = SampleFile::new(out, "writing samples".to_owned(), Times::Ms);
+        let file = SampleFile::new(out, "writing samples".to_owned(), TimeEncoding::Ms);
         Ok(Self { encoder: SampleEncoder::in_ms(), file })
     }
 
@@ -294,7 +294,7 @@ impl<W: Write + Send> SampleExport<W> {
 pub struct SampleColumns {
     /// What the batch adds to each column, in the order of the schema.
     pub(super) parts: Vec<ColumnPart>,
-    pub(super) times: Times,
+    pub(super) times: TimeEncoding,
     pub(super) rows: usize,
     counted: SampleTotals,
     /// The smallest and the largest `t_ms`.
@@ -329,7 +329,7 @@ impl SampleEncoder {
     }
 
     /// Creates an encoder for other programs: times are in ms, with decimals if need be.
-    pub(super) fn in_ms() -> Self {
+    fn in_ms() -> Self {
         Self { kept: true, shared: false, in_ms: true }
     }
 }
@@ -341,9 +341,9 @@ impl BatchEncoder for SampleEncoder {
         if !self.kept || batch.is_empty() {
             return Ok(None);
         }
-        let times = match Times::stored(batch.resolution) {
-            Times::Fine if self.in_ms => Times::Decimal,
-            _ if self.shared => Times::Shared,
+        let times = match TimeEncoding::stored(batch.resolution) {
+            TimeEncoding::Fine if self.in_ms => TimeEncoding::Decimal,
+            _ if self.shared => TimeEncoding::Shared,
             times => times,
         };
         let t_ms = starts(&batch.t_ms)?;
@@ -374,15 +374,15 @@ fn longest(batch: &SampleBatch) -> usize {
 }
 
 /// Returns what a batch adds to each column, in the order of the schema.
-fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<ColumnPart>, ParquetError> {
+fn parts(batch: &SampleBatch, t_ms: &[i32], times: TimeEncoding) -> Result<Vec<ColumnPart>, ParquetError> {
     let rows = batch.len();
     let time = |values: &[i32], levels| time(values, levels, batch.resolution, times);
     let (latency, latency_levels) = present(&batch.latency);
     let (connect, connect_levels) = present(&batch.connect);
     let mut parts = vec![
-        numbers(t_ms, Levels::required(rows), PageCompression::Tried)?,
+        numbers(t_ms, PageLevels::required(rows), PageCompression::Tried)?,
         texts(&batch.label),
-        time(&batch.elapsed, Levels::required(rows))?,
+        time(&batch.elapsed, PageLevels::required(rows))?,
         texts(&batch.response_code),
         flags(&batch.success)?,
         nullable(&batch.bytes)?,
@@ -395,19 +395,19 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: Times) -> Result<Vec<ColumnPa
         texts(&batch.injector),
         flags(&batch.transaction)?,
     ];
-    if times == Times::Shared {
+    if times == TimeEncoding::Shared {
         parts.push(unit(batch.resolution, rows)?);
     }
     Ok(parts)
 }
 
 /// Returns the values that are present, and which rows have them.
-fn present<T: Copy + Default>(column: &Nullable<T>) -> (Cow<'_, [T]>, Levels) {
+fn present<T: Copy + Default>(column: &Nullable<T>) -> (Cow<'_, [T]>, PageLevels) {
     let values = column.values();
     match column.valid() {
-        None => (Cow::Borrowed(values), Levels::same(true, values.len())),
-        Some(valid) if !any(valid) => (Cow::Borrowed(&[]), Levels::same(false, values.len())),
-        Some(valid) => (Cow::Owned(only(values, valid)), Levels::some(valid)),
+        None => (Cow::Borrowed(values), PageLevels::same(true, values.len())),
+        Some(valid) if !any(valid) => (Cow::Borrowed(&[]), PageLevels::same(false, values.len())),
+        Some(valid) => (Cow::Owned(only(values, valid)), PageLevels::some(valid)),
     }
 }
 
@@ -422,20 +422,25 @@ fn nullable<T: WholeNumber>(column: &Nullable<T>) -> Result<ColumnPart, ParquetE
 }
 
 /// Returns times of requests in a unit as they are written.
-fn time(values: &[i32], levels: Levels, unit: Resolution, times: Times) -> Result<ColumnPart, ParquetError> {
+fn time(
+    values: &[i32],
+    levels: PageLevels,
+    unit: Resolution,
+    times: TimeEncoding,
+) -> Result<ColumnPart, ParquetError> {
     match times {
-        Times::Ms => numbers(values, levels, PageCompression::Tried),
-        Times::Fine | Times::Shared => {
+        TimeEncoding::Ms => numbers(values, levels, PageCompression::Tried),
+        TimeEncoding::Fine | TimeEncoding::Shared => {
             let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
             numbers(&wide, levels, PageCompression::Tried)
         }
-        Times::Decimal => doubles(values.iter().map(|time| unit.ms((*time).into())), levels),
+        TimeEncoding::Decimal => doubles(values.iter().map(|time| unit.ms((*time).into())), levels),
     }
 }
 
 /// Returns the column of the unit of `rows` rows.
 fn unit(unit: Resolution, rows: usize) -> Result<ColumnPart, ParquetError> {
-    numbers(&vec![unit.microseconds() as i32; rows], Levels::required(rows), PageCompression::Tried)
+    numbers(&vec![unit.microseconds() as i32; rows], PageLevels::required(rows), PageCompression::Tried)
 }
 
 fn cpu(column: &Nullable<f64>) -> Result<ColumnPart, ParquetError> {
@@ -446,12 +451,12 @@ fn cpu(column: &Nullable<f64>) -> Result<ColumnPart, ParquetError> {
 fn texts(column: &Texts) -> ColumnPart {
     let codes = column.codes();
     let (levels, codes) = match ValueCodes::new(codes) {
-        ValueCodes::Same(Texts::NULL, rows) => (Levels::same(false, rows), ValueCodes::Each(Vec::new())),
+        ValueCodes::Same(Texts::NULL, rows) => (PageLevels::same(false, rows), ValueCodes::Each(Vec::new())),
         ValueCodes::Each(_) if codes.contains(&Texts::NULL) => {
             let valid: Vec<bool> = codes.iter().map(|code| *code != Texts::NULL).collect();
-            (Levels::some(&valid), ValueCodes::new(&only(codes, &valid)))
+            (PageLevels::some(&valid), ValueCodes::new(&only(codes, &valid)))
         }
-        all => (Levels::same(true, codes.len()), all),
+        all => (PageLevels::same(true, codes.len()), all),
     };
     ColumnPart::Coded(CodedRows { levels, codes, values: DistinctValues::Texts(column.values().clone()) })
 }

@@ -14,8 +14,7 @@ use crate::error::Result;
 use crate::pipeline::{Job, side_by_side};
 use crate::run::info::RunInfo;
 use crate::sample::intern::Interner;
-use crate::store::consistency;
-use crate::store::consistency::SampleTotals;
+use crate::store::consistency::{self, SampleTotals};
 use crate::store::parquet::checksum::CheckedFile;
 use crate::store::parquet::table_reader::{TableReader, TableRows, at};
 use crate::store::parquet::tables::SECONDS;
@@ -28,7 +27,7 @@ const TURNS: usize = 6;
 
 /// The names that cells refer to by index.
 #[derive(Clone, Default)]
-struct CellNames {
+struct InternedNames {
     labels: Interner,
     injectors: Interner,
 }
@@ -48,7 +47,7 @@ struct CellRange {
     /// The cells of all later seconds.
     cells: CellTableBuilder,
     counted: SampleTotals,
-    names: CellNames,
+    names: InternedNames,
 }
 
 /// The maximum number of labels with which row groups are read side by side: of each part, the cells of its first second
@@ -65,11 +64,11 @@ pub(in crate::store::parquet) fn read_seconds(
     let room = READ_ROOM / ranges.len().max(1);
     let parts = match ranges.as_slice() {
         [] => Vec::new(),
-        [all] => vec![CellRange::read(&table, all.clone(), CellNames::default(), room)?],
+        [all] => vec![CellRange::read(&table, all.clone(), InternedNames::default(), room)?],
         ranges => each_part(&table, ranges, room)?,
     };
     let (mut cells, mut counted, mut names) =
-        (CellTableBuilder::new(room), SampleTotals::default(), CellNames::default());
+        (CellTableBuilder::new(room), SampleTotals::default(), InternedNames::default());
     for part in parts {
         for HeadCell { key, counts, sums } in part.head {
             cells.push(key, &counts, |_| Some(sums))?;
@@ -90,17 +89,17 @@ struct CountsTable<'a> {
 
 /// Reads several ranges of row groups.
 fn each_part(table: &CountsTable<'_>, ranges: &[Range<usize>], room: usize) -> Result<Vec<CellRange>> {
-    let read = |names: &CellNames| {
+    let read = |names: &InternedNames| {
         each_range(ranges, &|range: &Range<usize>| CellRange::read(table, range.clone(), names.clone(), room))
     };
     // The names must be known before, so that every reader numbers them in the order of the rows.
-    if let Some(names) = CellNames::only(&table.table) {
+    if let Some(names) = InternedNames::only(&table.table) {
         let parts = read(&names)?;
         if parts.iter().all(|part| part.names.count() == names.count()) {
             return Ok(parts);
         }
     }
-    let names = CellNames::read(&table.table, ranges)?;
+    let names = InternedNames::read(&table.table, ranges)?;
     if names.labels.texts().len() > LABELS {
         return Ok(vec![CellRange::read(table, 0..table.table.groups(), names, room)?]);
     }
@@ -144,8 +143,8 @@ fn each_range<T: Send>(
     Ok(done.into_iter().map(|(_, done)| done).collect())
 }
 
-impl CellNames {
-    /// Returns the names if the file tells without being read that there is one label and one injector.
+impl InternedNames {
+    /// Returns the names if the statistics of the file show that there is one label and one injector.
     fn only(table: &TableReader) -> Option<Self> {
         let mut names = Self::default();
         names.labels.number(&table.only_text(LABEL)?);
@@ -193,7 +192,7 @@ impl CellRange {
     fn read(
         CountsTable { table, info }: &CountsTable<'_>,
         groups: Range<usize>,
-        names: CellNames,
+        names: InternedNames,
         room: usize,
     ) -> Result<Self> {
         let (cells, counted) = (CellTableBuilder::new(room), SampleTotals::default());
@@ -207,7 +206,7 @@ impl CellRange {
     }
 
     fn add(&mut self, piece: &TableRows, info: &RunInfo) -> Result<()> {
-        let CellNames { labels, injectors } = &mut self.names;
+        let InternedNames { labels, injectors } = &mut self.names;
         let large = |name: &str| piece.numbers::<Int64Type>(name);
         let (second, label) = (piece.seconds("second")?, piece.texts(LABEL)?);
         let (success, transaction) = (piece.flags("success")?, piece.flags("transaction")?);
@@ -316,12 +315,12 @@ mod tests {
 
     #[test]
     fn only_names_are_told_by_the_file_and_no_others() {
-        let names = CellNames::only(&table(&["Get"])).unwrap();
+        let names = InternedNames::only(&table(&["Get"])).unwrap();
         assert_eq!(names.labels.texts().iter().collect::<Vec<_>>(), ["Get"]);
         assert_eq!(names.injectors.texts().iter().collect::<Vec<_>>(), [""]);
-        assert!(CellNames::only(&table(&["Get", "Post"])).is_none());
+        assert!(InternedNames::only(&table(&["Get", "Post"])).is_none());
         // A long text is in no statistics.
-        assert!(CellNames::only(&table(&[&"x".repeat(10_000)])).is_none());
+        assert!(InternedNames::only(&table(&[&"x".repeat(10_000)])).is_none());
     }
 
     #[test]
@@ -340,6 +339,6 @@ mod tests {
         writer.finish().unwrap();
         let sums = writer.inner_mut().finish().unwrap();
         let table = TableReader::open(open(path, sums).unwrap()).unwrap();
-        assert!(CellNames::only(&table).is_none());
+        assert!(InternedNames::only(&table).is_none());
     }
 }

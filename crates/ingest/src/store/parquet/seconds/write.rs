@@ -17,8 +17,8 @@ use crate::sample::resolution::Resolution;
 use crate::store::parquet::checksum::{FileSums, SummedFile};
 use crate::store::parquet::guard::plain_error;
 use crate::store::parquet::pages::{
-    ColumnChunk, ColumnPart, EncodedColumn, Levels, PageCompression, PagedFile, WholeNumber, byte_strings,
-    coded, flags, numbers, whole, zstd,
+    ColumnChunk, ColumnPart, EncodedColumn, PageCompression, PageLevels, PagedFile, WholeNumber,
+    byte_strings, coded, flags, numbers, whole, zstd,
 };
 
 /// The maximum number of cells in a row group.
@@ -40,7 +40,7 @@ pub(in crate::store::parquet) fn write_seconds(
     write_groups(out, &schema(run.tells_unit), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
 }
 
-/// Takes the cells of the next row group.
+/// Reads the cells of the next row group.
 fn next_group(cells: &mut (dyn Iterator<Item = CellResult> + Send)) -> Result<Vec<(CellKey, PackedCell)>> {
     let (mut group, mut values) = (Vec::new(), 0);
     while group.len() < CELLS && values < VALUES {
@@ -62,7 +62,7 @@ type EncodedGroup = Result<Vec<EncodedColumn>>;
 type GroupEncoding<'scope> = ScopedJoinHandle<'scope, EncodedGroup>;
 
 /// Writes groups of rows, of each of which `encode` makes the columns, and makes the file durable.
-pub(super) fn write_groups<G: Send>(
+fn write_groups<G: Send>(
     mut out: SummedFile,
     schema: &Schema,
     mut groups: impl Iterator<Item = Result<G>>,
@@ -91,7 +91,7 @@ fn encode_group<G: Send>(
     encode: &(impl Fn(G) -> EncodedGroup + Sync),
     append: &mut impl FnMut(EncodedGroup) -> Result<()>,
 ) -> Result<()> {
-    // One more than there are cores, on which the others encode while the next group is taken.
+    // One more than there are cores, on which the others encode while the next group is read.
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get() + 1).min(THREADS);
     let mut write = |encoding: GroupEncoding<'_>| {
         append(encoding.join().map_err(|_| Error::stopped("the work on the columns"))?)
@@ -99,7 +99,7 @@ fn encode_group<G: Send>(
     std::thread::scope(|scope| {
         let mut encodings: VecDeque<GroupEncoding<'_>> = VecDeque::new();
         loop {
-            // Before the next group is taken, which has to be held as well.
+            // Before the next group is read, which has to be kept as well.
             if encodings.len() >= threads {
                 encodings.pop_front().map_or(Ok(()), &mut write)?;
             }
@@ -116,7 +116,7 @@ fn encode_group<G: Send>(
 const LITTLE: usize = 1024;
 
 /// The schema of the counts by second, with the unit of times or without.
-pub(super) fn schema(tells_unit: bool) -> Schema {
+fn schema(tells_unit: bool) -> Schema {
     let field = |name: &str, data_type: DataType| Field::new(name, data_type, false);
     let list = |name: &str, item: DataType| field(name, DataType::new_list(item, true));
     let large = |name: &str| field(name, DataType::Int64);
@@ -149,14 +149,14 @@ pub(super) fn schema(tells_unit: bool) -> Schema {
 #[derive(Clone, Copy)]
 pub(in crate::store::parquet) struct CellContext<'a> {
     pub(in crate::store::parquet) unit: Resolution,
-    /// True if a column tells the unit, as in a table of runs with several units.
+    /// True if a column has the unit, as in a table of runs with several units.
     pub(in crate::store::parquet) tells_unit: bool,
     pub(in crate::store::parquet) labels: &'a [String],
     pub(in crate::store::parquet) injectors: &'a [String],
 }
 
 /// Encodes the cells of a row group.
-pub(super) fn columns(
+fn columns(
     cells: &[(CellKey, PackedCell)],
     run: CellContext<'_>,
     schema: &SchemaDescriptor,
@@ -169,8 +169,8 @@ pub(super) fn columns(
         chunk.add(part)?;
         // The first column, and those of texts: the others are in no order by which a reader could leave any out.
         let seconds = span.take().map(|[first, last]| Statistics::int32(first, last, None, Some(0), false));
-        let told = seconds.or_else(|| chunk.texts_told());
-        chunk.end(told)
+        let statistics = seconds.or_else(|| chunk.text_statistics());
+        chunk.end(statistics)
     };
     schema.columns().iter().zip(parts).map(column).collect::<Result<_, _>>().map_err(failed)
 }
@@ -194,7 +194,7 @@ fn parts(cells: &[(CellKey, PackedCell)], run: CellContext<'_>) -> Result<Vec<Co
     let [injectors, injector_samples, injector_threads] = loads(cells, run.injectors)?;
     let mut parts = vec![
         whole(&second).map_err(failed)?,
-        coded(&label, run.labels, Levels::required(rows))?,
+        coded(&label, run.labels, PageLevels::required(rows))?,
         flags(|key| key.success)?,
         flags(|key| key.transaction)?,
         samples,
@@ -245,7 +245,7 @@ fn loads(cells: &[(CellKey, PackedCell)], injectors: &[String]) -> Result<[Colum
             threads.push(load.threads);
         }
     }
-    let lists = Levels::lists(&lengths);
+    let lists = PageLevels::lists(&lengths);
     let number = |values: &[i64]| numbers(values, lists.clone(), PageCompression::Lz4).map_err(failed);
     each([coded(&indexes, injectors, lists.clone()), number(&samples), number(&threads)])
 }
@@ -259,7 +259,7 @@ fn each<const N: usize>(columns: [Result<ColumnPart>; N]) -> Result<[ColumnPart;
 /// Returns the columns of the counts: times, samples of each time, and both in packed form.
 fn counts(cells: &[(CellKey, PackedCell)], unit: Resolution) -> Result<[ColumnPart; 3]> {
     let ElapsedTimes { elapsed, counts, lengths } = ElapsedTimes::of(cells)?;
-    let levels = Levels::lists(&lengths);
+    let levels = PageLevels::lists(&lengths);
     let packed = cells.iter().map(|(_, cell)| cell.counts());
     let zstd = || zstd().map_err(failed);
     let columns = if cells.len() <= LITTLE {

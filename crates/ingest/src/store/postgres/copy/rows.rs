@@ -28,7 +28,7 @@ pub struct Rows {
     starts: Vec<usize>,
     /// True if times of requests are 64 bits wide.
     pub(crate) wide: bool,
-    /// The numbers of samples by kind, if all rows are samples and none was taken away.
+    /// The numbers of samples by kind, if all rows are samples and none was removed.
     pub(crate) counted: SampleTotals,
 }
 
@@ -43,7 +43,7 @@ impl Rows {
         self
     }
 
-    /// Takes the first `count` rows, or all if there are fewer.
+    /// Removes and returns the first `count` rows, or all if there are fewer.
     pub(crate) fn split_to(&mut self, count: u64) -> Self {
         let place = usize::try_from(count).ok().and_then(|at| Some((at, *self.starts.get(at)?)));
         let Some((at, end)) = place else { return std::mem::take(self) };
@@ -71,12 +71,12 @@ pub(crate) struct RowEncoder {
 }
 
 impl RowEncoder {
-    /// Returns the number of bytes that were encoded and not taken yet.
+    /// Returns the number of bytes that were encoded and not removed yet.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Takes all rows encoded so far.
+    /// Removes and returns all rows encoded so far.
     pub(crate) fn take(&mut self) -> Result<Rows> {
         if self.too_long {
             return Err(Error::store("encoding rows for Postgres", "a field is longer than 2 GiB"));
@@ -107,7 +107,7 @@ impl RowEncoder {
     }
 
     #[inline]
-    pub(crate) fn null(&mut self) {
+    fn null(&mut self) {
         self.bytes.extend_from_slice(&(-1_i32).to_be_bytes());
     }
 
@@ -289,7 +289,7 @@ fn damaged(problem: &str) -> Error {
     Error::store("reading rows from Postgres", problem)
 }
 
-/// The fields of a row, which are taken in the order of the columns.
+/// The fields of a row, which are read in the order of the columns.
 #[derive(Debug)]
 pub(crate) struct RowFields<'a> {
     rest: &'a [u8],
@@ -301,7 +301,7 @@ impl<'a> RowFields<'a> {
         Self { rest }
     }
 
-    /// Takes the bytes of the next field; `None` if it is null.
+    /// Reads the bytes of the next field; `None` if it is null.
     #[inline]
     fn next(&mut self) -> Result<Option<&'a [u8]>> {
         let short = || damaged("a row has fewer fields than asked for");
@@ -328,7 +328,7 @@ impl<'a> RowFields<'a> {
         Ok(self.fixed::<1>()?.ok_or_else(absent)? != [0])
     }
 
-    /// Takes a time of a request, which is 32 or 64 bits wide.
+    /// Reads a time of a request, which is 32 or 64 bits wide.
     #[inline]
     pub(crate) fn maybe_time(&mut self) -> Result<Option<i32>> {
         let Some(field) = self.next()? else { return Ok(None) };

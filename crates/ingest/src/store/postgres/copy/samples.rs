@@ -94,7 +94,7 @@ fn put(rows: &mut RowEncoder, batch: &SampleBatch, lines: bool) -> Result<()> {
     Ok(())
 }
 
-/// Fills in the numbers of samples, from `first` on, where rows have room for them. Only who takes all rows in the order of
+/// Fills in the numbers of samples, from `first` on, where rows have room for them. Only a caller who receives all rows in the order of
 /// the log knows them.
 pub(crate) fn numbered(rows: Rows, first: u64) -> Rows {
     rows.patched(|number, row| {

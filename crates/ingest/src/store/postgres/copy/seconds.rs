@@ -3,7 +3,7 @@
 //! The cells of neighbouring seconds are packed into one value ([`PagedCells`]), since the server sends a few long rows in a
 //! fraction of the time that it takes for many short ones. A page is in the `packed` column of the row of its last cell, and
 //! the rows of its other cells have no bytes there. So `where packed <> '' order by second` gives the pages in order: one
-//! that has cells of several seconds ends with a second, and no other page ends in that second. [`Tally`] adds up the rows,
+//! that has cells of several seconds ends with a second, and no other page ends in that second. [`CellTally`] adds up the rows,
 //! to compare them with the pages.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub(crate) const PACKED: &str = "second, label, success, transaction, samples, p
 
 /// The names that cells refer to by index.
 #[derive(Clone, Copy)]
-pub(crate) struct CellNames<'a> {
+pub(crate) struct NameLists<'a> {
     pub(crate) labels: &'a [String],
     pub(crate) injectors: &'a [String],
 }
@@ -42,7 +42,7 @@ pub(crate) struct CellNames<'a> {
 pub(crate) fn put(
     rows: &mut RowEncoder,
     run: &RowsOf,
-    names: CellNames<'_>,
+    names: NameLists<'_>,
     (key, cell, page): (CellKey, &Cell, &[u8]),
 ) -> Result<()> {
     rows.row(FIELDS);
@@ -102,7 +102,7 @@ pub(crate) struct CellReader<'a> {
 
 impl<'a> CellReader<'a> {
     /// Creates a reader for a run with these names.
-    pub(crate) fn new(names: CellNames<'a>) -> Self {
+    pub(crate) fn new(names: NameLists<'a>) -> Self {
         let labels = names.labels.iter().map(String::as_str).zip(0..).collect();
         Self { labels, injectors: names.injectors.len() }
     }
@@ -113,7 +113,7 @@ impl<'a> CellReader<'a> {
         fields: &mut RowFields<'_>,
         cells: &mut CellTableBuilder,
         counted: &mut SampleTotals,
-        tally: &mut Tally,
+        tally: &mut CellTally,
     ) -> Result<()> {
         let key = CellKey {
             second: whole(fields.i32()?)?,
@@ -204,7 +204,7 @@ impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> PagedCells<I> {
     fn is_full(&mut self) -> bool {
         let Some((first, last)) = self.seconds else { return false };
         match self.cells.peek() {
-            // The next second is taken to be as large as this one.
+            // The next second is assumed to be as large as this one.
             Some(Ok((next, _))) if next.second != last => self.page.len() * 2 - self.before > FULL,
             Some(Ok(_)) => first == last && self.page.len() > FULL,
             _ => true,
@@ -233,13 +233,13 @@ impl<I: Iterator<Item = Result<(CellKey, PackedCell)>>> Iterator for PagedCells<
 
 /// Returns the bytes of a page's cells. `None` if it is no page, but a cell that is packed alone, as earlier versions
 /// stored each.
-pub(crate) fn as_page(packed: &[u8]) -> Option<&[u8]> {
+fn as_page(packed: &[u8]) -> Option<&[u8]> {
     packed.strip_prefix(&MARK)
 }
 
 /// Passes the key and the packed bytes of each of a page's cells to `each`. `None` if the page is damaged, or if `each`
 /// says so.
-pub(crate) fn each_cell(
+fn each_cell(
     mut page: &[u8],
     mut each: impl FnMut(CellKey, &[u8]) -> Result<Option<()>>,
 ) -> Result<Option<()>> {
@@ -265,21 +265,21 @@ fn next_cell<'a>(page: &mut &'a [u8], last: u32) -> Option<(CellKey, &'a [u8])> 
     Some((CellKey { second, label, success: flags & 1 != 0, transaction: flags & 2 != 0 }, packed))
 }
 
-/// The sums that [`Tally::get`] decodes, by kind of sample.
+/// The sums that [`CellTally::get`] decodes, by kind of sample.
 pub(crate) const SUMS: &str =
     "success, transaction, count(*), sum(samples)::bigint, sum(second * samples)::bigint";
 
-/// The kinds of samples that [`SUMS`] are apart for.
+/// The kinds of samples that [`SUMS`] are separate for.
 pub(crate) const KINDS: &str = "success, transaction";
 
 /// The numbers of rows and samples of each kind, and the sum of the samples' seconds, which is another if a row is moved
 /// to another second.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally(BTreeMap<(bool, bool), [u64; 3]>);
+pub(crate) struct CellTally(BTreeMap<(bool, bool), [u64; 3]>);
 
-impl Tally {
+impl CellTally {
     /// Adds a cell.
-    pub(crate) fn add(&mut self, key: CellKey, samples: u64) {
+    fn add(&mut self, key: CellKey, samples: u64) {
         self.add_sums(
             key.success,
             key.transaction,

@@ -4,8 +4,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::rows;
-use super::rows::{MergedParts, PartRecord, TABLES};
+use super::rows::{self, MergedParts, PartRecord, TABLES};
 use crate::connection::config::PostgresConfig;
 use crate::connection::connect;
 use crate::connection::session::Session;
@@ -13,14 +12,13 @@ use crate::error::{Error, Result};
 use crate::pipeline::sink::RunStore;
 use crate::run::key::RunKey;
 use crate::run::options::part::PartNumber;
-use crate::store::parquet::packed::PackedRun;
-use crate::store::parquet::parts::PartFacts;
+use crate::store::parquet::packed::{PackedRun, PartFacts};
 use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, in_use, no_parts};
 use crate::store::postgres::copy::CopyOut;
 use crate::store::postgres::schema::names::{literal, run_text};
 use crate::store::postgres::schema::{layout, rights};
-use crate::store::postgres::transaction::{Mode, begin};
-use crate::store::postgres::writer::{Claim, PostgresWriter};
+use crate::store::postgres::transaction::{TransactionMode, begin};
+use crate::store::postgres::writer::{KeyClaim, PostgresWriter};
 use crate::store::postgres::{PostgresStore, locks};
 
 /// The action that error messages name.
@@ -36,10 +34,10 @@ pub(crate) struct PostgresParts {
 }
 
 impl PostgresParts {
-    pub(super) async fn hold(config: &PostgresConfig, patience: Duration, key: &RunKey) -> Result<Self> {
+    async fn claim(config: &PostgresConfig, patience: Duration, key: &RunKey) -> Result<Self> {
         let session = connect::open(config).await?.with_patience(patience);
         rights::check_write(&session).await?;
-        begin(&session, READING, Mode::Writing).await?;
+        begin(&session, READING, TransactionMode::Writing).await?;
         if !rows::are_there(&session, READING).await? {
             return Err(no_parts(key));
         }
@@ -110,7 +108,7 @@ impl ClaimedParts for PostgresParts {
 
     async fn drop_parts(&self, numbers: &[u32]) -> Result<()> {
         let (session, what) = (&self.session, "dropping parts of a run");
-        layout::hold(session, what).await?;
+        layout::lock_schema(session, what).await?;
         rights::check_ownership(session, TABLES, true).await?;
         rows::delete(session, what, &self.key, Some(numbers)).await?;
         for part in self.parts.iter().filter(|part| numbers.contains(&part.number)) {
@@ -129,17 +127,17 @@ fn lacks_table(part: &StoredPart) -> Error {
 }
 
 impl PartStore for PostgresStore {
-    type Desk = PostgresPartTarget;
-    type Held = PostgresParts;
+    type Target = PostgresPartTarget;
+    type Claimed = PostgresParts;
 
     async fn parts(&self) -> Result<Vec<StoredParts>> {
-        let session = self.take().await?;
+        let session = self.session().await?;
         let parts = rows::list(&session).await?;
         self.put_back(session);
         Ok(StoredParts::gather(parts))
     }
 
-    async fn part_desk(&self, key: &RunKey, number: PartNumber) -> Result<PostgresPartTarget> {
+    async fn part_target(&self, key: &RunKey, number: PartNumber) -> Result<PostgresPartTarget> {
         // Other machines load at the same time: one connection each is enough.
         let mut config = self.config.clone().with_connections(1);
         // The samples of parts are copied to one table.
@@ -147,8 +145,8 @@ impl PartStore for PostgresStore {
         Ok(PostgresPartTarget { config, patience: self.patience, key: key.clone(), number })
     }
 
-    async fn hold_parts(&self, key: &RunKey) -> Result<PostgresParts> {
-        PostgresParts::hold(&self.config, self.patience, key).await
+    async fn claim_parts(&self, key: &RunKey) -> Result<PostgresParts> {
+        PostgresParts::claim(&self.config, self.patience, key).await
     }
 }
 
@@ -165,7 +163,7 @@ impl RunStore for PostgresPartTarget {
 
     async fn begin(&self, _: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
         let session = connect::open(&self.config).await?.with_patience(self.patience);
-        let claim = Claim::Part(&self.key, self.number.number());
+        let claim = KeyClaim::Part(&self.key, self.number.number());
         PostgresWriter::begin(session, &self.config, claim, keep_samples).await
     }
 }

@@ -17,11 +17,11 @@ use crate::store::postgres::copy::samples::COLUMNS;
 use crate::store::postgres::locks;
 use crate::store::postgres::samples::read::{SampleTables, Stripes};
 use crate::store::postgres::samples::write::{attach, own_table};
-use crate::store::postgres::schema::engine::Engine;
+use crate::store::postgres::schema::engine::ServerEngine;
 use crate::store::postgres::schema::layout::{CREATE_PARTS, LaterTables, table_exists};
 use crate::store::postgres::schema::names::{in_schema, run_text};
 use crate::store::postgres::schema::rights;
-use crate::store::postgres::transaction::{Mode, begin};
+use crate::store::postgres::transaction::{TransactionMode, begin};
 
 /// The tables of parts.
 pub(in crate::store::postgres) const TABLES: &[&str] = &["parts", "partfiles"];
@@ -57,7 +57,7 @@ impl PartRecord {
         })
     }
 
-    /// Reads what the row of a run would tell.
+    /// Reads what the row of a run would say.
     pub(super) fn info(&self) -> Result<RunInfo> {
         let info: RunInfo = read(&self.info)?;
         match info.fault() {
@@ -92,7 +92,7 @@ pub(super) async fn are_there(session: &Session, what: &str) -> Result<bool> {
 /// Returns the key, number and requests of each part of all runs.
 pub(super) async fn list(session: &Session) -> Result<Vec<(RunKey, PartNumber, u64)>> {
     let what = "reading the parts of runs";
-    begin(session, what, Mode::Reading).await?;
+    begin(session, what, TransactionMode::Reading).await?;
     let mut found = Vec::new();
     if are_there(session, what).await? {
         let sql = "select framework, test, repeat, part, parts, requests from perfpipe.parts";
@@ -125,7 +125,7 @@ pub(super) async fn of_run(
 /// Inserts the row of a part, without a table of samples. Returns a number that no other one has had.
 pub(super) async fn insert(session: &Session, what: &str, row: &PartRow, info: &RunInfo) -> Result<i64> {
     let json = |text: serde_json::Result<String>| text.map_err(|error| Error::store(what, error));
-    let (terms, told) = (json(serde_json::to_string(row))?, json(serde_json::to_string(info))?);
+    let (terms, info_text) = (json(serde_json::to_string(row))?, json(serde_json::to_string(info))?);
     let (number, of) = (whole::<_, i32>(row.number.number())?, whole::<_, i32>(row.number.of())?);
     let (repeat, requests) = (whole::<_, i32>(info.key.repeat)?, whole::<_, i64>(info.requests())?);
     let sql = "insert into perfpipe.parts (run, part, parts, framework, test, repeat, requests, info, terms) values \
@@ -138,7 +138,7 @@ pub(super) async fn insert(session: &Session, what: &str, row: &PartRow, info: &
         (&info.key.test as _, Type::TEXT),
         (&repeat as _, Type::INT4),
         (&requests as _, Type::INT8),
-        (&told as _, Type::TEXT),
+        (&info_text as _, Type::TEXT),
         (&terms as _, Type::TEXT),
     ];
     value(&session.query_one(what, sql, &values).await?, "generation")
@@ -204,15 +204,15 @@ impl MergedParts {
         &self,
         session: &Session,
         key: &RunKey,
-        engine: Engine,
+        engine: ServerEngine,
     ) -> Result<Option<SampleTables>> {
         delete(session, MERGING, key, None).await?;
         match (self.tables.as_slice(), engine) {
             ([], _) => Ok(None),
-            ([first, others @ ..], Engine::Postgres) => {
+            ([first, others @ ..], ServerEngine::Postgres) => {
                 chain_tables(session, key, first, others).await.map(Some)
             }
-            (tables, Engine::Citus) => copy_tables(session, key, tables, engine).await.map(Some),
+            (tables, ServerEngine::Citus) => copy_tables(session, key, tables, engine).await.map(Some),
         }
     }
 }
@@ -240,7 +240,7 @@ async fn copy_tables(
     session: &Session,
     key: &RunKey,
     tables: &[String],
-    engine: Engine,
+    engine: ServerEngine,
 ) -> Result<SampleTables> {
     let mut loading = own_table(session, engine, Placement::default()).await?;
     if are_wide(session, tables).await? {

@@ -19,7 +19,7 @@ use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::rows::{CHUNK, RowEncoder, whole};
 use crate::store::postgres::locks;
 use crate::store::postgres::samples::write::CopiedSamples;
-use crate::store::postgres::schema::engine::Engine;
+use crate::store::postgres::schema::engine::ServerEngine;
 use crate::store::postgres::schema::layout;
 use crate::store::postgres::schema::names::run_text;
 
@@ -30,7 +30,7 @@ const STORING: &str = "storing the part";
 
 /// Stores a part whose samples are loaded.
 pub(in crate::store::postgres) async fn store(
-    (session, config, engine): (Session, &PostgresConfig, Engine),
+    (session, config, engine): (Session, &PostgresConfig, ServerEngine),
     loaded: Option<CopiedSamples>,
     row: PartRow,
     run: FinishedRun<'_>,
@@ -38,14 +38,14 @@ pub(in crate::store::postgres) async fn store(
     let (info, stage) = (run.info, run.stage);
     let (key, number) = (&info.key, row.number.number());
     rows::later().ensure(&session, STORING, engine).await?;
-    layout::hold(&session, STORING).await?;
+    layout::lock_schema(&session, STORING).await?;
     let old = rows::of_run(&session, STORING, key, Some(number)).await?.into_iter().next();
     if let Some(old) = &old {
         check_replace(old, run.replace, info)?;
         rows::delete(&session, STORING, key, Some(&[number])).await?;
     }
     let generation = rows::insert(&session, STORING, &row, info).await?;
-    copy_pieces(&session, (key, number), packed(run).await?).await?;
+    copy_pieces(&session, key, number, packed(run).await?).await?;
     if let Some(loaded) = &loaded {
         loaded.index_own(&session).await?;
     }
@@ -82,8 +82,8 @@ async fn packed(mut run: FinishedRun<'_>) -> Result<File> {
     let store = ParquetStore::open(folder.path())?;
     let info = RunInfo { samples_stored: false, ..run.info.clone() };
     let writer = store.begin(Some(&info.key), false).await?;
-    let aside = CommitStage::default();
-    writer.commit(run.told_as(&info, &aside)).await?;
+    let own_stage = CommitStage::default();
+    writer.commit(run.told_as(&info, &own_stage)).await?;
     let mut file = tempfile::tempfile().map_err(failed)?;
     pack(&store, &info.key, &mut file)?;
     file.rewind().map_err(failed)?;
@@ -91,7 +91,7 @@ async fn packed(mut run: FinishedRun<'_>) -> Result<File> {
 }
 
 /// Copies a packed part to the table of pieces.
-async fn copy_pieces(session: &Session, (key, number): (&RunKey, u32), mut packed: File) -> Result<()> {
+async fn copy_pieces(session: &Session, key: &RunKey, number: u32, mut packed: File) -> Result<()> {
     let (run, part) = (run_text(key), whole::<_, i32>(number)?);
     let mut copy =
         CopyIn::begin(session, STORING, "perfpipe.partfiles", "run, part, number, content", "").await?;

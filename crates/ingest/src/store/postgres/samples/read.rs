@@ -21,7 +21,7 @@ const AT_ONCE: u64 = 8192;
 /// The number of rows that a cluster is asked for at once, since its coordinator gathers and sorts them.
 const SORTED: u64 = 1 << 17;
 
-/// A function that takes a row.
+/// A function that receives a row.
 type Each<'a> = &'a mut (dyn FnMut(&mut RowFields<'_>) -> Result<()> + Send);
 
 /// Passes every row to `each`, within a transaction. The run has `count` of them.
@@ -78,7 +78,7 @@ async fn each_striped(
 ) -> Result<()> {
     let mut cursors = Vec::new();
     for (number, table) in tables.names().into_iter().enumerate() {
-        let cursor = Cursor { session, what, name: format!("stripes_{number}") };
+        let cursor = RowCursor { session, what, name: format!("stripes_{number}") };
         cursor.open(&format!("select {COLUMNS} from only {}", in_schema(table))).await?;
         cursors.push(cursor);
     }
@@ -99,13 +99,13 @@ async fn each_striped(
 }
 
 /// A cursor of the present transaction.
-struct Cursor<'a> {
+struct RowCursor<'a> {
     session: &'a Session,
     what: &'a str,
     name: String,
 }
 
-impl Cursor<'_> {
+impl RowCursor<'_> {
     async fn open(&self, query: &str) -> Result<()> {
         self.session.run(self.what, &format!("declare {} no scroll cursor for {query}", self.name)).await
     }
@@ -177,7 +177,7 @@ pub(crate) enum Stripes {
         first: u64,
         /// The number of samples in a stripe. The last one may be shorter.
         rows: u64,
-        /// The tables beside the run's own one.
+        /// The tables other than the run's own one.
         tables: Vec<String>,
     },
     /// The samples in the run's own table come first, then those of each other table.
@@ -185,14 +185,14 @@ pub(crate) enum Stripes {
         /// The tables after the run's own one.
         then: Vec<String>,
     },
-    /// All samples are in the run's own table, and a column of it tells their order.
+    /// All samples are in the run's own table, and a column of it has their order.
     Sorted {
         /// The column.
         by: RowOrder,
     },
 }
 
-/// The column that tells the order of samples.
+/// The column that has the order of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RowOrder {
     /// The number of the sample in the log, from 0.
@@ -211,7 +211,7 @@ impl Stripes {
         }
     }
 
-    /// Returns the tables beside the run's own one.
+    /// Returns the tables other than the run's own one.
     fn others(&self) -> &[String] {
         match self {
             Self::Dealt { tables, .. } => tables,

@@ -18,14 +18,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::sample::resolution::Resolution;
+use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::rows::Rows;
-use crate::store::postgres::copy::samples::COLUMNS;
-use crate::store::postgres::copy::{CopyIn, samples};
-use crate::store::postgres::schema::engine::Engine;
+use crate::store::postgres::copy::samples::{self, COLUMNS};
+use crate::store::postgres::schema::engine::ServerEngine;
 use crate::store::postgres::schema::names::{in_schema, quoted};
 use crate::store::postgres::schema::{layout, rights};
-use crate::store::postgres::transaction::{Mode, begin, waiting};
-use crate::store::postgres::{locks, runs, transaction};
+use crate::store::postgres::transaction::{self, TransactionMode, begin, waiting};
+use crate::store::postgres::{locks, runs};
 
 /// The time in which a further connection must be ready. A pooler may have none to give until others end.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ pub(crate) struct SampleCopy {
     given: u64,
     /// The number of rows before the first stripe: 0, since further connections are opened before the first row.
     first: u64,
-    /// The table of the present stripe, 0 for the run's own one, and the number of rows that it still takes.
+    /// The table of the present stripe, 0 for the run's own one, and the number of rows that still go to it.
     turn: usize,
     left: u64,
 }
@@ -52,12 +52,12 @@ impl SampleCopy {
     pub(crate) async fn begin(
         session: &Session,
         config: &PostgresConfig,
-        engine: Engine,
+        engine: ServerEngine,
         placement: Placement,
     ) -> Result<Self> {
         let own = own_table(session, engine, placement).await?;
         // A distributed table can't have tables of other connections as children.
-        let (others, spread) = (Vec::new(), engine == Engine::Citus);
+        let (others, spread) = (Vec::new(), engine == ServerEngine::Citus);
         Ok(Self { config: config.clone(), own, others, spread, given: 0, first: 0, turn: 0, left: 0 })
     }
 
@@ -136,7 +136,7 @@ impl SampleCopy {
 /// Creates the run's own table in the writer's transaction.
 pub(crate) async fn own_table(
     session: &Session,
-    engine: Engine,
+    engine: ServerEngine,
     placement: Placement,
 ) -> Result<LoadingTable> {
     let what = "making a table for the samples";
@@ -148,7 +148,7 @@ pub(crate) async fn own_table(
 
 /// The transaction of the writer, as its further connections know it.
 struct LoadingTransaction {
-    /// Its number on the server, which tells later whether it is still open.
+    /// Its number on the server, by which it is known later whether it is still open.
     number: i64,
     /// The name of a lock that it holds.
     lock: String,
@@ -174,7 +174,7 @@ impl LoadingTransaction {
         wide: bool,
     ) -> Result<Option<(Session, LoadingTable)>> {
         let session = connect::open(config).await?.with_patience(patience);
-        begin(&session, COPYING, Mode::Writing).await?;
+        begin(&session, COPYING, TransactionMode::Writing).await?;
         transaction::clear_pooled(&session).await?;
         if locks::try_lock(&session, COPYING, &self.lock).await? {
             return Ok(None);
@@ -182,7 +182,7 @@ impl LoadingTransaction {
         let mut loading = LoadingTable::begin(
             &session,
             format!("loading {} {number}", self.number),
-            Engine::Postgres,
+            ServerEngine::Postgres,
             Placement::default(),
         )
         .await?;
@@ -247,7 +247,7 @@ pub(crate) async fn attach(session: &Session, own: &str, table: &str) -> Result<
 const STRETCH: usize = 64 << 20;
 
 /// The action that error messages name.
-pub(super) const COPYING: &str = "copying samples to Postgres (the run is not stored)";
+const COPYING: &str = "copying samples to Postgres (the run is not stored)";
 
 /// The table and the COPY in progress.
 pub(crate) struct LoadingTable {
@@ -272,10 +272,10 @@ const ON_LINES: &str = "
 
 impl LoadingTable {
     /// Creates the table.
-    pub(crate) async fn begin(
+    async fn begin(
         session: &Session,
         table: String,
-        engine: Engine,
+        engine: ServerEngine,
         placement: Placement,
     ) -> Result<Self> {
         let (lines, comments) = if placement.by_second { (LINE_COLUMNS, ON_LINES) } else { ("", "") };
@@ -288,12 +288,12 @@ impl LoadingTable {
     }
 
     /// True if each row has the number of its sample and its second.
-    pub(super) fn has_lines(&self) -> bool {
+    fn has_lines(&self) -> bool {
         self.placement.by_second
     }
 
     /// Copies rows to the table.
-    pub(super) async fn write(&mut self, session: &Session, rows: Rows) -> Result<()> {
+    async fn write(&mut self, session: &Session, rows: Rows) -> Result<()> {
         self.sent += rows.bytes.len();
         if rows.wide {
             self.widen(session).await?;
@@ -325,7 +325,7 @@ impl LoadingTable {
     }
 
     /// Ends the present COPY, if there is one.
-    pub(super) async fn end_copy(&mut self, session: &Session) -> Result<()> {
+    async fn end_copy(&mut self, session: &Session) -> Result<()> {
         self.sent = 0;
         if let Some(copy) = self.copy.take() {
             self.rows += copy.finish(session).await?;
@@ -387,7 +387,7 @@ const FIND: &str = "
 /// so do those that somebody is reading; a later call drops them.
 pub(crate) async fn sweep_leftovers(session: &Session) -> Result<()> {
     let what = "looking for what a killed ingest left";
-    begin(session, what, Mode::Writing).await?;
+    begin(session, what, TransactionMode::Writing).await?;
     let found = session.query(what, FIND, &[]).await?;
     let names = found.iter().map(|row| value::<String>(row, "name")).collect::<Result<Vec<_>>>()?;
     if !names.is_empty() {
@@ -404,7 +404,7 @@ pub(crate) async fn sweep_leftovers(session: &Session) -> Result<()> {
 /// Drops a table unless it is in use or gone. A writer that committed after all has given it another name.
 async fn drop_table(session: &Session, name: &str) -> Result<()> {
     let what = "dropping what a killed ingest left";
-    begin(session, what, Mode::Writing).await?;
+    begin(session, what, TransactionMode::Writing).await?;
     let table = in_schema(name);
     session.run(what, &waiting(WAIT)).await?;
     let sql = format!("lock table {table} in access exclusive mode; drop table {table}");
@@ -427,25 +427,25 @@ const WHAT: &str = "asking where the samples lie";
 /// If a place was asked for that the server does not have.
 pub(crate) async fn choose_placement(
     session: &Session,
-    engine: Engine,
-    told: Option<Placement>,
+    engine: ServerEngine,
+    requested: Option<Placement>,
     key: Option<&RunKey>,
 ) -> Result<Placement> {
-    match (engine, told, key) {
-        (Engine::Postgres, Some(_), _) => Err(Error::refused(
+    match (engine, requested, key) {
+        (ServerEngine::Postgres, Some(_), _) => Err(Error::refused(
             ErrorKind::NotACluster,
             "the database is not a Citus cluster, so samples can't be placed on its nodes",
             "Name the coordinator of a cluster, or leave the place out.",
         )),
-        (Engine::Citus, Some(told), _) => {
-            if told.columnar {
-                begin(session, WHAT, Mode::Reading).await?;
+        (ServerEngine::Citus, Some(placement), _) => {
+            if placement.columnar {
+                begin(session, WHAT, TransactionMode::Reading).await?;
                 check_columnar(session).await?;
                 session.end(WHAT).await?;
             }
-            Ok(told)
+            Ok(placement)
         }
-        (Engine::Citus, None, Some(key)) => stored_placement(session, key).await,
+        (ServerEngine::Citus, None, Some(key)) => stored_placement(session, key).await,
         _ => Ok(Placement::default()),
     }
 }
@@ -462,9 +462,9 @@ async fn check_columnar(session: &Session) -> Result<()> {
     ))
 }
 
-/// Returns the place of a stored run's samples. A run without any, or whose row can't be read, tells nothing.
+/// Returns the place of a stored run's samples. A run without any, or whose row can't be read, has the default one.
 async fn stored_placement(session: &Session, key: &RunKey) -> Result<Placement> {
-    let Some(layout) = layout::open(session, WHAT, Mode::Reading, &["runs"]).await? else {
+    let Some(layout) = layout::open(session, WHAT, TransactionMode::Reading, &["runs"]).await? else {
         return Ok(Placement::default());
     };
     let stored = runs::find(session, layout, key).await.ok().flatten();

@@ -6,11 +6,11 @@ use tokio_postgres::Row;
 use crate::connection::config::Placement;
 use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::postgres::transaction::{Mode, begin};
+use crate::store::postgres::transaction::{TransactionMode, begin};
 
 use super::names::{in_schema, literal};
 
-/// The columns of a query that [`Engine::of`] reads.
+/// The columns of a query that [`ServerEngine::of`] reads.
 pub(super) const COLUMNS: &str = "pg_catalog.version() as engine, \
      exists (select from pg_catalog.pg_extension where extname = 'citus') as citus";
 
@@ -44,14 +44,14 @@ const DISTRIBUTED: &str = include_str!("sql/citus.sql");
 
 /// The kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum ServerEngine {
     /// A server of PostgreSQL.
     Postgres,
     /// The coordinator of a Citus cluster.
     Citus,
 }
 
-impl Engine {
+impl ServerEngine {
     /// Reads it from a row with [`COLUMNS`].
     pub(super) fn of(row: &Row) -> Result<Self> {
         if let Some(other) = other(value(row, "engine")?) {
@@ -67,7 +67,7 @@ impl Engine {
         }
         let what = "asking for the nodes of the cluster";
         // It belongs to a load, which limits for people must not end, and every node asks every other.
-        begin(session, what, Mode::Writing).await?;
+        begin(session, what, TransactionMode::Writing).await?;
         let unwell = session.query(what, UNWELL, &[]).await?.into_iter().next();
         session.end(what).await?;
         let Some(row) = unwell else { return Ok(()) };

@@ -4,15 +4,14 @@
 
 use tokio_postgres::error::SqlState;
 
-use super::engine::Engine;
+use super::engine::ServerEngine;
 use super::names::{ALL, LOCK, literal, run_text};
 use super::rights;
 use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::postgres::copy::rows::RowEncoder;
-use crate::store::postgres::transaction;
-use crate::store::postgres::transaction::{Mode, begin, begin_with};
+use crate::store::postgres::transaction::{self, TransactionMode, begin, begin_with};
 
 /// The tables that all runs share.
 pub(super) const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
@@ -27,7 +26,7 @@ pub(crate) fn is_own(table: &str) -> bool {
 pub(crate) async fn open(
     session: &Session,
     what: &str,
-    mode: Mode,
+    mode: TransactionMode,
     tables: &[&str],
 ) -> Result<Option<SchemaLayout>> {
     let tables = [&["layout"], tables].concat();
@@ -67,12 +66,12 @@ async fn not_held(
     match session.code(error).as_ref() {
         None => return Err(session.error(what, error)),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-            return Err(transaction::holder_of_tables(session, what, tables, false).await);
+            return Err(transaction::table_lock_error(session, what, tables, false).await);
         }
         Some(_) => {}
     }
     session.run(what, "rollback").await?;
-    begin(session, what, Mode::Reading).await?;
+    begin(session, what, TransactionMode::Reading).await?;
     rights::check_ownership(session, tables, false).await?;
     let there = schema_exists(session, what).await?;
     session.end(what).await?;
@@ -99,12 +98,12 @@ pub(crate) async fn read(session: &Session) -> Result<SchemaLayout> {
 }
 
 /// Creates the schema if it does not exist, and adds missing columns to an older one. Concurrent calls are serialized.
-pub(crate) async fn ensure(session: &Session, engine: Engine) -> Result<()> {
+pub(crate) async fn ensure(session: &Session, engine: ServerEngine) -> Result<()> {
     if let Some(layout) = check(session).await? {
         return add_columns(session, layout).await;
     }
     let what = "making the schema perfpipe";
-    begin(session, what, Mode::Writing).await?;
+    begin(session, what, TransactionMode::Writing).await?;
     check_server(session).await?;
     transaction::wait_for_lock(session, what, LOCK, "the lock on making the schema").await?;
     if !schema_exists(session, what).await? {
@@ -127,14 +126,14 @@ pub(crate) async fn ensure(session: &Session, engine: Engine) -> Result<()> {
 /// Returns the layout of the schema if it exists. It is an error if it can't be written to.
 async fn check(session: &Session) -> Result<Option<SchemaLayout>> {
     let what = "looking at the schema perfpipe";
-    begin(session, what, Mode::Reading).await?;
+    begin(session, what, TransactionMode::Reading).await?;
     rights::check_ownership(session, &ALL, true).await?;
     let there = schema_exists(session, what).await?;
     session.end(what).await?;
     if !there {
         return Ok(None);
     }
-    let layout = open(session, what, Mode::Reading, &[]).await?;
+    let layout = open(session, what, TransactionMode::Reading, &[]).await?;
     if layout.is_some() {
         session.end(what).await?;
     }
@@ -143,7 +142,7 @@ async fn check(session: &Session) -> Result<Option<SchemaLayout>> {
 
 /// Locks the shared tables for writing until the transaction ends, against changes of their definition, and checks
 /// them.
-pub(crate) async fn hold(session: &Session, what: &str) -> Result<SchemaLayout> {
+pub(crate) async fn lock_schema(session: &Session, what: &str) -> Result<SchemaLayout> {
     let names: Vec<String> = TABLES.iter().skip(1).map(|table| format!("perfpipe.{table}")).collect();
     let sql = format!(
         "lock table perfpipe.layout in access share mode; lock table {} in row exclusive mode",
@@ -152,7 +151,7 @@ pub(crate) async fn hold(session: &Session, what: &str) -> Result<SchemaLayout> 
     if let Err(error) = session.client().batch_execute(&sql).await {
         return Err(match session.code(&error).as_ref() {
             Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                transaction::holder_of_tables(session, what, &TABLES, true).await
+                transaction::table_lock_error(session, what, &TABLES, true).await
             }
             _ => session.error(what, &error),
         });
@@ -214,7 +213,7 @@ impl SchemaLayout {
     pub(crate) const NEWEST: Self = Self::Keyed;
 
     /// Returns the layout with this version number, if it is supported.
-    pub(crate) fn of(version: i32) -> Option<Self> {
+    fn of(version: i32) -> Option<Self> {
         [Self::Numbered, Self::Keyed].into_iter().find(|layout| layout.version() == version)
     }
 
@@ -288,10 +287,10 @@ const ADDED: [(&str, &str, &str); 5] = [
     ("runs", "stripes", "jsonb"),
 ];
 
-/// Adds the missing columns to the tables that all runs share, and with them what the views tell.
-pub(super) async fn add_columns(session: &Session, layout: SchemaLayout) -> Result<()> {
+/// Adds the missing columns to the tables that all runs share, and to the views.
+async fn add_columns(session: &Session, layout: SchemaLayout) -> Result<()> {
     let what = "adding columns to the tables of perfpipe";
-    begin(session, what, Mode::Reading).await?;
+    begin(session, what, TransactionMode::Reading).await?;
     let mut lacking = Vec::new();
     for (table, column, kind) in ADDED {
         if !has_column(session, what, table, column).await? {
@@ -302,7 +301,7 @@ pub(super) async fn add_columns(session: &Session, layout: SchemaLayout) -> Resu
     if lacking.is_empty() {
         return Ok(());
     }
-    begin(session, what, Mode::Writing).await?;
+    begin(session, what, TransactionMode::Writing).await?;
     transaction::wait_for_lock(session, what, LOCK, "the lock on making the schema").await?;
     rights::check_ownership(session, &ALL, true).await?;
     let sql = lacking.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join("; ");
@@ -319,7 +318,7 @@ pub(super) async fn add_columns(session: &Session, layout: SchemaLayout) -> Resu
             ),
             Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 let tables: Vec<&str> = lacking.iter().map(|(table, _)| *table).collect();
-                transaction::holder_of_tables(session, what, &tables, true).await
+                transaction::table_lock_error(session, what, &tables, true).await
             }
             _ => session.error(what, &error),
         }),
@@ -346,7 +345,7 @@ pub(crate) async fn has_column(session: &Session, what: &str, table: &str, colum
     value(&session.query_one(what, &sql, &[]).await?, "there")
 }
 
-/// Tables that are created together.
+/// Tables that are created in one step.
 pub(crate) struct LaterTables {
     /// Their names. Each has the run in its rows.
     pub(crate) tables: &'static [&'static str],
@@ -358,7 +357,7 @@ pub(crate) struct LaterTables {
 
 impl LaterTables {
     /// Creates the tables if they do not exist, before others of the transaction are locked.
-    pub(crate) async fn ensure(&self, session: &Session, what: &str, engine: Engine) -> Result<()> {
+    pub(crate) async fn ensure(&self, session: &Session, what: &str, engine: ServerEngine) -> Result<()> {
         let Some(first) = self.tables.first() else { return Ok(()) };
         if table_exists(session, what, first).await? {
             return Ok(());
@@ -376,7 +375,7 @@ impl LaterTables {
                 Error::refused(ErrorKind::Privileges, problem, format!("{remedy}, or run: {sql}."))
             }
             Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                transaction::holder_of_tables(session, what, &["runs"], true).await
+                transaction::table_lock_error(session, what, &["runs"], true).await
             }
             _ => session.error(what, &error),
         })
@@ -395,7 +394,7 @@ pub(crate) async fn table_exists(session: &Session, what: &str, table: &str) -> 
 }
 
 /// Those that create the tables of the newest layout.
-pub(super) const CREATE_TABLES: &str = include_str!("sql/tables.sql");
+const CREATE_TABLES: &str = include_str!("sql/tables.sql");
 
 /// The index of the rows of `seconds` that perfpipe reads, which databases of an earlier version lack.
 pub(super) const CREATE_PAGES: &str = include_str!("sql/pages.sql");

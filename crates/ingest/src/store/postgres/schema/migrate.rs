@@ -11,10 +11,10 @@ use crate::connection::session::{Session, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::postgres::copy::rows::whole;
-use crate::store::postgres::transaction::{Mode, begin, waiting};
-use crate::store::postgres::{locks, series, transaction};
+use crate::store::postgres::transaction::{self, TransactionMode, begin, waiting};
+use crate::store::postgres::{locks, series};
 
-use super::engine::Engine;
+use super::engine::ServerEngine;
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
 use super::rights;
 
@@ -61,7 +61,7 @@ pub struct MigratedTable {
 /// Describes what a migration would do; `None` if the layout is the newest, or there is no store.
 pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     let what = "looking at what is to be migrated";
-    let found = layout::open(session, what, Mode::Snapshot, &SHARED).await?;
+    let found = layout::open(session, what, TransactionMode::Snapshot, &SHARED).await?;
     let from = match found {
         None => return Ok(None),
         Some(SchemaLayout::NEWEST) => {
@@ -75,7 +75,7 @@ pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     for table in SHARED {
         tables.push(measure(session, table).await?);
     }
-    let engine = Engine::ask(session, what).await?;
+    let engine = ServerEngine::ask(session, what).await?;
     let moved = on_coordinator(session, engine).await?.len() as u64;
     session.end(what).await?;
     rights::check_write(session).await?;
@@ -103,9 +103,9 @@ pub(crate) async fn migrate(session: &Session) -> Result<bool> {
     if plan(session).await?.is_none() {
         return Ok(false);
     }
-    begin(session, WHAT, Mode::Writing).await?;
+    begin(session, WHAT, TransactionMode::Writing).await?;
     transaction::wait_for_lock(session, WHAT, LOCK, "the lock on making the schema").await?;
-    hold(session).await?;
+    lock_tables(session).await?;
     rights::check_ownership(session, &ALL, true).await?;
     if layout::read(session).await? == SchemaLayout::NEWEST {
         session.end(WHAT).await?;
@@ -121,14 +121,14 @@ pub(crate) async fn migrate(session: &Session) -> Result<bool> {
 }
 
 /// Locks the tables exclusively. Readers proceed while it waits.
-async fn hold(session: &Session) -> Result<()> {
+async fn lock_tables(session: &Session) -> Result<()> {
     let names: Vec<String> = TABLES.iter().map(|table| in_schema(table)).collect();
     match locks::exclusively(session, WHAT, &names.join(", ")).await? {
-        locks::Exclusive::Held => {
+        locks::ExclusiveLock::Held => {
             session.run(WHAT, "release savepoint swap").await?;
             session.run(WHAT, &waiting(session.patience())).await
         }
-        _ => Err(transaction::holder_of_any(session, WHAT, &TABLES).await),
+        _ => Err(transaction::exclusive_lock_error(session, WHAT, &TABLES).await),
     }
 }
 
@@ -212,7 +212,7 @@ fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
 /// Returns the statements that change layout 3 into layout 4.
 async fn statements(session: &Session) -> Result<String> {
     let keys = keys(session).await?;
-    let told = |table: &str| {
+    let retype = |table: &str| {
         let table = in_schema(table);
         format!(
             "alter table {table} alter column run_id type text collate \"C\" using ({keys} ->> run_id::text);
@@ -223,7 +223,7 @@ async fn statements(session: &Session) -> Result<String> {
     sql += &unbound(session).await?;
     sql += &layout::column_additions();
     sql += RUNS_BEFORE;
-    sql += &told("runs");
+    sql += &retype("runs");
     sql += &format!(
         "alter table perfpipe.runs alter column generation set not null,
            alter column generation add generated always as identity (start with {});",
@@ -231,7 +231,7 @@ async fn statements(session: &Session) -> Result<String> {
     );
     let series = table_exists(session, WHAT, series::TABLE).await?.then_some(series::TABLE);
     for table in FACTS.into_iter().chain(series) {
-        sql += &told(table);
+        sql += &retype(table);
         let table = in_schema(table);
         sql +=
             &format!("alter table {table} add foreign key (run) references perfpipe.runs on delete cascade;");
@@ -249,7 +249,7 @@ const LATER: &str = "
 
 /// Returns the statements that distribute all tables over the nodes of a cluster, where there are any.
 async fn distribution(session: &Session) -> Result<String> {
-    let engine = Engine::ask(session, WHAT).await?;
+    let engine = ServerEngine::ask(session, WHAT).await?;
     let mut sql = engine.distribution().to_owned();
     let mut tables = SHARED.map(str::to_owned).to_vec();
     for row in session.query(WHAT, LATER, &[]).await? {
@@ -281,8 +281,8 @@ const ON_COORDINATOR: &str = "
   order by 1";
 
 /// Returns the tables of samples that can go from the coordinator of a cluster to its nodes.
-async fn on_coordinator(session: &Session, engine: Engine) -> Result<Vec<String>> {
-    if engine == Engine::Postgres {
+async fn on_coordinator(session: &Session, engine: ServerEngine) -> Result<Vec<String>> {
+    if engine == ServerEngine::Postgres {
         return Ok(Vec::new());
     }
     session.query(WHAT, ON_COORDINATOR, &[]).await?.iter().map(|row| value(row, "name")).collect()

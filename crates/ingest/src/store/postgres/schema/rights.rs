@@ -4,12 +4,11 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::engine;
-use super::engine::Engine;
+use super::engine::{self, ServerEngine};
 use super::names::{SCHEMA, in_schema, quoted};
 use crate::connection::session::{GRANTS, Session, value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::postgres::transaction::{Mode, begin};
+use crate::store::postgres::transaction::{TransactionMode, begin};
 
 const FOREIGN_OBJECTS: &str = include_str!("sql/guard.sql");
 
@@ -32,10 +31,10 @@ pub(crate) async fn check_ownership(session: &Session, tables: &[&str], write: b
 fn foreign_object(found: &Row) -> Result<Error> {
     let (name, detail): (String, String) = (value(found, "name")?, value(found, "detail")?);
     let (problem, remedy) = object_words(value(found, "kind")?);
-    let told = |text: &str| {
+    let filled = |text: &str| {
         text.replace("{name}", &name).replace("{table}", &in_schema(&name)).replace("{detail}", &detail)
     };
-    Ok(Error::refused(ErrorKind::SchemaForeign, told(problem), told(remedy)))
+    Ok(Error::refused(ErrorKind::SchemaForeign, filled(problem), filled(remedy)))
 }
 
 /// Returns the message for each kind of finding.
@@ -84,7 +83,7 @@ fn object_words(kind: &str) -> Words {
     }
 }
 
-/// Asks for the role's rights; `{engine}` stands for what is asked about the server beside them.
+/// Asks for the role's rights; `{engine}` stands for what is asked about the server as well.
 const PRIVILEGES: &str = "
   select {engine}, current_user::text as role, current_database()::text as database, n.oid is not null as made,
     pg_catalog.current_setting('default_transaction_read_only')::boolean or pg_catalog.pg_is_in_recovery() as read_only,
@@ -101,9 +100,9 @@ const PRIVILEGES: &str = "
 
 /// Fails if the role can't write: to a standby, to a read-only database, or without the grants. Returns the kind of
 /// server.
-pub(crate) async fn check_write(session: &Session) -> Result<Engine> {
+pub(crate) async fn check_write(session: &Session) -> Result<ServerEngine> {
     let what = "asking what the role may do";
-    if let Err(error) = begin(session, what, Mode::Reading).await {
+    if let Err(error) = begin(session, what, TransactionMode::Reading).await {
         return Err(engine::or_other(session, error).await);
     }
     let row = session.query_one(what, &PRIVILEGES.replace("{engine}", engine::COLUMNS), &[]).await?;
@@ -113,7 +112,7 @@ pub(crate) async fn check_write(session: &Session) -> Result<Engine> {
         return Err(only_read(&database, value(&row, "standby")?));
     }
     if value(&row, "allowed")? {
-        return Engine::of(&row);
+        return ServerEngine::of(&row);
     }
     Err(match value(&row, "made")? {
         true => Error::refused(

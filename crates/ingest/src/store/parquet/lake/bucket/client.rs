@@ -151,9 +151,9 @@ pub(super) fn is_too_large(error: &object_store::Error) -> bool {
     false
 }
 
-/// Makes clients.
+/// Makes clients that send their requests by the library that perfpipe uses for all of HTTP.
 #[derive(Debug)]
-pub(super) struct HttpClients;
+struct HttpClients;
 
 impl HttpConnector for HttpClients {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {

@@ -105,7 +105,7 @@ fn cause(error: &Fault) -> String {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         rest.split_once("</").map(|(inner, _)| inner.to_owned())
     };
-    let told = match (within("Code"), within("Message")) {
+    let text = match (within("Code"), within("Message")) {
         (Some(code), Some(message)) => format!("{code}: {message}"),
         (Some(code), None) => code,
         _ => {
@@ -117,16 +117,16 @@ fn cause(error: &Fault) -> String {
             last
         }
     };
-    told.chars().take(LONGEST).collect()
+    text.chars().take(LONGEST).collect()
 }
 
 /// The error for an object of which it is not known whether it was written.
-pub(in crate::store::parquet::lake) fn unknown(error: &Error) -> Error {
+pub(in crate::store::parquet::lake) fn outcome_unknown(error: &Error) -> Error {
     Error::refused(ErrorKind::CommitUnknown, error.to_string(), remedy(error))
 }
 
-/// The error for what failed after a change was made, which is told as in "the run a_t is stored".
-pub(in crate::store::parquet::lake) fn made(change: &str, error: &Error) -> Error {
+/// The error for what failed after a change was made, which is worded as in "the run a_t is stored".
+pub(in crate::store::parquet::lake) fn change_made(change: &str, error: &Error) -> Error {
     Error::refused(
         ErrorKind::ChangeMade,
         format!("{change}, but the other tables or files could not be brought in line with it: {error}"),
@@ -134,8 +134,8 @@ pub(in crate::store::parquet::lake) fn made(change: &str, error: &Error) -> Erro
     )
 }
 
-/// The error for a change of which it is not known whether it was made, which is told as in "the run a_t may be stored".
-pub(in crate::store::parquet::lake) fn perhaps_made(change: &str, error: &Error) -> Error {
+/// The error for a change of which it is not known whether it was made, which is worded as in "the run a_t may be stored".
+pub(in crate::store::parquet::lake) fn change_perhaps_made(change: &str, error: &Error) -> Error {
     Error::refused(
         ErrorKind::CommitUnknown,
         format!("{change}, since the answer to its commit was lost, and the bucket can't be asked: {error}"),
@@ -147,7 +147,7 @@ pub(in crate::store::parquet::lake) fn perhaps_made(change: &str, error: &Error)
 }
 
 /// The error for a change that was not made.
-pub(in crate::store::parquet::lake) fn not_made(error: Error) -> Error {
+pub(in crate::store::parquet::lake) fn change_not_made(error: Error) -> Error {
     match error.kind() {
         ErrorKind::CommitUnknown => {
             Error::refused(ErrorKind::BucketFailed, error.to_string(), remedy(&error))

@@ -134,7 +134,7 @@ impl LocalFolder {
 
     /// Removes a file, if it is there.
     #[cfg(not(unix))]
-    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+    fn remove(&self, name: &str) -> io::Result<()> {
         self.check(name)?;
         match fs::remove_file(self.0.join(name)) {
             Err(error) if is_absent(&error) => Ok(()),

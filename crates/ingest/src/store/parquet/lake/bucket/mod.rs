@@ -20,7 +20,7 @@ use object_store::{
 use tokio::runtime::{Builder, Runtime};
 
 pub(in crate::store::parquet) use self::client::is_bucket;
-pub(super) use self::fault::{made, not_made, perhaps_made, unknown};
+pub(super) use self::fault::{change_made, change_not_made, change_perhaps_made, outcome_unknown};
 pub(super) use self::local::ListedObject;
 pub(super) use self::object::{StoredObject, Upload, copy};
 
@@ -236,7 +236,7 @@ impl Bucket {
     }
 
     /// Asks the bucket, once, whether it refuses to write an object again that must not exist yet. Where it does not, two
-    /// writers at once would both be told that they have written a commit, and the first one's would be lost.
+    /// writers at once would both learn that they have written a commit, and the first one's would be lost.
     fn ask_once(&self) -> Result<()> {
         let mut is_asked = self.0.is_asked.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_asked {
@@ -270,7 +270,7 @@ impl Bucket {
     }
 
     /// Writes an object that must not exist yet; returns false if it does. Its content differs from that of any other
-    /// writer: where no answer came, what is there tells whether it was written.
+    /// writer: where no answer came, what is there shows whether it was written.
     ///
     /// # Errors
     /// Of the kind `CommitUnknown` if it is not known whether it was written.
@@ -290,7 +290,7 @@ impl Bucket {
                 Ok(None) => return Err(error),
                 // Another writer's is larger.
                 Err(Error::Store { .. }) => return Ok(false),
-                Err(_) => return Err(unknown(&error)),
+                Err(_) => return Err(outcome_unknown(&error)),
             }
         }
     }
@@ -350,7 +350,7 @@ impl Bucket {
     }
 
     /// Returns the objects of a folder as [`list`](Self::list) does, but only those whose names come after one. Fails at a
-    /// link: what it stands for may be what is looked for.
+    /// link: its target may be what is looked for.
     pub(in crate::store::parquet::lake) fn list_after(
         &self,
         name: &str,

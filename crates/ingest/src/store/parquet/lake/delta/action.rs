@@ -219,7 +219,7 @@ impl AddFile {
     }
 
     /// Returns true if it is a file of a run.
-    pub(in crate::store::parquet::lake) fn is_of(&self, key: &RunKey) -> bool {
+    fn is_of(&self, key: &RunKey) -> bool {
         self.test() == key.test
             && self.value("framework") == key.framework
             && self.value("repeat").parse() == Ok(key.repeat)
@@ -235,7 +235,7 @@ impl AddFile {
         self.value("generation")
     }
 
-    pub(super) fn removed(self) -> RemoveFile {
+    fn removed(self) -> RemoveFile {
         RemoveFile {
             path: self.path,
             deletion_timestamp: Some(now_ms()),
@@ -266,7 +266,7 @@ pub(super) fn creation(table: LakeTable) -> Vec<LogLine> {
     ]
 }
 
-/// The lines that take files out of a table and put others in.
+/// The lines that remove files from a table and add others.
 pub(super) fn change(removed: Vec<AddFile>, added: Vec<AddFile>) -> Vec<LogLine> {
     let removed =
         removed.into_iter().map(|add| LogLine { remove: Some(add.removed()), ..LogLine::default() });
@@ -316,7 +316,7 @@ pub(in crate::store::parquet::lake) fn unique_id() -> String {
     id
 }
 
-/// What a table holds, as far as its log was read.
+/// The files that a table has, as far as its log was read.
 #[derive(Debug, Default)]
 pub(in crate::store::parquet::lake) struct TableSnapshot {
     /// The version that comes next; 0 if there is no table.
@@ -391,7 +391,7 @@ impl TableSnapshot {
         &self.fresh
     }
 
-    /// Notes that there is a checkpoint of what the table holds now.
+    /// Notes that there is a checkpoint of what the table has now.
     pub(super) fn mark(&mut self) {
         self.checkpoint = self.next.checked_sub(1);
         self.fresh = Vec::new();
@@ -402,7 +402,7 @@ impl TableSnapshot {
         self.files().filter(|file| file.is_of(key)).cloned().collect()
     }
 
-    /// Does what the lines of a commit or of a checkpoint say. Returns the path of a file that they take out of the table,
+    /// Does what the lines of a commit or of a checkpoint say. Returns the path of a file that they remove from the table,
     /// and that it does not have. Checkpoints name what left the table before, and so none that it has.
     pub(super) fn apply(&mut self, lines: Vec<LogLine>) -> Option<String> {
         let mut missing = None;
@@ -458,11 +458,11 @@ fn encoded(value: &str) -> String {
 }
 
 /// Returns a path as the log has it: a URL.
-pub(super) fn in_log(path: &str) -> String {
+fn in_log(path: &str) -> String {
     path.replace('%', "%25")
 }
 
 /// Returns the generation that a path is of; nothing if it is of none.
-pub(super) fn generation_of(path: &str) -> &str {
+fn generation_of(path: &str) -> &str {
     path.split('/').find_map(|part| part.strip_prefix("generation=")).unwrap_or_default()
 }

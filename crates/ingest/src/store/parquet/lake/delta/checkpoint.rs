@@ -26,7 +26,7 @@ use crate::store::parquet::lake::tables::{compression, properties};
 /// The number of rows that are read at a time: of what is packed well, few may be large.
 const READ_ROWS: usize = 128;
 
-/// A row of a file of a run takes at least so many bytes of a checkpoint, since the name of its generation is random.
+/// A row of a file of a run needs at least so many bytes of a checkpoint, since the name of its generation is random.
 const LEAST: usize = 2;
 
 /// The texts of a checkpoint have at most so many times the bytes of its file, and its columns before they were packed.
@@ -255,7 +255,7 @@ fn adds(of: &ActionColumn<'_, AddFile>) -> ArrayRef {
         ("partitionValues", of.maps(|add| Some(&add.partition_values))),
         ("size", of.longs(|add| Some(add.size as i64))),
         ("modificationTime", of.longs(|add| Some(add.modification_time))),
-        // No file is a change: all are what the table holds.
+        // No file is a change: all are what the table has.
         ("dataChange", of.flags(|_| false)),
         ("tags", absent),
         ("stats", of.texts(|_| None)),

@@ -24,7 +24,7 @@ pub(in crate::store::parquet::lake) enum LakeTable {
 pub(super) const PARTITIONS: [(&str, &str); 4] =
     [("framework", "string"), ("test", "string"), ("repeat", "integer"), ("generation", "string")];
 
-/// Those of parts, beside them.
+/// Those of parts, in addition to them.
 pub(super) const OF_PARTS: [(&str, &str); 2] = [("part", "integer"), ("of", "integer")];
 
 impl LakeTable {

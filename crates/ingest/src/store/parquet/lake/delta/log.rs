@@ -5,7 +5,7 @@ use std::fmt::Display;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::super::bucket::{Bucket, ReadLimits, unknown};
+use super::super::bucket::{Bucket, ReadLimits, outcome_unknown};
 use super::action::{
     AddFile, LAYOUT, LogLine, MetaData, NEWEST, READER, TableSnapshot, WRITER, change, creation,
 };
@@ -100,7 +100,7 @@ impl TableLog<'_> {
         for found in self.bucket.list_after(&self.folder(), before.as_deref())? {
             let version = found.name.rsplit('/').next().and_then(|name| name.strip_suffix(".json"));
             let version = version.filter(|version| version.len() == 20).and_then(|v| v.parse::<u64>().ok());
-            // Some servers list all of a folder, whatever name they are told to begin after.
+            // Some servers list all of a folder, whatever name they are asked to begin after.
             versions.extend(version.filter(|version| *version >= first));
         }
         versions.sort_unstable();
@@ -117,11 +117,11 @@ impl TableLog<'_> {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            let told = |problem: &dyn Display| self.damaged(name, format!("line {number}: {problem}"));
-            let line: LogLine = serde_json::from_slice(text).map_err(|error| told(&error))?;
+            let damaged = |problem: &dyn Display| self.damaged(name, format!("line {number}: {problem}"));
+            let line: LogLine = serde_json::from_slice(text).map_err(|error| damaged(&error))?;
             self.check(&line)?;
             if let Some(fault) = line.fault(self.table) {
-                return Err(told(&fault));
+                return Err(damaged(&fault));
             }
             let crc32 = line.commit_info.as_ref().and_then(|info| info.crc32);
             if lines.is_empty() && crc32.is_some_and(|crc32| crc32 != of_rest(entry, text.len())) {
@@ -165,7 +165,7 @@ impl TableLog<'_> {
         }
     }
 
-    /// Writes a checkpoint of what the table holds.
+    /// Writes a checkpoint of the files that the table has.
     pub(in crate::store::parquet::lake) fn write_checkpoint(
         &self,
         snapshot: &mut TableSnapshot,
@@ -208,7 +208,7 @@ impl TableLog<'_> {
         self.bucket.put_new(&self.entry(0), text(creation(self.table))?).map(drop)
     }
 
-    /// Takes files out of the table and puts others in, in one step. Returns false, and changes nothing, if others have
+    /// Removes files from the table and adds others, in one step. Returns false, and changes nothing, if others have
     /// changed the table since `next` was read. Files of this version may have columns that the table of an earlier one
     /// lacks: it gets them in the same step.
     ///
@@ -236,7 +236,7 @@ impl TableLog<'_> {
         // If the answer to the first attempt was lost, the second one found what the first had written.
         match self.bucket.get(&entry, text.len() as u64) {
             Err(Error::Store { .. }) => Ok(false),
-            Err(error) => Err(unknown(&error)),
+            Err(error) => Err(outcome_unknown(&error)),
             found => Ok(found?.is_some_and(|found| found == text)),
         }
     }
@@ -323,7 +323,7 @@ mod tests {
         commit(&log, 0..2 * EVERY + 5);
         let found = now(&log).unwrap();
         assert_eq!((found.0, found.1.len()), (2 * EVERY + 6, 10));
-        // Whoever tidies the log up removes what the checkpoint has.
+        // A program that cleans up the log removes what the checkpoint has.
         let entries: Vec<String> = (0..2 * EVERY).map(|version| log.entry(version)).collect();
         let before: Vec<_> = entries.iter().map(|name| bucket.get(name, u64::MAX).unwrap()).collect();
         bucket.delete(&entries).unwrap();
