@@ -97,7 +97,7 @@ pub mod series;
 pub mod source;
 pub mod store;
 
-/// Points of sweeps: what load tools told in summary.
+/// Points of sweeps: what load tools reported in summary.
 pub mod points {
     pub use crate::formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
     pub use crate::formats::summaries::point::{
@@ -107,7 +107,7 @@ pub mod points {
     pub use crate::formats::summaries::tools::ab::AbFile;
     pub use crate::formats::summaries::walk::{FoundSection, FoundSections};
     #[cfg(any(feature = "parquet", feature = "postgres"))]
-    pub use crate::operations::points::readings::add_readings;
+    pub use crate::operations::points::add_readings;
 }
 
 /// The parts of an [`Inspection`].

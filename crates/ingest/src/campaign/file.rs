@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::file_names::FileName;
+use super::pairing::{Paired, ReadingsSpan};
 use crate::error::{Error, Result};
 use crate::formats::endpoint::Endpoints;
 use crate::formats::injector::Injectors;
@@ -14,19 +16,16 @@ use crate::pipeline::survey::Survey;
 use crate::run::infer::Clues;
 use crate::run::info::SourceFile;
 use crate::run::key::RunKey;
-use crate::run::options::cpu_scale::CpuScale;
+use crate::run::options::CpuScale;
 use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
-
-use super::file_names::FileName;
-use super::pairing::Readings;
 
 /// The number of bytes of a log that are read to plan its ingest.
 const HEAD: usize = 1 << 20;
 
 /// The kind of a file.
-pub(crate) enum Found {
+pub(crate) enum FoundFile {
     /// One log, or several in a zip, which are the injectors of one run.
     Log(Box<LogFile>),
     /// A CPU export.
@@ -60,14 +59,14 @@ pub(crate) struct CpuFile {
     pub(crate) file: SourceFile,
     /// How the readings are joined.
     pub(crate) join: CpuJoin,
-    /// The unit of the readings, if the file tells it.
+    /// The unit of the readings, if it is in the file.
     pub(crate) scale: Option<CpuScale>,
     /// The extent of the readings, on the log's clock.
-    pub(crate) readings: Readings,
+    pub(crate) readings: ReadingsSpan,
 }
 
 impl LogFile {
-    /// Takes what its name tells before what its beginning does.
+    /// Uses what is known from its name rather than from its beginning.
     pub(super) fn take_name(&mut self, name: FileName) {
         let FileName { framework, test, .. } = &name;
         self.clues.framework = framework.clone().or(self.clues.framework.take());
@@ -82,7 +81,7 @@ impl LogFile {
     }
 }
 
-impl Found {
+impl FoundFile {
     /// Recognises a file. Reads the beginning of its logs, and its whole CPU export.
     pub(crate) async fn at(path: &Path, options: &IngestOptions) -> Self {
         match Self::look(path, options).await {
@@ -157,12 +156,12 @@ fn content(mut log: LogSource) -> Option<SourceFile> {
 }
 
 /// The logs of a file with their beginnings, and its CPU export. `Ok(Err(_))` is the reason why it has neither.
-fn recognise(path: &Path, options: &IngestOptions) -> Result<Result<(Inputs, Head)>> {
+fn recognise(path: &Path, options: &IngestOptions) -> Result<Result<(Inputs, LogHeads)>> {
     let mut inputs = match Inputs::of_file(path, &options.source)? {
         Ok(inputs) => inputs,
         Err(neither) => return Ok(Err(neither)),
     };
-    let head = Head::read(&mut inputs.logs, options)?;
+    let head = LogHeads::read(&mut inputs.logs, options)?;
     Ok(Ok((inputs, head)))
 }
 
@@ -172,7 +171,7 @@ impl CpuFile {
         let all = export.series.readings();
         let join = options.cpu.join(&export.series);
         let clock = |(clock, _): &(i64, f64)| clock.saturating_add(join.offset);
-        let readings = Readings {
+        let readings = ReadingsSpan {
             count: all.len() as u64,
             first: all.first().map(clock).unwrap_or_default(),
             last: all.last().map(clock).unwrap_or_default().saturating_add(join.lookback.into()),
@@ -191,7 +190,7 @@ fn cells(head: &Parsed, times: u64) -> u64 {
 
 /// The facts in the beginnings of a run's logs.
 #[derive(Default)]
-struct Head {
+struct LogHeads {
     earliest_ms: Option<i64>,
     endpoints: Endpoints,
     /// The distinct labels of requests, at most two.
@@ -199,7 +198,7 @@ struct Head {
     cells: u64,
 }
 
-impl Head {
+impl LogHeads {
     fn read(logs: &mut [LogSource], options: &IngestOptions) -> Result<Self> {
         let dates = options.source.dates();
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
@@ -221,14 +220,14 @@ impl Head {
         let mut survey = Survey::new(parser.clone(), options.max_span_ms, None);
         let looked = cutter.look_ahead().map(|block| {
             if let Some(block) = block.filter(|block| block.oversized.is_none()) {
-                self.take(survey.add(block, &layout), size / (block.bytes.len() as u64).max(1));
+                self.add_block(survey.add(block, &layout), size / (block.bytes.len() as u64).max(1));
             }
         });
         looked.map_err(|error| cutter.into_reader().explain(error))
     }
 
     /// Adds the facts in the beginning of a log that is `times` as long.
-    fn take(&mut self, parsed: &Parsed, times: u64) {
+    fn add_block(&mut self, parsed: &Parsed, times: u64) {
         self.cells = self.cells.saturating_add(cells(parsed, times));
         self.earliest_ms = [self.earliest_ms, parsed.earliest_ms].into_iter().flatten().min();
         self.endpoints.merge(&parsed.endpoints);
@@ -249,5 +248,39 @@ impl Head {
             _ => None,
         };
         options.clues(&self.endpoints, label, stems)
+    }
+}
+
+/// The CPU export of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedCpu {
+    /// The file; or the host that is asked for the readings.
+    pub file: PathBuf,
+    /// How the export was found to belong to the log.
+    pub paired: Paired,
+    /// What the file contains; `None` if the readings are asked for.
+    pub(super) export: Option<PlannedExport>,
+}
+
+/// What a CPU export contains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedExport {
+    pub(super) source: SourceFile,
+    /// How the readings are joined.
+    pub(super) join: CpuJoin,
+    /// The unit of the readings, if it was given or is in the file.
+    pub(super) scale: Option<CpuScale>,
+}
+
+impl PlannedCpu {
+    pub(super) fn new(cpu: &CpuFile, paired: Paired) -> Self {
+        let export = PlannedExport { source: cpu.file.clone(), join: cpu.join, scale: cpu.scale };
+        Self { file: cpu.path.clone(), paired, export: Some(export) }
+    }
+
+    /// Readings that this host is asked for.
+    pub(super) fn asked(host: &str) -> Self {
+        Self { file: host.into(), paired: Paired::Asked, export: None }
     }
 }

@@ -6,14 +6,14 @@ use crate::error::{Error, ErrorKind, Place, Result};
 
 /// The entries of the folders.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct FolderListing {
     /// The regular files, sorted by name within each folder.
     pub(crate) files: Vec<PathBuf>,
     /// The skipped entries with the reason, as sentences.
     pub(crate) left_out: Vec<String>,
 }
 
-impl Listing {
+impl FolderListing {
     /// Lists the files in the folders and in their subfolders. Links to folders are not followed.
     ///
     /// # Errors

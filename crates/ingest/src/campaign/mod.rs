@@ -25,15 +25,13 @@
 mod file;
 mod file_names;
 mod folder;
-mod name;
 mod pairing;
 pub(crate) mod plan;
-mod planned_cpu;
 mod run;
 mod status;
 mod work;
 
+pub use self::file::PlannedCpu;
 pub use self::pairing::Paired;
-pub use self::planned_cpu::PlannedCpu;
 pub use self::run::CampaignRun;
 pub use self::status::Stand;

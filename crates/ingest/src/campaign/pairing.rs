@@ -1,10 +1,12 @@
 //! Pairs CPU exports with logs: by name, otherwise by time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::source::log::{last_part, stem};
 
 /// The properties of a log that matter for pairing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Log {
+pub(crate) struct PairedLog {
     /// The folder of the file.
     pub(crate) folder: PathBuf,
     /// The bare name of the file.
@@ -15,18 +17,18 @@ pub(crate) struct Log {
 
 /// The properties of a CPU export that matter for pairing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Export {
+pub(crate) struct PairedExport {
     /// The folder of the file.
     pub(crate) folder: PathBuf,
     /// The bare names of the logs that it may be named after.
     pub(crate) names: Vec<String>,
     /// The extent of its readings, on the log's clock; `None` if it can't be read.
-    pub(crate) readings: Option<Readings>,
+    pub(crate) readings: Option<ReadingsSpan>,
 }
 
 /// The extent of a CPU export's readings, on the log's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Readings {
+pub(crate) struct ReadingsSpan {
     /// The number of readings.
     pub(crate) count: u64,
     /// The epoch second of the first reading.
@@ -35,7 +37,7 @@ pub(crate) struct Readings {
     pub(crate) last: i64,
 }
 
-impl Readings {
+impl ReadingsSpan {
     /// Returns true if the second lies within the readings.
     fn contain(&self, second: i64) -> bool {
         self.count > 0 && (self.first..=self.last).contains(&second)
@@ -91,10 +93,10 @@ impl Paired {
 
 /// The result of pairing a log; exports are given by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum PairingChoice {
     /// No export belongs to the log.
     None,
-    /// This export belongs to the log. The list holds all exports with the log's name that end before it begins.
+    /// This export belongs to the log. The list contains all exports with the log's name that end before it begins.
     One(usize, Paired, Vec<usize>),
     /// Several exports could belong to the log.
     Several(Vec<usize>),
@@ -108,21 +110,21 @@ pub(crate) enum Choice {
 ///
 /// If there are several, the one that covers clearly more is chosen: from the log's beginning on, at least twice as
 /// many seconds as any other. Only exports at least half as dense as the densest are considered.
-pub(crate) fn pair(logs: &[Log], exports: &[Export]) -> Vec<Choice> {
+pub(crate) fn pair(logs: &[PairedLog], exports: &[PairedExport]) -> Vec<PairingChoice> {
     let nameless: Vec<usize> = numbers(exports, |export| !logs.iter().any(|log| is_named_after(export, log)));
     logs.iter().map(|log| choose(log, exports, &nameless)).collect()
 }
 
-fn is_named_after(export: &Export, log: &Log) -> bool {
+fn is_named_after(export: &PairedExport, log: &PairedLog) -> bool {
     export.names.contains(&log.name)
 }
 
 /// The indexes of the exports that match.
-fn numbers(exports: &[Export], wanted: impl Fn(&Export) -> bool) -> Vec<usize> {
+fn numbers(exports: &[PairedExport], wanted: impl Fn(&PairedExport) -> bool) -> Vec<usize> {
     exports.iter().enumerate().filter(|(_, export)| wanted(export)).map(|(number, _)| number).collect()
 }
 
-fn choose(log: &Log, exports: &[Export], nameless: &[usize]) -> Choice {
+fn choose(log: &PairedLog, exports: &[PairedExport], nameless: &[usize]) -> PairingChoice {
     let near = numbers(exports, |export| is_named_after(export, log) && export.folder == log.folder);
     let named = match near.is_empty() {
         true => numbers(exports, |export| is_named_after(export, log)),
@@ -138,13 +140,13 @@ fn choose(log: &Log, exports: &[Export], nameless: &[usize]) -> Choice {
     let (candidates, paired) =
         if !named.is_empty() { (named, Paired::Name) } else { (at_hand.collect(), Paired::Time) };
     match (candidates.as_slice(), old.as_slice()) {
-        ([], []) => Choice::None,
-        ([], [only]) => Choice::One(*only, Paired::Name, old),
-        ([], _) => Choice::Several(old),
-        ([only], _) => Choice::One(*only, paired, old),
+        ([], []) => PairingChoice::None,
+        ([], [only]) => PairingChoice::One(*only, Paired::Name, old),
+        ([], _) => PairingChoice::Several(old),
+        ([only], _) => PairingChoice::One(*only, paired, old),
         _ => match clearly_best(&candidates, readings, log.begins) {
-            Some(best) => Choice::One(best, paired, old),
-            None => Choice::Several(candidates),
+            Some(best) => PairingChoice::One(best, paired, old),
+            None => PairingChoice::Several(candidates),
         },
     }
 }
@@ -152,11 +154,11 @@ fn choose(log: &Log, exports: &[Export], nameless: &[usize]) -> Choice {
 /// The export that covers clearly more than the others, if all of them can be read.
 fn clearly_best(
     candidates: &[usize],
-    readings: impl Fn(&usize) -> Option<Readings>,
+    readings: impl Fn(&usize) -> Option<ReadingsSpan>,
     begins: Option<i64>,
 ) -> Option<usize> {
     let begins = begins?;
-    let all: Vec<(usize, Readings)> =
+    let all: Vec<(usize, ReadingsSpan)> =
         candidates.iter().map(|number| Some((*number, readings(number)?))).collect::<Option<_>>()?;
     let mut dense: Vec<(u64, usize)> = all
         .iter()
@@ -171,38 +173,57 @@ fn clearly_best(
     }
 }
 
+/// The suffixes that the name of a CPU export may add to the name of its log.
+const MARKS: [&str; 3] = [".cpu", "-cpu", "_cpu"];
+
+/// The file's name in lower case, without folders and the extensions of packed and CSV files.
+pub(crate) fn bare(file: &Path) -> String {
+    stem(last_part(&file.to_string_lossy())).to_lowercase()
+}
+
+/// The bare name of the log to which a CPU export belongs, if its bare name has one of the suffixes.
+pub(crate) fn log_of(bare: &str) -> Option<&str> {
+    let log = MARKS.iter().find_map(|mark| bare.strip_suffix(mark))?;
+    Some(stem(log)).filter(|log| !log.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
 
-    fn log(name: &str, begins: i64) -> Log {
-        Log { folder: PathBuf::new(), name: name.into(), begins: Some(begins) }
+    use super::*;
+
+    fn log(name: &str, begins: i64) -> PairedLog {
+        PairedLog { folder: PathBuf::new(), name: name.into(), begins: Some(begins) }
     }
 
     /// An export with one reading per second.
-    fn export(name: &str, first: i64, last: i64) -> Export {
+    fn export(name: &str, first: i64, last: i64) -> PairedExport {
         let count = u64::try_from(last - first + 1).unwrap();
-        let readings = Some(Readings { count, first, last });
-        Export { folder: PathBuf::new(), names: vec![name.into()], readings }
+        let readings = Some(ReadingsSpan { count, first, last });
+        PairedExport { folder: PathBuf::new(), names: vec![name.into()], readings }
     }
 
-    fn one(number: usize, paired: Paired) -> Choice {
-        Choice::One(number, paired, Vec::new())
+    fn one(number: usize, paired: Paired) -> PairingChoice {
+        PairingChoice::One(number, paired, Vec::new())
     }
 
     #[test]
     fn name_speaks_before_the_time() {
         let exports = [export("a", 100, 200), export("night", 0, 10_000), export("b", 300, 400)];
         let logs = [log("a", 110), log("b", 299), log("c", 500), log("d", 20_000)];
-        let expected = [one(0, Paired::Name), one(2, Paired::Name), one(1, Paired::Time), Choice::None];
+        let expected =
+            [one(0, Paired::Name), one(2, Paired::Name), one(1, Paired::Time), PairingChoice::None];
         assert_eq!(pair(&logs, &exports), expected);
     }
 
     #[test]
     fn export_of_another_logs_name_is_none_by_time() {
         let exports = [export("a", 100, 200)];
-        assert_eq!(pair(&[log("a", 100), log("b", 150)], &exports), [one(0, Paired::Name), Choice::None]);
+        assert_eq!(
+            pair(&[log("a", 100), log("b", 150)], &exports),
+            [one(0, Paired::Name), PairingChoice::None]
+        );
         assert_eq!(pair(&[log("b", 150)], &exports), [one(0, Paired::Time)]);
     }
 
@@ -210,13 +231,13 @@ mod tests {
     fn namesake_of_another_time_gives_way_to_one_that_overlaps() {
         let (old, night) = (export("a", 0, 50), export("night", 0, 1000));
         let paired = pair(&[log("a", 110)], &[old.clone(), night]);
-        assert_eq!(paired, [Choice::One(1, Paired::Time, vec![0])]);
-        assert_eq!(pair(&[log("a", 110)], &[old]), [Choice::One(0, Paired::Name, vec![0])]);
+        assert_eq!(paired, [PairingChoice::One(1, Paired::Time, vec![0])]);
+        assert_eq!(pair(&[log("a", 110)], &[old]), [PairingChoice::One(0, Paired::Name, vec![0])]);
     }
 
     #[test]
     fn same_folder_comes_first() {
-        let there = Export { folder: "there".into(), ..export("a", 0, 900) };
+        let there = PairedExport { folder: "there".into(), ..export("a", 0, 900) };
         assert_eq!(pair(&[log("a", 10)], &[there.clone(), export("a", 0, 90)]), [one(1, Paired::Name)]);
         assert_eq!(pair(&[log("a", 10)], &[there]), [one(0, Paired::Name)]);
     }
@@ -227,32 +248,35 @@ mod tests {
         let (tail, own, night) = (export("t", 0, 110), export("o", 90, 400), export("n", 0, 10_000));
         assert_eq!(pair(&logs, &[tail.clone(), own.clone()]), [one(1, Paired::Time)]);
         assert_eq!(pair(&logs, &[tail, own.clone(), night.clone()]), [one(2, Paired::Time)]);
-        assert_eq!(pair(&logs, &[night.clone(), night.clone()]), [Choice::Several(vec![0, 1])]);
+        assert_eq!(pair(&logs, &[night.clone(), night.clone()]), [PairingChoice::Several(vec![0, 1])]);
         // An export with one reading per minute is not better, however far it reaches.
-        let sparse = Readings { count: 166, first: 0, last: 10_000 };
-        let sparse = Export { readings: Some(sparse), ..night };
+        let sparse = ReadingsSpan { count: 166, first: 0, last: 10_000 };
+        let sparse = PairedExport { readings: Some(sparse), ..night };
         assert_eq!(pair(&logs, &[sparse, own]), [one(1, Paired::Time)]);
     }
 
     #[test]
     fn unreadable_export_is_known_by_its_name_alone() {
-        let broken = |name: &str| Export { readings: None, ..export(name, 0, 0) };
+        let broken = |name: &str| PairedExport { readings: None, ..export(name, 0, 0) };
         assert_eq!(pair(&[log("a", 10)], &[broken("a")]), [one(0, Paired::Name)]);
-        assert_eq!(pair(&[log("a", 10)], &[broken("b")]), [Choice::None]);
-        assert_eq!(pair(&[log("a", 10)], &[broken("a"), export("a", 0, 90)]), [Choice::Several(vec![0, 1])]);
-        let unknown = Log { begins: None, ..log("a", 0) };
+        assert_eq!(pair(&[log("a", 10)], &[broken("b")]), [PairingChoice::None]);
+        assert_eq!(
+            pair(&[log("a", 10)], &[broken("a"), export("a", 0, 90)]),
+            [PairingChoice::Several(vec![0, 1])]
+        );
+        let unknown = PairedLog { begins: None, ..log("a", 0) };
         assert_eq!(pair(&[unknown], &[export("a", 0, 90), export("n", 0, 90)]), [one(0, Paired::Name)]);
     }
 
     /// Pairs rule by rule and second by second, to check [`pair`].
-    fn slow(logs: &[Log], exports: &[Export]) -> Vec<Choice> {
-        let named = |number: usize, log: &Log| exports[number].names.contains(&log.name);
+    fn slow(logs: &[PairedLog], exports: &[PairedExport]) -> Vec<PairingChoice> {
+        let named = |number: usize, log: &PairedLog| exports[number].names.contains(&log.name);
         let seconds = |number: usize| -> Vec<i64> {
             let readings = exports[number].readings.unwrap_or_default();
             (readings.first..=readings.last).filter(|_| readings.count > 0).collect()
         };
         let all = 0..exports.len();
-        let choose = |log: &Log| {
+        let choose = |log: &PairedLog| {
             let mut names: Vec<usize> = all.clone().filter(|number| named(*number, log)).collect();
             if names.iter().any(|number| exports[*number].folder == log.folder) {
                 names.retain(|number| exports[*number].folder == log.folder);
@@ -274,7 +298,7 @@ mod tests {
                 paired = Paired::Name;
                 found = old.clone();
                 if found.len() > 1 {
-                    return Choice::Several(found);
+                    return PairingChoice::Several(found);
                 }
             }
             if found.len() > 1 {
@@ -284,7 +308,7 @@ mod tests {
                 };
                 let densities: Option<Vec<f64>> = found.iter().map(|number| density(*number)).collect();
                 let (Some(densities), Some(begins)) = (densities, log.begins) else {
-                    return Choice::Several(found);
+                    return PairingChoice::Several(found);
                 };
                 let densest = densities.iter().copied().fold(0.0, f64::max);
                 let dense = found.iter().filter(|number| 2.0 * density(**number).unwrap() >= densest);
@@ -294,13 +318,13 @@ mod tests {
                     dense.iter().all(|other| other == best || reach(*best) >= 2 * reach(*other))
                 });
                 return match best {
-                    Some(best) => Choice::One(best, paired, old),
-                    None => Choice::Several(found),
+                    Some(best) => PairingChoice::One(best, paired, old),
+                    None => PairingChoice::Several(found),
                 };
             }
             match found.as_slice() {
-                [only] => Choice::One(*only, paired, old),
-                _ => Choice::None,
+                [only] => PairingChoice::One(*only, paired, old),
+                _ => PairingChoice::None,
             }
         };
         logs.iter().map(choose).collect()
@@ -310,36 +334,38 @@ mod tests {
         prop_oneof![Just(PathBuf::from("x")), Just(PathBuf::from("y"))]
     }
 
-    fn logs() -> impl Strategy<Value = Vec<Log>> {
+    fn logs() -> impl Strategy<Value = Vec<PairedLog>> {
         let log = (folders(), "[a-c]", proptest::option::weighted(0.9, 0i64..64));
-        let log = log.prop_map(|(folder, name, begins)| Log { folder, name, begins });
+        let log = log.prop_map(|(folder, name, begins)| PairedLog { folder, name, begins });
         proptest::collection::vec(log, 0..5)
     }
 
-    fn exports() -> impl Strategy<Value = Vec<Export>> {
+    fn exports() -> impl Strategy<Value = Vec<PairedExport>> {
         // Powers of two, so that the slow version computes densities without rounding.
-        let readings = (0u32..7, 0i64..64, 0u32..5).prop_map(|(long, first, apart)| {
+        let readings = (0u32..7, 0i64..64, 0u32..5).prop_map(|(long, first, spacing)| {
             let length = 1_i64 << long;
-            let count = u64::try_from(length >> apart).unwrap();
-            Readings { count, first, last: first + length - 1 }
+            let count = u64::try_from(length >> spacing).unwrap();
+            ReadingsSpan { count, first, last: first + length - 1 }
         });
         let names = proptest::collection::vec("[a-f]", 1..3);
         let export = (folders(), names, proptest::option::weighted(0.9, readings));
-        let export = export.prop_map(|(folder, names, readings)| Export { folder, names, readings });
+        let export = export.prop_map(|(folder, names, readings)| PairedExport { folder, names, readings });
         proptest::collection::vec(export, 0..6)
     }
 
     /// A choice with the exports themselves instead of their indexes, sorted.
-    fn told(choice: &Choice, exports: &[Export]) -> String {
+    fn described(choice: &PairingChoice, exports: &[PairedExport]) -> String {
         let sorted = |numbers: &[usize]| {
             let mut names: Vec<String> = numbers.iter().map(|at| format!("{:?}", exports[*at])).collect();
             names.sort();
             names
         };
         match choice {
-            Choice::None => String::new(),
-            Choice::One(one, paired, old) => format!("{:?} {paired:?} {:?}", exports[*one], sorted(old)),
-            Choice::Several(all) => format!("{:?}", sorted(all)),
+            PairingChoice::None => String::new(),
+            PairingChoice::One(one, paired, old) => {
+                format!("{:?} {paired:?} {:?}", exports[*one], sorted(old))
+            }
+            PairingChoice::Several(all) => format!("{:?}", sorted(all)),
         }
     }
 
@@ -361,12 +387,29 @@ mod tests {
                 asked.reverse();
             }
             let mut again: Vec<String> =
-                pair(&asked, &listed).iter().map(|choice| told(choice, &listed)).collect();
+                pair(&asked, &listed).iter().map(|choice| described(choice, &listed)).collect();
             if flip {
                 again.reverse();
             }
-            let before: Vec<String> = paired.iter().map(|choice| told(choice, &exports)).collect();
+            let before: Vec<String> = paired.iter().map(|choice| described(choice, &exports)).collect();
             prop_assert_eq!(before, again);
+        }
+    }
+
+    #[test]
+    fn cpu_export_is_named_after_its_log() {
+        for name in [
+            "Results-2048-8181.cpu.csv.zip",
+            "results-2048-8181.CPU.csv",
+            "Results-2048-8181-cpu.csv.gz",
+            "x/Results-2048-8181.csv.cpu.txt",
+            "Results-2048-8181_cpu",
+        ] {
+            let export = bare(Path::new(name));
+            assert_eq!(log_of(&export), Some(&*bare(Path::new("/y/Results-2048-8181.csv.zip"))), "{name}");
+        }
+        for name in ["Results-2048-8181.csv", "cpu.csv", ".cpu.csv"] {
+            assert_eq!(log_of(&bare(Path::new(name))), None, "{name}");
         }
     }
 }

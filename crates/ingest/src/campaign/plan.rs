@@ -5,21 +5,18 @@ use std::path::{Path, PathBuf};
 
 use futures_util::future::BoxFuture;
 
+use super::file::{CpuFile, FoundFile, LogFile, PlannedCpu, Twins, same_content};
+use super::file_names::{FileName, distinct, proposal};
+use super::folder::FolderListing;
+use super::pairing::{Paired, PairedExport, PairedLog, PairingChoice, bare, log_of, pair};
+use super::run::CampaignRun;
+use super::status::{RunCandidate, Stand};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::operations::options::{IngestOptions, check};
 use crate::operations::store::Store;
 use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
-
-use super::file::{CpuFile, Found, LogFile, Twins, same_content};
-use super::file_names::{FileName, distinct, proposal};
-use super::folder::Listing;
-use super::name::{bare, log_of};
-use super::pairing::{Choice, Export, Log, Paired, pair};
-use super::planned_cpu::PlannedCpu;
-use super::run::CampaignRun;
-use super::status::{Candidate, Stand};
 
 /// The maximum number of examples that an error names.
 const NAMED: usize = 3;
@@ -50,7 +47,7 @@ impl Other {
         }
     }
 
-    fn export(&self) -> Export {
+    fn export(&self) -> PairedExport {
         let bare = bare(self.path());
         let log = log_of(&bare).map(str::to_owned);
         let (names, readings) = match self {
@@ -58,7 +55,7 @@ impl Other {
             Self::Cpu(cpu) => (log.into_iter().chain([bare]).collect(), Some(cpu.readings)),
             Self::Failed(..) => (log.into_iter().collect(), None),
         };
-        Export { folder: folder(self.path()), names, readings }
+        PairedExport { folder: folder(self.path()), names, readings }
     }
 }
 
@@ -76,14 +73,14 @@ struct Files {
 
 impl Files {
     async fn of(folders: &[PathBuf], options: &IngestOptions) -> Result<Self> {
-        let listing = Listing::of(folders)?;
+        let listing = FolderListing::of(folders)?;
         let mut files = Self { notes: listing.left_out, ..Self::default() };
         for path in listing.files {
-            match Found::at(&path, options).await {
-                Found::Log(log) => files.log(*log).await?,
-                Found::Cpu(cpu) => files.cpu(cpu),
-                Found::Failed(error) => files.others.push(Other::Failed(path, Some(error))),
-                Found::Neither(why) => files.notes.push(format!("left out: {why}")),
+            match FoundFile::at(&path, options).await {
+                FoundFile::Log(log) => files.log(*log).await?,
+                FoundFile::Cpu(cpu) => files.cpu(cpu),
+                FoundFile::Failed(error) => files.others.push(Other::Failed(path, Some(error))),
+                FoundFile::Neither(why) => files.notes.push(format!("left out: {why}")),
             }
         }
         Ok(files)
@@ -92,10 +89,10 @@ impl Files {
     /// Adds a log, unless it is a copy of a known one, as a packed log is of the log beside it.
     async fn log(&mut self, log: LogFile) -> Result<()> {
         let name = |log: &LogFile| (folder(&log.path), bare(&log.path));
-        let alike = self.logs.iter().filter(|known| name(known) == name(&log) && known.t0_ms == log.t0_ms);
-        let alike: Vec<(PathBuf, Twins)> =
-            alike.filter_map(|known| Some((known.path.clone(), Twins::of(&log, known)?))).collect();
-        for (known, twins) in alike {
+        let similar = self.logs.iter().filter(|known| name(known) == name(&log) && known.t0_ms == log.t0_ms);
+        let similar: Vec<(PathBuf, Twins)> =
+            similar.filter_map(|known| Some((known.path.clone(), Twins::of(&log, known)?))).collect();
+        for (known, twins) in similar {
             if twins.are_the_same().await? {
                 let (copy, known) = (Place::file(&log.path), Place::file(&known));
                 self.notes.push(format!("left out: {copy} holds the same as {known}"));
@@ -127,8 +124,8 @@ impl Files {
         mut self,
         asked_host: Option<&str>,
     ) -> (Vec<(LogFile, CampaignRun)>, Vec<CampaignRun>, Vec<String>) {
-        let exports: Vec<Export> = self.others.iter().map(Other::export).collect();
-        let asked: Vec<Log> = self.logs.iter().map(asked).collect();
+        let exports: Vec<PairedExport> = self.others.iter().map(Other::export).collect();
+        let asked: Vec<PairedLog> = self.logs.iter().map(asked).collect();
         let mut used = vec![false; exports.len()];
         let mut runs = Vec::new();
         for (log, choice) in std::mem::take(&mut self.logs).into_iter().zip(pair(&asked, &exports)) {
@@ -153,7 +150,7 @@ impl Files {
     fn run(
         &mut self,
         log: &LogFile,
-        choice: Choice,
+        choice: PairingChoice,
         used: &mut [bool],
         asked_host: Option<&str>,
     ) -> CampaignRun {
@@ -161,7 +158,7 @@ impl Files {
         let mut use_up = |number: usize| used.get_mut(number).into_iter().for_each(|used| *used = true);
         if let Some(cpu) = &log.cpu {
             run.cpu = Some(PlannedCpu::new(cpu, Paired::File));
-            if let Choice::One(number, Paired::Name, _) = choice {
+            if let PairingChoice::One(number, Paired::Name, _) = choice {
                 use_up(number);
                 run.notes.extend(self.others.get(number).map(|other| {
                     let other = Place::file(other.path());
@@ -171,15 +168,15 @@ impl Files {
             return run;
         }
         match choice {
-            Choice::None => match asked_host {
+            PairingChoice::None => match asked_host {
                 Some(host) => run.cpu = Some(PlannedCpu::asked(host)),
                 None => run.notes.push(Note::new(NoteKind::NoCpu, "it has no CPU export")),
             },
-            Choice::Several(numbers) => {
+            PairingChoice::Several(numbers) => {
                 numbers.iter().copied().for_each(&mut use_up);
                 run.stand = Stand::Failed(self.ambiguous(&log.path, &numbers));
             }
-            Choice::One(number, paired, old) => {
+            PairingChoice::One(number, paired, old) => {
                 use_up(number);
                 old.iter().copied().for_each(&mut use_up);
                 run.notes.extend(old.iter().filter_map(|old| self.too_old(*old, *old == number)));
@@ -235,8 +232,12 @@ fn unreadable(path: &Path) -> Error {
     )
 }
 
-fn asked(log: &LogFile) -> Log {
-    Log { folder: folder(&log.path), name: bare(&log.path), begins: log.t0_ms.map(|ms| ms.div_euclid(1000)) }
+fn asked(log: &LogFile) -> PairedLog {
+    PairedLog {
+        folder: folder(&log.path),
+        name: bare(&log.path),
+        begins: log.t0_ms.map(|ms| ms.div_euclid(1000)),
+    }
 }
 
 impl Campaign {
@@ -374,9 +375,9 @@ fn candidate<'a>(
     cpu: Option<&'a PlannedCpu>,
     keys: Option<&'a Vec<RunKey>>,
     options: &'a IngestOptions,
-) -> Candidate<'a> {
+) -> RunCandidate<'a> {
     let keys = keys.map(Vec::as_slice).unwrap_or_default();
-    Candidate { keys, t0_ms: log.t0_ms, logs: &log.sources, cpu, options }
+    RunCandidate { keys, t0_ms: log.t0_ms, logs: &log.sources, cpu, options }
 }
 
 /// Names the runs by their files: all of them by a pattern that is given, otherwise those that would have one key. Returns

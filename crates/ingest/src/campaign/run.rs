@@ -5,18 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::file::{LogFile, PlannedCpu};
 use super::file_names::FileName;
-use super::planned_cpu::PlannedCpu;
+use super::pairing::Paired;
+use super::status::{RunCandidate, Stand, are_logs_of};
 use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::Note;
 use crate::source::LogSource;
-
-use super::file::LogFile;
-use super::pairing::Paired;
-use super::status::{Candidate, Stand, are_logs_of};
 
 /// The packed size in bytes from which a run is ingested alone: such a run keeps all cores busy, and its cells may have
 /// many distinct times.
@@ -43,7 +41,7 @@ pub struct CampaignRun {
     pub ingested: Option<Ingested>,
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
-    pub(super) place: Place,
+    pub(super) place: RunPlace,
     /// The parts of the key in the log's name, if names are used.
     pub(super) name: FileName,
     sources: Vec<LogSource>,
@@ -53,7 +51,7 @@ pub struct CampaignRun {
 
 /// The place of a run in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RunPlace {
     pub(super) repeat: Repeat,
     /// True if it may replace the stored run, because the logs are the same.
     pub(super) replace: bool,
@@ -79,7 +77,7 @@ impl CampaignRun {
             stand,
             ingested: None,
             notes: Vec::new(),
-            place: Place { repeat: Repeat::default(), replace: false },
+            place: RunPlace { repeat: Repeat::default(), replace: false },
             name: FileName::default(),
             sources: Vec::new(),
             cells: 0,
@@ -117,7 +115,7 @@ impl CampaignRun {
     /// `change` is the reason to ingest the run again, if any.
     pub(super) fn found(&mut self, stored: &RunInfo, sure: bool, change: Option<String>) {
         self.key = Some(stored.key.clone());
-        self.place = Place { repeat: Repeat::Number(stored.key.repeat), replace: sure };
+        self.place = RunPlace { repeat: Repeat::Number(stored.key.repeat), replace: sure };
         self.stand = match change {
             Some(why) => Stand::Changed(why),
             None if sure => Stand::Unchanged(Box::new(stored.clone())),
@@ -128,7 +126,7 @@ impl CampaignRun {
     /// Assigns the place of an earlier state of the run, or else a free one.
     pub(super) fn place(
         &mut self,
-        candidate: &Candidate<'_>,
+        candidate: &RunCandidate<'_>,
         stored: &[RunInfo],
         taken: &mut HashSet<RunKey>,
     ) {

@@ -2,18 +2,16 @@
 
 use std::collections::HashSet;
 
+use super::file::{PlannedCpu, PlannedExport, same_content};
+use super::pairing::bare;
 use crate::error::Error;
 use crate::operations::options::IngestOptions;
 use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
-use crate::run::options::cpu_scale::CpuScale;
+use crate::run::options::CpuScale;
 use crate::run::replace::Replace;
 use crate::source::LogSource;
 use crate::source::log::last_part;
-
-use super::file::same_content;
-use super::name::bare;
-use super::planned_cpu::{PlannedCpu, PlannedExport};
 
 /// The status of a run compared with the store.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ impl Stand {
 }
 
 /// A run of the campaign, compared with stored runs.
-pub(super) struct Candidate<'a> {
+pub(super) struct RunCandidate<'a> {
     /// The keys that its log may give, the most likely first.
     pub(super) keys: &'a [RunKey],
     /// The smallest timeStamp in its beginning, epoch ms.
@@ -54,7 +52,7 @@ pub(super) struct Candidate<'a> {
     pub(super) options: &'a IngestOptions,
 }
 
-impl Candidate<'_> {
+impl RunCandidate<'_> {
     /// The stored run with the same logs, and true if their content is known to be the same. Runs in `taken` are
     /// excluded.
     pub(super) fn same_logs<'a>(
@@ -147,8 +145,8 @@ impl Candidate<'_> {
         self.options.asked_series().iter().any(|(_, url)| !is_stored(url))
     }
 
-    /// The unit of the CPU readings, if they tell it themselves. Readings that are kept keep theirs.
-    fn told_scale(&self, stored: &RunInfo) -> Option<CpuScale> {
+    /// The unit of the CPU readings, if it is in their file. Readings that are kept keep theirs.
+    fn known_scale(&self, stored: &RunInfo) -> Option<CpuScale> {
         match self.export() {
             Some(export) => export.scale,
             None => stored.options.cpu_scale,
@@ -158,7 +156,7 @@ impl Candidate<'_> {
     /// Returns true if the stored run has other options. Tags that are not given again are kept.
     fn is_read_otherwise(&self, stored: &RunInfo) -> bool {
         let mut now = self.options.noted.clone();
-        now.note_scale(self.told_scale(stored));
+        now.note_scale(self.known_scale(stored));
         if now.tags.is_empty() {
             now.tags.clone_from(&stored.options.tags);
         }
@@ -169,8 +167,8 @@ impl Candidate<'_> {
 
     /// The refusal to replace a stored run, if there is one.
     pub(super) fn refusal(&self, stored: &RunInfo) -> Option<Error> {
-        let told = self.options.framework.is_some() && self.options.test.is_some();
-        let replace = match told {
+        let is_named = self.options.framework.is_some() && self.options.test.is_some();
+        let replace = match is_named {
             _ if self.options.replace => Replace::Any,
             true => Replace::SameKey,
             false => Replace::SameFile,
@@ -216,7 +214,7 @@ impl Candidate<'_> {
         self.t0_ms.is_some_and(|t0_ms| (stored.t0_ms..=stored.last_ms).contains(&t0_ms))
     }
 
-    /// Returns true if the stored run was made from a file of this name, apart from the extensions.
+    /// Returns true if the stored run was made from a file of this name, whatever the extensions.
     fn has_stem_of(&self, stored: &RunInfo) -> bool {
         let ours = self.logs.first().map(|log| bare(&log.place().file));
         ours == logs_of(stored).next().map(|log| bare(log.file.as_ref()))

@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::operations::ingest::{Ingested, Terms};
+use crate::operations::ingest::{IngestContext, Ingested};
 use crate::operations::options::IngestOptions;
 use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
@@ -37,7 +37,7 @@ impl Campaign {
     pub fn ingest<'a>(&'a mut self, store: &'a Store, jobs: usize) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let jobs = jobs.max(1);
-            let desk = Desk {
+            let desk = WorkDesk {
                 store,
                 options: &self.options,
                 jobs: u32::try_from(jobs).unwrap_or(u32::MAX),
@@ -84,7 +84,7 @@ fn owners(runs: &[CampaignRun]) -> BTreeMap<RunKey, PathBuf> {
 }
 
 /// The state that the runs share while they are ingested.
-struct Desk<'a> {
+struct WorkDesk<'a> {
     store: &'a Store,
     options: &'a IngestOptions,
     jobs: u32,
@@ -92,7 +92,7 @@ struct Desk<'a> {
     owners: Mutex<BTreeMap<RunKey, PathBuf>>,
 }
 
-impl Desk<'_> {
+impl WorkDesk<'_> {
     async fn lane(&self, mut lane: Vec<Numbered>) -> Vec<Numbered> {
         for (_, run) in &mut lane {
             self.run(run).await;
@@ -150,7 +150,7 @@ impl Desk<'_> {
         let log = run.log.clone();
         let admit = |key: &RunKey| self.admit(key, &log);
         let files = run.files();
-        let terms = Terms { admit: &admit, ..Terms::default() };
+        let terms = IngestContext { admit: &admit, ..IngestContext::default() };
         self.store.ingest_as(&files, &options, terms).await.map(Some)
     }
 

@@ -1,6 +1,10 @@
-//! The exact counts of one block, keyed by the block's own text codes.
+//! The exact counts of one block, keyed by the block's own text codes; also of a block of intervals.
 
-use super::{CellRef, InjectorLoad, LabelCount, Sums};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Cell, CellRef, CellSums, InjectorLoad, LabelCount};
+use crate::formats::histogram::Histogram;
+use crate::formats::jtl::parsed::Clock;
 use crate::sample::batch::SampleBatch;
 use crate::sample::text_list::TextList;
 
@@ -41,14 +45,14 @@ pub(crate) struct LocalError {
 /// In a block with many labels, nearly every sample has its own cell. So all cells share a few lists, and no cell
 /// allocates memory of its own.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct BlockTally {
     /// Ascending by key.
     cells: Vec<LocalCell>,
     /// The elapsed times of all cells with their numbers of samples, cell after cell.
     elapsed: Vec<(i32, u64)>,
     /// The injectors of all cells, cell after cell.
     loads: Vec<InjectorLoad>,
-    /// What is known of the block's cells, if they are counted together with those of other blocks.
+    /// What is known of the block's cells, if they are counted jointly with those of other blocks.
     elsewhere: Option<Elsewhere>,
     /// Failures, ascending.
     pub(crate) errors: Vec<(LocalError, u64)>,
@@ -59,10 +63,10 @@ pub(crate) struct Tally {
     pub(crate) messages: TextList,
 }
 
-/// What a block adds to the figures of its log, if its cells are counted together with those of other blocks.
+/// What a block adds to the figures of its log, if its cells are counted jointly with those of other blocks.
 #[derive(Debug)]
 struct Elsewhere {
-    /// As [`Tally::of_labels`] returns them.
+    /// As [`BlockTally::of_labels`] returns them.
     of_labels: Vec<LabelCount>,
     bytes: u64,
     /// The earliest and the latest second.
@@ -92,12 +96,12 @@ impl Elsewhere {
 #[derive(Debug)]
 struct LocalCell {
     key: LocalKey,
-    sums: Sums,
+    sums: CellSums,
     elapsed_end: usize,
     loads_end: usize,
 }
 
-impl Tally {
+impl BlockTally {
     /// Creates a tally without cells, with capacity for `cells` of them.
     pub(crate) fn with_capacity(cells: usize) -> Self {
         Self {
@@ -109,14 +113,20 @@ impl Tally {
     }
 
     /// Appends a cell. Its lists must be ascending, and cells must come in ascending order of their keys.
-    pub(crate) fn push(&mut self, key: LocalKey, sums: Sums, elapsed: &[(i32, u64)], loads: &[InjectorLoad]) {
+    pub(crate) fn push(
+        &mut self,
+        key: LocalKey,
+        sums: CellSums,
+        elapsed: &[(i32, u64)],
+        loads: &[InjectorLoad],
+    ) {
         self.elapsed.extend_from_slice(elapsed);
         self.loads.extend_from_slice(loads);
         let (elapsed_end, loads_end) = (self.elapsed.len(), self.loads.len());
         self.cells.push(LocalCell { key, sums, elapsed_end, loads_end });
     }
 
-    /// Creates a tally of a block whose cells are counted together with those of other blocks.
+    /// Creates a tally of a block whose cells are counted jointly with those of other blocks.
     pub(crate) fn without_cells(batch: &SampleBatch) -> Self {
         Self { elsewhere: Some(Elsewhere::of(batch)), ..Self::default() }
     }
@@ -140,7 +150,7 @@ impl Tally {
         if let Some(elsewhere) = &self.elsewhere {
             return elsewhere.bytes;
         }
-        let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
+        let of_cell = |sums: &CellSums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
         self.cells().flat_map(|(_, cell)| of_cell(&cell.sums)).fold(0, u64::saturating_add)
     }
 
@@ -168,7 +178,7 @@ impl Tally {
 }
 
 #[cfg(test)]
-impl Tally {
+impl BlockTally {
     /// Creates a tally of the given cells and labels.
     pub(crate) fn of(
         mut cells: Vec<(LocalKey, crate::counts::Cell)>,
@@ -181,4 +191,34 @@ impl Tally {
         }
         tally
     }
+}
+
+/// Names of a run that have an index of their own, whatever comes. What has no others can be counted ahead of its turn.
+#[derive(Debug, Default)]
+pub(crate) struct KnownNames {
+    /// Labels that have cells of their own.
+    pub(crate) labels: BTreeSet<String>,
+    /// Response codes and messages of failures, as short as they are kept.
+    pub(crate) response_codes: BTreeSet<String>,
+    pub(crate) messages: BTreeSet<String>,
+}
+
+/// Counts the requests of each row, which is an interval, in the second in which it begins.
+pub(super) fn tally_intervals(batch: &SampleBatch, histograms: &[Histogram], clock: &Clock) -> BlockTally {
+    let boundary = 1000 - clock.origin.rem_euclid(1000);
+    let mut cells: BTreeMap<LocalKey, Cell> = BTreeMap::new();
+    for ((row, histogram), t_ms) in histograms.iter().enumerate().zip(&batch.t_ms) {
+        let Some(key) = LocalKey::of(batch, row) else { continue };
+        let is_before = t_ms.rem_euclid(1000) < boundary;
+        cells.entry(key).or_default().merge(&Cell {
+            elapsed: histogram.counts.clone(),
+            before_boundary: if is_before { histogram.requests() } else { 0 },
+            ..Cell::default()
+        });
+    }
+    let mut tally = BlockTally::with_capacity(cells.len());
+    for (key, cell) in &cells {
+        tally.push(*key, cell.as_ref().sums, &cell.elapsed, &cell.injectors);
+    }
+    tally
 }

@@ -3,12 +3,9 @@
 pub(crate) mod block;
 pub(crate) mod counter;
 pub(crate) mod coverage;
-mod histograms;
-pub(crate) mod known_names;
 pub(crate) mod pack;
 pub(crate) mod packed;
 mod packed_cell;
-mod sort;
 pub(crate) mod stored_run;
 pub(crate) mod success_times;
 pub(crate) mod table;
@@ -44,10 +41,10 @@ pub struct CellKey {
 
 impl CellKey {
     /// The range of all keys of the seconds from `first` to `last`, both inclusive.
-    pub(crate) fn of_seconds(first: u32, last: u32) -> std::ops::RangeInclusive<Self> {
+    fn of_seconds(first: u32, last: u32) -> std::ops::RangeInclusive<Self> {
         let least = Self { second: first, label: 0, success: false, transaction: false };
         let greatest = Self { second: last, label: u32::MAX, success: true, transaction: true };
-        // A range of a map must not begin behind its end.
+        // A range of a map must not begin after its end.
         least.min(greatest)..=greatest
     }
 }
@@ -141,25 +138,25 @@ pub struct Cell {
 
 /// The sums of a cell, without its lists.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sums {
-    pub(crate) latency: Spread,
-    pub(crate) connect: i64,
-    pub(crate) bytes: i64,
-    pub(crate) sent_bytes: i64,
-    pub(crate) before_boundary: u64,
+pub(crate) struct CellSums {
+    latency: Spread,
+    connect: i64,
+    bytes: i64,
+    sent_bytes: i64,
+    before_boundary: u64,
 }
 
 /// A cell that borrows its lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CellRef<'a> {
-    pub(crate) sums: Sums,
-    pub(crate) elapsed: &'a [(i32, u64)],
-    pub(crate) injectors: &'a [InjectorLoad],
+    sums: CellSums,
+    elapsed: &'a [(i32, u64)],
+    injectors: &'a [InjectorLoad],
 }
 
 impl CellRef<'_> {
     /// The number of samples.
-    pub(crate) fn samples(&self) -> u64 {
+    fn samples(&self) -> u64 {
         self.elapsed.iter().fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
     }
 }
@@ -173,7 +170,7 @@ impl Cell {
     /// Returns a view of the cell that borrows its lists.
     pub(crate) fn as_ref(&self) -> CellRef<'_> {
         let Self { elapsed, latency, connect, bytes, sent_bytes, before_boundary, injectors } = self;
-        let sums = Sums {
+        let sums = CellSums {
             latency: *latency,
             connect: *connect,
             bytes: *bytes,
@@ -183,8 +180,8 @@ impl Cell {
         CellRef { sums, elapsed, injectors }
     }
 
-    /// Puts the lists in their order, and adds up what is in them twice: whoever makes a cell need not know of it.
-    pub(crate) fn ordered(mut self) -> Self {
+    /// Puts the lists in their order, and adds up what is in them twice, so that the maker of a cell need not.
+    fn ordered(mut self) -> Self {
         if !self.elapsed.is_sorted_by(|one, next| one.0 < next.0) {
             self.elapsed.sort_unstable_by_key(|(elapsed, _)| *elapsed);
             self.elapsed.dedup_by(|next, one| {
@@ -220,7 +217,7 @@ impl Cell {
             |entry| entry.0,
             |into, from| into.1 = into.1.saturating_add(from.1),
         );
-        let Sums { latency, connect, bytes, sent_bytes, before_boundary } = other.sums;
+        let CellSums { latency, connect, bytes, sent_bytes, before_boundary } = other.sums;
         self.latency.merge(&latency);
         self.connect = self.connect.saturating_add(connect);
         self.bytes = self.bytes.saturating_add(bytes);

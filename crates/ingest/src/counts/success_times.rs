@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::packed::CellResult;
 
-/// The largest number of different times that are gathered: no run of a server has more, and they take 16 bytes each.
+/// The largest number of different times that are collected: no run of a server has more, and they need 16 bytes each.
 const MOST: usize = 1 << 20;
 
 /// Times below this are counted in an array, which takes 8 MiB.
 const DENSE: usize = 1 << 20;
 
-/// Numbers of successful requests by their times, taken from cells as they pass.
+/// Numbers of successful requests by their times, collected from cells as they pass.
 #[derive(Default)]
 pub(crate) struct SuccessTimes {
     /// By the time, up to the largest one below [`DENSE`].
@@ -58,7 +58,7 @@ impl SuccessTimes {
     }
 
     /// Returns the number of requests of each time: (time in the unit of the run, requests), ascending. Empty if there are
-    /// too many different times to be held.
+    /// too many different times to be kept.
     pub(crate) fn ascending(self) -> Vec<(i32, u64)> {
         if self.different > MOST {
             return Vec::new();

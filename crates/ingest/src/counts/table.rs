@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::pack::{Parts, keep, pack_sums};
-use super::packed::{Gatherer, Ordered, Run, Spill, collect};
+use super::pack::{CellParts, keep, pack_sums};
+use super::packed::{CellRun, Gatherer, OrderedCells, SpillFile, collect};
 use super::packed_cell::PackedCell;
 use super::{Cell, CellKey};
 use crate::error::Result;
@@ -31,7 +31,7 @@ pub struct CellTable {
     pub labels: Vec<String>,
     /// Injectors by index; "" is the unknown one.
     pub injectors: Vec<String>,
-    cells: Run,
+    cells: CellRun,
 }
 
 /// Two tables are equal if they have the same names and cells and all cells can be read.
@@ -52,7 +52,7 @@ impl CellTable {
         for (key, cell) in cells {
             merged.entry(key).or_default().merge(&cell.ordered());
         }
-        Self { labels, injectors, cells: Run::in_memory(merged) }
+        Self { labels, injectors, cells: CellRun::in_memory(merged) }
     }
 
     /// Creates a table from cells that ascend by key, each key once. It is kept in memory up to [`READ_ROOM`], the rest
@@ -65,7 +65,7 @@ impl CellTable {
         injectors: Vec<String>,
         cells: impl IntoIterator<Item = Result<(CellKey, PackedCell)>>,
     ) -> Result<Self> {
-        let cells = collect(cells.into_iter(), &mut Spill::new(READ_ROOM, None))?;
+        let cells = collect(cells.into_iter(), &mut SpillFile::new(READ_ROOM, None))?;
         Ok(Self { labels, injectors, cells })
     }
 
@@ -158,17 +158,17 @@ pub(crate) struct CellTableBuilder {
     /// `bytes`.
     of_second: Vec<(CellKey, u64, usize, usize)>,
     bytes: Vec<u8>,
-    cells: Ordered,
+    cells: OrderedCells,
 }
 
 impl CellTableBuilder {
     /// Creates an empty builder that keeps up to `room` bytes in memory.
     pub(crate) fn new(room: usize) -> Self {
-        let cells = Ordered::new(Spill::new(room, None), Gatherer::new(room, Spill::default()));
+        let cells = OrderedCells::new(SpillFile::new(room, None), Gatherer::new(room, SpillFile::default()));
         Self { of_second: Vec::new(), bytes: Vec::new(), cells }
     }
 
-    /// Adds a cell whose packed counts stand at the front of `packed`; `sums` reads all else, given what follows them.
+    /// Adds a cell whose packed counts are at the front of `packed`; `sums` reads all else, given what follows them.
     /// Returns the number of samples; `None`, and nothing is added, if the counts are damaged or there are no sums.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl CellTableBuilder {
         let bytes = std::mem::take(&mut self.bytes);
         let part = |start, end| bytes.get(start..end).unwrap_or_default();
         for (key, samples, counted, end) in self.of_second.drain(..) {
-            cells.push((key, Parts { samples, counts: part(start, counted), sums: part(counted, end) }));
+            cells.push((key, CellParts { samples, counts: part(start, counted), sums: part(counted, end) }));
             start = end;
         }
         cells.sort_by_key(|(key, _)| *key);

@@ -84,7 +84,7 @@ kinds! {
     ZipTooLarge = "zip-too-large",
     /// The member can be unpacked from a file, but not from a pipe.
     ZipNeedsFile = "zip-needs-file",
-    /// The zip holds no log.
+    /// The zip contains no log.
     NoLogInZip = "no-log-in-zip",
     /// The file changed while it was read.
     FileChanged = "file-changed",
@@ -100,23 +100,23 @@ kinds! {
     CpuReading = "cpu-reading",
     /// A reading is more than a CPU can have.
     CpuRange = "cpu-range",
-    /// The file of a series of the server holds a log.
+    /// The file of a series of the server contains a log.
     SeriesFile = "series-file",
-    /// The file of a series of the server holds several, and its name selects none.
+    /// The file of a series of the server contains several, and its name selects none.
     SeriesItems = "series-items",
     /// A run has a series of that name already.
     SeriesTaken = "series-taken",
     /// None of a run's seconds has a reading of a series.
     SeriesApart = "series-apart",
-    /// The file of a series holds several without item numbers, and its name selects none.
+    /// The file of a series contains several without item numbers, and its name selects none.
     SeriesNames = "series-names",
     /// An item was chosen, but the file of a series has no column of items.
     NoSeriesItems = "no-series-items",
-    /// The CPU export holds several items, and none was chosen.
+    /// The CPU export contains several items, and none was chosen.
     CpuItems = "cpu-items",
     /// It is not known which columns of a table have the readings, or it lacks those that were given.
     CpuColumns = "cpu-columns",
-    /// The CPU export holds several series that have no item number.
+    /// The CPU export contains several series that have no item number.
     CpuSeries = "cpu-series",
     /// The CPU export lacks the item that was chosen.
     CpuItemMissing = "cpu-item-missing",
@@ -136,7 +136,7 @@ kinds! {
     SourceAnswer = "source-answer",
     /// A source of readings has no such item, several, or one of texts.
     SourceItem = "source-item",
-    /// A source of readings has several series, of which it was not told what to make.
+    /// A source of readings has several series, and it is not given what to make of them.
     SourceSeveral = "source-several",
     /// A source of readings has none of the time of the run.
     SourceEmpty = "source-empty",
@@ -190,15 +190,15 @@ kinds! {
     PartIncomplete = "part-incomplete",
     /// A log without a clock can't be a part of a run.
     PartWithoutClock = "part-without-clock",
-    /// The resolution is unknown, finer than the log tells, or differs between logs.
+    /// The resolution is unknown, finer than that of the log, or differs between logs.
     Resolution = "resolution",
     /// The given unit of time does not exist.
     UnknownTimeUnit = "unknown-time-unit",
-    /// The given format of times has no meaning, or does not tell the day and the hour.
+    /// The given format of times has no meaning, or lacks the day or the hour.
     TimeFormat = "time-format",
     /// The given time zone does not exist.
     UnknownTimeZone = "unknown-time-zone",
-    /// A log tells times only since its tool began, and that moment is needed, or was not given in milliseconds.
+    /// A log has times only since its tool began, and that moment is needed, or was not given in milliseconds.
     NoClock = "no-clock",
     /// The given pattern of injectors is not a regular expression.
     InjectorPattern = "injector-pattern",
@@ -250,7 +250,7 @@ kinds! {
     StillRead = "still-read",
     /// The run was replaced or dropped while it was read.
     Replaced = "replaced",
-    /// A label is counted together with others, and the samples that could separate them are not stored.
+    /// A label shares its counts with others, and the samples that could separate them are not stored.
     SharedLabel = "shared-label",
     /// Labels look like those of sub-samples, and the samples that could show it are not stored.
     SubSamplesUnknown = "sub-samples-unknown",

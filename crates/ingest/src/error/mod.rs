@@ -1,14 +1,14 @@
 //! The one error type of the crate: each carries what went wrong, where, and what to do about it.
 
 mod kind;
-mod place;
 pub(crate) mod secrets;
 
-use crate::run::key::RunKey;
-use crate::run::reject_reason::RejectReason;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 pub use self::kind::ErrorKind;
-pub use self::place::Place;
+use crate::run::key::RunKey;
+use crate::run::reject_reason::RejectReason;
 
 /// What an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,13 +48,13 @@ pub enum Error {
         /// The remedy, as a sentence.
         remedy: String,
     },
-    /// The log's smallest timeStamp comes before the origin that was told or found at its head, and the log can't be
+    /// The log's smallest timeStamp comes before the origin that was given or found at its head, and the log can't be
     /// read again.
     #[error("{place}: {}", of_origin(*told, *earliest))]
     Origin {
         /// Where.
         place: Box<Place>,
-        /// The origin that was told, epoch ms.
+        /// The origin that was given, epoch ms.
         told: Option<i64>,
         /// The smallest timeStamp, epoch ms.
         earliest: i64,
@@ -140,7 +140,7 @@ pub enum Error {
 /// Why a store failed, and what the user can do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{why}")]
-struct Failure {
+struct StoreFailure {
     kind: ErrorKind,
     why: String,
     remedy: &'static str,
@@ -155,9 +155,9 @@ fn past_limit(rejects: u64, limit: u64) -> String {
 }
 
 /// The problem with an origin.
-fn of_origin(told: Option<i64>, earliest: i64) -> String {
-    match told {
-        Some(told) => format!("its smallest timeStamp is {earliest}, before the given origin, {told}"),
+fn of_origin(given: Option<i64>, earliest: i64) -> String {
+    match given {
+        Some(given) => format!("its smallest timeStamp is {earliest}, before the given origin, {given}"),
         None => format!(
             "its smallest timeStamp, {earliest}, comes later in the log than perfpipe looked \
                          ahead"
@@ -204,7 +204,7 @@ impl Error {
         Self::Replaced { run: key.to_string() }
     }
 
-    /// Things asked for that do not fit together, and the remedy as a sentence.
+    /// Things asked for that contradict each other, and the remedy as a sentence.
     pub(crate) fn usage(kind: ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Usage { kind, problem: problem.into(), remedy: remedy.into() }
     }
@@ -244,7 +244,7 @@ impl Error {
         why: impl Into<String>,
         remedy: &'static str,
     ) -> Self {
-        Self::store(what, Failure { kind, why: why.into(), remedy })
+        Self::store(what, StoreFailure { kind, why: why.into(), remedy })
     }
 
     /// An error of reading or writing that knows its kind and remedy, a sentence.
@@ -253,7 +253,7 @@ impl Error {
         why: impl Into<String>,
         remedy: &'static str,
     ) -> std::io::Error {
-        std::io::Error::other(Failure { kind, why: why.into(), remedy })
+        std::io::Error::other(StoreFailure { kind, why: why.into(), remedy })
     }
 
     /// Returns the kind of an error of reading or writing.
@@ -329,7 +329,7 @@ impl Error {
 }
 
 /// Returns the failure that an error is, or that an error of reading or writing carries.
-fn failure_of<'a>(source: &'a (dyn std::error::Error + 'static)) -> Option<&'a Failure> {
+fn failure_of<'a>(source: &'a (dyn std::error::Error + 'static)) -> Option<&'a StoreFailure> {
     source.downcast_ref().or_else(|| source.downcast_ref::<std::io::Error>()?.get_ref()?.downcast_ref())
 }
 
@@ -365,3 +365,71 @@ fn io_remedy(error: &std::io::Error) -> Option<&'static str> {
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A place in the input: as much of file, member, line and byte as is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file as the user named it (`-` is standard input).
+    pub file: PathBuf,
+    /// The member inside a zip.
+    pub member: Option<String>,
+    /// Line number, from 1, of the first line of the record.
+    pub line: Option<u64>,
+    /// Byte offset, from 0, in the unpacked log.
+    pub byte: Option<u64>,
+}
+
+impl Place {
+    /// A place that is a whole file.
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        Self { file: path.as_ref().to_owned(), ..Self::default() }
+    }
+
+    /// Returns this place narrowed to a member of the zip.
+    #[must_use]
+    pub fn member(mut self, member: impl Into<String>) -> Self {
+        self.member = Some(member.into());
+        self
+    }
+
+    /// Returns this place narrowed to a line (from 1) and a byte (from 0).
+    #[must_use]
+    pub fn at(mut self, line: u64, byte: u64) -> Self {
+        self.line = Some(line);
+        self.byte = Some(byte);
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file.as_os_str() == "-" {
+            write!(f, "standard input")?;
+        } else {
+            write!(f, "{}", self.file.display())?;
+        }
+        if let Some(member) = &self.member {
+            write!(f, ", member {member}")?;
+        }
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        if let Some(byte) = self.byte {
+            write!(f, " (byte {byte})")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<&Path> for Place {
+    fn from(path: &Path) -> Self {
+        Self::file(path)
+    }
+}
+
+impl From<&PathBuf> for Place {
+    fn from(path: &PathBuf) -> Self {
+        Self::file(path)
+    }
+}

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// What stands in place of a secret.
+/// The replacement of a secret.
 const HIDDEN: &str = "(secret)";
 
 /// The minimum length of a secret, in bytes: a shorter one would be found in any text.
@@ -27,7 +27,7 @@ pub(crate) struct Secrets {
     exact: Vec<Vec<u8>>,
 }
 
-/// A byte of a text, maybe decoded, and where in the text it stands.
+/// A byte of a text, maybe decoded, and where in the text it is.
 #[derive(Clone, Copy)]
 struct Byte {
     value: u8,
@@ -80,7 +80,7 @@ impl Secrets {
         found.sort_unstable();
         let (mut hidden, mut shown) = (String::with_capacity(text.len()), 0);
         for (begin, end) in found {
-            // Behind the last one, or within it.
+            // After the last one, or within it.
             if begin >= shown {
                 hidden += text.get(shown..begin).unwrap_or_default();
                 hidden += HIDDEN;
@@ -90,7 +90,7 @@ impl Secrets {
         hidden + text.get(shown..).unwrap_or_default()
     }
 
-    /// Adds where in the text secrets stand that are found in a layer of it, or in what it encodes in up to `layers` more.
+    /// Adds where in the text secrets are that are found in a layer of it, or in what it encodes in up to `layers` more.
     fn find(&self, layer: &[Byte], layers: usize, found: &mut Vec<(usize, usize)>) {
         found_in(layer, &self.exact, |value| value, found);
         found_in(layer, &self.plain, folded, found);
@@ -102,7 +102,7 @@ impl Secrets {
     }
 }
 
-/// Adds where in the text the forms stand that are found in a layer of it, each byte seen as `fold` says.
+/// Adds where in the text the forms are that are found in a layer of it, each byte seen as `fold` says.
 fn found_in(layer: &[Byte], forms: &[Vec<u8>], fold: fn(u8) -> u8, found: &mut Vec<(usize, usize)>) {
     let values: Vec<u8> = layer.iter().map(|byte| fold(byte.value)).collect();
     for form in forms {
@@ -176,10 +176,10 @@ fn character(text: &[Byte]) -> Option<(Vec<u8>, usize)> {
     Some((vec![escaped], 2))
 }
 
-/// Returns the letters that are the same wherever a text stands, in base64, behind `before` bytes beyond a multiple of three.
+/// Returns the letters that are the same wherever a text is, in base64, after `before` bytes beyond a multiple of three.
 fn in_base64(text: &[u8], before: usize) -> String {
     let encoded = STANDARD_NO_PAD.encode([&vec![0; before], text].concat());
-    // The first letters have bits of what is before, and the last one perhaps of what is behind.
+    // The first letters have bits of what is before, and the last one perhaps of what is after.
     let begin = (before * 8).div_ceil(6);
     let end = (before + text.len()) * 8 / 6;
     encoded.get(begin..end).unwrap_or_default().to_owned()

@@ -19,9 +19,9 @@ pub(super) static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().unwrap());
 
 /// A reader of owned bytes that returns at most the given number of bytes per read.
-pub(super) struct Pipe(pub(super) Cursor<Vec<u8>>, pub(super) usize);
+struct FuzzPipe(Cursor<Vec<u8>>, usize);
 
-impl Read for Pipe {
+impl Read for FuzzPipe {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let length = out.len().min(self.1);
         self.0.read(&mut out[..length])
@@ -45,14 +45,14 @@ pub(super) fn as_pipe(bytes: &[u8], step: usize) -> Result<Inputs> {
 }
 
 fn pipe_by(bytes: &[u8], step: usize, options: &SourceOptions) -> Result<Inputs> {
-    Inputs::of_reader("-", Pipe(Cursor::new(bytes.to_vec()), step), options)
+    Inputs::of_reader("-", FuzzPipe(Cursor::new(bytes.to_vec()), step), options)
 }
 
 /// The member name and the content of a log.
-type Log = (Option<String>, Vec<u8>);
+type InputLog = (Option<String>, Vec<u8>);
 
 /// Reads a log to its end; `None` if it is too long for that.
-fn read(mut log: LogReader<'_>) -> Result<Option<Log>> {
+fn read(mut log: LogReader<'_>) -> Result<Option<InputLog>> {
     let mut content = Vec::new();
     if let Err(error) = log.by_ref().take(READ as u64).read_to_end(&mut content) {
         return Err(log.explain(error));
@@ -68,7 +68,7 @@ fn read(mut log: LogReader<'_>) -> Result<Option<Log>> {
 }
 
 /// Reads all logs to their checked ends; `None` if one is too long for that.
-fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
+fn logs(inputs: Inputs) -> Result<Option<Vec<InputLog>>> {
     Ok(salvaged(inputs)?.map(|(logs, damaged)| {
         assert!(!damaged, "damage is an error, unless it is asked to be passed over");
         logs
@@ -76,7 +76,7 @@ fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
 }
 
 /// Reads all logs as `logs` does. The flag is true if anything is damaged.
-fn salvaged(inputs: Inputs) -> Result<Option<(Vec<Log>, bool)>> {
+fn salvaged(inputs: Inputs) -> Result<Option<(Vec<InputLog>, bool)>> {
     let mut all = Vec::new();
     let mut damaged = !inputs.damage.is_empty();
     for mut source in inputs.logs {
@@ -138,7 +138,7 @@ fn unpacked_so_far(bytes: &[u8]) -> Vec<u8> {
 
 /// Checks that salvaging reads undamaged data as reading without it does, and damaged packed files as far as other
 /// readers do.
-fn check_salvage(data: &[u8], whole: Option<Vec<Log>>, salvage: Result<Inputs>) {
+fn check_salvage(data: &[u8], whole: Option<Vec<InputLog>>, salvage: Result<Inputs>) {
     let is_zip = data.starts_with(b"PK\x03\x04") || data.starts_with(b"PK\x05\x06");
     let Ok(Some((logs, damaged))) = salvage.and_then(salvaged) else {
         assert!(whole.is_none(), "salvage reads whatever can be read without");

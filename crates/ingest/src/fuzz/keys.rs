@@ -64,12 +64,12 @@ pub fn keys(data: &[u8]) {
         ..Clues::default()
     };
     let inferred = clues.infer();
-    let (key, told) = (inferred.key, [&clues.framework, &clues.test]);
-    for (told, name) in told.into_iter().zip([&key.framework, &key.test]) {
-        assert_eq!(told.as_ref().unwrap_or(name), name);
-        assert!(told.is_some() || !name.is_empty());
+    let (key, given) = (inferred.key, [&clues.framework, &clues.test]);
+    for (given, name) in given.into_iter().zip([&key.framework, &key.test]) {
+        assert_eq!(given.as_ref().unwrap_or(name), name);
+        assert!(given.is_some() || !name.is_empty());
     }
-    assert_eq!(inferred.notes.len(), told.into_iter().filter(|told| told.is_none()).count());
+    assert_eq!(inferred.notes.len(), given.into_iter().filter(|given| given.is_none()).count());
     let mut repeat = || u32::from_le_bytes(taker.number()).clamp(1, LAST_REPEAT);
     let (one, two) = (repeat(), repeat());
     let other = RunKey::new(taker.text(), taker.text()).with_repeat(two);

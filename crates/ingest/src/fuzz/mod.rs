@@ -8,18 +8,16 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a property that does not hold is told by panicking"
+    reason = "a property that does not hold is reported by panicking"
 )]
 
 mod cells;
 mod cpu;
 mod dates;
 mod inputs;
-mod kept_lines;
 mod keys;
 mod parse;
 mod records;
-mod summaries;
 mod taker;
 mod tools;
 
@@ -30,15 +28,13 @@ pub use self::dates::dates;
 pub use self::inputs::inputs;
 pub use self::keys::keys;
 pub use self::parse::parse;
-pub use self::records::records;
-pub use self::summaries::summaries;
-pub use self::tools::tools;
-pub use crate::store::parquet::fuzz::{manifest, operations, packed, tables};
-pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
-
 #[cfg(test)]
 pub(crate) use self::records::Trickle;
+pub use self::records::records;
 pub(crate) use self::taker::Taker;
+pub use self::tools::{summaries, tools};
+pub use crate::store::parquet::fuzz::{manifest, operations, packed, tables};
+pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
 
 /// A property that panics if it does not hold.
 pub type Target = fn(&[u8]);
@@ -96,7 +92,7 @@ mod tests {
             }
             assert!(names(&folder).len() > 3, "{name}");
         }
-        assert_eq!(failed, Vec::<String>::new(), "what panicked is told above");
+        assert_eq!(failed, Vec::<String>::new(), "what panicked is reported above");
     }
 
     /// Returns a file of a target's corpus.

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex_lite::Regex;
 
-use super::records::{Found, Sizes, slow};
+use super::records::{FoundRecord, ReadSizes, slow};
 use super::{Taker, dates};
 use crate::counts::counter::Counter;
 use crate::counts::totals::Totals;
@@ -26,7 +26,7 @@ use crate::source::head::text;
 const DAY_MS: u64 = 86_400_000;
 
 /// All values of one sample; the failure message is the last.
-type Row =
+type SampleRow =
     (i64, Option<String>, i32, Option<String>, [bool; 2], [Option<i64>; 6], Option<String>, Option<String>);
 
 /// A reject: its line, its offset in bytes, and its text.
@@ -34,8 +34,8 @@ type Rejected = (u64, u64, Vec<u8>);
 
 /// The content of a log.
 #[derive(Debug, Default, PartialEq)]
-struct Content {
-    rows: Vec<Row>,
+struct LogContent {
+    rows: Vec<SampleRow>,
     rejects: Vec<Rejected>,
     other_header: bool,
     first_ms: Option<i64>,
@@ -44,15 +44,15 @@ struct Content {
 }
 
 /// Second, label, success and transaction of a cell.
-type Key = (u32, String, bool, bool);
+type CellName = (u32, String, bool, bool);
 
 /// Samples and threads by injector.
 type Loads = BTreeMap<String, (u64, i64)>;
 
 /// The counts of a log, by name.
 #[derive(Debug, PartialEq)]
-struct Gathered {
-    cells: BTreeMap<Key, (Cell, Loads)>,
+struct LogCounts {
+    cells: BTreeMap<CellName, (Cell, Loads)>,
     errors: Vec<ErrorCount>,
     labels: Vec<LabelCount>,
     sums: [u64; 3],
@@ -89,7 +89,7 @@ fn injector(thread: &[u8]) -> Option<String> {
 }
 
 /// Parses a record into its timeStamp and sample; `None` for a reject.
-fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
+fn sample(found: &FoundRecord, layout: &Layout) -> Option<(i64, SampleRow)> {
     if found.fields.len() != layout.width || found.open {
         return None;
     }
@@ -138,12 +138,12 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
 }
 
 /// Returns the records of a log. An unclosed quote costs only its own line if a complete record follows.
-fn resumed(log: &[u8], layout: &Layout) -> Vec<Found> {
+fn resumed(log: &[u8], layout: &Layout) -> Vec<FoundRecord> {
     let mut records = slow(log, layout.delimiter);
     let Some(last) = records.last_mut().filter(|last| last.open) else { return records };
     let Some(feed) = last.raw.iter().position(|byte| *byte == b'\n') else { return records };
     let behind = last.start + feed + 1;
-    let whole = |found: &Found| sample(found, layout).is_some();
+    let whole = |found: &FoundRecord| sample(found, layout).is_some();
     if slow(&log[behind..], layout.delimiter).iter().any(whole) {
         last.raw.truncate(feed);
         if last.raw.ends_with(b"\r") {
@@ -151,7 +151,7 @@ fn resumed(log: &[u8], layout: &Layout) -> Vec<Found> {
         }
         let lines = last.line + 1;
         let rest = resumed(&log[behind..], layout).into_iter();
-        records.extend(rest.map(|found| Found {
+        records.extend(rest.map(|found| FoundRecord {
             start: found.start + behind,
             line: found.line + lines,
             ..found
@@ -161,9 +161,9 @@ fn resumed(log: &[u8], layout: &Layout) -> Vec<Found> {
 }
 
 /// Reads the whole log by the slow reader. Its clock begins at the earliest sample.
-fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Clock) {
+fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (LogContent, Clock) {
     let records = resumed(log, layout);
-    let mut content = Content::default();
+    let mut content = LogContent::default();
     let mut samples = Vec::new();
     for found in &records {
         let near = |time: i64| content.first_ms.is_none_or(|head| head.abs_diff(time) <= max_span_ms);
@@ -189,7 +189,7 @@ fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Cloc
     (content, clock)
 }
 
-fn row(batch: &SampleBatch, at: usize, message: Option<&str>) -> Row {
+fn row(batch: &SampleBatch, at: usize, message: Option<&str>) -> SampleRow {
     let text = |text: Option<&str>| text.map(str::to_owned);
     let large = |number: Option<i32>| number.map(i64::from);
     (
@@ -212,8 +212,8 @@ fn row(batch: &SampleBatch, at: usize, message: Option<&str>) -> Row {
 }
 
 /// Collects what the parser finds in consecutive blocks, each given with its offset in bytes.
-fn content(log: &[u8], parsed: &[(u64, Parsed)]) -> Content {
-    let mut all = Content::default();
+fn content(log: &[u8], parsed: &[(u64, Parsed)]) -> LogContent {
+    let mut all = LogContent::default();
     let mut lines = 0;
     for (first_byte, parsed) in parsed {
         let mut failures = parsed.failures.iter().peekable();
@@ -233,7 +233,7 @@ fn content(log: &[u8], parsed: &[(u64, Parsed)]) -> Content {
     all
 }
 
-fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) -> Gathered {
+fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) -> LogCounts {
     let (mut totals, mut counter) = (Totals::default(), Counter::default());
     for (_, parsed) in parsed {
         let mut parsed = Parsed {
@@ -257,7 +257,7 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
         assert_eq!(cells.insert(key, (cell, loads)), None, "each key once");
     }
     let sums = [totals.successes, totals.failures, totals.transactions];
-    Gathered {
+    LogCounts {
         cells,
         errors: totals.errors().collect::<crate::Result<_>>().unwrap(),
         labels: totals.label_counts(),
@@ -266,8 +266,8 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
 }
 
 /// Checks that the elapsed times in the cells are those of the rows.
-fn check_counts(gathered: &Gathered, rows: &[Row]) {
-    let mut expected: BTreeMap<Key, BTreeMap<i32, u64>> = BTreeMap::new();
+fn check_counts(gathered: &LogCounts, rows: &[SampleRow]) {
+    let mut expected: BTreeMap<CellName, BTreeMap<i32, u64>> = BTreeMap::new();
     for (t_ms, label, elapsed, _, [success, transaction], ..) in rows {
         let key = ((t_ms / 1000) as u32, label.clone().unwrap_or_default(), *success, *transaction);
         *expected.entry(key).or_default().entry(*elapsed).or_default() += 1;
@@ -284,11 +284,14 @@ fn check_counts(gathered: &Gathered, rows: &[Row]) {
 /// must not change the counts.
 pub fn parse(data: &[u8]) {
     let mut taker = Taker::new(data);
-    let sizes = Sizes::take(&mut taker).unlimited();
+    let sizes = ReadSizes::take(&mut taker).unlimited();
     let max_span_ms = [7 * DAY_MS, 12 * DAY_MS, 1000, 0][usize::from(taker.byte() % 4)];
     let log = text(taker.rest());
     let Ok(layout) = Layout::detect(log, &LayoutOptions::default(), &Place::default()) else { return };
-    assert!(!b"\"\n\r".contains(&layout.delimiter), "no such delimiter can be told from what it parts");
+    assert!(
+        !b"\"\n\r".contains(&layout.delimiter),
+        "no such delimiter can be distinguished from what it separates"
+    );
     if log.starts_with(b"\xef\xbb\xbf") {
         return;
     }

@@ -25,7 +25,7 @@ impl LogBytes for Trickle<'_> {}
 
 /// The sizes by which a log is read and cut into blocks, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
+pub(super) struct ReadSizes {
     /// The number of bytes that were read before the cutter was created.
     head: usize,
     /// The maximum number of bytes per read.
@@ -34,7 +34,7 @@ pub(super) struct Sizes {
     limit: usize,
 }
 
-impl Sizes {
+impl ReadSizes {
     pub(super) fn take(taker: &mut Taker<'_>) -> Self {
         let mut size = || usize::from(taker.byte());
         Self { head: size(), step: size() + 1, block: size() + 1, limit: size() + 2 }
@@ -57,7 +57,7 @@ impl Sizes {
 
 /// A record with its place and content. Blank lines are no records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundRecord {
     pub(super) start: usize,
     pub(super) line: u64,
     pub(super) open: bool,
@@ -67,7 +67,7 @@ pub(super) struct Found {
 }
 
 /// Returns the records of a block and the number of its line feeds.
-fn read(bytes: &[u8], delimiter: u8) -> (Vec<Found>, u64) {
+fn read(bytes: &[u8], delimiter: u8) -> (Vec<FoundRecord>, u64) {
     let mut records = Records::new(bytes, delimiter);
     let mut all = Vec::new();
     let mut end = 0;
@@ -78,7 +78,7 @@ fn read(bytes: &[u8], delimiter: u8) -> (Vec<Found>, u64) {
         end += record.raw.len() + line_end.map_or(after.len(), <[u8]>::len);
         assert!(line_end.is_some() || matches!(after, b"" | b"\r"), "{after:?}");
         if !record.is_blank() {
-            all.push(Found {
+            all.push(FoundRecord {
                 start: record.start,
                 line: record.line,
                 open: record.open,
@@ -91,7 +91,7 @@ fn read(bytes: &[u8], delimiter: u8) -> (Vec<Found>, u64) {
 }
 
 /// Returns the records as the `csv` crate reads them. Their fields keep the carriage return of a CR LF.
-pub(super) fn slow(log: &[u8], delimiter: u8) -> Vec<Found> {
+pub(super) fn slow(log: &[u8], delimiter: u8) -> Vec<FoundRecord> {
     let whole = csv_records(log, delimiter);
     // An unclosed quote swallows whatever is appended.
     let open = csv_records(&[log, b"\nx"].concat(), delimiter).len() == whole.len();
@@ -109,7 +109,7 @@ pub(super) fn slow(log: &[u8], delimiter: u8) -> Vec<Found> {
         }
         let line = log[..start].iter().filter(|byte| **byte == b'\n').count() as u64;
         let raw = record.strip_suffix(b"\r").unwrap_or(record).to_vec();
-        found.push(Found { start, line, open, raw, fields });
+        found.push(FoundRecord { start, line, open, raw, fields });
     }
     found
 }
@@ -135,12 +135,12 @@ fn csv_records(log: &[u8], delimiter: u8) -> Vec<(usize, usize, Vec<Vec<u8>>)> {
 }
 
 /// Returns the records of blocks with their places in the log.
-fn of_blocks(blocks: &[Block], delimiter: u8) -> Vec<Found> {
+fn of_blocks(blocks: &[Block], delimiter: u8) -> Vec<FoundRecord> {
     let mut lines = 0;
     let mut all = Vec::new();
     for block in blocks {
         let (records, lines_here) = read(&block.bytes, delimiter);
-        all.extend(records.into_iter().map(|record| Found {
+        all.extend(records.into_iter().map(|record| FoundRecord {
             start: record.start + block.first_byte as usize,
             line: record.line + lines,
             ..record
@@ -178,7 +178,7 @@ pub fn records(data: &[u8]) {
         b'"' | b'\n' | b'\r' => b',',
         byte => byte,
     };
-    let (sizes, others) = (Sizes::take(&mut taker), Sizes::take(&mut taker));
+    let (sizes, others) = (ReadSizes::take(&mut taker), ReadSizes::take(&mut taker));
     let log = taker.rest();
     // The crate skips a byte-order mark.
     let log = log.strip_prefix(b"\xef\xbb\xbf").unwrap_or(log);
@@ -192,7 +192,7 @@ pub fn records(data: &[u8]) {
     let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.to_vec()).collect();
     assert_eq!(bytes, log);
     assert_eq!(of_blocks(&blocks, delimiter), whole);
-    let others = Sizes { limit: sizes.limit, ..others };
-    let cut = |sizes: Sizes| limited(&sizes.blocks(log, delimiter), delimiter);
+    let others = ReadSizes { limit: sizes.limit, ..others };
+    let cut = |sizes: ReadSizes| limited(&sizes.blocks(log, delimiter), delimiter);
     assert_eq!(cut(sizes), cut(others));
 }

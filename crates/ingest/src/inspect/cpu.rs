@@ -6,7 +6,7 @@ use super::log::{LogInspection, TimeForm};
 use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
 use crate::run::info::SourceFile;
-use crate::series::clock_guess::{ClockGuess, Span, covered};
+use crate::series::clock_guess::{ClockGuess, SecondRange, covered};
 use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::cpu_export::CpuFacts;
 use crate::source::cpu_export::series::SeriesExport;
@@ -37,7 +37,7 @@ impl SeriesInspection {
             let SeriesExport { series, file, facts, .. } = export;
             let (join, readings) = (series.join(options.cpu.offset), &series.readings);
             let (name, unit) = (series.name.clone(), series.unit.clone());
-            let export = Export { facts, file, series: readings, join };
+            let export = ExportedReadings { facts, file, series: readings, join };
             Self { name, unit, readings: export.inspect(options, logs, times) }
         };
         prepared.series.iter().map(of).collect()
@@ -45,7 +45,7 @@ impl SeriesInspection {
 }
 
 /// Readings as they were exported.
-struct Export<'a> {
+struct ExportedReadings<'a> {
     facts: &'a CpuFacts,
     file: &'a SourceFile,
     series: &'a TimeSeries,
@@ -118,12 +118,12 @@ impl CpuInspection {
         times: Option<(i64, i64)>,
     ) -> Option<Self> {
         let (facts, file) = (prepared.cpu_facts.as_ref()?, prepared.cpu_file.as_ref()?);
-        let export = Export { facts, file, series: prepared.cpu.as_ref(), join: prepared.join };
+        let export = ExportedReadings { facts, file, series: prepared.cpu.as_ref(), join: prepared.join };
         Some(export.inspect(options, logs, times))
     }
 }
 
-impl Export<'_> {
+impl ExportedReadings<'_> {
     fn inspect(
         &self,
         options: &IngestOptions,
@@ -135,7 +135,7 @@ impl Export<'_> {
         let second = |reading: Option<&(i64, f64)>| Some(reading?.0.saturating_add(join.offset));
         let (first_second, last_second) = (second(readings.first()), second(readings.last()));
         let values = || readings.iter().map(|(_, value)| *value);
-        let span = times.map(|(t0, last)| Span::of(t0, last));
+        let span = times.map(|(t0, last)| SecondRange::of(t0, last));
         let (gaps, longest_gap) = gaps(series, join);
         CpuInspection {
             file: file.file.clone(),
@@ -153,7 +153,7 @@ impl Export<'_> {
             lookback: join.lookback,
             gaps,
             longest_gap,
-            seconds: span.map(Span::seconds),
+            seconds: span.map(SecondRange::seconds),
             covered: span.map_or(0, |span| covered(series, join, span)),
             begins_after_t0: first_second.zip(span).map(|(first, span)| first.saturating_sub(span.first)),
             ends_before_last: last_second.zip(span).map(|(last, span)| span.last.saturating_sub(last)),

@@ -4,7 +4,6 @@ mod columns;
 mod cpu;
 mod found;
 mod log;
-mod rejects;
 mod sampler;
 
 use std::path::PathBuf;
@@ -12,6 +11,11 @@ use std::sync::{Arc, PoisonError};
 
 use futures_util::future::BoxFuture;
 
+pub use self::columns::MissingColumn;
+pub use self::cpu::{CpuInspection, Gap, SeriesInspection};
+pub use self::found::{Inspection, RejectKind};
+pub use self::log::{InjectorsBy, LogInspection, TimeForm};
+use self::sampler::Sampler;
 use crate::error::{Error, Result};
 #[cfg(feature = "fetch")]
 use crate::operations::fetched::with_readings_of;
@@ -19,13 +23,6 @@ use crate::operations::ingest::{Prepared, lacks_log};
 use crate::operations::options::{IngestOptions, check};
 use crate::pipeline::plan::ReadPlan;
 use crate::source::Inputs;
-
-pub use self::columns::MissingColumn;
-pub use self::cpu::{CpuInspection, Gap, SeriesInspection};
-pub use self::found::Inspection;
-pub use self::log::{InjectorsBy, LogInspection, TimeForm};
-pub use self::rejects::RejectKind;
-use self::sampler::Sampler;
 
 /// The minimum number of bytes to read of each log.
 const LEAST: u64 = 256 << 10;

@@ -6,8 +6,8 @@ use std::sync::{Arc, PoisonError};
 use super::columns::ColumnNames;
 use super::cpu::{CpuInspection, SeriesInspection};
 use super::found::Inspection;
+use super::found::{first_rejects, reject_kinds};
 use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
-use super::rejects;
 use crate::counts::counter::Counter;
 use crate::counts::totals::Totals;
 use crate::error::{Error, Place, Result};
@@ -35,7 +35,7 @@ use crate::source::LogSource;
 const TAIL: u64 = 1 << 20;
 
 /// The facts about a log, or a pipe of logs, before it is read.
-struct Source {
+struct LogFacts {
     place: Place,
     packing: String,
     pipe: bool,
@@ -43,7 +43,7 @@ struct Source {
     unpacked_bytes: Option<u64>,
 }
 
-impl Source {
+impl LogFacts {
     fn of(source: &LogSource) -> Self {
         Self {
             place: source.place().clone(),
@@ -56,7 +56,7 @@ impl Source {
 }
 
 /// A log that is being read.
-struct Sample {
+struct SampledLog {
     place: Place,
     found: LogInspection,
     layout: Option<Arc<Layout>>,
@@ -81,8 +81,8 @@ pub(super) struct Sampler {
     layout: LayoutOptions,
     /// The maximum number of bytes to read of each log.
     limit: u64,
-    sources: Vec<Source>,
-    samples: Vec<Sample>,
+    sources: Vec<LogFacts>,
+    samples: Vec<SampledLog>,
     collected: Collected,
     /// The number of packed bytes read so far.
     pub(super) packed: Arc<AtomicU64>,
@@ -109,7 +109,7 @@ impl LogFeed for Sampler {
         self.collected.begin_log(place.clone());
         let found = self.unread_log(&place);
         let packed_before = self.packed.load(Ordering::Relaxed);
-        self.samples.push(Sample {
+        self.samples.push(SampledLog {
             place,
             found,
             layout: None,
@@ -166,7 +166,7 @@ impl Sampler {
             zone: options.source.time_zone.clone(),
             layout: options.source.layout.clone(),
             limit,
-            sources: logs.iter().map(Source::of).collect(),
+            sources: logs.iter().map(LogFacts::of).collect(),
             samples: Vec::new(),
             collected: Collected::new(options.max_rejects, Totals::new(options.sizes.memory, None)),
             packed: Arc::default(),
@@ -295,8 +295,8 @@ impl Sampler {
         let damage = collected.take_damage(&prepared.damage);
         let inferred = (!self.sources.is_empty()).then(|| prepared.clues(collected, options).infer());
         let (key, inferred) = inferred.map(|inferred| (inferred.key, inferred.notes)).unzip();
-        let reject_kinds = rejects::kinds(&collected.reject_counts);
-        let first_rejects = rejects::first(&mut collected.rejects)?;
+        let reject_kinds = reject_kinds(&collected.reject_counts);
+        let first_rejects = first_rejects(&mut collected.rejects)?;
         let records: Option<u64> = logs.iter().map(|log| log.records_estimate).sum();
         let records = records.filter(|_| known);
         let (rejected, seen) = (collected.rejects.len(), logs.iter().map(LogInspection::records).sum());
@@ -363,14 +363,14 @@ fn min(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     [one, other].into_iter().flatten().min()
 }
 
-impl Source {
+impl LogFacts {
     /// Returns true if the log is in this file.
     fn is_file_of(&self, log: &LogInspection) -> bool {
         self.place.file.to_string_lossy() == log.file && (self.pipe || self.place.member == log.member)
     }
 }
 
-impl Sample {
+impl SampledLog {
     /// Records the layout of the log.
     fn describe(&mut self, layout: &Arc<Layout>, options: &LayoutOptions) {
         let names = ColumnNames::of(layout, options);

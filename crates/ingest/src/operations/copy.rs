@@ -9,15 +9,14 @@ use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::same_counts::differ;
 #[cfg(feature = "parquet")]
 use super::store::blocking;
-use super::store::{Kind, Store};
+use super::store::{Store, StoreKind};
+use super::verify::differ;
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, ErrorKind, Result};
 use crate::operations::options::check_names;
-use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
-use crate::pipeline::stage::CommitStage;
+use crate::pipeline::sink::{BatchEncoder, CommitStage, FinishedRun, RunStore, RunWriter};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
@@ -70,10 +69,10 @@ impl Store {
     pub fn pack<'a>(&'a self, key: &'a RunKey, file: File) -> BoxFuture<'a, Result<RunInfo>> {
         Box::pin(async move {
             let folder = TemporaryFolder::new(&std::env::temp_dir())?;
-            let aside = ParquetStore::open(folder.path())?;
-            let info = copy_once(self, key, &aside.clone().into(), Replace::Nothing, false).await?;
+            let temporary = ParquetStore::open(folder.path())?;
+            let info = copy_once(self, key, &temporary.clone().into(), Replace::Nothing, false).await?;
             let key = key.clone();
-            blocking(&aside, move |store| pack(store, &key, file)).await?;
+            blocking(&temporary, move |store| pack(store, &key, file)).await?;
             Ok(info)
         })
     }
@@ -169,8 +168,8 @@ async fn copy_once(
     Ok(run.info)
 }
 
-/// The error for what failed after a run was stored, which is told as in "the run a_t is stored in data". That the run was
-/// replaced meanwhile is told as it is.
+/// The error for what failed after a run was stored, which `stored` states as in "the run a_t is stored in data". That the
+/// run was replaced meanwhile is reported unchanged.
 fn after(stored: &str, error: Error) -> Error {
     let remedy = || error.remedy().unwrap_or_else(|| "Find out what is wrong with the store.".to_owned());
     match &error {
@@ -194,9 +193,9 @@ pub(super) async fn write(
 ) -> Result<u64> {
     match &to.0 {
         #[cfg(feature = "parquet")]
-        Kind::Parquet(store) => write_into(from, run, store, replace, join).await,
+        StoreKind::Parquet(store) => write_into(from, run, store, replace, join).await,
         #[cfg(feature = "postgres")]
-        Kind::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
+        StoreKind::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
     }
 }
 
@@ -216,7 +215,7 @@ async fn write_into<S: RunStore>(
         return Err(Error::replaced(&row.key));
     }
     from.rejects_of(row, &mut |reject| rejects.push(&reject)).await?;
-    let mut digest = Digest::default();
+    let mut digest = SampleDigest::default();
     if run.info.samples_stored {
         let mut encoder = writer.encoder()?;
         let (reader, batches) = read(from, row);
@@ -278,7 +277,7 @@ async fn digest(store: &Store, run: &StoredRun) -> Result<u64> {
 
 /// Returns the digest of the stored samples of a run with this row.
 async fn digest_of(store: &Store, row: &RunInfo) -> Result<u64> {
-    let mut digest = Digest::default();
+    let mut digest = SampleDigest::default();
     if row.samples_stored {
         let (reader, batches) = read(store, row);
         while let Some(batch) = next(&batches).await? {
@@ -311,9 +310,9 @@ fn differs(key: &RunKey, what: &str) -> Error {
 
 /// A hash of samples in their order, independent of how they are cut into batches.
 #[derive(Default)]
-struct Digest(DefaultHasher);
+struct SampleDigest(DefaultHasher);
 
-impl Digest {
+impl SampleDigest {
     fn add(&mut self, batch: &SampleBatch) {
         for row in 0..batch.len() {
             let numbers = (

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "fetch")]
+use super::fetched::{NullStore, for_time, with_readings};
+use super::first_look::{engines_note, engines_of_log, engines_pattern, leave_out_twins};
+use super::options::{IngestOptions, check};
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::injector::Injectors;
@@ -10,18 +14,14 @@ use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::format::check_clocks;
 use crate::pipeline::collector::collected::Collected;
 use crate::pipeline::plan::{ReadPlan, RestartWindow};
-use crate::pipeline::sink::{RunStore, RunWriter};
-use crate::pipeline::stage::Stage;
-use crate::pipeline::{Outcome, run};
-use crate::run::damage::Damage;
-use crate::run::fault::Fault;
+use crate::pipeline::sink::{RunStore, RunWriter, Stage};
+use crate::pipeline::{PassOutcome, run};
+use crate::run::damage::{Damage, Fault};
 use crate::run::infer::Clues;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
-use crate::run::options::RunOptions;
-use crate::run::options::cpu_scale::CpuScale;
-use crate::run::options::part::PartNumber;
+use crate::run::options::{CpuScale, PartNumber, RunOptions};
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, TimeSeries};
@@ -30,11 +30,6 @@ use crate::source::cpu_export::series::{self, SeriesExport};
 use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
 use crate::store::{CommittedRun, CountedRun, commit};
-
-#[cfg(feature = "fetch")]
-use super::fetched::{Nowhere, for_time, with_readings};
-use super::first_look::{engines, twins};
-use super::options::{IngestOptions, check};
 
 /// Result of an ingest.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +52,7 @@ pub struct Ingested {
     /// The number of successful requests of each elapsed time: (time, requests), ascending. Times are in the run's unit,
     /// `info.resolution`; [`Ingested::elapsed_ms`] has them in ms. Empty if there are more than a million different times.
     pub elapsed: Vec<(i32, u64)>,
-    /// The names of the injectors that the log tells apart.
+    /// The names of the injectors that the log distinguishes.
     pub injectors: Vec<String>,
     /// The number of the part, if it is not a whole run.
     pub part: Option<PartNumber>,
@@ -108,12 +103,12 @@ impl Ingested {
 /// # }).unwrap();
 /// ```
 pub async fn ingest<S: RunStore>(store: &S, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
-    ingest_as(store, files, options, Terms::default()).await
+    ingest_as(store, files, options, IngestContext::default()).await
 }
 
 /// What an ingest does beside what its options say.
 #[derive(Clone, Copy)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct IngestContext<'a> {
     /// May refuse the key once it is known, before anything is stored.
     pub(crate) admit: &'a (dyn Fn(&RunKey) -> Result<()> + Sync),
     /// The number of the part of a run, if the logs are no whole run.
@@ -122,7 +117,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) kept: &'a [(PathBuf, PathBuf)],
 }
 
-impl Default for Terms<'_> {
+impl Default for IngestContext<'_> {
     fn default() -> Self {
         Self { admit: &|_| Ok(()), part: None, kept: &[] }
     }
@@ -133,15 +128,15 @@ pub(crate) async fn ingest_as<S: RunStore>(
     store: &S,
     files: &[PathBuf],
     options: &IngestOptions,
-    terms: Terms<'_>,
+    terms: IngestContext<'_>,
 ) -> Result<Ingested> {
     check(options)?;
     options.progress.go_on()?;
     #[cfg(feature = "fetch")]
     if options.asks() {
         let plain = for_time(files, options, terms.kept)?;
-        let reading = Terms { kept: terms.kept, ..Terms::default() };
-        let run = Box::pin(ingest_as(&Nowhere, files, &plain, reading)).await?.info;
+        let reading = IngestContext { kept: terms.kept, ..IngestContext::default() };
+        let run = Box::pin(ingest_as(&NullStore, files, &plain, reading)).await?.info;
         let options = with_readings(&run, files, options).await?;
         return Box::pin(ingest_as(store, files, &options, terms)).await;
     }
@@ -164,10 +159,10 @@ pub(crate) async fn ingest_as<S: RunStore>(
         let parser = prepared.parser(options, terms.part.is_none())?;
         let writer = store.begin(options.given_key().as_ref(), prepared.keeps_samples(options)).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
-            Outcome::Done(writer, collected) => {
+            PassOutcome::Done(writer, collected) => {
                 return prepared.commit(writer, collected, options, read_twice, terms).await;
             }
-            Outcome::Earlier(earlier) => {
+            PassOutcome::Earlier(earlier) => {
                 prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
                 let looks_ahead = !earlier.late && restart_window.is_some_and(|window| window.at_once);
                 origin = (!looks_ahead).then_some(earlier.t0_ms);
@@ -240,7 +235,7 @@ pub(crate) struct Prepared {
     pub(crate) series: Vec<SeriesExport>,
     /// The form in which the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
-    /// The unit of the readings in the CPU export, if it was given or the export tells it.
+    /// The unit of the readings in the CPU export, if it was given or is in the export.
     cpu_scale: Option<CpuScale>,
     pub(crate) notes: Vec<Note>,
     /// Damage that was found before the logs were read.
@@ -264,10 +259,10 @@ impl Prepared {
         let (mut logs, source) = (std::mem::take(&mut inputs.logs), options.source.clone());
         let given = options.injector_pattern.is_some();
         let look = move || {
-            let notes = twins::leave_out(&mut logs, &source);
+            let notes = leave_out_twins(&mut logs, &source);
             // Several logs are several engines already.
             let engines = match logs.as_mut_slice() {
-                [only] if !given => engines::of_log(only, &source),
+                [only] if !given => engines_of_log(only, &source),
                 _ => Vec::new(),
             };
             (logs, notes, engines)
@@ -276,7 +271,7 @@ impl Prepared {
         let (logs, notes, engines) = looked.map_err(|error| Error::store("looking at the logs", error))?;
         inputs.logs = logs;
         inputs.notes.extend(notes);
-        inputs.notes.extend(engines::note(&engines));
+        inputs.notes.extend(engines_note(&engines));
         let clocks = inputs.logs.iter().map(LogSource::clock);
         let lacks_clock = check_clocks(clocks, inputs.cpu.as_ref().map(CpuSource::place), options.origin)?;
         let first = inputs.logs.first();
@@ -292,7 +287,7 @@ impl Prepared {
             series: Vec::new(),
             cpu_facts: None,
             cpu_scale: None,
-            engines: (!engines.is_empty()).then(|| engines::pattern(&engines)),
+            engines: (!engines.is_empty()).then(|| engines_pattern(&engines)),
             notes: inputs.notes.into_iter().map(Note::from).collect(),
             damage: inputs.damage,
             logs: Arc::new(Mutex::new(inputs.logs)),
@@ -340,7 +335,7 @@ impl Prepared {
         Err(Error::refused(ErrorKind::NoRequests, problem, REQUESTS_NEEDED))
     }
 
-    /// Fails if a log has no clock and is to be a part of a run: seconds of the parts could not be told from each other.
+    /// Fails if a log has no clock and is to be a part of a run: seconds of the parts could not be distinguished.
     fn check_part(&self, part: Option<PartNumber>) -> Result<()> {
         if part.is_none() || !self.lacks_clock {
             return Ok(());
@@ -400,8 +395,8 @@ impl Prepared {
                 "Ingest it again once nothing writes to it.",
             ));
         }
-        let told = self.t0(options);
-        if self.can_restart && told.is_none() {
+        let given = self.t0(options);
+        if self.can_restart && given.is_none() {
             return Ok(());
         }
         if self.lacks_clock {
@@ -409,7 +404,7 @@ impl Prepared {
                 "its earliest record comes later than perfpipe looked ahead, and a pipe can't be read again";
             return Err(Error::input(ErrorKind::ReadOnce, self.place.clone(), problem, "Give it as a file."));
         }
-        Err(self.other_origin(told, earliest))
+        Err(self.other_origin(given, earliest))
     }
 
     /// The number of files and pipes with logs.
@@ -423,13 +418,13 @@ impl Prepared {
     /// If a record comes before the given origin.
     pub(crate) fn origin(&self, earliest: i64, options: &IngestOptions) -> Result<i64> {
         match self.t0(options) {
-            told @ Some(origin) if earliest < origin => Err(self.other_origin(told, earliest)),
-            told => Ok(told.unwrap_or(earliest)),
+            given @ Some(origin) if earliest < origin => Err(self.other_origin(given, earliest)),
+            given => Ok(given.unwrap_or(earliest)),
         }
     }
 
-    fn other_origin(&self, told: Option<i64>, earliest: i64) -> Error {
-        Error::Origin { place: Box::new(self.place.clone()), told, earliest }
+    fn other_origin(&self, given: Option<i64>, earliest: i64) -> Error {
+        Error::Origin { place: Box::new(self.place.clone()), told: given, earliest }
     }
 
     async fn commit<W: RunWriter>(
@@ -438,7 +433,7 @@ impl Prepared {
         mut collected: Box<Collected>,
         options: &IngestOptions,
         read_twice: bool,
-        terms: Terms<'_>,
+        terms: IngestContext<'_>,
     ) -> Result<Ingested> {
         options.progress.go_on()?;
         let (stage, collected) = (options.progress.commit(), &mut *collected);

@@ -21,8 +21,6 @@ pub(crate) mod recount;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod repair;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
-pub(crate) mod same_counts;
-#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod store;
 pub(crate) mod stream;
 pub(crate) mod sub_samples;

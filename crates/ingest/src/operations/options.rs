@@ -1,21 +1,21 @@
 //! The options of an ingest.
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::endpoint::Endpoints;
 use crate::formats::summaries::keys::NamePattern;
 use crate::pipeline::{PipelineOptions, Progress};
-use crate::run::infer::Clues;
+use crate::run::infer::{Clues, Frameworks};
 use crate::run::info::LONGEST_SPAN_MS;
 use crate::run::key::{LAST_REPEAT, Repeat, RunKey, name_fault};
 use crate::run::options::RunOptions;
-use crate::run::ports::Frameworks;
 use crate::run::reject_reason::USUALLY_ALLOWED;
 use crate::series::cpu::CpuChoice;
 use crate::series::server::{self, SeriesFile};
 use crate::source::{CpuExport, SeriesExport, SourceOptions};
 #[cfg(feature = "fetch")]
 use crate::source::{ReadingsSource, SeriesSource};
-use std::ops::RangeInclusive;
 
 /// Options for reading and storing a run.
 ///
@@ -35,7 +35,7 @@ pub struct IngestOptions {
     pub test: Option<String>,
     /// The frameworks by port, from which a framework is inferred.
     pub frameworks: Frameworks,
-    /// How the logs of a folder are named, if their names tell the framework, the test or the repeat. Of files that are
+    /// How the logs of a folder are named, if their names contain the framework, the test or the repeat. Of files that are
     /// named, nothing is read from their names.
     pub file_names: Option<NamePattern>,
     /// The repeat of framework and test; by default the first.
@@ -49,14 +49,14 @@ pub struct IngestOptions {
     /// The maximum distance of a record from the first accepted one, or from the origin if that is given, in ms; at
     /// most 12 days.
     pub max_span_ms: u64,
-    /// The times (epoch ms) of the records to take. All others are left out and counted, as those of another run that was
+    /// The times (epoch ms) of the records to read. All others are left out and counted, as those of another run that was
     /// appended to the same log.
     pub only: Option<RangeInclusive<i64>>,
     /// The maximum number of rejected records.
     pub max_rejects: u64,
     /// A regular expression that finds the injector's host name in threadName.
     pub injector_pattern: Option<String>,
-    /// The name of the injector that wrote the logs; hosts that they tell come behind it. By default several logs are
+    /// The name of the injector that wrote the logs; the hosts in them come after it. By default several logs are
     /// named by their files.
     pub injector: Option<String>,
     /// The time zone, the CPU export's item, and the logs' layout if it can't be detected.
@@ -213,7 +213,7 @@ impl IngestOptions {
         self
     }
 
-    /// Sets the times (epoch ms) of the records to take.
+    /// Sets the times (epoch ms) of the records to read.
     #[must_use]
     pub fn with_only(mut self, only: RangeInclusive<i64>) -> Self {
         self.only = Some(only);

@@ -57,15 +57,15 @@ impl Parts {
         marks(block, 0, self.layout.delimiter).count()
     }
 
-    /// Splits a block into records and fields. Returns the number of fields of those that are alike.
+    /// Splits a block into records and fields. Returns the number of fields in uniform records.
     pub fn split(&self, block: &[u8]) -> usize {
         let (mut records, mut plain) = (Records::new(block, self.layout.delimiter), PlainRecords::default());
-        let mut alike = 0;
+        let mut uniform = 0;
         loop {
             plain.read(&mut records, self.layout.width);
-            alike += plain.rows(block).len() * self.layout.width;
+            uniform += plain.rows(block).len() * self.layout.width;
             if !plain.is_full() && records.next().is_none() {
-                return alike;
+                return uniform;
             }
         }
     }
@@ -142,7 +142,7 @@ pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
     })
 }
 
-/// Takes blocks and does nothing with them.
+/// Receives blocks and does nothing with them.
 struct Cut {
     buffers: Turn,
     /// Nobody gets a buffer any more once it is dropped.

@@ -77,7 +77,7 @@ mod tests {
     use crate::run::key::RunKey;
     use crate::sample::reserved::OTHER;
 
-    /// Returns two samples of each of 260 labels, one second apart.
+    /// Returns two samples of each of 260 labels, at intervals of a second.
     fn batch() -> SampleBatch {
         let mut batch = SampleBatch::default();
         for row in 0..520u32 {

@@ -1,10 +1,10 @@
-//! Repairs damaged runs from their intact parts. Runs that can't be repaired are set aside, never deleted.
+//! Repairs damaged runs from their intact parts. Runs that can't be repaired are moved out of the way, never deleted.
 
 use futures_util::future::BoxFuture;
 
 use super::copy::rewrite;
 use super::recount::Recount;
-use super::store::{Kind, Store};
+use super::store::{Store, StoreKind};
 use super::verify::sums;
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
@@ -24,10 +24,10 @@ impl Repairer<'_> {
     pub fn store(&mut self, store: &Store) -> Result<()> {
         match &store.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => self.folder(store),
+            StoreKind::Parquet(store) => self.folder(store),
             // A server rolls back what was not committed.
             #[cfg(feature = "postgres")]
-            Kind::Postgres(..) => Ok(()),
+            StoreKind::Postgres(..) => Ok(()),
         }
     }
 
@@ -71,9 +71,9 @@ impl Repairer<'_> {
     fn set_aside(&mut self, store: &Store, key: &RunKey, faults: &str) -> Result<()> {
         match &store.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.set_aside(key, faults, self),
+            StoreKind::Parquet(store) => store.set_aside(key, faults, self),
             #[cfg(feature = "postgres")]
-            Kind::Postgres(..) => {
+            StoreKind::Postgres(..) => {
                 self.leave(format!("{key}: {faults} (drop it, and ingest it again)"));
                 Ok(())
             }
@@ -86,7 +86,7 @@ impl Repairer<'_> {
     }
 }
 
-/// Returns a run with counts taken from its samples, and everything else as stored.
+/// Returns a run with counts of its samples, and everything else as stored.
 async fn recounted(store: &Store, key: &RunKey) -> Result<StoredRun> {
     let mut run = store.without_counts(key).await?;
     let mut rejects = 0;

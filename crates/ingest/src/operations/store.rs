@@ -1,4 +1,4 @@
-//! A store of either kind behind a common interface.
+//! A store of either kind, with a common interface.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
-use super::ingest::{Ingested, Terms, ingest_as};
+use super::ingest::{IngestContext, Ingested, ingest_as};
 use super::options::IngestOptions;
 use super::recount::Recount;
 use super::sub_samples::SubSamples;
@@ -49,11 +49,11 @@ const ON_THE_WAY: usize = 1;
 /// `tokio::task::spawn_blocking`, as the command `perfpipe` does; but then nothing drops it: such a task can't be aborted,
 /// and goes on when its handle is dropped. [`Progress::cancel`](crate::Progress::cancel) ends an ingest or a merge there.
 #[derive(Clone)]
-pub struct Store(pub(super) Kind);
+pub struct Store(pub(super) StoreKind);
 
 /// The kinds of stores.
 #[derive(Clone)]
-pub(super) enum Kind {
+pub(super) enum StoreKind {
     /// A folder of Parquet files.
     #[cfg(feature = "parquet")]
     Parquet(ParquetStore),
@@ -65,7 +65,7 @@ pub(super) enum Kind {
 #[cfg(feature = "parquet")]
 impl From<ParquetStore> for Store {
     fn from(store: ParquetStore) -> Self {
-        Self(Kind::Parquet(store))
+        Self(StoreKind::Parquet(store))
     }
 }
 
@@ -117,9 +117,9 @@ impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => write!(f, "{}", store.path().display()),
+            StoreKind::Parquet(store) => write!(f, "{}", store.path().display()),
             #[cfg(feature = "postgres")]
-            Kind::Postgres(_, name) => f.write_str(name),
+            StoreKind::Postgres(_, name) => f.write_str(name),
         }
     }
 }
@@ -128,7 +128,7 @@ impl Store {
     /// Opens the store in this folder, which need not exist yet.
     ///
     /// # Errors
-    /// If the folder holds something that is not a store of this layout version.
+    /// If the folder contains something that is not a store of this layout version.
     #[cfg(feature = "parquet")]
     pub fn folder(path: PathBuf) -> Result<Self> {
         ParquetStore::open(path).map(Self::from)
@@ -142,7 +142,7 @@ impl Store {
     pub fn database(config: PostgresConfig) -> BoxFuture<'static, Result<Self>> {
         Box::pin(async move {
             let store = PostgresStore::connect(&config).await?;
-            Ok(Self(Kind::Postgres(Arc::new(store), config.to_string())))
+            Ok(Self(StoreKind::Postgres(Arc::new(store), config.to_string())))
         })
     }
 
@@ -154,9 +154,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(_) => Ok(false),
+                StoreKind::Parquet(_) => Ok(false),
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.is_cluster().await,
+                StoreKind::Postgres(store, _) => store.is_cluster().await,
             }
         })
     }
@@ -170,9 +170,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(_) => Ok(()),
+                StoreKind::Parquet(_) => Ok(()),
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.check_placement().await,
+                StoreKind::Postgres(store, _) => store.check_placement().await,
             }
         })
     }
@@ -186,7 +186,7 @@ impl Store {
         files: &'a [PathBuf],
         options: &'a IngestOptions,
     ) -> BoxFuture<'a, Result<Ingested>> {
-        Box::pin(async move { self.ingest_as(files, options, Terms::default()).await })
+        Box::pin(async move { self.ingest_as(files, options, IngestContext::default()).await })
     }
 
     /// Stores a run whose logs were followed to their end, as [`ingest`](Self::ingest) stores that of finished logs: those
@@ -199,7 +199,7 @@ impl Store {
         followed: &'a Followed,
         options: &'a IngestOptions,
     ) -> BoxFuture<'a, Result<Ingested>> {
-        let terms = Terms { kept: &followed.kept, ..Terms::default() };
+        let terms = IngestContext { kept: &followed.kept, ..IngestContext::default() };
         Box::pin(async move { self.ingest_as(&followed.files, options, terms).await })
     }
 
@@ -208,13 +208,13 @@ impl Store {
         &self,
         files: &[PathBuf],
         options: &IngestOptions,
-        terms: Terms<'_>,
+        terms: IngestContext<'_>,
     ) -> Result<Ingested> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => ingest_as(store, files, options, terms).await,
+            StoreKind::Parquet(store) => ingest_as(store, files, options, terms).await,
             #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => ingest_as(store.as_ref(), files, options, terms).await,
+            StoreKind::Postgres(store, _) => ingest_as(store.as_ref(), files, options, terms).await,
         }
     }
 
@@ -226,9 +226,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => blocking(store, |store| store.runs()).await,
+                StoreKind::Parquet(store) => blocking(store, |store| store.runs()).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.runs().await,
+                StoreKind::Postgres(store, _) => store.runs().await,
             }
         })
     }
@@ -241,9 +241,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => blocking(store, |store| store.look()).await,
+                StoreKind::Parquet(store) => blocking(store, |store| store.look()).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.look().await,
+                StoreKind::Postgres(store, _) => store.look().await,
             }
         })
     }
@@ -256,12 +256,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let test = test.to_owned();
                     blocking(store, move |store| store.look_at_test(&test)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.look_at_test(test).await,
+                StoreKind::Postgres(store, _) => store.look_at_test(test).await,
             }
         })
     }
@@ -274,9 +274,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => blocking(store, |store| store.keys()).await,
+                StoreKind::Parquet(store) => blocking(store, |store| store.keys()).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.keys().await,
+                StoreKind::Postgres(store, _) => store.keys().await,
             }
         })
     }
@@ -289,12 +289,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let (framework, test) = (framework.to_owned(), test.to_owned());
                     blocking(store, move |store| store.repeats(&framework, &test)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.repeats(framework, test).await,
+                StoreKind::Postgres(store, _) => store.repeats(framework, test).await,
             }
         })
     }
@@ -310,16 +310,16 @@ impl Store {
         Box::pin(async move {
             let run = match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let key = key.clone();
                     blocking(store, move |store| store.read(&key)).await?
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.read(key).await?,
+                StoreKind::Postgres(store, _) => store.read(key).await?,
             };
             let mut run = run.ok_or_else(|| Error::missing_run(key))?;
-            let told = run.info.last_end_ms.or(run.info.transactions_end_ms).is_some();
-            if !told && run.info.samples_stored {
+            let is_known = run.info.last_end_ms.or(run.info.transactions_end_ms).is_some();
+            if !is_known && run.info.samples_stored {
                 let ends = self.ends(&run.info).await.unwrap_or_default();
                 (run.info.last_end_ms, run.info.transactions_end_ms) = (ends.requests, ends.transactions);
             }
@@ -350,12 +350,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let key = key.clone();
                     streamed(store, each, move |store, each| store.samples(&key, each)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.samples(key, each).await,
+                StoreKind::Postgres(store, _) => store.samples(key, each).await,
             }
         })
     }
@@ -373,12 +373,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let run = run.clone();
                     streamed(store, each, move |store, each| store.samples_of(&run, each)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.samples_of(run, each).await,
+                StoreKind::Postgres(store, _) => store.samples_of(run, each).await,
             }
         })
     }
@@ -467,12 +467,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let key = key.clone();
                     streamed(store, each, move |store, each| store.rejects(&key, each)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.rejects(key, each).await,
+                StoreKind::Postgres(store, _) => store.rejects(key, each).await,
             }
         })
     }
@@ -490,12 +490,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let run = run.clone();
                     streamed(store, each, move |store, each| store.rejects_of(&run, each)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.rejects_of(run, each).await,
+                StoreKind::Postgres(store, _) => store.rejects_of(run, each).await,
             }
         })
     }
@@ -504,12 +504,12 @@ impl Store {
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
+            StoreKind::Parquet(store) => {
                 let key = key.clone();
                 blocking(store, move |store| store.without_counts(&key)).await?
             }
             #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.without_counts(key).await?,
+            StoreKind::Postgres(store, _) => store.without_counts(key).await?,
         };
         run.ok_or_else(|| Error::missing_run(key))
     }
@@ -522,12 +522,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let key = key.clone();
                     blocking(store, move |store| store.info(&key)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.info(key).await,
+                StoreKind::Postgres(store, _) => store.info(key).await,
             }
         })
     }
@@ -540,12 +540,12 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => {
+                StoreKind::Parquet(store) => {
                     let key = key.clone();
                     blocking(store, move |store| store.stored_bytes(&key)).await
                 }
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(..) => {
+                StoreKind::Postgres(..) => {
                     // Only files have a size.
                     let _ = key;
                     Ok(None)
@@ -562,9 +562,9 @@ impl Store {
         Box::pin(async move {
             let dropped = match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => store.drop_run(key)?,
+                StoreKind::Parquet(store) => store.drop_run(key)?,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.drop_run(key).await?,
+                StoreKind::Postgres(store, _) => store.drop_run(key).await?,
             };
             if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
         })
@@ -579,9 +579,9 @@ impl Store {
         Box::pin(async move {
             let dropped = match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(store) => store.drop_run_of(run)?,
+                StoreKind::Parquet(store) => store.drop_run_of(run)?,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.drop_run_of(run).await?,
+                StoreKind::Postgres(store, _) => store.drop_run_of(run).await?,
             };
             if dropped { Ok(()) } else { Err(Error::missing_run(&run.key)) }
         })
@@ -597,9 +597,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(_) => Ok(None),
+                StoreKind::Parquet(_) => Ok(None),
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.migration().await,
+                StoreKind::Postgres(store, _) => store.migration().await,
             }
         })
     }
@@ -614,9 +614,9 @@ impl Store {
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
-                Kind::Parquet(_) => Ok(false),
+                StoreKind::Parquet(_) => Ok(false),
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => store.migrate().await,
+                StoreKind::Postgres(store, _) => store.migrate().await,
             }
         })
     }

@@ -107,9 +107,9 @@ impl RunStore for SinkStore {
 struct SinkWriter(Arc<Mutex<dyn SampleSink>>);
 
 /// Passes batches on unchanged.
-struct Whole;
+struct UnchangedBatches;
 
-impl BatchEncoder for Whole {
+impl BatchEncoder for UnchangedBatches {
     type Chunk = SampleBatch;
 
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<SampleBatch>> {
@@ -118,10 +118,10 @@ impl BatchEncoder for Whole {
 }
 
 impl RunWriter for SinkWriter {
-    type Encoder = Whole;
+    type Encoder = UnchangedBatches;
 
-    fn encoder(&self) -> Result<Whole> {
-        Ok(Whole)
+    fn encoder(&self) -> Result<UnchangedBatches> {
+        Ok(UnchangedBatches)
     }
 
     async fn write(&mut self, batch: SampleBatch) -> Result<()> {
@@ -129,7 +129,7 @@ impl RunWriter for SinkWriter {
     }
 
     async fn commit(self, mut run: FinishedRun<'_>) -> Result<()> {
-        // Behind them stands an error if they are not all.
+        // An error follows them if they are not all.
         run.errors.try_for_each(|failure| failure.map(drop))
     }
 }

@@ -29,13 +29,13 @@ pub(crate) fn sub_sample_names<'a>(labels: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The start and end of a sample, in ms since t0, and the injector that sent it.
-struct Sent {
+struct SentSample {
     start_ms: i64,
     end_ms: i64,
     injector: Option<String>,
 }
 
-impl Sent {
+impl SentSample {
     fn of(batch: &SampleBatch, row: usize) -> Option<Self> {
         let start_ms = *batch.t_ms.get(row)?;
         let idle = batch.idle_time.get(row).unwrap_or_default();
@@ -60,7 +60,7 @@ struct Fit {
 /// Finds the labels of sub-samples among a run's samples.
 ///
 /// JMeter writes the parts of a sample with label X directly after it, labelled `X-0`, `X-1` and so on. A label is
-/// taken for one of sub-samples if it is named like that, the run has the label X, and every sample of it lies within a
+/// regarded as one of sub-samples if it is named like that, the run has the label X, and every sample of it lies within a
 /// sample of X: one of the same injector that was written before it, began no later and ended no earlier.
 ///
 /// An independent sampler of such a name is written when it ends, after the samples that ended before it. Few of its
@@ -69,7 +69,7 @@ pub(crate) struct SubSamples {
     /// The counts by label.
     fits: HashMap<String, Fit>,
     /// The latest samples of each label that may be a parent's.
-    parents: HashMap<String, VecDeque<Sent>>,
+    parents: HashMap<String, VecDeque<SentSample>>,
 }
 
 impl SubSamples {
@@ -96,7 +96,7 @@ impl SubSamples {
             if !is_named && !is_parent {
                 continue;
             }
-            let Some(sent) = Sent::of(batch, row) else { continue };
+            let Some(sent) = SentSample::of(batch, row) else { continue };
             if is_named {
                 self.fit(label, &sent);
             }
@@ -109,7 +109,7 @@ impl SubSamples {
         }
     }
 
-    fn fit(&mut self, label: &str, sent: &Sent) {
+    fn fit(&mut self, label: &str, sent: &SentSample) {
         let parents = sub_sample_of(label).and_then(|(parent, _)| self.parents.get(parent));
         let within = parents.is_some_and(|latest| latest.iter().rev().any(|parent| parent.holds(sent)));
         if let Some(fit) = self.fits.get_mut(label) {
@@ -298,8 +298,8 @@ mod tests {
             // At 400 threads, 20 and more requests end in each millisecond: most fit by chance, but never all.
             let taken = found(&samplers(&mut random, threads, rounds)).unwrap_or_default();
             assert!(taken.is_empty(), "{threads} threads, seed {seed}: {taken:?}");
-            let told = found(&parts(&mut random, threads, rounds)).unwrap();
-            assert_eq!(told, ["Get-0", "Get-1"], "{threads} threads, seed {seed}");
+            let names = found(&parts(&mut random, threads, rounds)).unwrap();
+            assert_eq!(names, ["Get-0", "Get-1"], "{threads} threads, seed {seed}");
         }
     }
 }

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::collector::collected::BlockCounts;
 use super::progress::Progress;
-use crate::counts::block::Tally;
-use crate::counts::known_names::KnownNames;
+use crate::counts::block::{BlockTally, KnownNames};
 use crate::error::{Error, Place};
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
@@ -16,7 +15,7 @@ use crate::run::info::SourceFile;
 use crate::sample::pool::PooledBuffer;
 
 /// A block on its way to a worker.
-pub(crate) struct Work {
+pub(crate) struct BlockWork {
     pub(crate) lane: usize,
     /// The number of the block in its lane.
     pub(crate) sequence: u64,
@@ -25,29 +24,29 @@ pub(crate) struct Work {
     pub(crate) block: Block,
     pub(crate) layout: Arc<Layout>,
     pub(crate) file: Option<Arc<str>>,
-    /// When the block begins, if its first field tells: in any unit, from any moment.
+    /// When the block begins, if its first field is a time: in any unit, from any moment.
     pub(crate) time: Option<u64>,
 }
 
 /// Blocks of lanes that are read side by side, one of each.
-pub(crate) struct Step {
+pub(crate) struct WorkStep {
     pub(crate) number: u64,
     /// Ascending by lane.
-    pub(crate) blocks: Vec<Work>,
+    pub(crate) blocks: Vec<BlockWork>,
 }
 
 /// A message to the collecting task.
 pub(crate) enum Message<C> {
     /// A reader found something in the lane with this number.
-    Read(usize, Read),
+    Read(usize, LaneEvent),
     /// The blocks of a step were parsed and counted.
-    Step(Box<Counted<C>>),
+    Step(Box<CountedStep<C>>),
     /// A thread failed and sends nothing more.
     Failed(Error),
 }
 
-/// What a reader tells of the lane that it reads.
-pub(crate) enum Read {
+/// An event of the lane that a reader reads.
+pub(crate) enum LaneEvent {
     /// A log begins. Its blocks follow.
     Log(Place),
     /// A log was read to its end without damage.
@@ -63,15 +62,15 @@ pub(crate) enum Read {
 }
 
 /// The results of a step.
-pub(crate) struct Counted<C> {
+pub(crate) struct CountedStep<C> {
     pub(super) number: u64,
-    pub(super) blocks: Vec<Box<Done<C>>>,
-    /// The cells of blocks that were counted together, if any were.
-    pub(super) together: Option<Tally>,
+    pub(super) blocks: Vec<Box<CountedBlock<C>>>,
+    /// The joint counts of blocks of several logs, if there are any.
+    pub(super) together: Option<BlockTally>,
 }
 
 /// The result of a block.
-pub(crate) struct Done<C> {
+pub(crate) struct CountedBlock<C> {
     pub(super) lane: usize,
     /// The number of the block in its lane.
     pub(super) sequence: u64,
@@ -85,18 +84,18 @@ pub(crate) struct Done<C> {
 }
 
 /// The state that the workers share.
-pub(super) struct Shared {
+pub(super) struct SharedState {
     pub(super) clock: OnceLock<Clock>,
     /// Set once a record before t0 was found. From then on only times matter.
     pub(super) times_only: AtomicBool,
     /// The number of rejects of a block to keep: never fewer than are still allowed.
     pub(super) reject_room: AtomicU64,
     pub(super) progress: Progress,
-    /// The names that blocks of several logs may be counted together with.
+    /// The names with which blocks of several logs may be counted jointly.
     pub(super) names: Mutex<Arc<KnownNames>>,
 }
 
-impl Shared {
+impl SharedState {
     pub(super) fn new(progress: Progress, reject_room: u64) -> Self {
         Self {
             clock: OnceLock::new(),
@@ -107,7 +106,7 @@ impl Shared {
         }
     }
 
-    /// The names that blocks of several logs may be counted together with.
+    /// The names with which blocks of several logs may be counted jointly.
     pub(super) fn names(&self) -> Arc<KnownNames> {
         Arc::clone(&self.names.lock().unwrap_or_else(PoisonError::into_inner))
     }

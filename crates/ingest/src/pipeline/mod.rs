@@ -1,38 +1,33 @@
 //! The threads and channels of an ingest: reading, parsing and storing in parallel.
 //!
 //! ```text
-//!              blocks                steps                       steps, parsed, counted, encoded
-//!  readers ──────────────▶ Steps ─────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
-//!  (feed/, reader.rs)       (feed/steps.rs)      (worker.rs)     in any order                    (collector/)  (sink.rs)
-//!     ▲                                                                                            │ in the order of the log
-//!     └───────────────────────────── buffers (sample/pool/) ───────────────────────────────────────┘
+//!              blocks                   steps                   steps, parsed, counted, encoded
+//!  readers ──────────────▶ StepQueue ─────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
+//!  (reader.rs)              (feed.rs)               (worker.rs)     in any order                    (collector/)  (sink.rs)
+//!     ▲                                                                                               │ in the order of the log
+//!     └────────────────────────────── buffers (sample/pool/) ─────────────────────────────────────────┘
 //! ```
 //!
-//! Several logs are read side by side, in lanes (lanes.rs), and cut into blocks, which workers parse, count and encode. If
-//! they tell of the same seconds, and only a few requests of each (survey/beginnings.rs), then there are up to eight readers,
-//! also on fewer cores, and one block of each makes a step, which one worker takes: what logs tell of the same
-//! time is counted together. Otherwise each block is a step. The calling task merges the counts in the order of the logs,
-//! and passes the encoded chunks to the writer. The number of buffers is fixed: each reader has its own, and a block's
-//! buffer returns when the block is counted. So memory stays flat and the queues stay short, however fast or slow one stage
-//! is.
+//! Several logs are read side by side, in lanes (plan.rs), and cut into blocks, which workers parse, count and encode. If they
+//! cover the same seconds, and have only a few requests in each (survey.rs), then there are up to eight readers, also on fewer
+//! cores, and one block of each makes a step, which one worker parses: requests of the same time are counted jointly.
+//! Otherwise each block is a step. The calling task merges the counts in the order of the logs, and passes the encoded chunks
+//! to the writer. The number of buffers is fixed: each reader has its own, and a block's buffer returns when the block is
+//! counted. So memory stays flat and the queues stay short, however fast or slow one stage is.
 //!
-//! No reader waits for another for ever. The blocks of the first lane that has not ended are always counted, though one may be
-//! held back for some steps. Its reader
-//! has come to it, since readers take the lanes in order. So its buffers return, also those of earlier lanes, and
-//! parsing waits for no buffer. When the lane ends, the next one is the first. A step does without a reader that waits for
-//! a buffer.
+//! Readers cannot deadlock. The blocks of the first lane that has not ended are always counted, though one may be postponed
+//! for some steps. Its reader has come to it, since readers read the lanes in order. So its buffers return, also those of
+//! earlier lanes, and parsing waits for no buffer. When the lane ends, the next one is the first. A step does without a
+//! reader that waits for a buffer.
 
 pub(crate) mod collector;
-mod dimensions;
 mod feed;
-mod lanes;
 mod messages;
 mod options;
 pub(crate) mod plan;
 mod progress;
 mod reader;
 pub(crate) mod sink;
-pub(crate) mod stage;
 pub(crate) mod survey;
 mod threads;
 mod worker;
@@ -42,19 +37,16 @@ use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
-pub use self::options::PipelineOptions;
-pub use self::progress::Progress;
-pub(crate) use self::threads::{Job, side_by_side};
-
 use self::collector::collected::Collected;
-use self::collector::{Apart, Collector};
-use self::dimensions::Dimensions;
-use self::feed::{Feed, Pace, Steps};
-use self::lanes::Lanes;
-use self::messages::{Message, Shared};
-
-use self::plan::{LogFeed, ReadPlan};
+use self::collector::{AheadOptions, Collector};
+use self::feed::{BlockSender, Feed, StepQueue};
+use self::messages::{Message, SharedState};
+use self::options::Dimensions;
+pub use self::options::PipelineOptions;
+use self::plan::{Lanes, LogFeed, ReadPlan};
+pub use self::progress::Progress;
 use self::sink::RunWriter;
+pub(crate) use self::threads::{Job, side_by_side};
 use self::threads::{join, spawn};
 use self::worker::Worker;
 use crate::counts::totals::Totals;
@@ -63,7 +55,7 @@ use crate::formats::jtl::parser::Parser;
 use crate::sample::pool::Pool;
 
 /// The result of a pass over the logs.
-pub(crate) enum Outcome<W> {
+pub(crate) enum PassOutcome<W> {
     /// All was read, and the writer holds the samples.
     Done(W, Box<Collected>),
     /// A record before t0 was found.
@@ -86,7 +78,7 @@ pub(crate) async fn run<W: RunWriter>(
     max_rejects: u64,
     sizes: PipelineOptions,
     progress: Progress,
-) -> Result<Outcome<W>> {
+) -> Result<PassOutcome<W>> {
     let sizes = sizes.with_workers(plan.workers(sizes.workers));
     let window = plan.restart_window;
     let side_by_side = !plan.samples || writer.takes_pieces();
@@ -96,13 +88,13 @@ pub(crate) async fn run<W: RunWriter>(
     let Dimensions { readers, workers, together, ref memory, .. } = dimensions;
     let totals = Totals::new(memory.first, writer.scratch());
     let collected = Collected::new(max_rejects, if plan.part { totals.of_part() } else { totals });
-    let apart = Apart {
+    let ahead = AheadOptions {
         max_rejects,
-        memory: memory.apart,
+        memory: memory.ahead,
         memory_together: memory.together,
         scratch: writer.scratch(),
     };
-    let shared = Arc::new(Shared::new(progress, collected.reject_room()));
+    let shared = Arc::new(SharedState::new(progress, collected.reject_room()));
     let (messages, mut inbox) = mpsc::channel(dimensions.results);
     let (work, queue) = crossbeam_channel::bounded(dimensions.steps);
     let pools: Vec<Pool> =
@@ -122,27 +114,27 @@ pub(crate) async fn run<W: RunWriter>(
     let by_need = !together && !sizes.readers_at_once && lanes.as_ref().is_some_and(|lanes| lanes.light);
     // Reading, with inflating, is less than half of the work.
     let begin = if by_need { workers.div_ceil(2) } else { readers };
-    let steps = Arc::new(Steps::new(work, together, begin, pools.iter().map(Pool::gauge)));
+    let steps = Arc::new(StepQueue::new(work, together, begin, pools.iter().map(Pool::gauge)));
     let feed = |(reader, pool): (usize, &Pool)| {
-        let pace = Pace::new(Arc::clone(&steps), reader, pool.turn(), dimensions.ordinary);
-        Feed::new(pace, messages.clone(), Arc::clone(&shared))
+        let block_sender = BlockSender::new(Arc::clone(&steps), reader, pool.turn(), dimensions.ordinary);
+        Feed::new(block_sender, messages.clone(), Arc::clone(&shared))
     };
     let feeds = pools.iter().enumerate().map(feed).collect();
     drop(steps);
     threads.extend(read(&plan, parser, (lanes, dimensions.block_size), feeds, &messages)?);
     drop(messages);
-    let collector = Collector::new(collected, &mut writer, &shared, window, apart);
+    let collector = Collector::new(collected, &mut writer, &shared, window, ahead);
     let ran = collector.run(&mut inbox).await;
     // Nobody receives from here on, so every running thread stops at its next message or buffer.
     drop((inbox, pools));
     let joined = ended(threads, matches!(ran, Ok((_, None)))).await;
     let (collected, late) = ran?;
     joined?;
-    let Some(late) = late else { return Ok(Outcome::Done(writer, Box::new(collected))) };
+    let Some(late) = late else { return Ok(PassOutcome::Done(writer, Box::new(collected))) };
     writer.give_up().await?;
     let t0_ms =
         collected.earliest_ms.ok_or_else(|| Error::bug("looking for t0", "no record was earlier than it"))?;
-    Ok(Outcome::Earlier(Earlier { t0_ms, late }))
+    Ok(PassOutcome::Earlier(Earlier { t0_ms, late }))
 }
 
 /// Waits for the ends of threads. If all their messages have come, they are at their end, which is not worth another

@@ -1,9 +1,9 @@
-//! The progress of an ingest or of a campaign, for whoever displays or interrupts it.
+//! The progress of an ingest or of a campaign, for displaying or interrupting it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::stage::{CommitStage, Stage};
+use super::sink::{CommitStage, Stage};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A handle to the progress of an ingest, a campaign or a verification. Clones share it, and only perfpipe counts.

@@ -3,8 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
 
-use super::lanes::{Lane, Lanes, blocks, groups};
-use super::plan::{LEAST, LogFeed, ReadPlan};
+use super::plan::{LEAST, Lane, Lanes, LogFeed, ReadPlan, blocks, groups};
 use super::survey::{Survey, are_light, belong_together};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter};
@@ -13,7 +12,7 @@ use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
-use crate::source::names::LogNames;
+use crate::source::log::LogNames;
 use crate::source::{LogReader, LogSource};
 
 impl ReadPlan {
@@ -142,7 +141,7 @@ impl ReadPlan {
     }
 }
 
-/// The error for a log without requests that comes from a pipe behind one with requests, whose samples are being stored.
+/// The error for a log without requests that comes from a pipe after one with requests, whose samples are being stored.
 fn late(place: Place) -> Error {
     let problem = "it has no single requests, and comes from a pipe behind a log that has";
     let remedy = "Give the logs as files, or ingest them without samples (IngestOptions::keep_samples).";

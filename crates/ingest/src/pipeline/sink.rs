@@ -1,9 +1,9 @@
-//! The traits that a pipeline writes to: a store of runs, its writers and their encoders.
+//! The traits that a pipeline writes to: a store of runs, its writers and their encoders, and the stage of a commit.
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::stage::CommitStage;
 use crate::counts::totals::part::{PartNamesRef, PartRow};
 use crate::counts::{CellKey, ErrorCount, LabelCount, PackedCell};
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub trait RunStore: Sync {
     /// kept short.
     const CAN_RESTART: bool = true;
 
-    /// True if it takes nothing but samples, so that a log without any can't be written.
+    /// True if it accepts nothing but samples, so that a log without any can't be written.
     const ONLY_SAMPLES: bool = false;
 
     /// The writer of one run.
@@ -98,7 +98,7 @@ impl<'a> FinishedRun<'a> {
 #[cfg(feature = "parquet")]
 impl FinishedRun<'_> {
     /// The same run with other metadata, for another store.
-    pub(crate) fn told_as<'b>(&'b mut self, info: &'b RunInfo, stage: &'b CommitStage) -> FinishedRun<'b> {
+    pub(crate) fn with_info<'b>(&'b mut self, info: &'b RunInfo, stage: &'b CommitStage) -> FinishedRun<'b> {
         FinishedRun {
             info,
             labels: self.labels,
@@ -118,7 +118,7 @@ impl FinishedRun<'_> {
 
 /// Encodes batches for its writer. Each worker thread has its own encoder.
 pub trait BatchEncoder: Send + 'static {
-    /// The encoded form that the writer takes.
+    /// The encoded form that the writer accepts.
     type Chunk: Send + 'static;
 
     /// Encodes one batch; `None` if nothing of it is to be written. An encoder keeps no samples between calls, so the
@@ -212,4 +212,40 @@ pub trait RunWriter: Send {
     /// When the store fails, or an earlier run may not be replaced. The stores of this crate refuse a run that they would
     /// refuse to read: one whose row, counts, failures and samples contradict each other.
     fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// The stage of a commit as its writer knows it, shared between threads.
+#[derive(Debug, Default)]
+pub struct CommitStage(AtomicU8);
+
+/// The stages of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing is stored yet, and nothing will be if the writer is dropped.
+    Before,
+    /// The store was asked to commit and has not answered. Only the store knows the result.
+    Asked,
+    /// The run is stored.
+    Stored,
+}
+
+impl CommitStage {
+    /// Returns the current stage.
+    pub fn get(&self) -> Stage {
+        match self.0.load(Ordering::Acquire) {
+            0 => Stage::Before,
+            1 => Stage::Asked,
+            _ => Stage::Stored,
+        }
+    }
+
+    /// Sets the current stage.
+    pub fn set(&self, stage: Stage) {
+        let number = match stage {
+            Stage::Before => 0,
+            Stage::Asked => 1,
+            Stage::Stored => 2,
+        };
+        self.0.store(number, Ordering::Release);
+    }
 }

@@ -7,9 +7,9 @@ use crossbeam_channel::Receiver;
 use tokio::sync::mpsc;
 
 use super::collector::collected::BlockCounts;
-use super::messages::{Counted, Done, Message, Shared, Step, Work};
+use super::messages::{BlockWork, CountedBlock, CountedStep, Message, SharedState, WorkStep};
 use super::sink::BatchEncoder;
-use crate::counts::block::Tally;
+use crate::counts::block::BlockTally;
 use crate::counts::counter::step::StepCounter;
 use crate::error::{Error, Result};
 use crate::formats::jtl::parsed::{Clock, Parsed};
@@ -19,8 +19,8 @@ use crate::formats::jtl::parser::Parser;
 pub(super) struct Worker<E: BatchEncoder> {
     pub(super) parser: Parser,
     pub(super) encoder: E,
-    pub(super) shared: Arc<Shared>,
-    pub(super) queue: Receiver<Step>,
+    pub(super) shared: Arc<SharedState>,
+    pub(super) queue: Receiver<WorkStep>,
     pub(super) messages: mpsc::Sender<Message<E::Chunk>>,
 }
 
@@ -41,10 +41,10 @@ impl<E: BatchEncoder> Worker<E> {
 
     fn step(
         &mut self,
-        step: Step,
+        step: WorkStep,
         parsed: &mut Vec<Parsed>,
         counter: &mut StepCounter,
-    ) -> Result<Counted<E::Chunk>> {
+    ) -> Result<CountedStep<E::Chunk>> {
         let clock =
             *self.shared.clock.get().ok_or_else(|| Error::bug("parsing the log", "t0 is not known"))?;
         parsed.resize_with(parsed.len().max(step.blocks.len()), Parsed::default);
@@ -52,22 +52,34 @@ impl<E: BatchEncoder> Worker<E> {
         for (work, parsed) in step.blocks.into_iter().zip(&mut *parsed) {
             blocks.push(Box::new(self.block(work, &clock, parsed)?));
         }
-        let mut counted: Vec<(&mut Parsed, &mut Tally)> = parsed
+        let mut counted: Vec<(&mut Parsed, &mut BlockTally)> = parsed
             .iter_mut()
             .zip(&mut blocks)
             .filter(|(_, done)| done.is_counted)
             .map(|(parsed, done)| (parsed, &mut done.counts.tally))
             .collect();
         let together = counter.count(&mut counted, &self.shared.names(), &clock);
-        Ok(Counted { number: step.number, blocks, together })
+        Ok(CountedStep { number: step.number, blocks, together })
     }
 
     /// Parses and encodes a block. Its tally is still empty.
-    fn block(&mut self, work: Work, clock: &Clock, parsed: &mut Parsed) -> Result<Done<E::Chunk>> {
-        let Work { lane, sequence, log, mut block, layout, file, time: _ } = work;
+    fn block(
+        &mut self,
+        work: BlockWork,
+        clock: &Clock,
+        parsed: &mut Parsed,
+    ) -> Result<CountedBlock<E::Chunk>> {
+        let BlockWork { lane, sequence, log, mut block, layout, file, time: _ } = work;
         if let Some(reason) = block.oversized {
             let counts = BlockCounts::oversized(log, &block, reason);
-            return Ok(Done { lane, sequence, counts, is_counted: false, chunk: None, buffer: block.bytes });
+            return Ok(CountedBlock {
+                lane,
+                sequence,
+                counts,
+                is_counted: false,
+                chunk: None,
+                buffer: block.bytes,
+            });
         }
         parsed.rejects.restart(Some(self.shared.reject_room.load(Ordering::Relaxed)));
         self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
@@ -78,6 +90,6 @@ impl<E: BatchEncoder> Worker<E> {
         if !counts.has_rejects() {
             block.bytes.give_memory_back();
         }
-        Ok(Done { lane, sequence, counts, is_counted, chunk, buffer: block.bytes })
+        Ok(CountedBlock { lane, sequence, counts, is_counted, chunk, buffer: block.bytes })
     }
 }

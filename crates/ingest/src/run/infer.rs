@@ -1,7 +1,8 @@
-//! Infers the framework and the test of a run from URLs, labels and file names.
+//! Infers the framework and the test of a run from URLs, ports, labels and file names.
+
+use std::collections::BTreeMap;
 
 use super::key::RunKey;
-use super::ports::Frameworks;
 
 /// The name of a run from a pipe of which nothing else is known.
 const NAMELESS: &str = "stdin";
@@ -91,9 +92,9 @@ impl Clues {
         if let Some((framework, source)) = self.framework_on_port() {
             return (framework.to_owned(), source);
         }
-        let told = !self.frameworks.is_empty();
+        let is_known = !self.frameworks.is_empty();
         match &self.host {
-            Some(host) if told => {
+            Some(host) if is_known => {
                 (host.clone(), "the host that all requests share, since no framework is named for its port")
             }
             Some(host) => (host.clone(), "the host that all requests share"),
@@ -154,6 +155,36 @@ fn framework_in_name<'a>(stem: &'a str, test: &str) -> Option<&'a str> {
             *at > 0 && (named == test || named.strip_prefix(test).is_some_and(|rest| rest.starts_with('.')))
         })
         .and_then(|(at, _)| stem.get(..at))
+}
+
+/// The names of frameworks by the port on which each was tested.
+///
+/// ```
+/// use perfpipe_ingest::run::Frameworks;
+///
+/// let frameworks: Frameworks = [(8181, "perfectnio".to_owned())].into_iter().collect();
+/// assert_eq!(frameworks.on_port(8181), Some("perfectnio"));
+/// assert_eq!(frameworks.on_port(9000), None);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Frameworks(BTreeMap<u16, String>);
+
+impl Frameworks {
+    /// The framework that was tested on a port.
+    pub fn on_port(&self, port: u16) -> Option<&str> {
+        self.0.get(&port).map(String::as_str)
+    }
+
+    /// Returns true if no port has a name.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(u16, String)> for Frameworks {
+    fn from_iter<I: IntoIterator<Item = (u16, String)>>(ports: I) -> Self {
+        Self(ports.into_iter().collect())
+    }
 }
 
 #[cfg(test)]
@@ -238,7 +269,7 @@ mod tests {
         };
         let possible: Vec<String> = clues.possible().iter().map(RunKey::to_string).collect();
         assert_eq!(possible, ["a:1_2048", "a:1_mix", "Results-mix-1_2048", "Results-mix-1_mix"]);
-        let told = Clues { framework: Some("go".into()), test: Some("x".into()), ..clues };
-        assert_eq!(told.possible(), [RunKey::new("go", "x")]);
+        let given = Clues { framework: Some("go".into()), test: Some("x".into()), ..clues };
+        assert_eq!(given.possible(), [RunKey::new("go", "x")]);
     }
 }

@@ -91,7 +91,7 @@ impl SourceFile {
 /// The load tools whose logs have answered requests only.
 const ANSWERS_ONLY: [&str; 2] = ["hey", "oha"];
 
-/// The load tool whose logs tell no other.
+/// The load tool of logs that do not name one.
 const JMETER: &str = "jmeter";
 
 /// The metadata of a run: what was read, with which options, and the totals.
@@ -192,7 +192,7 @@ impl RunInfo {
         }
     }
 
-    /// Returns true if it is known when the run was. The log of some tools tells times only since the tool began: its run
+    /// Returns true if it is known when the run was. The logs of some tools have times only since the tool began: its run
     /// is in January 1970, when nobody tested a server.
     ///
     /// ```
@@ -259,7 +259,7 @@ impl RunInfo {
                 "the name of the version that stored it is not one line of at most {LONGEST_VERSION} bytes"
             ));
         }
-        // Neither is told of a run that a program made of its own samples.
+        // Neither is known of a run that a program made of its own samples.
         let is_time = ingested_at.is_empty() || ingested_at.parse::<jiff::Timestamp>().is_ok();
         (!is_time).then(|| "the time of its ingest is not a time as of RFC 3339".to_owned())
     }
@@ -345,11 +345,11 @@ mod tests {
             info
         };
         assert_eq!((run().fault(), run().seconds), (None, 79));
-        let refused = |change: fn(&mut RunInfo), told: &str| {
+        let refused = |change: fn(&mut RunInfo), expected: &str| {
             let mut info = run();
             change(&mut info);
-            let fault = info.fault().unwrap_or_else(|| panic!("{told} is not told"));
-            assert!(fault.contains(told), "{fault}");
+            let fault = info.fault().unwrap_or_else(|| panic!("{expected} is not reported"));
+            assert!(fault.contains(expected), "{fault}");
         };
         refused(|run| run.seconds = u32::MAX, "it has 4294967295 seconds");
         refused(|run| run.seconds = 0, "it has 0 seconds");

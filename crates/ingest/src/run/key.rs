@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const LAST_REPEAT: u32 = i32::MAX as u32;
 
 /// The maximum length of the name of a framework or a test, in bytes.
-pub(crate) const LONGEST_NAME: usize = 64 << 10;
+const LONGEST_NAME: usize = 64 << 10;
 
 /// Returns why a framework or a test can't have this name, as a clause; `None` if it can.
 pub(crate) fn name_fault(name: &str) -> Option<String> {

@@ -1,27 +1,23 @@
 //! The data that describes a run: key, metadata, rejects and damage.
 
 pub(crate) mod damage;
-pub(crate) mod fault;
 pub(crate) mod infer;
 pub(crate) mod info;
 pub(crate) mod key;
 pub(crate) mod note;
 pub(crate) mod options;
-pub(crate) mod ports;
 pub(crate) mod reject_reason;
 pub(crate) mod rejects;
 pub(crate) mod replace;
-pub(crate) mod spool;
 
 pub use self::damage::{Damage, DamageKind};
+pub use self::infer::Frameworks;
 pub use self::info::{LARGEST_CPU_OFFSET, SourceFile, SourceKind};
 pub use self::key::{LAST_REPEAT, Repeat, is_numbered};
 pub use self::note::{Note, NoteKind};
 pub use self::options::intervals::Intervals;
 pub use self::options::measures::Measures;
-pub use self::options::part::PartNumber;
-pub use self::options::{RunOptions, is_tag_key, tag_fault};
-pub use self::ports::Frameworks;
+pub use self::options::{PartNumber, RunOptions, is_tag_key, tag_fault};
 pub use self::reject_reason::RejectReason;
 pub use self::rejects::Reject;
 pub use self::replace::Replace;

@@ -36,17 +36,17 @@ pub enum RejectReason {
         /// timeStamp of the first one of these records, or the given origin, epoch ms.
         first_ms: i64,
     },
-    /// The column holds neither epoch milliseconds nor a date.
+    /// The column contains neither epoch milliseconds nor a date.
     NotATime {
         /// The column.
         column: &'static str,
     },
-    /// The column holds no whole number in its range.
+    /// The column contains no whole number in its range.
     NotANumber {
         /// The column.
         column: &'static str,
     },
-    /// The column holds neither true nor false.
+    /// The column contains neither true nor false.
     NotABoolean {
         /// The column.
         column: &'static str,
@@ -94,11 +94,11 @@ impl RejectReason {
         }
     }
 
-    /// Returns what to do if nearly all records of a log are rejected for this reason. `told` is the reason of one of them,
+    /// Returns what to do if nearly all records of a log are rejected for this reason. `example` is the reason of one of them,
     /// with its value.
-    pub(crate) fn remedy(self, told: &str) -> String {
+    pub(crate) fn remedy(self, example: &str) -> String {
         match self {
-            Self::NotATime { .. } if told.contains("E+") || told.contains("e+") => {
+            Self::NotATime { .. } if example.contains("E+") || example.contains("e+") => {
                 "A spreadsheet has rounded the times, and their digits are lost: take the file that the load tool wrote."
                     .to_owned()
             }

@@ -9,7 +9,7 @@ use crate::sample::resolution::Resolution;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nullable<T> {
     values: Vec<T>,
-    /// True for each row that holds a value; empty while all rows do.
+    /// True for each row that contains a value; empty while all rows do.
     valid: Vec<bool>,
 }
 
@@ -96,7 +96,7 @@ impl<T: Copy + Default> Nullable<T> {
         &self.values
     }
 
-    /// True for each row that holds a value, or `None` if all rows do.
+    /// True for each row that contains a value, or `None` if all rows do.
     pub fn valid(&self) -> Option<&[bool]> {
         (!self.valid.is_empty()).then_some(&self.valid)
     }
@@ -104,14 +104,14 @@ impl<T: Copy + Default> Nullable<T> {
     /// The values of some rows, with the type's default where one is absent. None if all of them are, or if the column is
     /// shorter.
     #[inline]
-    pub(crate) fn told(&self, rows: &Range<usize>) -> &[T] {
+    pub(crate) fn present(&self, rows: &Range<usize>) -> &[T] {
         match self.valid.get(rows.clone()) {
             Some(valid) if !any(valid) => &[],
             _ => self.values.get(rows.clone()).unwrap_or_default(),
         }
     }
 
-    /// Returns true if a row holds a value.
+    /// Returns true if a row contains a value.
     pub(crate) fn has_any(&self) -> bool {
         self.valid().map_or(!self.values.is_empty(), any)
     }
@@ -252,7 +252,7 @@ impl SampleBatch {
         self.t_ms.len()
     }
 
-    /// Returns true if the batch holds no samples.
+    /// Returns true if the batch contains no samples.
     pub fn is_empty(&self) -> bool {
         self.t_ms.is_empty()
     }

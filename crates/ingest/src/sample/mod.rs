@@ -2,7 +2,6 @@
 
 pub(crate) mod batch;
 pub(crate) mod ends;
-mod few;
 pub(crate) mod intern;
 pub(crate) mod long_text;
 pub(crate) mod pool;

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 
 /// The unit of `elapsed`, `latency` and `connect` of a run. They are whole numbers of it, and counted exactly.
 ///
-/// JMeter and Gatling write whole ms. A tool that tells more has a finer unit, since a server that answers in 200 µs would
+/// JMeter and Gatling write whole ms. A tool that writes more digits has a finer unit, since a server that answers in 200 µs would
 /// have no response time in ms.
 ///
 /// ```

@@ -39,7 +39,7 @@ pub(crate) struct Short {
     /// The text, then zeros.
     bytes: [u8; Short::LONGEST],
     length: usize,
-    /// The bits of the bytes behind the text.
+    /// The bits of the bytes after the text.
     behind: u64,
 }
 

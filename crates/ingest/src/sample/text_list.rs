@@ -38,7 +38,7 @@ impl TextList {
         (0..self.len()).map(|number| self.get(number).unwrap_or_default())
     }
 
-    /// The number of bytes of all texts together.
+    /// The total bytes of all texts.
     pub fn bytes(&self) -> usize {
         self.texts.len()
     }

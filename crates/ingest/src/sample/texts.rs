@@ -1,17 +1,16 @@
-//! Dictionary columns of texts.
+//! Dictionary columns of texts, with a branch-free lookup among a few short ones.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use super::few::Few;
 use super::intern::Interner;
 use super::reserved::set_apart;
-use super::same::same;
+use super::same::{Short, same};
 use super::text_list::TextList;
 
-/// A dictionary column of texts: each distinct text is stored once, and each row holds its code.
+/// A dictionary column of texts: each distinct text is stored once, and each row contains its code.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
     codes: Vec<u32>,
@@ -19,7 +18,7 @@ pub struct Texts {
     values: Interner,
     /// Those that rows were extended by, if they are few.
     few: Few,
-    /// Recent lookups, by [`Ends::slot`]; empty before the first one.
+    /// Recent lookups, by [`TextEnds::slot`]; empty before the first one.
     recent: Vec<Known>,
     /// The number of times that they were forgotten.
     epoch: u32,
@@ -28,7 +27,7 @@ pub struct Texts {
 /// A text that was looked up, and its code.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    ends: Ends,
+    ends: TextEnds,
     code: u32,
     /// The epoch of the lookup. Those of other epochs are forgotten.
     epoch: u32,
@@ -36,14 +35,14 @@ struct Known {
 
 /// The length of a text and its ends, 8 bytes each or less where it is shorter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ends {
+struct TextEnds {
     length: usize,
     first: u64,
     last: u64,
 }
 
-impl Ends {
-    /// The most bytes of a text that is told by its ends alone.
+impl TextEnds {
+    /// The most bytes of a text that is identified by its ends alone.
     const WHOLE: usize = 16;
 
     #[inline]
@@ -83,24 +82,24 @@ impl Ends {
 /// The first two of some texts, which are not looked up again: often there are no others.
 #[derive(Default)]
 pub(crate) struct Turns<'a> {
-    first: Turn<'a>,
-    second: Turn<'a>,
+    first: TextTurn<'a>,
+    second: TextTurn<'a>,
     /// True if there are others, or if the two have the same ends.
     are_many: bool,
 }
 
 /// A text with its ends and its code.
 #[derive(Clone, Copy)]
-struct Turn<'a> {
-    ends: Ends,
+struct TextTurn<'a> {
+    ends: TextEnds,
     text: &'a [u8],
     code: u32,
 }
 
-impl Default for Turn<'_> {
+impl Default for TextTurn<'_> {
     /// What no text is.
     fn default() -> Self {
-        Self { ends: Ends { length: usize::MAX, first: 0, last: 0 }, text: &[], code: Texts::NULL }
+        Self { ends: TextEnds { length: usize::MAX, first: 0, last: 0 }, text: &[], code: Texts::NULL }
     }
 }
 
@@ -111,21 +110,21 @@ impl<'a> Turns<'a> {
         if self.are_many {
             return texts.code(text);
         }
-        let ends = Ends::of(text);
+        let ends = TextEnds::of(text);
         let is_first = ends == self.first.ends;
         // Which of the two it is, no processor can foresee.
         let code = select_unpredictable(is_first, self.first.code, self.second.code);
         let known = select_unpredictable(is_first, self.first.text, self.second.text);
-        if (is_first | (ends == self.second.ends)) && (text.len() <= Ends::WHOLE || same(known, text)) {
+        if (is_first | (ends == self.second.ends)) && (text.len() <= TextEnds::WHOLE || same(known, text)) {
             return code;
         }
         let code = texts.code(text);
-        self.keep(Turn { ends, text, code });
+        self.keep(TextTurn { ends, text, code });
         code
     }
 
     #[cold]
-    fn keep(&mut self, turn: Turn<'a>) {
+    fn keep(&mut self, turn: TextTurn<'a>) {
         match (self.first.code, self.second.code) {
             (Texts::NULL, _) => self.first = turn,
             (_, Texts::NULL) => self.second = turn,
@@ -198,7 +197,7 @@ impl Texts {
     /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
-        let ends = Ends::of(text);
+        let ends = TextEnds::of(text);
         match self.recent.get(ends.slot()) {
             Some(known) if self.is(*known, ends, text) => known.code,
             _ => self.search(ends, text),
@@ -207,14 +206,14 @@ impl Texts {
 
     /// Returns true if `known` is `text`, which has these ends.
     #[inline]
-    fn is(&self, known: Known, ends: Ends, text: &[u8]) -> bool {
+    fn is(&self, known: Known, ends: TextEnds, text: &[u8]) -> bool {
         (known.ends == ends) & (known.epoch == self.epoch)
-            && (text.len() <= Ends::WHOLE || self.values.is(known.code, text))
+            && (text.len() <= TextEnds::WHOLE || self.values.is(known.code, text))
     }
 
     /// Looks a text up among all, and keeps it among the recent ones.
     #[inline(never)]
-    fn search(&mut self, ends: Ends, text: &[u8]) -> u32 {
+    fn search(&mut self, ends: TextEnds, text: &[u8]) -> u32 {
         // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
         let known = Known { ends, code, epoch: self.epoch };
@@ -275,7 +274,7 @@ impl Texts {
         self.values.texts()
     }
 
-    /// Takes the distinct texts, indexed by code. The column keeps only the codes until it is cleared.
+    /// Removes and returns the distinct texts, indexed by code. The column keeps only the codes until it is cleared.
     pub(crate) fn take_values(&mut self) -> TextList {
         self.forget();
         std::mem::take(self.values.texts_mut())
@@ -310,14 +309,64 @@ impl Texts {
     }
 }
 
-/// Converts a text to what the stores can hold: UTF-8 without NUL. Every invalid part becomes U+FFFD.
+/// Converts a text to what the stores can store: UTF-8 without NUL. Every invalid part becomes U+FFFD.
 pub(crate) fn clean_text(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text.into_owned() }
 }
 
+/// The maximum number of texts: with more of them, looking one up in a table takes less.
+const MOST: usize = 4;
+
+/// The code of no text.
+const NONE: u32 = u32::MAX;
+
+/// Up to four texts of up to 64 bytes with their codes; none once there were more.
+#[derive(Debug, Clone, Default)]
+struct Few {
+    known: Vec<(Short, u32)>,
+    are_many: bool,
+}
+
+impl Few {
+    /// Adds a text, unless it is too long.
+    pub(super) fn add(&mut self, text: &[u8], code: u32) {
+        let Some(text) = Short::new(text).filter(|_| !self.are_many) else { return };
+        if self.known.iter().any(|(known, _)| *known == text) {
+            return;
+        }
+        if self.known.len() == MOST {
+            self.known.clear();
+            self.are_many = true;
+            return;
+        }
+        self.known.push((text, code));
+    }
+
+    /// Removes all texts.
+    pub(super) fn clear(&mut self) {
+        self.known.clear();
+        self.are_many = false;
+    }
+
+    /// The code of the text that these bytes begin with and that has this length. `None` if it is not among the texts, or
+    /// if fewer than 64 bytes are given.
+    #[inline(always)]
+    pub(super) fn code<S: Simd>(&self, simd: S, bytes: &[u8], length: usize) -> Option<u32> {
+        let bytes = bytes.first_chunk()?;
+        let mut code = NONE;
+        for (known, of_known) in &self.known {
+            let is_it = known.begins(simd, bytes) & (known.len() == length);
+            // Which of them it is, no processor can foresee.
+            code = select_unpredictable(is_it, *of_known, code);
+        }
+        (code != NONE).then_some(code)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
     use super::*;
@@ -355,7 +404,7 @@ mod tests {
 
     #[test]
     fn texts_that_were_taken_have_new_codes() {
-        // The last epoch before the number of epochs begins anew.
+        // The last epoch before the number of epochs wraps around.
         let mut texts = Texts { epoch: u32::MAX - 1, ..Texts::default() };
         for order in [["a", "b"], ["b", "a"], ["a", "b"], ["b", "a"]] {
             assert_eq!(order.map(|text| texts.code(text.as_bytes())), [0, 1]);
@@ -418,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Texts as logged, some of which clean alike.
+    /// Texts as logged, some of which are equal once cleaned.
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let long = (62..67_usize, any::<bool>()).prop_map(|(length, other)| {
             let mut text = vec![b'a'; length];
@@ -427,5 +476,52 @@ mod tests {
         });
         let few = prop::collection::vec(prop::sample::select(&b"a\xff\xfe\0"[..]), 0..4);
         prop_oneof![few, Just(b"a".to_vec()), long]
+    }
+
+    const LONGEST: usize = Short::LONGEST;
+
+    fn code(few: &Few, bytes: &[u8], length: usize) -> Option<u32> {
+        dispatch!(Level::new(), simd => few.code(simd, bytes, length))
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_told_by_their_bytes_and_length(
+            texts in prop::collection::vec("[a\0]{0,3}|a{62}[a\0]{0,4}", 1..9), wanted: prop::sample::Index,
+            behind in 0..90_usize, fill in prop_oneof![Just(b'a'), Just(0)],
+        ) {
+            let mut few = Few::default();
+            let mut known: Vec<&[u8]> = Vec::new();
+            for text in texts.iter().map(String::as_bytes) {
+                let at = known.iter().position(|other| *other == text).unwrap_or(known.len());
+                known.extend((at == known.len() && text.len() <= LONGEST).then_some(text));
+                few.add(text, at as u32);
+            }
+            let text = texts[wanted.index(texts.len())].as_bytes();
+            let bytes = [text, &vec![fill; behind]].concat();
+            let at = known.iter().position(|other| *other == text).filter(|_| known.len() <= MOST);
+            let expected = at.filter(|_| bytes.len() >= LONGEST).map(|at| at as u32);
+            prop_assert_eq!(code(&few, &bytes, text.len()), expected);
+        }
+    }
+
+    #[test]
+    fn texts_are_known_again_when_there_were_too_many() {
+        let room = [b'a'; LONGEST];
+        let mut few = Few::default();
+        few.add(&[b'b'; LONGEST + 1], 9);
+        (1..=MOST).for_each(|length| few.add(&room[..length], length as u32));
+        // Neither one too long nor one that is known is another.
+        few.add(&room[..1], 1);
+        assert_eq!(
+            [1, 2, MOST].map(|length| code(&few, &room, length)),
+            [Some(1), Some(2), Some(MOST as u32)]
+        );
+        few.add(b"b", 7);
+        few.add(b"a", 1);
+        assert_eq!(code(&few, &room, 1), None);
+        few.clear();
+        few.add(b"a", 6);
+        assert_eq!(code(&few, &room, 1), Some(6));
     }
 }

@@ -27,12 +27,12 @@ const SHIFTS: [i64; 3] = [3600, 1800, 900];
 
 /// A range of epoch seconds, both ends inclusive.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span {
+pub(crate) struct SecondRange {
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
-impl Span {
+impl SecondRange {
     /// The seconds from `t0_ms` to `last_ms` (epoch ms, both inclusive).
     pub(crate) fn of(t0_ms: i64, last_ms: i64) -> Self {
         Self { first: t0_ms.div_euclid(1000), last: last_ms.div_euclid(1000) }
@@ -48,7 +48,7 @@ impl ClockGuess {
     /// Guesses the shift if the readings miss more than half of the run from `t0_ms` to `last_ms`. `None` if no shift
     /// would make them cover it, or several would. `time_zone` is always `None`.
     pub fn of(cpu: &TimeSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Self> {
-        guess(cpu, join, Span::of(t0_ms, last_ms))
+        guess(cpu, join, SecondRange::of(t0_ms, last_ms))
     }
 
     /// Adds the time zone that causes the shift, if the dates of exactly one side depend on the given zone, which is
@@ -69,7 +69,7 @@ impl ClockGuess {
 }
 
 /// The number of seconds in a span that have a reading.
-pub(crate) fn covered(series: &TimeSeries, join: CpuJoin, span: Span) -> u64 {
+pub(crate) fn covered(series: &TimeSeries, join: CpuJoin, span: SecondRange) -> u64 {
     let readings = series.readings();
     let lookback = i64::from(join.lookback);
     let (first, last) = (span.first.saturating_sub(join.offset), span.last.saturating_sub(join.offset));
@@ -87,7 +87,7 @@ pub(crate) fn covered(series: &TimeSeries, join: CpuJoin, span: Span) -> u64 {
 }
 
 /// The only shift with which readings that miss more than half of a span would cover at least 80 % of it.
-fn guess(series: &TimeSeries, join: CpuJoin, span: Span) -> Option<ClockGuess> {
+fn guess(series: &TimeSeries, join: CpuJoin, span: SecondRange) -> Option<ClockGuess> {
     if series.is_empty() || covered(series, join, span) * 2 >= span.seconds() {
         return None;
     }
@@ -127,7 +127,7 @@ mod tests {
             offset in -20i64..20, lookback in 0u32..6,
         ) {
             let (series, join) = (series(clocks), join(offset, lookback));
-            let span = Span { first, last: first + length };
+            let span = SecondRange { first, last: first + length };
             let slow = (span.first..=span.last).filter(|second| series.at(*second, join).is_some()).count();
             prop_assert_eq!(covered(&series, join, span), slow as u64);
         }
@@ -135,7 +135,7 @@ mod tests {
         /// Readings that cover a log, shifted by a difference of time zones, are recognised; unshifted ones are not.
         #[test]
         fn shifted_clock_is_found(steps in -56i64..=56, length in 10i64..600, ahead in 5i64..35) {
-            let span = Span { first: 1_795_203_738, last: 1_795_203_738 + length };
+            let span = SecondRange { first: 1_795_203_738, last: 1_795_203_738 + length };
             let shift = steps * 900;
             let series = series((span.first - ahead..=span.last + ahead).map(|clock| clock - shift));
             let guess = guess(&series, join(5, 3), span);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn no_shift_is_guessed_where_many_would_do_or_none() {
-        let span = Span { first: 100_000, last: 100_100 };
+        let span = SecondRange { first: 100_000, last: 100_100 };
         assert_eq!(guess(&series(50_000..90_000), join(0, 3), span), None, "many");
         assert_eq!(guess(&series(99_000..99_100), join(0, 3), span), None, "none");
         assert_eq!(guess(&series([]), join(0, 3), span), None);

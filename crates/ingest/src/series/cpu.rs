@@ -1,7 +1,8 @@
-//! The CPU readings of a run, and the rule that finds the reading of a second.
+//! The CPU readings of a run, the rule that finds the reading of a second, and doubts of their unit.
 
 use crate::run::info::RunInfo;
 use crate::run::note::{Note, NoteKind};
+use crate::run::options::CpuScale;
 
 /// Readings of the server by epoch second, ascending, at most one per second: of its CPU, or of another series.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -176,6 +177,49 @@ impl TimeSeries {
     }
 }
 
+/// The tolerance factor: a busy machine may read slightly more than its maximum, since two clocks are involved.
+const SLACK: f64 = 1.05;
+
+/// The note that doubts the unit of the readings, if they do not fit it. `given` is the unit, if there is one, `largest` the
+/// largest reading as exported, and `cores` the server's number of cores, if known.
+pub(crate) fn doubt(given: Option<CpuScale>, cores: Option<u32>, largest: f64) -> Option<Note> {
+    let beyond = |limit: f64| largest > limit * SLACK;
+    let is_fraction = largest > 0.0 && largest <= 1.0;
+    let (kind, text) = match (given, cores) {
+        (None | Some(CpuScale::PercentOfMachine { .. }), _) if is_fraction => (
+            NoteKind::PerhapsFraction { cores },
+            "no CPU reading is above 1: 1 may mean the whole machine".to_owned(),
+        ),
+        (None, Some(cores)) if cores > 1 && largest > 0.0 && !beyond(100.0) => (
+            NoteKind::PerhapsOfMachine { cores },
+            format!(
+                "no CPU reading is above 100 %, which is read as one of the {cores} cores: 100 % may mean \
+                 the whole machine"
+            ),
+        ),
+        (None | Some(CpuScale::PercentOfCore), Some(cores)) if beyond(100.0 * f64::from(cores)) => (
+            NoteKind::MoreThanCores,
+            format!("a CPU reading is {largest} %, more than {cores} cores can have"),
+        ),
+        (Some(CpuScale::PercentOfMachine { .. }), _) if beyond(100.0) => (
+            NoteKind::PerhapsOfCore,
+            format!(
+                "a CPU reading is {largest}, although the given scale ends at 100 for the whole machine: 100 \
+                 may mean one core"
+            ),
+        ),
+        (Some(CpuScale::Fraction { .. }), _) if beyond(1.0) => (
+            NoteKind::PerhapsPercent,
+            format!(
+                "a CPU reading is {largest}, although the given scale ends at 1 for the whole machine: the \
+                 readings may be in percent"
+            ),
+        ),
+        _ => return None,
+    };
+    Some(Note::new(kind, text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,5 +242,37 @@ mod tests {
         let cpu = TimeSeries::new(vec![(5, 1.0)]);
         let join = CpuJoin { offset: 10, lookback: 0 };
         assert_eq!((cpu.at(15, join), cpu.at(5, join)), (Some(1.0), None));
+    }
+
+    #[test]
+    fn readings_that_fit_another_scale_better_are_doubted() {
+        let (core, cores) = (CpuScale::PercentOfCore, 4);
+        let (machine, fraction) = (CpuScale::PercentOfMachine { cores }, CpuScale::Fraction { cores });
+        let (one, four) =
+            (NoteKind::PerhapsFraction { cores: None }, NoteKind::PerhapsFraction { cores: Some(4) });
+        for (given, cores, largest, kind) in [
+            (None, None, 0.9, one),
+            (None, Some(4), 0.9, four),
+            (Some(machine), Some(4), 0.9, four),
+            (None, Some(4), 100.0, NoteKind::PerhapsOfMachine { cores: 4 }),
+            (None, Some(4), 500.0, NoteKind::MoreThanCores),
+            (Some(core), Some(4), 500.0, NoteKind::MoreThanCores),
+            (Some(machine), Some(4), 180.0, NoteKind::PerhapsOfCore),
+            (Some(fraction), Some(4), 73.0, NoteKind::PerhapsPercent),
+        ] {
+            assert_eq!(doubt(given, cores, largest).unwrap().kind(), kind, "{given:?} {cores:?} {largest}");
+        }
+        for (given, cores, largest) in [
+            (None, None, 0.0),
+            (None, None, 73.0),
+            (None, Some(1), 73.0),
+            (None, Some(4), 101.0 * 4.0),
+            (Some(core), None, 0.9),
+            (Some(core), Some(4), 73.0),
+            (Some(machine), Some(4), 100.3),
+            (Some(fraction), Some(4), 1.003),
+        ] {
+            assert_eq!(doubt(given, cores, largest), None, "{given:?} {cores:?} {largest}");
+        }
     }
 }

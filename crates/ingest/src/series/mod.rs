@@ -2,9 +2,8 @@
 
 pub(crate) mod clock_guess;
 pub(crate) mod cpu;
-pub(crate) mod scale;
 pub(crate) mod server;
 
 pub use self::cpu::{CpuChoice, CpuJoin, TimeSeries};
 pub use self::server::{SeriesFile, ServerSeries};
-pub use crate::run::options::cpu_scale::CpuScale;
+pub use crate::run::options::CpuScale;

@@ -69,7 +69,7 @@ pub struct SeriesFile {
     pub name: String,
     /// The unit of the readings, such as `bytes`.
     pub unit: String,
-    /// The Zabbix item to read, if the file holds several.
+    /// The Zabbix item to read, if the file contains several.
     pub item: Option<u64>,
     /// The columns of a table: that of the time, then that of the readings, by name or by number from 1, separated by a comma.
     /// By default the column that is named as the series, or the only one of readings.

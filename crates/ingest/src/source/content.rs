@@ -3,18 +3,18 @@
 use super::SourceOptions;
 use super::cpu_export::{CpuForm, CsvForm, Monitor, recognise_table};
 use super::head::{HEAD, first_line, records, text};
-use super::unpack::container::Container;
+use super::unpack::codec::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::{Layout, likely_columns};
 use crate::formats::summaries::others::other_output;
 use crate::formats::summaries::unwrapped::is_utf16;
 use crate::formats::tools::format::Format;
 use crate::formats::tools::recognise;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// The kind of the unpacked bytes of a file or member.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     /// A JMeter log with at least one record.
     Log,
     /// A CPU export.
@@ -23,7 +23,7 @@ pub(crate) enum Content {
     Other(Fault),
 }
 
-impl Content {
+impl FileContent {
     /// Classifies the text that begins with `head`. A head shorter than `HEAD` bytes is the whole text.
     ///
     /// # Errors
@@ -193,7 +193,7 @@ fn known(head: &[u8]) -> Option<Fault> {
     })
 }
 
-/// Returns what stands before the header of a JMeter log and before the next line as well, and its length in bytes: the name
+/// Returns what comes before the header of a JMeter log and before the next line as well, and its length in bytes: the name
 /// of a container, or the time at which a line was printed.
 fn prefixed_header(body: &[u8]) -> Option<(String, usize)> {
     let mut lines = body.split(|byte| *byte == b'\n').take(1000);
@@ -257,8 +257,8 @@ mod tests {
     use crate::formats::jtl::layout::LayoutOptions;
 
     fn fault(head: &[u8]) -> Fault {
-        match Content::of(head, &SourceOptions::default()).unwrap() {
-            Content::Other(fault) => fault,
+        match FileContent::of(head, &SourceOptions::default()).unwrap() {
+            FileContent::Other(fault) => fault,
             content => panic!("{content:?}"),
         }
     }
@@ -307,24 +307,24 @@ mod tests {
     #[test]
     fn log_is_known_by_its_header_or_by_its_records() {
         let layout = |columns: &str| LayoutOptions::default().with_columns(columns);
-        let told = SourceOptions::default().with_layout(layout("success,elapsed,timeStamp"));
+        let given = SourceOptions::default().with_layout(layout("success,elapsed,timeStamp"));
         for (head, options) in [
             ("timeStamp,elapsed,success\n1,2,true", SourceOptions::default()),
             ("\u{feff}timeStamp;elapsed;success\n1;2;true", SourceOptions::default()),
             ("\"elapsed\"\t\"timeStamp\"\tsuccess\t\"value\"\r\n1\t2\ttrue", SourceOptions::default()),
             ("1795203855304,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", SourceOptions::default()),
             ("2026/11/20 19:45:08,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", SourceOptions::default()),
-            ("true|12|1795203855304", told),
+            ("true|12|1795203855304", given),
             ("<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", SourceOptions::default()),
             ("RUN\tS\ts\t1\t \t3.9.5\nREQUEST\t\tget\t1\t2\tOK\t ", SourceOptions::default()),
         ] {
-            assert_eq!(Content::of(head.as_bytes(), &options).unwrap(), Content::Log, "{head}");
+            assert_eq!(FileContent::of(head.as_bytes(), &options).unwrap(), FileContent::Log, "{head}");
         }
     }
 
     #[test]
     fn columns_that_make_no_sense_are_a_wrong_usage() {
-        let told = SourceOptions::default().with_layout(LayoutOptions::default().with_columns("a,b"));
-        assert!(matches!(Content::of(b"1,2", &told), Err(Error::Usage { .. })));
+        let given = SourceOptions::default().with_layout(LayoutOptions::default().with_columns("a,b"));
+        assert!(matches!(FileContent::of(b"1,2", &given), Err(Error::Usage { .. })));
     }
 }

@@ -4,26 +4,25 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::content::Content;
+use super::content::FileContent;
 use super::cpu_export::CpuSource;
-use super::file::{Has, Part, Stored};
+use super::file::{FilePart, Has, StoredText};
 use super::log::{LogSource, PipedLogs, left_out};
 use super::options::SourceOptions;
-use super::pipe::Pipe;
-use super::unpack::container::{Container, MAGIC};
+use super::pipe::InputPipe;
+use super::unpack::codec::{Container, MAGIC};
 use super::unpack::metered::{PackedCount, read_up_to};
 use super::zip::directory::{members, placed_members};
 use super::zip::member::Member;
 use super::zip::recover::scan;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::run::damage::Damage;
-use crate::run::fault::{Fault, explain, harm};
+use crate::run::damage::{Damage, Fault, explain, harm};
 
 /// The inputs of one run.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct Inputs {
-    /// The logs of the run's injectors, in the order given. A pipe counts as one, but may hold several.
+    /// The logs of the run's injectors, in the order given. A pipe counts as one, but may contain several.
     pub logs: Vec<LogSource>,
     /// The CPU export, if there is one.
     pub cpu: Option<CpuSource>,
@@ -42,7 +41,7 @@ impl Inputs {
     /// temporary file.
     ///
     /// # Errors
-    /// If a file can't be read or holds neither a log nor a CPU export, if there are two CPU exports, or if a file is
+    /// If a file can't be read or contains neither a log nor a CPU export, if there are two CPU exports, or if a file is
     /// named twice.
     pub fn recognise(files: &[PathBuf], options: &SourceOptions) -> Result<Self> {
         let mut inputs = Self::default();
@@ -124,7 +123,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Tells the pipes if the CPU export is known, so that they skip a second one.
+    /// Lets the pipes know if there is a CPU export, so that they skip a second one.
     fn hand_over(&mut self) {
         if self.cpu.is_some() {
             self.logs.iter_mut().for_each(LogSource::cpu_is_given);
@@ -132,13 +131,13 @@ impl Inputs {
     }
 
     /// Recognises one regular file, as `recognise` does. The inner error describes a readable, undamaged file that
-    /// holds neither a log nor a CPU export.
+    /// contains neither a log nor a CPU export.
     ///
     /// # Errors
-    /// If the file can't be read, is damaged, or holds two CPU exports.
+    /// If the file can't be read, is damaged, or contains two CPU exports.
     pub(crate) fn of_file(path: &Path, options: &SourceOptions) -> Result<Result<Self>> {
         let mut inputs = Self::default();
-        let others = inputs.sort(path, options, Nested::LeaveOut)?;
+        let others = inputs.sort(path, options, NestedFiles::LeaveOut)?;
         let neither = !others.recognised && !others.is_harmed();
         match inputs.leave_out(others, options.salvage) {
             Err(error) if neither => Ok(Err(error)),
@@ -152,25 +151,26 @@ impl Inputs {
     /// If it can't be read or is no log.
     fn kept(&mut self, called: &Path, path: &Path, options: &SourceOptions) -> Result<()> {
         let failed = |e| explain(Place::file(called), e);
-        let stored = Stored::new(path, Part::Whole(Container::Plain), options.salvage).map_err(failed)?;
+        let stored =
+            StoredText::new(path, FilePart::Whole(Container::Plain), options.salvage).map_err(failed)?;
         let stored = stored.called(called);
         let head = stored.head()?.map_err(|fault| fault.at(Place::file(called)))?;
         match head.content(options)? {
-            Content::Log => self.logs.push(LogSource::stored(stored, head.has())),
-            Content::Other(fault) => return Err(fault.at(Place::file(called))),
-            Content::Cpu(form) => self.cpu(CpuSource::stored(stored, form))?,
+            FileContent::Log => self.logs.push(LogSource::stored(stored, head.has())),
+            FileContent::Other(fault) => return Err(fault.at(Place::file(called))),
+            FileContent::Cpu(form) => self.cpu(CpuSource::stored(stored, form))?,
         }
         Ok(())
     }
 
     fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
-        let others = self.sort(path, options, Nested::Read)?;
+        let others = self.sort(path, options, NestedFiles::Read)?;
         self.leave_out(others, options.salvage)
     }
 
-    /// Adds the logs and the CPU export of a file, and returns everything else that it holds.
-    fn sort(&mut self, path: &Path, options: &SourceOptions, nested: Nested) -> Result<Others> {
-        let mut others = Others::new(path);
+    /// Adds the logs and the CPU export of a file, and returns everything else that it contains.
+    fn sort(&mut self, path: &Path, options: &SourceOptions, nested: NestedFiles) -> Result<OtherParts> {
+        let mut others = OtherParts::new(path);
         for stored in self.parts(path, options.salvage)? {
             let place = stored.place();
             let is_member = place.member.is_some();
@@ -179,18 +179,18 @@ impl Inputs {
                     let packed = is_member && Container::of(&head.bytes) != Container::Plain;
                     (head.content(options)?, head.has(), packed)
                 }
-                Err(fault) => (Content::Other(fault), Has::default(), false),
+                Err(fault) => (FileContent::Other(fault), Has::default(), false),
             };
             match content {
-                Content::Log => {
+                FileContent::Log => {
                     others.recognised = true;
                     self.logs.push(LogSource::stored(stored, has));
                 }
-                Content::Cpu(form) => {
+                FileContent::Cpu(form) => {
                     others.recognised = true;
                     self.cpu(CpuSource::stored(stored, form))?;
                 }
-                Content::Other(_) if packed && nested == Nested::Read => {
+                FileContent::Other(_) if packed && nested == NestedFiles::Read => {
                     let called = path.join(place.member.as_deref().unwrap_or_default());
                     let text = stored.open(PackedCount::default()).map_err(|e| explain(place.clone(), e))?;
                     let within = self.sort_pipe(&called, text, options)?;
@@ -202,15 +202,15 @@ impl Inputs {
                         others.list.push((place, no_log_within(&fault)));
                     }
                 }
-                Content::Other(fault) => others.list.push((place, fault)),
+                FileContent::Other(fault) => others.list.push((place, fault)),
             }
         }
         Ok(others)
     }
 
-    /// Adds notes on what a file holds besides logs and CPU exports, and with `salvage` on what is damaged. Without
+    /// Adds notes on what a file contains besides logs and CPU exports, and with `salvage` on what is damaged. Without
     /// `salvage`, an unreadable member is an error even if others are readable, since it may be a log.
-    fn leave_out(&mut self, mut others: Others, salvage: bool) -> Result<()> {
+    fn leave_out(&mut self, mut others: OtherParts, salvage: bool) -> Result<()> {
         let harmed = others.list.iter().position(|(_, fault)| fault.harm);
         if let Some(at) = harmed.filter(|_| others.recognised && !salvage) {
             let (place, fault) = others.list.swap_remove(at);
@@ -225,7 +225,7 @@ impl Inputs {
     }
 
     /// Returns the texts of a regular file: the members of a zip, or the file itself.
-    fn parts(&mut self, path: &Path, salvage: bool) -> Result<Vec<Stored>> {
+    fn parts(&mut self, path: &Path, salvage: bool) -> Result<Vec<StoredText>> {
         let failed = |e| explain(Place::file(path), e);
         let mut magic = [0; MAGIC];
         let length =
@@ -235,9 +235,11 @@ impl Inputs {
         let parts = match container {
             Container::Zip if salvage => self.salvaged_members(path).map_err(failed)?,
             Container::Zip => members(path).map_err(failed)?,
-            _ => return Ok(vec![Stored::new(path, Part::Whole(container), salvage).map_err(failed)?]),
+            _ => {
+                return Ok(vec![StoredText::new(path, FilePart::Whole(container), salvage).map_err(failed)?]);
+            }
         };
-        let stored = |member| Stored::new(path, Part::Member(member), salvage).map_err(failed);
+        let stored = |member| StoredText::new(path, FilePart::Member(member), salvage).map_err(failed);
         parts.into_iter().map(stored).collect()
     }
 
@@ -272,17 +274,17 @@ impl Inputs {
         path: &Path,
         input: impl Read + Send + 'static,
         options: &SourceOptions,
-    ) -> Result<Others> {
-        let mut pipe = Pipe::new(path, input, options.salvage)?;
+    ) -> Result<OtherParts> {
+        let mut pipe = InputPipe::new(path, input, options.salvage)?;
         self.note_misnamed(pipe.container, path);
-        let mut others = Others::new(path);
+        let mut others = OtherParts::new(path);
         loop {
             let Some(piece) = pipe.next(options)? else {
                 others.damage = pipe.take_damage();
                 break;
             };
             match piece.content {
-                Content::Log => {
+                FileContent::Log => {
                     others.recognised = true;
                     let options = options.clone();
                     let logs =
@@ -290,11 +292,11 @@ impl Inputs {
                     self.logs.push(LogSource::piped(logs));
                     break;
                 }
-                Content::Cpu(form) => {
+                FileContent::Cpu(form) => {
                     others.recognised = true;
                     self.cpu(CpuSource::spooled(piece.place, &piece.head.bytes, pipe.reader(), form)?)?;
                 }
-                Content::Other(fault) => others.list.push((piece.place, fault)),
+                FileContent::Other(fault) => others.list.push((piece.place, fault)),
             }
         }
         Ok(others)
@@ -320,7 +322,7 @@ impl Inputs {
 
 /// What to do with packed files within a zip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nested {
+enum NestedFiles {
     /// Read what is in them, from begin to end, as of a pipe.
     Read,
     LeaveOut,
@@ -336,7 +338,7 @@ fn no_log_within(why: &str) -> Fault {
 }
 
 /// The parts of a file that are neither log nor CPU export.
-struct Others {
+struct OtherParts {
     file: Place,
     recognised: bool,
     list: Vec<(Place, Fault)>,
@@ -347,7 +349,7 @@ struct Others {
 /// The maximum number of members that an error describes one by one.
 const DESCRIBED: usize = 3;
 
-impl Others {
+impl OtherParts {
     fn new(path: &Path) -> Self {
         Self { file: Place::file(path), recognised: false, list: Vec::new(), damage: None }
     }
@@ -357,7 +359,7 @@ impl Others {
         self.damage.is_some() || self.list.iter().any(|(_, fault)| fault.harm)
     }
 
-    /// Returns a note for each part that was skipped, or an error if the file holds nothing else.
+    /// Returns a note for each part that was skipped, or an error if the file contains nothing else.
     fn notes(mut self) -> Result<Vec<String>> {
         if self.recognised {
             return Ok(left_out(&self.file, &self.list));

@@ -1,52 +1,54 @@
 //! Recognised logs: their names, how they are opened, and how they are read to their checked end.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::SourceOptions;
-use super::content::Content;
-use super::file::{Has, Stored};
+use super::content::FileContent;
+use super::file::{Has, StoredText};
 use super::opened::Opened;
-use super::pipe::{Piece, Pipe};
+use super::pipe::{InputPipe, PipeText};
 use super::unpack::checked::{Digest, Digested};
 use super::unpack::metered::PackedCount;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::LogBytes;
-use crate::formats::tools::format::{Converter, Format, LogToConvert, NextBytes};
-use crate::run::damage::Damage;
-use crate::run::fault::{Fault, explain};
+use crate::formats::tools::format::Converter;
+use crate::formats::tools::format::Format;
+use crate::formats::tools::format::{LogToConvert, NextBytes};
+use crate::run::damage::{Damage, Fault, explain};
 use crate::run::info::{SourceFile, SourceKind};
 use crate::sample::resolution::Resolution;
 
-/// A log, or a pipe that holds at least one.
+/// A log, or a pipe that contains at least one.
 pub struct LogSource {
     place: Place,
     has: Has,
-    origin: Origin,
+    origin: LogOrigin,
 }
 
-enum Origin {
-    Stored(Stored),
+enum LogOrigin {
+    Stored(StoredText),
     /// `None` once it has been opened.
     Pipe(Option<Box<PipedLogs>>),
 }
 
 impl LogSource {
-    pub(crate) fn stored(stored: Stored, has: Has) -> Self {
-        Self { place: stored.place(), has, origin: Origin::Stored(stored) }
+    pub(crate) fn stored(stored: StoredText, has: Has) -> Self {
+        Self { place: stored.place(), has, origin: LogOrigin::Stored(stored) }
     }
 
     pub(crate) fn piped(logs: PipedLogs) -> Self {
         let place = logs.found.as_ref().map_or_else(|| logs.pipe.place(), |piece| piece.place.clone());
         let has = logs.found.as_ref().map(|piece| piece.head.has()).unwrap_or_default();
-        Self { place, has, origin: Origin::Pipe(Some(Box::new(logs))) }
+        Self { place, has, origin: LogOrigin::Pipe(Some(Box::new(logs))) }
     }
 
-    /// Tells a pipe that the run's CPU export is known, so that one after a log is skipped.
+    /// Lets a pipe know that the run has its CPU export, so that one after a log is skipped.
     pub(crate) fn cpu_is_given(&mut self) {
-        if let Origin::Pipe(Some(logs)) = &mut self.origin {
+        if let LogOrigin::Pipe(Some(logs)) = &mut self.origin {
             logs.cpu_given = true;
         }
     }
@@ -82,46 +84,46 @@ impl LogSource {
 
     /// Returns true if the log can be opened more than once. Standard input and named pipes can't.
     pub fn can_restart(&self) -> bool {
-        matches!(self.origin, Origin::Stored(_))
+        matches!(self.origin, LogOrigin::Stored(_))
     }
 
     /// Returns the same log, to be read by another reader; `None` if it can be opened only once.
     pub(crate) fn again(&self) -> Option<Self> {
         match &self.origin {
-            Origin::Stored(stored) => Some(Self::stored(stored.clone(), self.has)),
-            Origin::Pipe(_) => None,
+            LogOrigin::Stored(stored) => Some(Self::stored(stored.clone(), self.has)),
+            LogOrigin::Pipe(_) => None,
         }
     }
 
     /// Returns the packed size in bytes, if it is known before reading.
     pub fn packed_size(&self) -> Option<u64> {
         match &self.origin {
-            Origin::Stored(stored) => Some(stored.packed_size()),
-            Origin::Pipe(_) => None,
+            LogOrigin::Stored(stored) => Some(stored.packed_size()),
+            LogOrigin::Pipe(_) => None,
         }
     }
 
     /// Returns the unpacked size in bytes, estimated from the packed size if it is not stated. 0 for a pipe.
     pub(crate) fn about_unpacked(&self) -> u64 {
         match &self.origin {
-            Origin::Stored(stored) => stored.about_unpacked(),
-            Origin::Pipe(_) => 0,
+            LogOrigin::Stored(stored) => stored.about_unpacked(),
+            LogOrigin::Pipe(_) => 0,
         }
     }
 
-    /// Returns true if the content has this size in bytes and this CRC-32. `None` if only reading it can tell.
+    /// Returns true if the content has this size in bytes and this CRC-32. `None` if it is known only after reading it.
     pub(crate) fn holds(&self, bytes: u64, crc32: u32) -> Option<bool> {
         match &self.origin {
-            Origin::Stored(stored) => stored.holds(bytes, crc32),
-            Origin::Pipe(_) => None,
+            LogOrigin::Stored(stored) => stored.holds(bytes, crc32),
+            LogOrigin::Pipe(_) => None,
         }
     }
 
     /// Returns how the log is packed, such as `plain`, `gzip`, `zstd` or `zip, deflate`. A zip from a pipe is `zip`.
     pub fn packing(&self) -> String {
         match &self.origin {
-            Origin::Stored(stored) => stored.packing(),
-            Origin::Pipe(logs) => {
+            LogOrigin::Stored(stored) => stored.packing(),
+            LogOrigin::Pipe(logs) => {
                 logs.as_ref().map_or_else(String::new, |logs| logs.pipe.container.name().to_owned())
             }
         }
@@ -131,16 +133,16 @@ impl LogSource {
     /// that state it.
     pub fn unpacked_size(&self) -> Option<u64> {
         match &self.origin {
-            Origin::Stored(stored) => stored.unpacked_size(),
-            Origin::Pipe(_) => None,
+            LogOrigin::Stored(stored) => stored.unpacked_size(),
+            LogOrigin::Pipe(_) => None,
         }
     }
 
     /// Returns up to `bytes` of the log's end, if they can be read without what is before them.
     pub(crate) fn tail(&self, bytes: u64) -> Result<Option<Vec<u8>>> {
         match &self.origin {
-            Origin::Stored(stored) => stored.tail(bytes).map_err(|e| explain(self.place.clone(), e)),
-            Origin::Pipe(_) => Ok(None),
+            LogOrigin::Stored(stored) => stored.tail(bytes).map_err(|e| explain(self.place.clone(), e)),
+            LogOrigin::Pipe(_) => Ok(None),
         }
     }
 
@@ -158,12 +160,12 @@ impl LogSource {
     /// As for [`open`](Self::open).
     pub fn open_counted(&mut self, packed: Arc<AtomicU64>) -> Result<LogStream> {
         let source = match &mut self.origin {
-            Origin::Stored(stored) => {
+            LogOrigin::Stored(stored) => {
                 let opened = stored.open(PackedCount::to(packed));
                 let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
                 StreamSource::Stored { opened, stored: Box::new(stored.clone()), taken: false }
             }
-            Origin::Pipe(logs) => {
+            LogOrigin::Pipe(logs) => {
                 let logs = logs.take().ok_or_else(|| {
                     Error::input(
                         ErrorKind::ReadOnce,
@@ -182,9 +184,9 @@ impl LogSource {
 
 /// A pipe in which a log was found.
 pub(crate) struct PipedLogs {
-    pub(crate) pipe: Pipe,
+    pub(crate) pipe: InputPipe,
     /// The next log, if it has been recognised already.
-    pub(crate) found: Option<Piece>,
+    pub(crate) found: Option<PipeText>,
     /// True if the run's CPU export is known.
     pub(crate) cpu_given: bool,
     /// The options of the user.
@@ -194,22 +196,22 @@ pub(crate) struct PipedLogs {
 }
 
 impl PipedLogs {
-    fn next(&mut self, notes: &mut Vec<String>, damage: &mut Vec<Damage>) -> Result<Option<Piece>> {
+    fn next(&mut self, notes: &mut Vec<String>, damage: &mut Vec<Damage>) -> Result<Option<PipeText>> {
         if let Some(found) = self.found.take() {
             return Ok(Some(found));
         }
         while let Some(piece) = self.pipe.next(&self.options)? {
             match piece.content {
-                Content::Log => return Ok(Some(piece)),
-                Content::Other(fault) => {
+                FileContent::Log => return Ok(Some(piece)),
+                FileContent::Other(fault) => {
                     damage.extend(piece.head.cut.map(|fault| Damage::new(&piece.place, &fault, 0)));
                     self.others.push((piece.place, fault));
                 }
-                Content::Cpu(_) if self.cpu_given => notes.push(format!(
+                FileContent::Cpu(_) if self.cpu_given => notes.push(format!(
                     "{} is a second CPU export: left out, since another one was given",
                     piece.place
                 )),
-                Content::Cpu(_) => return Err(late_cpu(piece.place)),
+                FileContent::Cpu(_) => return Err(late_cpu(piece.place)),
             }
         }
         let place = self.pipe.place();
@@ -249,7 +251,7 @@ pub(crate) fn left_out(file: &Place, members: &[(Place, Fault)]) -> Vec<String> 
 }
 
 /// Returns the note on bytes that were appended to a log after its recognition.
-fn left_behind(stored: &Stored, bytes: u64) -> String {
+fn left_behind(stored: &StoredText, bytes: u64) -> String {
     format!(
         "{} grew by {bytes} bytes while it was read: its first {} bytes are stored; ingest it again once its \
          test has ended",
@@ -266,7 +268,7 @@ pub struct LogStream {
 }
 
 enum StreamSource {
-    Stored { opened: Opened, stored: Box<Stored>, taken: bool },
+    Stored { opened: Opened, stored: Box<StoredText>, taken: bool },
     Pipe(Box<PipedLogs>),
 }
 
@@ -489,7 +491,7 @@ pub(crate) fn source_file(place: &Place, kind: SourceKind, digest: &Digest) -> S
 }
 
 /// Returns the member's name without folders, or the file's if there is no member or it has no proper name.
-pub(super) fn own_name(place: &Place) -> String {
+fn own_name(place: &Place) -> String {
     match place.member.as_deref().map(last_part) {
         Some(member) if !member.is_empty() && member != "-" => member.to_owned(),
         _ => last_part(&place.file.to_string_lossy()).to_owned(),
@@ -509,6 +511,60 @@ pub(crate) fn stem(name: &str) -> &str {
         }
         _ => name,
     }
+}
+
+/// Gives each log a name that no other log of the run has.
+pub(crate) struct LogNames {
+    /// True if the next log is known to be one of several. The only log of a run needs no name.
+    several: bool,
+    /// File names that more than one log has.
+    shared: HashSet<String>,
+    given: HashSet<String>,
+    /// The injector of all these logs.
+    injector: Option<Arc<str>>,
+}
+
+impl LogNames {
+    /// Prepares names for the logs of these sources. A pipe may turn out to contain more than one log.
+    pub(crate) fn new(sources: &[LogSource], injector: Option<&str>) -> Self {
+        let mut seen = HashSet::new();
+        let shared =
+            sources.iter().map(LogSource::file_name).filter(|name| !seen.insert(name.clone())).collect();
+        let injector = injector.map(Arc::from);
+        Self { several: sources.len() > 1, shared, given: HashSet::new(), injector }
+    }
+
+    /// Returns the name of the log that is read next: that of its injector, and if it is one of several, its own.
+    pub(crate) fn next(&mut self, log: &Place) -> Option<Arc<str>> {
+        let own = self.next_own(log);
+        match (&self.injector, own) {
+            (Some(injector), Some(own)) => Some(format!("{injector}/{own}").into()),
+            (injector, own) => own.or_else(|| injector.clone()),
+        }
+    }
+
+    /// Returns the log's own name: its file name, with its folders if another log has the same one.
+    ///
+    /// The first log of a single pipe has none, since it may be the only log.
+    fn next_own(&mut self, log: &Place) -> Option<Arc<str>> {
+        let short = own_name(log);
+        if !std::mem::replace(&mut self.several, true) {
+            self.given.insert(short);
+            return None;
+        }
+        let known = self.shared.contains(&short) || self.given.contains(&short);
+        let base = if known { long_name(log) } else { short };
+        let numbered = (2..).map(|number| format!("{base} ({number})"));
+        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.given.contains(name))?;
+        self.given.insert(name.clone());
+        Some(name.into())
+    }
+}
+
+/// Returns a log's name with its folders.
+fn long_name(place: &Place) -> String {
+    let file = place.file.display();
+    place.member.as_ref().map_or_else(|| file.to_string(), |member| format!("{file}/{member}"))
 }
 
 #[cfg(test)]

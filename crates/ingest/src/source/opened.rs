@@ -2,8 +2,7 @@
 
 use std::io;
 
-use super::unpack::checked::Digested;
-use super::unpack::salvage::Salvaged;
+use super::unpack::checked::{Digested, Salvaged};
 
 /// An open text in a regular file. Reads unpack straight into the caller's buffer.
 pub(crate) struct Opened(Box<dyn Digested + Send>);

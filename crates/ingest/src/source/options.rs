@@ -4,7 +4,7 @@ use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::formats::number::parse_i64;
 use crate::formats::time_format::TimeFormat;
-use crate::run::options::cpu_scale::CpuScale;
+use crate::run::options::CpuScale;
 use crate::run::options::time_unit::TimeUnit;
 use crate::series::server::SeriesFile;
 
@@ -29,9 +29,9 @@ pub struct SourceOptions {
     /// this century while another unit would fit.
     pub time_unit: Option<TimeUnit>,
     /// The columns of a table of CPU readings, by their names or by their numbers from 1, separated by commas: that of the
-    /// time, then that of the reading, or several that are added up. A column with `idle` in its name is taken from 100.
+    /// time, then that of the reading, or several that are added up. A column with `idle` in its name is subtracted from 100.
     pub cpu_columns: Option<String>,
-    /// The item to read, if an export holds several: the number of Zabbix's, or the label in a PerfMon log.
+    /// The item to read, if an export contains several: the number of Zabbix's, or the label in a PerfMon log.
     pub cpu_item: Option<String>,
     /// The unit of the CPU readings. With `None` it is percent of one core, and a note says so if another scale fits
     /// better.
@@ -42,14 +42,14 @@ pub struct SourceOptions {
     pub layout: LayoutOptions,
     /// True if damaged input is read as far as possible instead of being refused.
     pub salvage: bool,
-    /// The name of the series that a file holds; `None` for the CPU.
+    /// The name of the series that a file contains; `None` for the CPU.
     pub(crate) series: Option<String>,
     /// What was read of standard input already, to find out what it is.
     pub read_of_stdin: Vec<u8>,
 }
 
 impl SourceOptions {
-    /// Returns the options for a file that holds another series than the CPU.
+    /// Returns the options for a file that contains another series than the CPU.
     pub(crate) fn for_series(self, of: &SeriesFile) -> Self {
         let columns = of.columns.clone();
         Self { cpu_columns: columns, ..self.for_readings(&of.name, of.item) }

@@ -4,26 +4,26 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::SourceOptions;
-use super::content::Content;
-use super::file::{Head, unpack};
+use super::content::FileContent;
+use super::file::{TextHead, unpack};
 use super::unpack::checked::Digested;
-use super::unpack::container::{Container, MAGIC};
+use super::unpack::codec::{Container, MAGIC};
 use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
 use super::zip::member::is_litter;
 use super::zip::pipe::ZipPipe;
 use crate::error::{Place, Result};
-use crate::run::fault::{Fault, explain};
+use crate::run::damage::{Fault, explain};
 
 /// An input that is read once, from start to end.
-pub(crate) struct Pipe {
+pub(crate) struct InputPipe {
     path: PathBuf,
     /// The container format.
     pub(crate) container: Container,
-    body: Body,
+    body: PipeBody,
     pub(crate) progress: PackedCount,
 }
 
-enum Body {
+enum PipeBody {
     /// A single text. The flag is true once it was returned.
     Whole(Box<dyn Digested + Send>, bool),
     /// A zip.
@@ -31,14 +31,14 @@ enum Body {
 }
 
 /// A recognised text from a pipe.
-pub(crate) struct Piece {
+pub(crate) struct PipeText {
     pub(crate) place: Place,
     /// Its first bytes, which can't be read from the pipe again.
-    pub(crate) head: Head,
-    pub(crate) content: Content,
+    pub(crate) head: TextHead,
+    pub(crate) content: FileContent,
 }
 
-impl Pipe {
+impl InputPipe {
     /// Wraps an input from which nothing has been read yet.
     pub(crate) fn new(path: &Path, input: impl Read + Send + 'static, salvage: bool) -> Result<Self> {
         let failed = |e| explain(Place::file(path), e);
@@ -50,8 +50,8 @@ impl Pipe {
         let container = Container::of(&magic);
         let input = io::Cursor::new(magic).chain(input);
         let body = match container {
-            Container::Zip => Body::Zip(Box::new(ZipPipe::new(packed(input), salvage))),
-            _ => Body::Whole(unpack(container, input, salvage).map_err(failed)?, false),
+            Container::Zip => PipeBody::Zip(Box::new(ZipPipe::new(packed(input), salvage))),
+            _ => PipeBody::Whole(unpack(container, input, salvage).map_err(failed)?, false),
         };
         Ok(Self { path: path.to_owned(), container, body, progress })
     }
@@ -62,12 +62,12 @@ impl Pipe {
     }
 
     /// Skips the rest of the current text, then recognises the next one. `None` is the clean end of the pipe.
-    pub(crate) fn next(&mut self, options: &SourceOptions) -> Result<Option<Piece>> {
+    pub(crate) fn next(&mut self, options: &SourceOptions) -> Result<Option<PipeText>> {
         let mut place = Place::file(&self.path);
         match &mut self.body {
-            Body::Whole(_, true) => return Ok(None),
-            Body::Whole(_, taken) => *taken = true,
-            Body::Zip(zip) => {
+            PipeBody::Whole(_, true) => return Ok(None),
+            PipeBody::Whole(_, taken) => *taken = true,
+            PipeBody::Zip(zip) => {
                 let Some(name) = next_member(zip).map_err(|e| explain(place.clone(), e))? else {
                     return Ok(None);
                 };
@@ -77,26 +77,26 @@ impl Pipe {
                         return Err(explain(place, error));
                     }
                     let fault = error.downcast::<Fault>().map_err(|e| explain(place.clone(), e))?;
-                    let head = Head { bytes: Vec::new(), cut: None };
-                    return Ok(Some(Piece { place, head, content: Content::Other(fault) }));
+                    let head = TextHead { bytes: Vec::new(), cut: None };
+                    return Ok(Some(PipeText { place, head, content: FileContent::Other(fault) }));
                 }
             }
         }
-        let head = Head::read(self.reader()).map_err(|e| explain(place.clone(), e))?;
+        let head = TextHead::read(self.reader()).map_err(|e| explain(place.clone(), e))?;
         let content = head.content(options)?;
-        Ok(Some(Piece { place, head, content }))
+        Ok(Some(PipeText { place, head, content }))
     }
 
     /// Takes the damage to the pipe as a whole, which is known once it has been read to its end.
     pub(crate) fn take_damage(&mut self) -> Option<Fault> {
-        if let Body::Zip(zip) = &mut self.body { zip.take_damage() } else { None }
+        if let PipeBody::Zip(zip) = &mut self.body { zip.take_damage() } else { None }
     }
 
     /// Returns a reader of the current text after its head.
     pub(crate) fn reader(&mut self) -> &mut dyn Digested {
         match &mut self.body {
-            Body::Whole(reader, _) => reader.as_mut(),
-            Body::Zip(zip) => zip.as_mut(),
+            PipeBody::Whole(reader, _) => reader.as_mut(),
+            PipeBody::Zip(zip) => zip.as_mut(),
         }
     }
 }

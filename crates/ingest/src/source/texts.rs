@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::file::{Part, Stored};
-use super::unpack::container::{Container, MAGIC};
+use super::file::{FilePart, StoredText};
+use super::unpack::codec::{Container, MAGIC};
 use super::unpack::metered::{PackedCount, read_up_to};
 use super::zip::directory::members;
 use crate::error::{Place, Result};
-use crate::run::fault::explain;
+use crate::run::damage::explain;
 
 /// A text in a regular file: the file itself, unpacked, or a member of a zip.
 ///
@@ -24,7 +24,7 @@ use crate::run::fault::explain;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Text(Stored);
+pub struct Text(StoredText);
 
 impl Text {
     /// Returns the texts of a file: plain, gzipped, packed by Zstandard, or the members of a zip.
@@ -37,10 +37,10 @@ impl Text {
         let length =
             File::open(path).and_then(|mut file| read_up_to(&mut file, &mut magic)).map_err(failed)?;
         let parts = match Container::of(magic.get(..length).unwrap_or_default()) {
-            Container::Zip => members(path).map_err(failed)?.into_iter().map(Part::Member).collect(),
-            container => vec![Part::Whole(container)],
+            Container::Zip => members(path).map_err(failed)?.into_iter().map(FilePart::Member).collect(),
+            container => vec![FilePart::Whole(container)],
         };
-        parts.into_iter().map(|part| Stored::new(path, part, false).map(Self).map_err(failed)).collect()
+        parts.into_iter().map(|part| StoredText::new(path, part, false).map(Self).map_err(failed)).collect()
     }
 
     /// Returns the file, and the member if it is in a zip.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use self::parts::StoredParts;
 pub use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
-pub use crate::pipeline::stage::{CommitStage, Stage};
+pub use crate::pipeline::sink::{CommitStage, Stage};
 pub use crate::run::rejects::RejectSpool;
 
 use crate::counts::coverage::Coverage;

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{RunStore, RunWriter};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 
 /// The parts of a run that are stored and not yet merged.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::counts::block::{LocalError, LocalKey, Tally};
-use crate::counts::known_names::KnownNames;
+use crate::counts::block::KnownNames;
+use crate::counts::block::{BlockTally, LocalError, LocalKey};
 use crate::formats::jtl::parsed::Parsed;
 use crate::sample::long_text::short;
 use crate::sample::texts::Texts;
@@ -50,9 +50,10 @@ impl OfBlocks {
             let place = fails_with.get_mut((error.response_code as usize).min(codes.len()));
             place.into_iter().for_each(|fails| *fails = true);
         });
-        let told = codes.iter().chain([""]).zip(fails_with).filter(|(_, fails)| *fails);
-        let are_known = told.map(|(code, _)| code).all(|code| known.response_codes.contains(&*short(code)))
-            && parsed.messages.values().iter().all(|message| known.messages.contains(&*short(message)));
+        let failing = codes.iter().chain([""]).zip(fails_with).filter(|(_, fails)| *fails);
+        let are_known =
+            failing.map(|(code, _)| code).all(|code| known.response_codes.contains(&*short(code)))
+                && parsed.messages.values().iter().all(|message| known.messages.contains(&*short(message)));
         if !are_known {
             return false;
         }
@@ -75,7 +76,7 @@ impl OfBlocks {
     }
 
     /// Moves the failures to the tally of the blocks.
-    pub(super) fn end(&mut self, tally: &mut Tally) {
+    pub(super) fn end(&mut self, tally: &mut BlockTally) {
         tally.errors = ascending(std::mem::take(&mut self.counts));
         tally.response_codes = self.response_codes.take_values();
         tally.messages = self.messages.take_values();

@@ -13,7 +13,7 @@ const SPARSE: usize = 2;
 /// Rows that are grouped by cell. Every cell that the block could have is found by its place, so that no row needs a search.
 #[derive(Debug, Default)]
 pub(super) struct Mixed {
-    /// The number of rows at each place, then the index behind the last of them.
+    /// The number of rows at each place, then the index after the last of them.
     places: Vec<u32>,
     /// The place of each row.
     of_rows: Vec<u32>,

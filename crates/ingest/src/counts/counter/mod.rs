@@ -8,24 +8,22 @@ pub(crate) mod step;
 use std::ops::Range;
 
 use hashbrown::HashMap;
-
 use mixed::{Keys, Mixed};
-use open::{Load, NONE, Open, of};
+use open::{LoadEntry, NONE, OpenCell, of};
 
-use super::block::{LocalKey, Tally};
-use super::sort::Sorter;
-use super::{InjectorLoad, histograms};
+use super::block::{BlockTally, LocalKey};
+use super::{InjectorLoad, block};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 
 /// Counts blocks. Each worker has one and reuses its memory. It is empty between blocks.
 #[derive(Default)]
 pub(crate) struct Counter {
-    open: Vec<Open>,
+    open: Vec<OpenCell>,
     by_key: HashMap<LocalKey, u32>,
     /// The keys that were looked up last, with their cells, each at a place of its own.
     recent: Vec<Option<(LocalKey, u32)>>,
-    loads: Vec<Load>,
+    loads: Vec<LoadEntry>,
     /// The cell of each row, or [`NONE`].
     of_rows: Vec<u32>,
     /// The rows of runs that are too short to be added by themselves.
@@ -45,7 +43,7 @@ const RECENT: usize = 256;
 /// The number of rows from which on a run of one cell is added by itself.
 const RUN: usize = 4;
 
-/// The number of rows of a run that are compared together.
+/// The number of rows of a run that are compared at once.
 const TOGETHER: usize = 64;
 
 /// Elapsed times below this are counted in an array. Its counters fill 32 KiB, a common size of the L1 cache.
@@ -53,16 +51,16 @@ const DENSE: i32 = 8192;
 
 impl Counter {
     /// Counts a parsed block. The distinct texts move from the block to the tally, so that the rows keep only codes.
-    pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> Tally {
+    pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> BlockTally {
         let tally = match parsed.histograms.is_empty() {
             true => self.cells(&parsed.batch, clock),
-            false => histograms::tally(&parsed.batch, &parsed.histograms, clock),
+            false => block::tally_intervals(&parsed.batch, &parsed.histograms, clock),
         };
         named(tally, parsed)
     }
 
-    /// Counts samples of several blocks that were put together, whose distinct texts move to the tally.
-    pub(crate) fn tally_together(&mut self, batch: &mut SampleBatch, clock: &Clock) -> Tally {
+    /// Counts samples of several blocks that were combined, whose distinct texts move to the tally.
+    fn tally_jointly(&mut self, batch: &mut SampleBatch, clock: &Clock) -> BlockTally {
         let mut tally = self.cells(batch, clock);
         tally.labels = batch.label.take_values();
         tally.injectors = batch.injector.take_values();
@@ -70,7 +68,7 @@ impl Counter {
     }
 
     /// Counts samples by second, label and outcome.
-    fn cells(&mut self, batch: &SampleBatch, clock: &Clock) -> Tally {
+    fn cells(&mut self, batch: &SampleBatch, clock: &Clock) -> BlockTally {
         match self.by_place.group(batch) {
             Some(keys) => self.count_by_place(keys, batch, clock),
             None => {
@@ -81,13 +79,13 @@ impl Counter {
     }
 
     /// Counts rows that are grouped by cell.
-    fn count_by_place(&mut self, keys: Keys, batch: &SampleBatch, clock: &Clock) -> Tally {
-        let (mut tally, mut closing) = (Tally::default(), Closing::default());
+    fn count_by_place(&mut self, keys: Keys, batch: &SampleBatch, clock: &Clock) -> BlockTally {
+        let (mut tally, mut closing) = (BlockTally::default(), Closing::default());
         let boundary = boundary(clock);
         self.by_place.for_each(keys, |key, rows, elapsed| {
-            let mut open = Open::new(key);
+            let mut open = OpenCell::new(key);
             self.loads.clear();
-            open.add_apart(batch, rows, boundary, &mut self.loads);
+            open.add_scattered(batch, rows, boundary, &mut self.loads);
             closing.counted.clear();
             runs(elapsed, &mut self.histogram, &mut self.sorter, &mut closing.counted);
             closing.push(&open, &self.loads, &mut tally);
@@ -118,7 +116,7 @@ impl Counter {
         self.add_mixed(batch, boundary);
     }
 
-    /// Adds the rows of short runs, those of each cell together.
+    /// Adds the rows of short runs, grouped by cell.
     fn add_mixed(&mut self, batch: &SampleBatch, boundary: i64) {
         if self.mixed.is_empty() {
             return;
@@ -144,7 +142,7 @@ impl Counter {
         for (open, end) in self.open.iter_mut().zip(next) {
             let rows = self.grouped.get(start..end as usize).unwrap_or_default();
             start = end as usize;
-            open.add_apart(batch, rows, boundary, &mut self.loads);
+            open.add_scattered(batch, rows, boundary, &mut self.loads);
         }
     }
 
@@ -167,17 +165,17 @@ impl Counter {
 
     fn look_up(&mut self, key: LocalKey) -> u32 {
         *self.by_key.entry(key).or_insert_with(|| {
-            self.open.push(Open::new(key));
+            self.open.push(OpenCell::new(key));
             (self.open.len() - 1) as u32
         })
     }
 
     /// Completes the counts with the elapsed times of the rows, and empties the counter.
-    fn close(&mut self, elapsed: &[i32]) -> Tally {
+    fn close(&mut self, elapsed: &[i32]) -> BlockTally {
         let mut order: Vec<u32> = (0..self.open.len() as u32).collect();
         order.sort_unstable_by_key(|cell| self.open.get(*cell as usize).map(|open| open.key));
         self.sort_elapsed(&order, elapsed);
-        let mut tally = Tally::with_capacity(order.len());
+        let mut tally = BlockTally::with_capacity(order.len());
         let mut closing = Closing::default();
         let mut rest = self.elapsed.as_mut_slice();
         for open in order.iter().filter_map(|cell| self.open.get(*cell as usize)) {
@@ -232,7 +230,7 @@ struct Closing {
 
 impl Closing {
     /// Appends the cell, whose times were counted.
-    fn push(&mut self, open: &Open, loads: &[Load], tally: &mut Tally) {
+    fn push(&mut self, open: &OpenCell, loads: &[LoadEntry], tally: &mut BlockTally) {
         self.loads.clear();
         self.loads.extend(open.loads(loads));
         self.loads.sort_unstable_by_key(|load| load.injector);
@@ -307,7 +305,7 @@ fn runs(values: &mut [i32], histogram: &mut Vec<u32>, sorter: &mut Sorter, into:
 }
 
 /// Moves the distinct texts of a block to its tally, and counts its failures.
-fn named(mut tally: Tally, parsed: &mut Parsed) -> Tally {
+fn named(mut tally: BlockTally, parsed: &mut Parsed) -> BlockTally {
     tally.errors = failures::of_block(parsed);
     tally.labels = parsed.batch.label.take_values();
     tally.injectors = parsed.batch.injector.take_values();
@@ -316,14 +314,67 @@ fn named(mut tally: Tally, parsed: &mut Parsed) -> Tally {
     tally
 }
 
+/// The bits of a digit. Its counters fill 8 KiB.
+const BITS: u32 = 11;
+const DIGITS: usize = 1 << BITS;
+
+/// The number of times from which on it is faster to go through them three times than to compare them.
+const MANY: usize = 700;
+
+/// Sorts lists of times, and keeps its memory.
+#[derive(Debug, Default)]
+struct Sorter {
+    /// The times by their low digits.
+    by_low: Vec<i32>,
+}
+
+impl Sorter {
+    /// Sorts times. Many that are below 2^22, such as 4 s in µs, are sorted by one digit after the other.
+    fn sort(&mut self, times: &mut [i32]) {
+        let all = times.iter().fold(0, |all, time| all | *time);
+        if times.len() < MANY || u32::try_from(all).is_ok_and(|all| all >> (2 * BITS) > 0) || all < 0 {
+            return times.sort_unstable();
+        }
+        self.by_low.clear();
+        self.by_low.resize(times.len(), 0);
+        by_digit(times, &mut self.by_low, 0);
+        by_digit(&self.by_low, times, BITS);
+    }
+}
+
+/// Copies times in the order of the digit that begins at this bit; those of the same digit stay as they are.
+fn by_digit(from: &[i32], into: &mut [i32], bit: u32) {
+    let digit = |time: i32| (time >> bit) as usize % DIGITS;
+    // The place of the next time of each digit.
+    let mut places = [0_u32; DIGITS];
+    for time in from {
+        if let Some(count) = places.get_mut(digit(*time)) {
+            *count += 1;
+        }
+    }
+    let mut before = 0;
+    for place in &mut places {
+        before += std::mem::replace(place, before);
+    }
+    for time in from {
+        let Some(place) = places.get_mut(digit(*time)) else { continue };
+        if let Some(into) = into.get_mut(*place as usize) {
+            *into = *time;
+        }
+        *place += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Spread;
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::counts::Spread;
     use crate::formats::jtl::columns::MOST_BYTES;
     use crate::sample::texts::Texts;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     proptest! {
         #[test]
@@ -380,7 +431,13 @@ mod tests {
         batch
     }
 
-    fn add_row(open: &mut Open, batch: &SampleBatch, row: usize, boundary: i64, loads: &mut Vec<Load>) {
+    fn add_row(
+        open: &mut OpenCell,
+        batch: &SampleBatch,
+        row: usize,
+        boundary: i64,
+        loads: &mut Vec<LoadEntry>,
+    ) {
         let sums = &mut open.sums;
         open.samples += 1;
         sums.before_boundary += u64::from(batch.t_ms[row].rem_euclid(1000) < boundary);
@@ -425,7 +482,7 @@ mod tests {
             let rows: Vec<Row> = rows.iter().cycle().take(if rows.is_empty() { 0 } else { 600 }).copied().collect();
             let batch = batch(&rows, all_present);
             let clock = Clock { origin, head: None, max_span_ms: 0 };
-            let told = |tally: Tally| {
+            let contents = |tally: BlockTally| {
                 let cell = |(key, cell): (LocalKey, super::super::CellRef<'_>)| {
                     format!("{:?}", (key, cell.sums, cell.elapsed, cell.injectors))
                 };
@@ -435,9 +492,9 @@ mod tests {
             let keys = counter.by_place.group(&batch);
             prop_assert_eq!(keys.is_some(), !rows.is_empty());
             if let Some(keys) = keys {
-                let by_place = told(counter.count_by_place(keys, &batch, &clock));
+                let by_place = contents(counter.count_by_place(keys, &batch, &clock));
                 counter.count(&batch, &clock);
-                prop_assert_eq!(by_place, told(counter.close(&batch.elapsed)));
+                prop_assert_eq!(by_place, contents(counter.close(&batch.elapsed)));
             }
         }
     }
@@ -488,5 +545,22 @@ mod tests {
         assert_eq!(cell.injectors, [InjectorLoad { injector: Texts::NULL, samples: 3, threads: 6 }]);
         assert_eq!(tally.errors.len(), 1);
         assert_eq!(tally.errors[0].0.second, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn times_are_sorted_as_the_standard_library_does(
+            seeds in prop::collection::vec(any::<i32>(), 0..50),
+            repeated in 0..40usize,
+            bits in 1..33u32,
+        ) {
+            let scattered = |at: usize, seed: &i32| seed.wrapping_mul(2 * at as i32 + 1);
+            let all = (0..repeated).flat_map(|at| seeds.iter().map(move |seed| scattered(at, seed)));
+            let mut times: Vec<i32> = all.map(|time| (time as u32 >> (32 - bits)) as i32).collect();
+            let mut expected = times.clone();
+            expected.sort_unstable();
+            Sorter::default().sort(&mut times);
+            prop_assert_eq!(times, expected);
+        }
     }
 }

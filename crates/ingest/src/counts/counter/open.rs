@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::block::LocalKey;
-use super::super::{InjectorLoad, Spread, Sums};
+use super::super::{CellSums, InjectorLoad, Spread};
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
 
@@ -14,23 +14,23 @@ pub(super) const NONE: u32 = u32::MAX;
 const FIRST: usize = 16;
 
 /// A cell while its samples are counted.
-pub(super) struct Open {
+pub(super) struct OpenCell {
     pub(super) key: LocalKey,
-    pub(super) sums: Sums,
+    pub(super) sums: CellSums,
     pub(super) samples: u32,
     /// The index of the cell's first injector in the list of loads, or [`NONE`].
     load: u32,
 }
 
 /// The load that an injector reported in a cell, and the index of the cell's next one, or [`NONE`].
-pub(super) struct Load {
+pub(super) struct LoadEntry {
     load: InjectorLoad,
     next: u32,
 }
 
-impl Open {
+impl OpenCell {
     pub(super) fn new(key: LocalKey) -> Self {
-        Self { key, sums: Sums::default(), samples: 0, load: NONE }
+        Self { key, sums: CellSums::default(), samples: 0, load: NONE }
     }
 
     /// Adds rows, all of this cell.
@@ -39,29 +39,29 @@ impl Open {
         batch: &SampleBatch,
         rows: Range<usize>,
         boundary: i64,
-        loads: &mut Vec<Load>,
+        loads: &mut Vec<LoadEntry>,
     ) {
         let sums = &mut self.sums;
         self.samples += rows.len() as u32;
         let boundary = i64::from(self.key.second) * 1000 + boundary;
         sums.before_boundary +=
             of(&batch.t_ms, &rows).iter().map(|ms| u64::from(*ms < boundary)).sum::<u64>();
-        match (batch.latency.told(&rows), batch.latency.valid()) {
+        match (batch.latency.present(&rows), batch.latency.valid()) {
             ([], _) => {}
-            (told, None) => sums.latency.merge(&spread(told)),
+            (present, None) => sums.latency.merge(&spread(present)),
             (_, Some(_)) => {
                 let present = rows.clone().filter_map(|row| batch.latency.get(row));
                 present.for_each(|latency| sums.latency.add(latency));
             }
         }
         // What is absent is 0 among the values.
-        sums.connect += batch.connect.told(&rows).iter().copied().map(i64::from).sum::<i64>();
+        sums.connect += batch.connect.present(&rows).iter().copied().map(i64::from).sum::<i64>();
         let sum = |sum: i64, column: &Nullable<i64>| {
-            column.told(&rows).iter().copied().fold(sum, i64::saturating_add)
+            column.present(&rows).iter().copied().fold(sum, i64::saturating_add)
         };
         sums.bytes = sum(sums.bytes, &batch.bytes);
         sums.sent_bytes = sum(sums.sent_bytes, &batch.sent_bytes);
-        let (threads, injectors) = (batch.all_threads.told(&rows), of(batch.injector.codes(), &rows));
+        let (threads, injectors) = (batch.all_threads.present(&rows), of(batch.injector.codes(), &rows));
         match injectors.first() {
             _ if threads.is_empty() => {}
             Some(first)
@@ -77,12 +77,12 @@ impl Open {
     }
 
     /// Adds the rows with these indexes, all of this cell, of which few are neighbours.
-    pub(super) fn add_apart(
+    pub(super) fn add_scattered(
         &mut self,
         batch: &SampleBatch,
         rows: &[u32],
         boundary: i64,
-        loads: &mut Vec<Load>,
+        loads: &mut Vec<LoadEntry>,
     ) {
         let mut sums = self.sums;
         self.samples += rows.len() as u32;
@@ -104,11 +104,11 @@ impl Open {
             }
         }
         self.sums = sums;
-        self.add_threads_apart(batch, rows, loads);
+        self.add_scattered_threads(batch, rows, loads);
     }
 
     /// Adds the threads of rows, of which most have the injector of the one before.
-    fn add_threads_apart(&mut self, batch: &SampleBatch, rows: &[u32], loads: &mut Vec<Load>) {
+    fn add_scattered_threads(&mut self, batch: &SampleBatch, rows: &[u32], loads: &mut Vec<LoadEntry>) {
         let mut last = InjectorLoad { injector: Texts::NULL, samples: 0, threads: 0 };
         for row in rows.iter().map(|row| *row as usize) {
             let Some(threads) = batch.all_threads.get(row) else { continue };
@@ -124,7 +124,7 @@ impl Open {
     }
 
     /// Adds the threads of rows whose injectors take turns.
-    fn add_loads(&mut self, injectors: &[u32], threads: &[i32], loads: &mut Vec<Load>) {
+    fn add_loads(&mut self, injectors: &[u32], threads: &[i32], loads: &mut Vec<LoadEntry>) {
         // Those with the first codes are added without a search for each row.
         let mut sums = [(0_u64, 0_i64); FIRST];
         for (injector, threads) in injectors.iter().zip(threads) {
@@ -138,9 +138,9 @@ impl Open {
         }
     }
 
-    /// Adds the threads that a row tells.
+    /// Adds the number of threads in a row, if it has one.
     #[inline]
-    pub(super) fn add_threads(&mut self, batch: &SampleBatch, row: usize, loads: &mut Vec<Load>) {
+    pub(super) fn add_threads(&mut self, batch: &SampleBatch, row: usize, loads: &mut Vec<LoadEntry>) {
         if let Some(threads) = batch.all_threads.get(row) {
             let injector = batch.injector.codes().get(row).copied().unwrap_or(Texts::NULL);
             self.add_load(injector, 1, i64::from(threads), loads);
@@ -148,12 +148,12 @@ impl Open {
     }
 
     #[inline]
-    fn add_load(&mut self, injector: u32, samples: u64, threads: i64, loads: &mut Vec<Load>) {
+    fn add_load(&mut self, injector: u32, samples: u64, threads: i64, loads: &mut Vec<LoadEntry>) {
         if samples == 0 {
             return;
         }
         let mut at = self.load;
-        while let Some(Load { load, next }) = loads.get_mut(at as usize) {
+        while let Some(LoadEntry { load, next }) = loads.get_mut(at as usize) {
             if load.injector == injector {
                 load.samples += samples;
                 load.threads += threads;
@@ -162,11 +162,11 @@ impl Open {
             at = *next;
         }
         let next = std::mem::replace(&mut self.load, loads.len() as u32);
-        loads.push(Load { load: InjectorLoad { injector, samples, threads }, next });
+        loads.push(LoadEntry { load: InjectorLoad { injector, samples, threads }, next });
     }
 
     /// The loads of the cell's injectors, in no particular order.
-    pub(super) fn loads<'a>(&self, loads: &'a [Load]) -> impl Iterator<Item = InjectorLoad> + 'a {
+    pub(super) fn loads<'a>(&self, loads: &'a [LoadEntry]) -> impl Iterator<Item = InjectorLoad> + 'a {
         let first = loads.get(self.load as usize);
         std::iter::successors(first, |load| loads.get(load.next as usize)).map(|load| load.load)
     }

@@ -1,17 +1,17 @@
-//! Counts the blocks of a step, those of the same time together.
+//! Counts the blocks of a step, those of the same time jointly.
 
 use super::{Counter, failures, named};
-use crate::counts::block::Tally;
-use crate::counts::known_names::KnownNames;
+use crate::counts::block::BlockTally;
+use crate::counts::block::KnownNames;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
 
-/// Blocks that are further apart than this are counted each by itself, in ms. Seconds stay open
+/// Blocks with a longer time between them than this are counted each by itself, in ms. Seconds stay open
 /// as long at most, so cells of a step are seldom too late.
 const NEAR_MS: i64 = 60_000;
 
-/// The maximum number of injectors of a block that is counted together with others.
+/// The maximum number of injectors of a block that is counted jointly with others.
 const INJECTORS: usize = 64;
 
 /// Counts steps. Each worker has one and reuses its memory.
@@ -24,36 +24,36 @@ pub(crate) struct StepCounter {
 }
 
 /// The earliest and latest time of a block, in epoch ms.
-pub(crate) type Span = (i64, i64);
+pub(crate) type BlockSpan = (i64, i64);
 
 impl StepCounter {
     /// Counts the blocks of a step, and sets their tallies. Returns the cells and failures of those that were counted
-    /// together, if any were: all their names but those of injectors are among `known`.
+    /// jointly, if any were: all their names but those of injectors are among `known`.
     pub(crate) fn count(
         &mut self,
-        blocks: &mut [(&mut Parsed, &mut Tally)],
+        blocks: &mut [(&mut Parsed, &mut BlockTally)],
         known: &KnownNames,
         clock: &Clock,
-    ) -> Option<Tally> {
-        let spans: Vec<Option<Span>> = blocks.iter().map(|(parsed, _)| span(parsed, known)).collect();
+    ) -> Option<BlockTally> {
+        let spans: Vec<Option<BlockSpan>> = blocks.iter().map(|(parsed, _)| span(parsed, known)).collect();
         let near = near(&spans);
         self.batch.clear();
         for ((parsed, tally), near) in blocks.iter_mut().zip(&near) {
             **tally = if *near { self.append(parsed, known) } else { self.counter.tally(parsed, clock) };
         }
         near.contains(&true).then(|| {
-            let mut together = self.counter.tally_together(&mut self.batch, clock);
+            let mut together = self.counter.tally_jointly(&mut self.batch, clock);
             self.failures.end(&mut together);
             together
         })
     }
 
-    /// Appends a block to those that are counted together. Returns what is left to tell of it.
-    fn append(&mut self, parsed: &mut Parsed, known: &KnownNames) -> Tally {
+    /// Appends a block to those that are counted jointly. Returns the remaining counts of the block itself.
+    fn append(&mut self, parsed: &mut Parsed, known: &KnownNames) -> BlockTally {
         self.batch.append_counted(&parsed.batch);
         let mut code = |label: &str| self.batch.label.code(label.as_bytes());
         let labels: Vec<u32> = parsed.batch.label.values().iter().map(&mut code).collect();
-        let mut tally = Tally::without_cells(&parsed.batch);
+        let mut tally = BlockTally::without_cells(&parsed.batch);
         if !self.failures.add(parsed, &labels, known) {
             return named(tally, parsed);
         }
@@ -63,8 +63,8 @@ impl StepCounter {
     }
 }
 
-/// The span of a block that can be counted together with others.
-fn span(parsed: &Parsed, known: &KnownNames) -> Option<Span> {
+/// The span of a block that can be counted jointly with others.
+fn span(parsed: &Parsed, known: &KnownNames) -> Option<BlockSpan> {
     let (batch, known) = (&parsed.batch, &known.labels);
     let is_known = batch.label.values().iter().all(|label| known.contains(label));
     let are_few = batch.injector.values().len() <= INJECTORS;
@@ -74,12 +74,12 @@ fn span(parsed: &Parsed, known: &KnownNames) -> Option<Span> {
     parsed.earliest_ms.zip(parsed.latest_ms)
 }
 
-/// Returns which blocks to count together: those near the one in the middle, if there are several.
-pub(crate) fn near(spans: &[Option<Span>]) -> Vec<bool> {
-    let mut sorted: Vec<Span> = spans.iter().copied().flatten().collect();
+/// Returns which blocks to count jointly: those near the one in the middle, if there are several.
+pub(crate) fn near(spans: &[Option<BlockSpan>]) -> Vec<bool> {
+    let mut sorted: Vec<BlockSpan> = spans.iter().copied().flatten().collect();
     sorted.sort_unstable();
     let middle = sorted.get(sorted.len() / 2).copied();
-    let is_near = |span: &Option<Span>| {
+    let is_near = |span: &Option<BlockSpan>| {
         span.zip(middle).is_some_and(|((first, last), middle)| {
             first <= middle.1.saturating_add(NEAR_MS) && middle.0 <= last.saturating_add(NEAR_MS)
         })

@@ -1,8 +1,7 @@
 //! The packed form of exact counts: mostly a byte for each value. Counts of earlier versions, and those of which few
 //! differences are small, are pairs of numbers instead.
 
-use super::pairs::{self, read_pair};
-use super::take::TakeCounts;
+use super::pairs::{self, TakeCounts, read_pair};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
 /// What dense counts begin with: a zero of two bytes, which pairs never begin with. The number of values follows, the
@@ -13,10 +12,10 @@ pub(super) const MARK: [u8; 2] = [0x80, 0];
 /// A byte in place of a difference and a count of which one is too large. Both follow as in pairs.
 const WIDE: u8 = 0;
 
-/// The number of bits of a byte that hold the difference.
+/// The number of bits of a byte for the difference.
 pub(super) const BITS: u32 = 5;
 
-/// The largest difference and count that a byte holds.
+/// The largest difference and count in a byte.
 const LARGEST: (i64, u64) = ((1 << BITS) - 1, 7);
 
 /// One in each of eight lanes of 8 bits.
@@ -62,7 +61,7 @@ pub(super) fn put(out: &mut Vec<u8>, difference: i64, samples: u64) -> bool {
     is_small
 }
 
-/// Checks that bytes begin with dense counts behind their mark, skips these and returns the number of samples.
+/// Checks that bytes begin with dense counts after their mark, skips these and returns the number of samples.
 pub(super) fn check(from: &mut &[u8]) -> Option<u64> {
     let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(0) };
     let mut value = i64::from(i32::try_from(read_signed(from)?).ok()?);

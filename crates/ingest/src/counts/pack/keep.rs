@@ -82,7 +82,7 @@ fn dense<const BLOCK: usize>(packed: &[u8]) -> Option<([u8; BLOCK], u16, u16)> {
     const { assert!(BLOCK <= 256) };
     let (mut dense, mut outside, mut inside) = ([0; BLOCK], 0, u16::MAX);
     let (mut rise, mut samples) = (0u16, 0u16);
-    // Without a branch or a check, so that the compiler takes many pairs at a time.
+    // Without a branch or a check, so that the compiler processes many pairs at a time.
     for (pair, packed) in dense.iter_mut().zip(packed.as_chunks().0) {
         let lane = u16::from_le_bytes(*packed);
         let (difference, count) = ((lane & 0xff) >> 1, lane >> 8);

@@ -5,17 +5,16 @@ mod dense;
 mod examples;
 mod keep;
 mod pairs;
-mod take;
 
 pub(crate) use self::dense::{each_count, pack_counts};
 pub(crate) use self::keep::keep;
-pub use self::take::TakeCounts;
+pub use self::pairs::TakeCounts;
 use super::{Cell, CellRef, InjectorLoad, Spread};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
 /// A packed cell without its key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct CellParts<'a> {
     /// The number of samples in the counts.
     pub(crate) samples: u64,
     pub(crate) counts: &'a [u8],
@@ -31,12 +30,12 @@ pub(crate) struct CellPacker {
 
 impl CellPacker {
     /// Packs a cell.
-    pub(crate) fn pack(&mut self, cell: CellRef<'_>) -> Parts<'_> {
+    pub(crate) fn pack(&mut self, cell: CellRef<'_>) -> CellParts<'_> {
         self.counts.clear();
         self.sums.clear();
         pack_counts(&mut self.counts, cell.elapsed);
         pack_sums(&mut self.sums, cell);
-        Parts { samples: cell.samples(), counts: &self.counts, sums: &self.sums }
+        CellParts { samples: cell.samples(), counts: &self.counts, sums: &self.sums }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The packed form of exact counts that earlier versions wrote, and that serves where few differences are small: two
 //! numbers for each value.
 
-use super::take::TakeCounts;
 use crate::sample::varint::{read_signed, read_unsigned, signed, unfolded, unsigned};
 
 /// Packs exact counts, ascending by value: their number, then for each the difference to the previous value and the
@@ -45,11 +44,38 @@ pub(super) fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
     Some((read_signed(bytes)?, read_unsigned(bytes)?))
 }
 
+/// Receives the counts of a cell, which come in ascending order of the values: elapsed times in the run's unit.
+pub trait TakeCounts {
+    /// Receives eight values, each given as its difference to `base`, with its number of samples, which is less than 8. They
+    /// are never the first ones, and none of them is too large for an `i32`.
+    fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]);
+
+    /// Receives a value and its number of samples.
+    fn one(&mut self, value: i32, samples: u64);
+}
+
+/// Appends the counts as they are in [`crate::counts::Cell::elapsed`].
+impl TakeCounts for Vec<(i32, u64)> {
+    #[inline]
+    fn eight(&mut self, base: i32, differences: [u8; 8], samples: [u8; 8]) {
+        let counts = differences.into_iter().zip(samples);
+        self.extend(
+            counts.map(|(difference, samples)| (base.wrapping_add(difference.into()), samples.into())),
+        );
+    }
+
+    #[inline]
+    fn one(&mut self, value: i32, samples: u64) {
+        self.push((value, samples));
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::examples::{one_by_one, small_counts};
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::counts::pack::examples::{one_by_one, small_counts};
 
     proptest! {
         #[test]

@@ -16,15 +16,15 @@ pub(crate) fn opened(cell: CellResult) -> Result<(CellKey, Cell)> {
 }
 
 /// Cells that ascend by key.
-pub(crate) type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
+pub(crate) type CellSource<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
 
 /// All cells of the sources, ascending by key, with the parts of one key added up. Ends after the first error.
-pub(crate) struct Merged<'a> {
+pub(crate) struct MergedCells<'a> {
     /// The sources, each with its next cell if that was fetched.
-    sources: Vec<(Source<'a>, Option<PackedCell>)>,
+    sources: Vec<(CellSource<'a>, Option<PackedCell>)>,
     /// The keys of the cells that were fetched, with their sources.
     fetched: BinaryHeap<Reverse<(CellKey, usize)>>,
-    /// The source of the last cell, if its next one was not fetched. Sources often tell of times one after another, so that one
+    /// The source of the last cell, if its next one was not fetched. Sources often cover times one after another, so that one
     /// stays the first for long.
     current: Option<usize>,
     /// True once each source was asked for its first cell.
@@ -35,9 +35,9 @@ pub(crate) struct Merged<'a> {
     room: Vec<u64>,
 }
 
-impl<'a> Merged<'a> {
+impl<'a> MergedCells<'a> {
     /// Merges the cells of the given sources.
-    pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
+    pub(crate) fn new(sources: impl IntoIterator<Item = CellSource<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
         let (counts, room) = (Vec::new(), Vec::new());
         Self { sources, fetched: BinaryHeap::new(), current: None, begun: false, counts, room }
@@ -66,15 +66,15 @@ impl<'a> Merged<'a> {
         self.fetched.peek().map(|Reverse((key, _))| *key)
     }
 
-    /// Takes the first cell that was fetched, with its key and its source.
-    fn take(&mut self) -> Result<Option<(CellKey, usize, PackedCell)>> {
+    /// Removes and returns the first cell that was fetched, with its key and its source.
+    fn pop(&mut self) -> Result<Option<(CellKey, usize, PackedCell)>> {
         let Some(Reverse((key, at))) = self.fetched.pop() else { return Ok(None) };
         let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take());
         let cell = cell.ok_or_else(|| Error::bug("merging counts", "a source has no cell"))?;
         Ok(Some((key, at, cell)))
     }
 
-    /// Takes the next cell of the current source, unless another has one before it or a part of it.
+    /// Returns the next cell of the current source, unless another has one before it or a part of it.
     fn go_on(&mut self) -> Result<Option<(CellKey, PackedCell)>> {
         let Some(at) = self.current else { return Ok(None) };
         let Some((source, _)) = self.sources.get_mut(at) else { return Ok(None) };
@@ -97,7 +97,7 @@ impl<'a> Merged<'a> {
             if self.first() != Some(key) {
                 break;
             }
-            let Some((_, other, part)) = self.take()? else { break };
+            let Some((_, other, part)) = self.pop()? else { break };
             at = other;
             sums.merge(&part.into_sums(&mut self.counts)?);
             if self.counts.len() > most {
@@ -116,7 +116,7 @@ impl<'a> Merged<'a> {
         if let Some(next) = self.go_on()? {
             return Ok(Some(next));
         }
-        let Some((key, at, cell)) = self.take()? else { return Ok(None) };
+        let Some((key, at, cell)) = self.pop()? else { return Ok(None) };
         if self.first() == Some(key) {
             return Ok(Some((key, self.add_parts(key, (at, cell))?)));
         }
@@ -167,7 +167,7 @@ fn add_up_sorted(counts: &mut Vec<(i32, u64)>) {
     });
 }
 
-impl Iterator for Merged<'_> {
+impl Iterator for MergedCells<'_> {
     type Item = CellResult;
 
     fn next(&mut self) -> Option<CellResult> {
@@ -219,7 +219,7 @@ mod tests {
             for (key, cell) in sources.iter().flat_map(|(seconds, _)| seconds).map(|second| cell(*second)) {
                 expected.entry(key).or_default().merge(&cell);
             }
-            let made = sources.iter().map(|(seconds, broken)| -> Source<'_> {
+            let made = sources.iter().map(|(seconds, broken)| -> CellSource<'_> {
                 let cells = seconds.iter().map(|second| cell(*second)).map(|(key, cell)| Ok((key, PackedCell::of(cell))));
                 let mut cells: Vec<CellResult> = cells.collect();
                 if let Some(at) = broken {
@@ -227,7 +227,7 @@ mod tests {
                 }
                 Box::new(cells.into_iter())
             });
-            let mut merged = Merged::new(made);
+            let mut merged = MergedCells::new(made);
             let mut whole = Vec::new();
             let end = loop {
                 match merged.next().map(opened) {
@@ -251,9 +251,9 @@ mod tests {
         let mut expected = Cell::default();
         parts.iter().for_each(|part| expected.merge(part));
         let source =
-            |part: Cell| -> Source<'_> { Box::new(std::iter::once(Ok((key, PackedCell::of(part))))) };
+            |part: Cell| -> CellSource<'_> { Box::new(std::iter::once(Ok((key, PackedCell::of(part))))) };
         let merged: Vec<_> =
-            Merged::new(parts.into_iter().map(source)).map(|cell| opened(cell).unwrap()).collect();
+            MergedCells::new(parts.into_iter().map(source)).map(|cell| opened(cell).unwrap()).collect();
         assert_eq!(merged, [(key, expected)]);
     }
 }

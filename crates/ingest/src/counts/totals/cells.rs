@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::lateness::{Lateness, MOST};
-use super::spare::Spare;
-use crate::counts::block::{LocalKey, Tally};
+use crate::counts::block::{BlockTally, LocalKey};
 use crate::counts::pack::CellPacker;
-use crate::counts::packed::{CellResult, Gatherer, Merged, Ordered, Run, Source, Spill};
+use crate::counts::packed::{
+    CellResult, CellRun, CellSource, Gatherer, MergedCells, OrderedCells, SpillFile,
+};
 use crate::counts::{Cell, CellKey, CellRef, InjectorLoad, PackedCell};
 use crate::error::Result;
 
-/// Cells whose keys and loads hold indexes of names.
+/// Cells whose keys and loads have indexes of names.
 #[derive(Debug)]
-pub(super) struct Cells {
+pub(super) struct TotalCells {
     open: BTreeMap<CellKey, Cell>,
     /// The approximate size of the open cells, and its limit, both in bytes.
     open_bytes: usize,
     open_room: usize,
-    packed: Ordered,
+    packed: OrderedCells,
     packing: CellPacker,
-    spare: Spare,
+    spare: SpareCells,
     /// The newest second.
     newest: u32,
     /// A second is packed when it is over. What comes later is added as a further part.
@@ -28,16 +28,16 @@ pub(super) struct Cells {
 }
 
 /// The indexes that the names of a block have among those of the cells.
-pub(super) struct Indexes {
+pub(super) struct NameIndexes {
     pub(super) labels: Vec<u32>,
     /// The index of the label that samples without one have.
     pub(super) no_label: u32,
     pub(super) injectors: Vec<u32>,
     /// The index of the unknown injector.
-    pub(super) untold: u32,
+    pub(super) unknown_injector: u32,
 }
 
-impl Indexes {
+impl NameIndexes {
     /// The index of a label, given as a code of the block.
     pub(super) fn label(&self, local: u32) -> u32 {
         self.labels.get(local as usize).copied().unwrap_or(self.no_label)
@@ -49,7 +49,7 @@ impl Indexes {
     }
 }
 
-impl Cells {
+impl TotalCells {
     /// Creates an empty collection. A fifth of `memory` (bytes) is for cells, the others go to a temporary file in
     /// `folder`, or in the system's temporary folder if `None`.
     pub(super) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
@@ -57,12 +57,12 @@ impl Cells {
             open: BTreeMap::new(),
             open_bytes: 0,
             open_room: memory / 12,
-            packed: Ordered::new(
-                Spill::new(memory / 32, folder.clone()),
-                Gatherer::new(memory / 12, Spill::new(0, folder)),
+            packed: OrderedCells::new(
+                SpillFile::new(memory / 32, folder.clone()),
+                Gatherer::new(memory / 12, SpillFile::new(0, folder)),
             ),
             packing: CellPacker::default(),
-            spare: Spare::default(),
+            spare: SpareCells::default(),
             newest: 0,
             lateness: Lateness::default(),
         }
@@ -84,12 +84,12 @@ impl Cells {
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
-    pub(super) fn add(&mut self, tally: &Tally, indexes: &Indexes) -> Result<()> {
+    pub(super) fn add(&mut self, tally: &BlockTally, indexes: &NameIndexes) -> Result<()> {
         let mut cells: Vec<(CellKey, CellRef<'_>)> =
             tally.cells().map(|(local, cell)| (indexes.key(local), cell)).collect();
         cells.sort_by_key(|(key, _)| *key);
         if let Some((earliest, latest)) = tally.seconds() {
-            // Before the second block of a log, there is none to be late behind.
+            // Before the second block of a log, there is none to be later than.
             if self.newest > 0 {
                 self.lateness.learn(earliest, self.newest);
             }
@@ -102,7 +102,7 @@ impl Cells {
                 loads.clear();
                 loads.extend(cell.injectors.iter().map(|load| {
                     let injector = indexes.injectors.get(load.injector as usize);
-                    load.of(*injector.unwrap_or(&indexes.untold))
+                    load.of(*injector.unwrap_or(&indexes.unknown_injector))
                 }));
                 join_loads(&mut loads);
                 let cell = CellRef { injectors: &loads, ..*cell };
@@ -159,7 +159,7 @@ impl Cells {
             self.open_bytes += open_bytes(open);
             return Ok(());
         }
-        let mut merged = self.spare.take(cell.elapsed.len());
+        let mut merged = self.spare.reuse(cell.elapsed.len());
         merged.add(cell);
         self.open_bytes += open_bytes(&merged);
         self.open.insert(key, merged);
@@ -170,12 +170,12 @@ impl Cells {
     ///
     /// # Errors
     /// When the temporary file can't be written.
-    pub(super) fn begin_anew(&mut self) -> Result<()> {
+    pub(super) fn restart(&mut self) -> Result<()> {
         while !self.open.is_empty() {
             self.pack_first()?;
         }
         self.newest = 0;
-        self.packed.begin_anew();
+        self.packed.restart();
         Ok(())
     }
 
@@ -210,7 +210,7 @@ impl Cells {
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
-    pub(super) fn add_run(&mut self, run: Run) -> Result<()> {
+    pub(super) fn add_run(&mut self, run: CellRun) -> Result<()> {
         self.packed.add_run(run)
     }
 
@@ -218,7 +218,7 @@ impl Cells {
     ///
     /// # Errors
     /// When a temporary file can't be written or read.
-    pub(super) fn keep_run(&mut self, run: Run) -> Result<()> {
+    pub(super) fn keep_run(&mut self, run: CellRun) -> Result<()> {
         self.packed.keep_run(run)
     }
 
@@ -226,8 +226,8 @@ impl Cells {
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
-    pub(super) fn into_runs(mut self) -> Result<impl Iterator<Item = Run>> {
-        self.begin_anew()?;
+    pub(super) fn into_runs(mut self) -> Result<impl Iterator<Item = CellRun>> {
+        self.restart()?;
         self.packed.into_runs()
     }
 
@@ -235,8 +235,8 @@ impl Cells {
     pub(super) fn between(&self, first: u32, last: u32) -> impl Iterator<Item = CellResult> + Send + '_ {
         let open = self.open.range(CellKey::of_seconds(first, last));
         let open = open.map(|(key, cell)| Ok((*key, PackedCell::of(cell.clone()))));
-        let open: Source<'_> = Box::new(open);
-        Merged::new(self.packed.sources(first, last).chain([open]))
+        let open: CellSource<'_> = Box::new(open);
+        MergedCells::new(self.packed.sources(first, last).chain([open]))
     }
 }
 
@@ -257,4 +257,77 @@ pub(super) fn join_loads(loads: &mut Vec<InjectorLoad>) {
 fn open_bytes(cell: &Cell) -> usize {
     let lists = size_of_val(cell.elapsed.as_slice()) + size_of_val(cell.injectors.as_slice());
     size_of::<(CellKey, Cell)>() + 2 * lists
+}
+
+/// More of a second is expected at most until one comes that is more than this many seconds newer.
+const MOST: u32 = 60;
+
+/// The number of blocks from which it is known how late records come. Until then, the maximum is expected.
+const BLOCKS: u32 = 8;
+
+/// How far blocks went back from the newest second before them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lateness {
+    /// The number of blocks seen.
+    blocks: u32,
+    /// The most that one of them went back, in seconds.
+    most: u32,
+}
+
+impl Lateness {
+    /// Learns from a block whose earliest second this is, where `newest` is the newest one of the blocks before.
+    fn learn(&mut self, earliest: u32, newest: u32) {
+        self.blocks = self.blocks.saturating_add(1);
+        self.most = self.most.max(newest.saturating_sub(earliest));
+    }
+
+    /// More of a second is expected until one comes that is more than this many seconds newer: twice what was needed so far,
+    /// and two.
+    fn expected(self) -> u32 {
+        // A cell that stays open costs more than one that is packed at once. But one that comes too late, which is added to
+        // those packed before, costs the most.
+        if self.blocks < BLOCKS { MOST } else { self.most.saturating_mul(2).saturating_add(2).min(MOST) }
+    }
+}
+
+/// The number of cells whose memory is kept for others.
+const SPARE: usize = 64;
+
+/// Empty cells, whose memory others reuse.
+#[derive(Debug, Default)]
+struct SpareCells(Vec<Cell>);
+
+impl SpareCells {
+    /// Keeps the memory of a cell.
+    fn put(&mut self, Cell { mut elapsed, mut injectors, .. }: Cell) {
+        if self.0.len() < SPARE {
+            elapsed.clear();
+            injectors.clear();
+            self.0.push(Cell { elapsed, injectors, ..Cell::default() });
+        }
+    }
+
+    /// Returns an empty cell, with memory that is not far too large for so many elapsed times.
+    fn reuse(&mut self, times: usize) -> Cell {
+        self.0.pop().filter(|spare| spare.elapsed.capacity() <= 2 * times + 8).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_twice_as_late_as_any_before_is_expected_but_no_more_than_a_minute() {
+        let mut lateness = Lateness::default();
+        for block in 0..BLOCKS {
+            assert_eq!(lateness.expected(), MOST);
+            lateness.learn(10 * block + 7, 10 * block + 10);
+        }
+        assert_eq!(lateness.expected(), 8);
+        lateness.learn(100, 90);
+        assert_eq!(lateness.expected(), 8);
+        lateness.learn(0, u32::MAX);
+        assert_eq!(lateness.expected(), MOST);
+    }
 }

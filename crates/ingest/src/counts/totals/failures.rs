@@ -1,27 +1,32 @@
-//! The failures of a run, by second and kind.
+//! The failures of a run, by second and kind, and with their names.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::ops::Bound;
+use std::sync::Arc;
 
+use super::names::NameIndex;
+use crate::counts::ErrorCount;
+use crate::error::{Error, Result};
+use crate::sample::reserved::OTHER;
 use crate::sample::varint::{read_unsigned, unsigned};
 
 /// The number of distinct kinds of failure that are kept, summed over all seconds.
 pub(super) const LIMIT: usize = 500_000;
 
-/// The number of them that are kept of logs that are read ahead of their turn, however little memory there is.
-const LEAST_APART: usize = 100_000;
+/// The number of them that are kept for logs that are read ahead of their turn, however little memory there is.
+const LEAST_SEPARATE: usize = 100_000;
 
 /// The number of failures in a list.
 const LIST: usize = 1024;
 
-/// The number of kinds that may be kept apart with this memory budget in bytes, of which they take up to a quarter. None is
+/// The number of kinds in separate counts with this memory budget in bytes, of which they take up to a quarter. None is
 /// left out.
-pub(super) fn apart(memory: usize) -> usize {
-    (memory / 4 / size_of::<(FailureKey, u64)>()).clamp(LEAST_APART, LIMIT)
+pub(super) fn separate_limit(memory: usize) -> usize {
+    (memory / 4 / size_of::<(FailureKey, u64)>()).clamp(LEAST_SEPARATE, LIMIT)
 }
 
-/// One kind of failure in one second, told by indexes of its names.
+/// One kind of failure in one second, by indexes of its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FailureKey {
     pub(super) second: u32,
@@ -42,10 +47,10 @@ impl FailureKey {
 ///
 /// Past seconds are kept in packed lists, which take a tenth of the memory of a map.
 #[derive(Debug, Default)]
-pub(super) struct Failures {
+pub(super) struct FailureCounts {
     /// Those of past seconds, ascending.
-    past: Vec<List>,
-    /// Those behind them, ascending.
+    past: Vec<FailureList>,
+    /// Those after them, ascending.
     tail: Vec<(FailureKey, u64)>,
     /// The list that was opened last, and its content.
     open: Option<(usize, Vec<(FailureKey, u64)>)>,
@@ -53,23 +58,23 @@ pub(super) struct Failures {
     packed: usize,
     /// The others with the smallest keys, up to [`LIMIT`] of all.
     recent: BTreeMap<FailureKey, u64>,
-    /// Those of logs that were counted apart, each ascending. A failure may be in several of them, and among the others.
-    apart: Vec<Vec<List>>,
+    /// Those of logs that were counted separately, each ascending. A failure may be in several of them, and among the others.
+    separate: Vec<Vec<FailureList>>,
     /// The number of failures in them.
-    apart_len: usize,
+    separate_len: usize,
     /// All others, by second and whether they are transactions.
     other: BTreeMap<(u32, bool), u64>,
 }
 
 /// Failures that ascend by key, packed.
 #[derive(Debug)]
-struct List {
+struct FailureList {
     first: FailureKey,
     last: FailureKey,
     bytes: Box<[u8]>,
 }
 
-impl List {
+impl FailureList {
     /// Packs failures; `None` if there are none.
     fn pack(failures: &[(FailureKey, u64)]) -> Option<Self> {
         let ((first, _), (last, _)) = failures.first().zip(failures.last())?;
@@ -105,10 +110,10 @@ impl List {
     }
 }
 
-impl Failures {
-    /// The number of kinds by second, or more: those of logs that were counted apart count for each log.
+impl FailureCounts {
+    /// The number of kinds by second, or more: those of logs that were counted separately count for each log.
     pub(super) fn len(&self) -> usize {
-        self.packed + self.tail.len() + self.recent.len() + self.apart_len
+        self.packed + self.tail.len() + self.recent.len() + self.separate_len
     }
 
     /// Returns true if there were more than [`LIMIT`].
@@ -141,7 +146,7 @@ impl Failures {
         self.keep_to_limit();
     }
 
-    /// Appends a failure of a past second to the lists, behind those of the recent ones that have smaller keys. Returns false
+    /// Appends a failure of a past second to the lists, after those of the recent ones that have smaller keys. Returns false
     /// if it may be in the lists, or is among the recent ones.
     fn add_last(&mut self, key: FailureKey, count: u64) -> bool {
         if self.recent.first_key_value().is_some_and(|(first, _)| *first < key) {
@@ -157,7 +162,7 @@ impl Failures {
     /// Drops failures beyond the limit. A dropped key is larger than all kept ones and can't return. So the result does not
     /// depend on the order in which the failures came.
     fn keep_to_limit(&mut self) {
-        if self.len() > LIMIT && !self.apart.is_empty() {
+        if self.len() > LIMIT && !self.separate.is_empty() {
             self.gather();
         }
         while self.len() > LIMIT
@@ -167,7 +172,7 @@ impl Failures {
         }
     }
 
-    /// Adds those of a log that was counted apart, ascending by key. Where none is of a second before those so far, they go
+    /// Adds those of a log that was counted separately, ascending by key. Where none is of a second before those so far, they go
     /// on the same lists.
     pub(super) fn absorb(&mut self, others: impl Iterator<Item = (FailureKey, u64)>) {
         let mut others = others.peekable();
@@ -184,14 +189,14 @@ impl Failures {
         } else {
             let mut lists = Self::default();
             others.for_each(|(key, count)| lists.push(key, count));
-            self.apart_len += lists.len();
-            lists.past.extend(List::pack(&lists.tail));
-            self.apart.push(lists.past);
+            self.separate_len += lists.len();
+            lists.past.extend(FailureList::pack(&lists.tail));
+            self.separate.push(lists.past);
         }
         self.keep_to_limit();
     }
 
-    /// Adds up those of logs that were counted apart.
+    /// Adds up those of logs that were counted separately.
     fn gather(&mut self) {
         let mut own = std::mem::take(self);
         self.other = std::mem::take(&mut own.other);
@@ -203,18 +208,18 @@ impl Failures {
     fn push(&mut self, key: FailureKey, count: u64) {
         if self.tail.len() >= LIST {
             self.packed += self.tail.len();
-            self.past.extend(List::pack(&self.tail));
+            self.past.extend(FailureList::pack(&self.tail));
             self.tail.clear();
         }
         self.tail.push((key, count));
     }
 
     /// Adds occurrences of failures beyond the limit.
-    pub(super) fn add_other(&mut self, kind: (u32, bool), count: u64) {
+    fn add_other(&mut self, kind: (u32, bool), count: u64) {
         *self.other.entry(kind).or_default() += count;
     }
 
-    /// Adds those beyond the limit of logs that were counted apart.
+    /// Adds those beyond the limit of logs that were counted separately.
     pub(super) fn absorb_others(&mut self, later: &Self) {
         for (kind, count) in &later.other {
             self.add_other(*kind, *count);
@@ -227,7 +232,7 @@ impl Failures {
             return false;
         }
         let list = match self.past.partition_point(|list| list.last < key) {
-            // Records that come late are mostly late together.
+            // Records that come late mostly come in groups.
             at if at < self.past.len() => self.open(at),
             _ => &mut self.tail,
         };
@@ -249,7 +254,7 @@ impl Failures {
     fn close(&mut self) {
         if let Some((at, open)) = self.open.take()
             && let Some(list) = self.past.get_mut(at)
-            && let Some(packed) = List::pack(&open)
+            && let Some(packed) = FailureList::pack(&open)
         {
             *list = packed;
         }
@@ -279,8 +284,8 @@ impl Failures {
 
     /// Moves those with smaller keys than this one to lists.
     fn end_before_key(&mut self, end: FailureKey) {
-        let behind = |last: Option<FailureKey>| last.map_or(Bound::Unbounded, Bound::Excluded);
-        while let Some((key, _)) = self.recent.range((behind(self.last_past()), Bound::Unbounded)).next()
+        let after = |last: Option<FailureKey>| last.map_or(Bound::Unbounded, Bound::Excluded);
+        while let Some((key, _)) = self.recent.range((after(self.last_past()), Bound::Unbounded)).next()
             && *key < end
         {
             let key = *key;
@@ -307,8 +312,8 @@ impl Failures {
         let recent = self.recent.range(FailureKey::first_of(first)..).map(|(key, count)| (*key, *count));
         let (mut past, mut recent) = (past.peekable(), recent.peekable());
         let own = std::iter::from_fn(move || next_of(&mut past, &mut recent));
-        let own: Kinds<'_> = Box::new(own);
-        let all = merged(self.apart.iter().map(|lists| of_log(lists, first)).chain([own]).collect());
+        let own: FailureIter<'_> = Box::new(own);
+        let all = merged(self.separate.iter().map(|lists| of_log(lists, first)).chain([own]).collect());
         all.take_while(move |(key, _)| key.second <= last)
     }
 
@@ -336,15 +341,15 @@ pub(super) fn join_equal<K: PartialEq>(kinds: &mut Vec<(K, u64)>) {
 }
 
 /// Failures that ascend by key.
-type Kinds<'a> = Box<dyn Iterator<Item = (FailureKey, u64)> + Send + 'a>;
+type FailureIter<'a> = Box<dyn Iterator<Item = (FailureKey, u64)> + Send + 'a>;
 
 /// The failures of lists from a second on.
-fn of_log(lists: &[List], first: u32) -> Kinds<'_> {
-    Box::new(lists.iter().flat_map(List::iter).skip_while(move |(key, _)| key.second < first))
+fn of_log(lists: &[FailureList], first: u32) -> FailureIter<'_> {
+    Box::new(lists.iter().flat_map(FailureList::iter).skip_while(move |(key, _)| key.second < first))
 }
 
 /// Merges failures, and adds up those of one key.
-fn merged(mut all: Vec<Kinds<'_>>) -> Kinds<'_> {
+fn merged(mut all: Vec<FailureIter<'_>>) -> FailureIter<'_> {
     while all.len() > 1 {
         let mut pairs = all.into_iter();
         all = std::iter::from_fn(|| Some(both(pairs.next()?, pairs.next()))).collect();
@@ -352,7 +357,7 @@ fn merged(mut all: Vec<Kinds<'_>>) -> Kinds<'_> {
     all.pop().unwrap_or_else(|| Box::new(std::iter::empty()))
 }
 
-fn both<'a>(one: Kinds<'a>, other: Option<Kinds<'a>>) -> Kinds<'a> {
+fn both<'a>(one: FailureIter<'a>, other: Option<FailureIter<'a>>) -> FailureIter<'a> {
     let Some(other) = other else { return one };
     let (mut one, mut other) = (one.peekable(), other.peekable());
     Box::new(std::iter::from_fn(move || {
@@ -376,6 +381,121 @@ fn next_of<T: Copy + Ord>(
     }
 }
 
+/// The names of one sort.
+struct RankedNames {
+    /// The names and [`OTHER`], ascending.
+    names: Vec<Arc<str>>,
+    /// The ranks of the names by their indexes.
+    ranks: Vec<u32>,
+    /// The rank of [`OTHER`].
+    other: u32,
+}
+
+impl RankedNames {
+    fn of(names: &NameIndex) -> Self {
+        let mut sorted = names.shared();
+        sorted.push(OTHER.into());
+        sorted.sort_unstable();
+        sorted.dedup();
+        let rank = |name: &str| sorted.partition_point(|other| **other < *name) as u32;
+        let ranks = names.names.texts().iter().map(rank).collect();
+        Self { ranks, other: rank(OTHER), names: sorted }
+    }
+
+    fn rank(&self, index: u32) -> Option<u32> {
+        self.ranks.get(index as usize).copied()
+    }
+
+    fn name(&self, rank: u32) -> Option<Arc<str>> {
+        self.names.get(rank as usize).cloned()
+    }
+}
+
+/// A failure: the ranks of its label, response code and message, and whether it is one of transactions.
+type RankedKind = ([u32; 3], bool);
+
+/// Failures with their names, ascending.
+pub(super) struct NamedFailures<T: Iterator, O: Iterator> {
+    /// The failures that are counted by their own names, with ascending seconds.
+    own: Peekable<T>,
+    /// Those beyond the limit, which ascend.
+    others: Peekable<O>,
+    labels: RankedNames,
+    response_codes: RankedNames,
+    messages: RankedNames,
+    /// The second whose failures are being returned, and those that are left, descending.
+    second: u32,
+    kinds: Vec<(RankedKind, u64)>,
+}
+
+impl<T: Iterator<Item = (FailureKey, u64)>, O: Iterator<Item = (u32, bool, u64)>> NamedFailures<T, O> {
+    /// Names failures, given by indexes among labels, response codes and messages.
+    pub(super) fn new(own: T, others: O, [labels, response_codes, messages]: [&NameIndex; 3]) -> Self {
+        Self {
+            own: own.peekable(),
+            others: others.peekable(),
+            labels: RankedNames::of(labels),
+            response_codes: RankedNames::of(response_codes),
+            messages: RankedNames::of(messages),
+            second: 0,
+            kinds: Vec::new(),
+        }
+    }
+
+    /// Reads the failures of the second with this number. `None` if a name was not kept.
+    fn read_second(&mut self, second: u32) -> Option<()> {
+        self.second = second;
+        while let Some((key, count)) = self.own.next_if(|(key, _)| key.second == second) {
+            let ranks = [
+                self.labels.rank(key.label)?,
+                self.response_codes.rank(key.response_code)?,
+                self.messages.rank(key.message)?,
+            ];
+            self.kinds.push(((ranks, key.transaction), count));
+        }
+        let other = [self.labels.other, self.response_codes.other, self.messages.other];
+        while let Some((_, transaction, count)) = self.others.next_if(|(other, ..)| *other == second) {
+            self.kinds.push(((other, transaction), count));
+        }
+        self.kinds.sort_unstable_by(|a, b| b.cmp(a));
+        join_equal(&mut self.kinds);
+        Some(())
+    }
+
+    fn named(&self, (([label, code, message], transaction), count): (RankedKind, u64)) -> Option<ErrorCount> {
+        Some(ErrorCount {
+            second: self.second,
+            label: self.labels.name(label)?,
+            response_code: self.response_codes.name(code)?,
+            message: self.messages.name(message)?,
+            transaction,
+            count,
+        })
+    }
+}
+
+impl<T, O> Iterator for NamedFailures<T, O>
+where
+    T: Iterator<Item = (FailureKey, u64)>,
+    O: Iterator<Item = (u32, bool, u64)>,
+{
+    type Item = Result<ErrorCount>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let lost = || Error::bug("naming failures", "a name was not kept");
+        if self.kinds.is_empty() {
+            let own = self.own.peek().map(|(key, _)| key.second);
+            let second = own.into_iter().chain(self.others.peek().map(|(second, ..)| *second)).min()?;
+            if self.read_second(second).is_none() {
+                self.kinds.clear();
+                return Some(Err(lost()));
+            }
+        }
+        let kind = self.kinds.pop()?;
+        Some(self.named(kind).ok_or_else(lost))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -387,7 +507,7 @@ mod tests {
         fn failures_are_those_of_a_map(
             added in prop::collection::vec((0..40u32, 0..9u32, 0..60u32), 0..200), lists in 1..4usize, blocks in 1..9usize, window in (0..50u32, 0..50u32),
         ) {
-            let (mut failures, mut expected) = (Failures::default(), BTreeMap::new());
+            let (mut failures, mut expected) = (FailureCounts::default(), BTreeMap::new());
             // Enough of them that there are several lists.
             for copy in 0..lists as u32 {
                 for block in added.chunks(blocks) {
@@ -405,23 +525,23 @@ mod tests {
             let inside: Vec<_> = failures.between(first, last).collect();
             let is_inside = |(key, _): &(FailureKey, u64)| (first..=last).contains(&key.second);
             prop_assert_eq!(inside, expected.clone().into_iter().filter(is_inside).collect::<Vec<_>>());
-            let mut thrice = Failures::default();
+            let mut thrice = FailureCounts::default();
             failures.between(0, window.0).for_each(|(key, count)| thrice.add(key, count));
             thrice.absorb(failures.between(0, u32::MAX));
             thrice.absorb(failures.between(0, window.0));
-            let mut told: BTreeMap<_, _> = failures.between(0, u32::MAX).collect();
-            told.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 3);
+            let mut expected: BTreeMap<_, _> = failures.between(0, u32::MAX).collect();
+            expected.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 3);
             for _ in 0..2 {
                 let found: Vec<_> = thrice.between(first, last).collect();
-                let inside = told.iter().filter(|(key, _)| (first..=last).contains(&key.second));
+                let inside = expected.iter().filter(|(key, _)| (first..=last).contains(&key.second));
                 prop_assert_eq!(found, inside.map(|(key, count)| (*key, *count)).collect::<Vec<_>>());
                 thrice.gather();
             }
-            let mut in_turn = Failures::default();
+            let mut in_turn = FailureCounts::default();
             let (from, to) = (FailureKey::first_of(window.0), FailureKey { label: window.1, ..FailureKey::first_of(window.0) });
             in_turn.absorb(failures.between(0, window.0).filter(|(key, _)| *key < to));
             in_turn.absorb(failures.between(window.0, u32::MAX).filter(|(key, _)| *key >= to || key.label % 2 == 0));
-            prop_assert!(in_turn.apart.is_empty());
+            prop_assert!(in_turn.separate.is_empty());
             let again = |(key, count): (FailureKey, u64)| (key, if from <= key && key < to && key.label % 2 == 0 { 2 * count } else { count });
             prop_assert!(in_turn.between(0, u32::MAX).eq(failures.between(0, u32::MAX).map(again)));
             // The largest are removed first, wherever they are.

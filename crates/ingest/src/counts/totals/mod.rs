@@ -1,26 +1,23 @@
 //! The counts of a whole run, accumulated block by block: seconds, labels and failures.
 
-mod apart;
+mod ahead;
 mod cells;
 mod failures;
-mod lateness;
-mod named;
+mod joint;
 mod names;
 pub(crate) mod part;
-mod spare;
-mod together;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use self::cells::{Cells, Indexes};
-use self::failures::{FailureKey, Failures};
-use self::named::Named;
+use self::cells::{NameIndexes, TotalCells};
+use self::failures::{FailureCounts, FailureKey, NamedFailures};
+pub(crate) use self::joint::JointCounts;
 use self::names::{
-    INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, Limit, Limits, NAME_BYTES, Names, OF_RUN, TEXT_LIMIT,
+    INJECTOR_LIMIT, LABEL_COUNT_LIMIT, LabelCounts, NAME_BYTES, NameIndex, NameLimit, NameLimits, OF_RUN,
+    TEXT_LIMIT,
 };
-pub(crate) use self::together::Together;
-use super::block::{LocalError, Tally};
+use super::block::{BlockTally, LocalError};
 use super::packed::CellResult;
 use super::{ErrorCount, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
@@ -35,15 +32,15 @@ pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 /// Names are indexed in the order of their first appearance, so the result does not depend on where blocks end.
 #[derive(Debug)]
 pub(crate) struct Totals {
-    limits: Limits,
-    labels: Names,
-    injectors: Names,
-    response_codes: Names,
-    messages: Names,
-    cells: Cells,
-    errors: Failures,
-    /// The number of kinds of failure up to which counts can be kept apart.
-    errors_apart: usize,
+    limits: NameLimits,
+    labels: NameIndex,
+    injectors: NameIndex,
+    response_codes: NameIndex,
+    messages: NameIndex,
+    cells: TotalCells,
+    errors: FailureCounts,
+    /// The maximum number of kinds of failure in separate counts.
+    separate_errors: usize,
     label_counts: LabelCounts,
     /// The number of successful requests.
     pub(crate) successes: u64,
@@ -65,13 +62,13 @@ impl Totals {
     pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
         Self {
             limits: OF_RUN,
-            labels: Names::default(),
-            injectors: Names::default(),
-            response_codes: Names::default(),
-            messages: Names::default(),
-            cells: Cells::new(memory, folder),
-            errors: Failures::default(),
-            errors_apart: failures::apart(memory),
+            labels: NameIndex::default(),
+            injectors: NameIndex::default(),
+            response_codes: NameIndex::default(),
+            messages: NameIndex::default(),
+            cells: TotalCells::new(memory, folder),
+            errors: FailureCounts::default(),
+            separate_errors: failures::separate_limit(memory),
             label_counts: LabelCounts::default(),
             successes: 0,
             failures: 0,
@@ -84,7 +81,7 @@ impl Totals {
     pub(crate) fn with_labels<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
         let mut totals = Self::default();
         for label in labels {
-            totals.labels.index(label, Limit::of_run(usize::MAX));
+            totals.labels.index(label, NameLimit::of_run(usize::MAX));
         }
         totals
     }
@@ -93,18 +90,18 @@ impl Totals {
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
-    pub(crate) fn add(&mut self, tally: &Tally) -> Result<()> {
+    pub(crate) fn add(&mut self, tally: &BlockTally) -> Result<()> {
         for label in tally.labels.iter() {
             self.label_counts.of(label);
         }
         let labels: Vec<u32> =
             tally.labels.iter().map(|name| self.labels.index(name, self.limits.labels)).collect();
         // The unknown injector is indexed first: a block does not record at which row it appeared.
-        let untold = self.injectors.index("", self.limits.injectors);
+        let unknown_injector = self.injectors.index("", self.limits.injectors);
         let injectors: Vec<u32> =
             tally.injectors.iter().map(|name| self.injectors.index(name, self.limits.injectors)).collect();
         let no_label = if self.count(tally) { self.labels.index("", self.limits.labels) } else { 0 };
-        let indexes = Indexes { labels, no_label, injectors, untold };
+        let indexes = NameIndexes { labels, no_label, injectors, unknown_injector };
         self.cells.add(tally, &indexes)?;
         let failures = self.failures_of(tally, &indexes)?;
         self.errors.add_all(failures, self.cells.past());
@@ -112,7 +109,7 @@ impl Totals {
     }
 
     /// Adds the samples of a block to the whole-run figures. Returns true if some have no label.
-    fn count(&mut self, tally: &Tally) -> bool {
+    fn count(&mut self, tally: &BlockTally) -> bool {
         let of_labels = tally.of_labels();
         for (at, count) in of_labels.iter().enumerate() {
             self.transactions += count.transactions;
@@ -126,7 +123,7 @@ impl Totals {
     }
 
     /// The failures of a block, with the indexes of their names.
-    fn failures_of(&mut self, tally: &Tally, indexes: &Indexes) -> Result<Vec<(FailureKey, u64)>> {
+    fn failures_of(&mut self, tally: &BlockTally, indexes: &NameIndexes) -> Result<Vec<(FailureKey, u64)>> {
         let lost = || Error::bug("counting failures", "a text of theirs was not kept");
         let messages: Vec<u32> = tally
             .messages
@@ -148,7 +145,7 @@ impl Totals {
     }
 
     /// The indexes of the response codes of a block's failures, by the block's own codes; `None` if one has no text.
-    fn response_codes(&mut self, tally: &Tally) -> Option<BTreeMap<u32, u32>> {
+    fn response_codes(&mut self, tally: &BlockTally) -> Option<BTreeMap<u32, u32>> {
         let mut codes: BTreeMap<u32, u32> =
             tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
         for (local, index) in &mut codes {
@@ -194,7 +191,7 @@ impl Totals {
         last: u32,
     ) -> impl Iterator<Item = Result<ErrorCount>> + Send + '_ {
         let names = [&self.labels, &self.response_codes, &self.messages];
-        Named::new(self.errors.between(first, last), self.errors.others_between(first, last), names)
+        NamedFailures::new(self.errors.between(first, last), self.errors.others_between(first, last), names)
     }
 
     /// Goes on to another log, whose seconds may be those of the logs before once more. Its counts are packed by
@@ -203,7 +200,7 @@ impl Totals {
     /// # Errors
     /// When the temporary file can't be written.
     pub(crate) fn begin_log(&mut self) -> Result<()> {
-        self.cells.begin_anew()
+        self.cells.restart()
     }
 
     /// The cells, ascending by key, with their counts packed.
@@ -259,8 +256,8 @@ mod tests {
         (key, cell)
     }
 
-    fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
-        Tally::of(vec![cell(second, elapsed)], [label])
+    fn tally(second: u32, label: &str, elapsed: i32) -> BlockTally {
+        BlockTally::of(vec![cell(second, elapsed)], [label])
     }
 
     #[test]
@@ -312,14 +309,14 @@ mod tests {
         let mut totals = Totals::default();
         let seconds = |from: u32| (from..from + 10).map(|second| cell(second, second as i32)).collect();
         for block in 0..20 {
-            totals.add(&Tally::of(seconds(10 * block), ["a"])).unwrap();
+            totals.add(&BlockTally::of(seconds(10 * block), ["a"])).unwrap();
         }
         assert_eq!(totals.cells.open(), 3, "the newest second and two before it");
-        totals.add(&Tally::of(seconds(150), ["a"])).unwrap();
+        totals.add(&BlockTally::of(seconds(150), ["a"])).unwrap();
         let counts: Vec<_> =
             totals.cells().map(opened).map(|cell| cell.map(|(_, cell)| cell.samples()).unwrap()).collect();
         assert_eq!(counts, [[2; 150].as_slice(), &[4; 10], &[2; 40]].concat());
-        (20..27).for_each(|block| totals.add(&Tally::of(seconds(10 * block), ["a"])).unwrap());
+        (20..27).for_each(|block| totals.add(&BlockTally::of(seconds(10 * block), ["a"])).unwrap());
         assert_eq!(totals.cells.open(), 61, "as many as can be");
     }
 
@@ -338,7 +335,7 @@ mod tests {
     }
 
     /// A tally of failures with one label and code, given as (second, message), with a cell of each second.
-    fn failures(kinds: &[(u32, u32)], messages: &[String]) -> Tally {
+    fn failures(kinds: &[(u32, u32)], messages: &[String]) -> BlockTally {
         let error = |(second, message): &(u32, u32)| LocalError {
             second: *second,
             label: 0,
@@ -349,7 +346,7 @@ mod tests {
         let mut errors: Vec<_> = kinds.iter().map(|kind| (error(kind), 1)).collect();
         errors.sort_unstable();
         let seconds: BTreeSet<u32> = kinds.iter().map(|(second, _)| *second).collect();
-        let mut tally = Tally::of(seconds.into_iter().map(|second| cell(second, 1)).collect(), ["a"]);
+        let mut tally = BlockTally::of(seconds.into_iter().map(|second| cell(second, 1)).collect(), ["a"]);
         tally.errors = errors;
         tally.response_codes = ["500"].into_iter().collect();
         tally.messages = messages.iter().collect();
@@ -423,13 +420,13 @@ mod tests {
         cell.injectors =
             (0..injectors).map(|injector| InjectorLoad { injector, samples: 1, threads: 2 }).collect();
         let injectors: TextList = (0..injectors).map(|n| n.to_string()).collect();
-        let mut tally = Tally::of(vec![(key, cell)], ["a"]);
+        let mut tally = BlockTally::of(vec![(key, cell)], ["a"]);
         tally.injectors = injectors.clone();
         let mut totals = Totals::default();
         totals.add(&tally).unwrap();
         totals.add(&tally).unwrap();
         let (_, cell) = totals.cells().map(opened).next().unwrap().unwrap();
-        assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those told apart, and the others");
+        assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those with indexes of their own, and the others");
         assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * injectors.len() as u64);
         assert!(cell.injectors.is_sorted_by(|a, b| a.injector < b.injector));
     }
@@ -453,7 +450,7 @@ mod tests {
             // The later a label came, the earlier its cell.
             let codes = 0..labels.len() as u32;
             let key = |label| LocalKey { second: codes.end - label, label, ..key };
-            Tally::of(codes.clone().map(|label| (key(label), cell.clone())).collect(), labels)
+            BlockTally::of(codes.clone().map(|label| (key(label), cell.clone())).collect(), labels)
         };
         let (mut whole, mut pieces) = (Totals::default(), Totals::default());
         whole.add(&block(&labels)).unwrap();

@@ -1,4 +1,4 @@
-//! Names of labels, injectors, response codes and messages, and how many of each are told apart.
+//! Names of labels, injectors, response codes and messages, and the limits of their numbers.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ pub(super) const TEXT_LIMIT: usize = 1_000;
 /// The number of distinct injectors that are kept.
 pub(super) const INJECTOR_LIMIT: usize = 10_000;
 
-/// The maximum size of all names of one sort together, in bytes. A single name may be megabytes long.
+/// The maximum total size of the names of one sort, in bytes. A single name may be megabytes long.
 pub(super) const NAME_BYTES: usize = 16 << 20;
 
-/// How many names of a sort are told apart, and how many bytes they may take together.
+/// How many names of a sort have an index of their own, and their maximum total size in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limit {
+pub(super) struct NameLimit {
     pub(super) names: usize,
     pub(super) bytes: usize,
 }
 
-impl Limit {
+impl NameLimit {
     /// The limit of a sort of names of a run.
     pub(super) const fn of_run(names: usize) -> Self {
         Self { names, bytes: NAME_BYTES }
@@ -36,30 +36,30 @@ impl Limit {
 
 /// The limits of each sort of names.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) labels: Limit,
-    pub(super) injectors: Limit,
+pub(super) struct NameLimits {
+    pub(super) labels: NameLimit,
+    pub(super) injectors: NameLimit,
     /// Response codes, and messages.
-    pub(super) texts: Limit,
+    pub(super) texts: NameLimit,
 }
 
 /// The limits of a run.
-pub(super) const OF_RUN: Limits = Limits {
-    labels: Limit::of_run(LABEL_LIMIT),
-    injectors: Limit::of_run(INJECTOR_LIMIT),
-    texts: Limit::of_run(TEXT_LIMIT),
+pub(super) const OF_RUN: NameLimits = NameLimits {
+    labels: NameLimit::of_run(LABEL_LIMIT),
+    injectors: NameLimit::of_run(INJECTOR_LIMIT),
+    texts: NameLimit::of_run(TEXT_LIMIT),
 };
 
 /// Names by index. Beyond a limit all further names share [`OTHER`].
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NameIndex {
     pub(super) names: Interner,
     /// True if a name shares [`OTHER`].
     pub(super) shares: bool,
 }
 
-impl Names {
-    pub(super) fn index(&mut self, name: &str, limit: Limit) -> u32 {
+impl NameIndex {
+    pub(super) fn index(&mut self, name: &str, limit: NameLimit) -> u32 {
         if let Some(index) = self.names.find(name.as_bytes()) {
             return index;
         }

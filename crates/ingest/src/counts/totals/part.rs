@@ -1,8 +1,8 @@
 //! Counts of the parts of a run: what is kept of a part beside its counts, and how those of all parts are added up.
 //!
-//! A run tells only so many names apart, those that came first. Whether a name is one of them depends on the parts before,
-//! so a part tells far more apart, and can't be stored if these are not enough. When parts are added up, their names are
-//! taken in the order of their first appearance, as from one log.
+//! A run keeps a limited number of names, those that came first. Whether a name is one of them depends on the parts before,
+//! so a part keeps far more, and can't be stored if these are not enough. When parts are added up, their names are read in
+//! the order of their first appearance, as from one log.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::cells::join_loads;
-use super::{FailureKey, LABEL_COUNT_LIMIT, Limit, Limits, Names, Totals};
+use super::{FailureKey, LABEL_COUNT_LIMIT, NameIndex, NameLimit, NameLimits, Totals};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::{Cell, CellKey, InjectorLoad, LabelCount};
 use crate::error::{Error, ErrorKind, Result};
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 
 /// What is stored of a part beside what is stored of every run, and beside its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,27 +74,27 @@ impl<'de> Visitor<'de> for NamesVisitor {
 /// The same names as they are written.
 #[derive(Debug, Serialize)]
 pub(crate) struct PartNamesRef<'a> {
-    labels: &'a Names,
-    injectors: &'a Names,
-    response_codes: &'a Names,
-    messages: &'a Names,
+    labels: &'a NameIndex,
+    injectors: &'a NameIndex,
+    response_codes: &'a NameIndex,
+    messages: &'a NameIndex,
     counted: Vec<&'a str>,
 }
 
-impl Serialize for Names {
+impl Serialize for NameIndex {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.names.texts().iter())
     }
 }
 
 /// The limit of each sort of names of a part. Several copies of them are in memory at the end.
-const OF_SORT: Limit = Limit { names: LABEL_COUNT_LIMIT, bytes: 8 << 20 };
+const OF_SORT: NameLimit = NameLimit { names: LABEL_COUNT_LIMIT, bytes: 8 << 20 };
 
 /// The limits of a part.
-const OF_PART: Limits = Limits { labels: OF_SORT, injectors: OF_SORT, texts: OF_SORT };
+const OF_PART: NameLimits = NameLimits { labels: OF_SORT, injectors: OF_SORT, texts: OF_SORT };
 
 impl Totals {
-    /// Tells apart as many names as a part needs.
+    /// Raises the limits of names to those of a part.
     pub(crate) fn of_part(self) -> Self {
         Self { limits: OF_PART, ..self }
     }
@@ -102,7 +102,7 @@ impl Totals {
     /// Returns the names in these counts, which are those of a part.
     ///
     /// # Errors
-    /// If names or kinds of failures are counted together, so that parts can't be added up exactly.
+    /// If names or kinds of failures share a count, so that parts can't be added up exactly.
     pub(crate) fn part_names(&self) -> Result<PartNamesRef<'_>> {
         let lists = [&self.labels, &self.injectors, &self.response_codes, &self.messages];
         let sorts = ["labels", "injectors", "response codes", "messages of failures"];
@@ -131,12 +131,12 @@ impl Totals {
         self.successes += part.info.successes;
         self.failures += part.info.failures;
         self.transactions += part.info.transactions;
-        let Limits { labels, injectors, texts } = self.limits;
+        let NameLimits { labels, injectors, texts } = self.limits;
         names.labels.iter().for_each(|label| _ = self.labels.index(label, labels));
         names.injectors.iter().for_each(|injector| _ = self.injectors.index(injector, injectors));
         names.response_codes.iter().for_each(|code| _ = self.response_codes.index(code, texts));
         names.messages.iter().for_each(|message| _ = self.messages.index(message, texts));
-        let of = |names: &mut Names, list: &[String], limit: Limit| -> Vec<u32> {
+        let of = |names: &mut NameIndex, list: &[String], limit: NameLimit| -> Vec<u32> {
             list.iter().map(|name| names.index(name, limit)).collect()
         };
         let labels = of(&mut self.labels, &part.cells.labels, labels);
@@ -166,7 +166,7 @@ impl Totals {
         }
     }
 
-    /// Adds a cell whose label and injectors are indexes into lists, which hold their indexes here.
+    /// Adds a cell whose label and injectors are indexes into lists, which have their indexes here.
     pub(super) fn absorb_cell(
         &mut self,
         (mut key, mut cell): (CellKey, Cell),
@@ -195,7 +195,7 @@ pub(super) fn translated(indexes: &[u32], index: u32) -> Result<u32> {
     found.ok_or_else(|| Error::bug("adding the counts of a log", "a name of theirs was not kept"))
 }
 
-/// The error for a part in which names are counted together.
+/// The error for a part in which names share a count.
 fn too_varied(limit: &str) -> Error {
     let problem = format!("the part has more than {limit}, so it can't be merged exactly with others");
     Error::refused(ErrorKind::PartTooVaried, problem, "Ingest the logs of all parts together, as one run.")
@@ -204,7 +204,7 @@ fn too_varied(limit: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::block::{LocalKey, Tally};
+    use crate::counts::block::{BlockTally, LocalKey};
 
     /// Counts of a part with so many labels.
     fn labels(count: u32) -> Totals {
@@ -212,7 +212,7 @@ mod tests {
         let cell = || Cell { elapsed: vec![(1, 1)], ..Cell::default() };
         let names: Vec<String> = (0..count).map(|label| label.to_string()).collect();
         let mut totals = Totals::default().of_part();
-        totals.add(&Tally::of((0..count).map(|label| (key(label), cell())).collect(), names)).unwrap();
+        totals.add(&BlockTally::of((0..count).map(|label| (key(label), cell())).collect(), names)).unwrap();
         totals
     }
 

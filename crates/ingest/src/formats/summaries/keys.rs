@@ -7,8 +7,8 @@ use regex_lite::Regex;
 use super::point::{Point, PointKey};
 use super::walk::FoundSection;
 use crate::formats::steps;
+use crate::run::infer::Frameworks;
 use crate::run::key::LAST_REPEAT;
-use crate::run::ports::Frameworks;
 
 /// What is given for the keys of points, in addition to sections and files' names.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use super::rows::form::Form;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::steps;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::resolution::Resolution;
 

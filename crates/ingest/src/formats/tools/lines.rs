@@ -6,7 +6,7 @@ use super::rejects::RejectCause;
 use super::rows::ConvertedRows;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
 use crate::formats::steps;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// The most bytes of lines that are passed on as they are in one frame. A longer line is converted.
 const MOST_KEPT: usize = 16 << 10;

@@ -14,19 +14,19 @@ use crate::formats::jtl::parser::Parser;
 use crate::operations::options::IngestOptions;
 use crate::pipeline::plan::open_log;
 use crate::pipeline::survey::Survey;
-use crate::run::fault::explain;
+use crate::run::damage::explain;
 use crate::sample::pool::NewBuffers;
 use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::LogReader;
 use crate::source::file::unpack;
 use crate::source::growing::{Following, GrowingLog};
-use crate::source::unpack::container::Container;
+use crate::source::unpack::codec::Container;
 
-/// The number of rejects of a block that are told apart; of others only the number matters here.
+/// The number of rejects of a block that are kept; of others only the number matters here.
 const REJECTS: u64 = 1;
 
 /// How a log is read.
-pub(super) struct Reading {
+pub(super) struct LogReading {
     /// Its number among the logs of the run.
     number: usize,
     /// The name of its injector, if the run has several logs.
@@ -39,7 +39,7 @@ pub(super) struct Reading {
     block_size: usize,
 }
 
-impl Reading {
+impl LogReading {
     /// Prepares to read one of these logs.
     ///
     /// # Errors
@@ -69,8 +69,8 @@ fn injector(number: usize, logs: &[Arc<GrowingLog>]) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// Follows a log to its end, as often as everything is counted again.
-pub(super) fn follow(mut reading: Reading, live: &Live, log: &Arc<GrowingLog>) {
+/// NextBytes a log to its end, as often as everything is counted again.
+pub(super) fn follow(mut reading: LogReading, live: &Live, log: &Arc<GrowingLog>) {
     loop {
         let pass = live.control.pass.load(Ordering::Acquire);
         if let Err(error) = reading.pass(pass, live, log) {
@@ -84,7 +84,7 @@ pub(super) fn follow(mut reading: Reading, live: &Live, log: &Arc<GrowingLog>) {
     live.ended(reading.number);
 }
 
-impl Reading {
+impl LogReading {
     /// Reads a log from its begin to its end, or until everything is counted again.
     fn pass(&mut self, pass: u64, live: &Live, log: &Arc<GrowingLog>) -> Result<()> {
         let mut following = Following::new(Arc::clone(log), Arc::clone(&live.control), pass);
@@ -97,7 +97,7 @@ impl Reading {
         let reader = LogReader::new(place, Vec::new(), Box::new(text), &mut damage).growing();
         let opened = open_log(reader, &self.layout, self.origin, self.block_size);
         let (layout, mut cutter) = match opened {
-            // It was told to stop before there was enough to recognise. What is wrong is told when it is stored.
+            // It was stopped before there was enough to recognise. What is wrong is reported when it is stored.
             Err(_) if live.stops() => return Ok(()),
             opened => opened?,
         };

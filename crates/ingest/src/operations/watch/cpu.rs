@@ -16,7 +16,7 @@ use crate::source::Inputs;
 /// The largest export that is read again and again, in bytes: weeks of readings of each second.
 const LARGEST: u64 = 64 << 20;
 
-/// The first bytes, by which a packed export is told from a text.
+/// The number of first bytes that distinguish a packed export from a text.
 const HEAD: usize = 64;
 
 /// The CPU readings of a running test, so far.

@@ -1,12 +1,12 @@
 //! The counts of a run so far, which all threads add to.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use super::heard::{Heard, complete};
-use super::look::Look;
-use crate::counts::block::Tally;
+use crate::counts::block::BlockTally;
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::counts::totals::Totals;
@@ -15,9 +15,8 @@ use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::operations::options::IngestOptions;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::run::options::RunOptions;
-use crate::run::options::cpu_scale::CpuScale;
 use crate::run::options::measures::Measures;
+use crate::run::options::{CpuScale, RunOptions};
 use crate::sample::ends::Ends;
 use crate::sample::resolution::Resolution;
 use crate::series::cpu::{CpuJoin, TimeSeries};
@@ -29,28 +28,28 @@ pub(super) struct Live {
     key: RunKey,
     memory: usize,
     noted: RunOptions,
-    counts: Mutex<Counts>,
-    cpu: Mutex<Cpu>,
+    counts: Mutex<LiveCounts>,
+    cpu: Mutex<LiveCpu>,
 }
 
 /// The CPU readings so far.
 #[derive(Default)]
-struct Cpu {
+struct LiveCpu {
     series: TimeSeries,
     join: CpuJoin,
-    /// The unit in which they were, if it is told.
+    /// The unit in which they were, if it is known.
     scale: Option<CpuScale>,
     /// The number of times that readings came.
     reads: u64,
 }
 
-struct Counts {
+struct LiveCounts {
     /// The pass that these are the counts of.
     pass: u64,
     /// `None` before the first record.
     clock: Option<Clock>,
     totals: Totals,
-    logs: Vec<Heard>,
+    logs: Vec<LogProgress>,
     latest_ms: Option<i64>,
     ends: Ends,
     measures: Measures,
@@ -69,11 +68,11 @@ impl Live {
             key: RunKey::new(name(&options.framework, "run"), name(&options.test, "watched")),
             memory,
             noted: options.noted.clone(),
-            counts: Mutex::new(Counts {
+            counts: Mutex::new(LiveCounts {
                 pass: 0,
                 clock: None,
                 totals: Totals::new(memory, None),
-                logs: (0..logs).map(|_| Heard::default()).collect(),
+                logs: (0..logs).map(|_| LogProgress::default()).collect(),
                 latest_ms: None,
                 ends: Ends::default(),
                 measures: Measures::default(),
@@ -86,12 +85,12 @@ impl Live {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counts> {
+    fn lock(&self) -> MutexGuard<'_, LiveCounts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The counts, if they are those of this pass or a log began another one, which makes them empty.
-    fn of_pass(&self, pass: u64) -> Option<MutexGuard<'_, Counts>> {
+    fn of_pass(&self, pass: u64) -> Option<MutexGuard<'_, LiveCounts>> {
         let mut counts = self.lock();
         let now = self.control.pass.load(Ordering::Acquire);
         if counts.pass != now {
@@ -136,7 +135,7 @@ impl Live {
     ///
     /// # Errors
     /// When a temporary file can't be written or read.
-    pub(super) fn add(&self, pass: u64, log: usize, parsed: &Parsed, tally: &Tally) -> Result<()> {
+    pub(super) fn add(&self, pass: u64, log: usize, parsed: &Parsed, tally: &BlockTally) -> Result<()> {
         let Some(mut counts) = self.of_pass(pass) else { return Ok(()) };
         let end = parsed.ends.requests.max(parsed.ends.transactions).or(parsed.latest_ms);
         let Some(end) = end else { return Ok(()) };
@@ -151,25 +150,25 @@ impl Live {
         counts.totals.add(tally)
     }
 
-    /// Takes note that a log has ended.
+    /// Notes that a log has ended.
     pub(super) fn ended(&self, log: usize) {
         if let Some(log) = self.lock().logs.get_mut(log) {
             log.ended = true;
         }
     }
 
-    /// Takes note that a log can't be followed.
+    /// Notes that a log can't be followed.
     pub(super) fn fail(&self, error: Error) {
         self.lock().failed.get_or_insert(error);
     }
 
     /// The numbers of the logs of which no record was read.
     pub(super) fn unheard(&self) -> impl Iterator<Item = usize> + use<> {
-        let heard: Vec<bool> = self.lock().logs.iter().map(Heard::is_heard).collect();
+        let heard: Vec<bool> = self.lock().logs.iter().map(LogProgress::is_heard).collect();
         (0..).zip(heard).filter(|(_, heard)| !heard).map(|(log, _)| log)
     }
 
-    fn cpu(&self) -> MutexGuard<'_, Cpu> {
+    fn cpu(&self) -> MutexGuard<'_, LiveCpu> {
         self.cpu.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -177,7 +176,7 @@ impl Live {
     pub(super) fn know_cpu(&self, series: &TimeSeries, join: CpuJoin, scale: Option<CpuScale>) {
         let mut cpu = self.cpu();
         let reads = cpu.reads + u64::from(cpu.series != *series);
-        *cpu = Cpu { series: series.clone(), join, scale, reads };
+        *cpu = LiveCpu { series: series.clone(), join, scale, reads };
     }
 
     /// The time of the complete seconds, epoch ms, both inclusive; `None` if none is complete.
@@ -187,7 +186,7 @@ impl Live {
         Some((clock.origin, clock.origin + i64::from(complete) * 1000 - 1))
     }
 
-    /// Tells how far the run has come.
+    /// Returns how far the run has come.
     pub(super) fn look(&self) -> Result<Look> {
         let mut counts = self.lock();
         if let Some(error) = counts.failed.take() {
@@ -201,7 +200,7 @@ impl Live {
             records: successes + failures + transactions,
             rejects: counts.rejects,
             cpu_reads: self.cpu().reads,
-            silent: counts.logs.iter().filter_map(Heard::silent).min(),
+            silent: counts.logs.iter().filter_map(LogProgress::silent).min(),
             unheard: Vec::new(),
             ended: counts.has_ended(),
         })
@@ -228,11 +227,11 @@ impl Live {
     }
 }
 
-impl Counts {
+impl LiveCounts {
     /// Empties the counts for another pass.
     fn begin(&mut self, pass: u64, clock: Option<Clock>, memory: usize) {
         (self.pass, self.clock, self.totals) = (pass, clock, Totals::new(memory, None));
-        self.logs.iter_mut().for_each(Heard::forget);
+        self.logs.iter_mut().for_each(LogProgress::forget);
         (self.latest_ms, self.ends, self.rejects) = (None, Ends::default(), 0);
         self.measures = Measures::default();
         self.changed.clear();
@@ -261,5 +260,131 @@ impl Counts {
         (info.successes, info.failures, info.transactions) = (successes, failures, transactions);
         info.rejects = self.rejects;
         info
+    }
+}
+
+/// A second is complete when a record was read that ended this many ms after it: requests are logged when they end.
+const SETTLED_MS: i64 = 1000;
+
+/// A log of which nothing was read for this long holds up no second, as long as others go on.
+const SILENT: Duration = Duration::from_secs(3);
+
+/// A log that jumps further than this, in ms, is believed only once its next block does so too: a single clock may be mad.
+const JUMP_MS: i64 = 600_000;
+
+/// How far a log has come.
+#[derive(Debug, Default)]
+struct LogProgress {
+    /// The latest end of a record, epoch ms.
+    end_ms: Option<i64>,
+    /// When the last record was read.
+    at: Option<Instant>,
+    /// True if the last block jumped too far.
+    jumped: bool,
+    /// True once nothing more comes.
+    ended: bool,
+}
+
+impl LogProgress {
+    /// Notes a block with records, of which the last ended at `end_ms`.
+    fn took(&mut self, end_ms: i64) {
+        self.at = Some(Instant::now());
+        let jumps = self.end_ms.is_some_and(|known| end_ms - known > JUMP_MS);
+        if jumps && !self.jumped {
+            self.jumped = true;
+            return;
+        }
+        self.jumped = false;
+        self.end_ms = self.end_ms.max(Some(end_ms));
+    }
+
+    /// Begins again.
+    fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns true if a record was read.
+    fn is_heard(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// The time since the last record was read.
+    fn silent(&self) -> Option<Duration> {
+        self.at.map(|at| at.elapsed())
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.ended && self.silent().is_some_and(|silent| silent < SILENT)
+    }
+}
+
+/// The number of complete seconds since `t0_ms`. The slowest of the logs that go on decides, or else the one that has come
+/// furthest.
+fn complete(logs: &[LogProgress], t0_ms: i64) -> u32 {
+    let going = logs.iter().filter(|log| log.goes_on()).filter_map(|log| log.end_ms).min();
+    let end = going.or_else(|| logs.iter().filter_map(|log| log.end_ms).max());
+    let seconds = end.map(|end| end.saturating_sub(t0_ms).saturating_sub(SETTLED_MS).div_euclid(1000));
+    u32::try_from(seconds.unwrap_or_default().max(0)).unwrap_or(u32::MAX)
+}
+
+/// How far a test has come, by its logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Look {
+    /// The number of complete seconds: a record that ended a second after them was read of every log that goes on. Once all
+    /// logs have ended, it is the number of all seconds.
+    pub complete: u32,
+    /// The seconds in which requests were counted since the last look, ascending.
+    pub changed: BTreeSet<u32>,
+    /// The number of times that all seconds were counted again: because a record came that is earlier than all before, or
+    /// because a log was started again.
+    pub recounts: u64,
+    /// The number of requests and transactions so far.
+    pub records: u64,
+    /// The number of rejected records so far.
+    pub rejects: u64,
+    /// The number of times that CPU readings came.
+    pub cpu_reads: u64,
+    /// The time since the last record was read; `None` before the first.
+    pub silent: Option<Duration>,
+    /// The logs of which nothing was read so far.
+    pub unheard: Vec<PathBuf>,
+    /// True once all logs have ended.
+    pub ended: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(ends: &[i64]) -> LogProgress {
+        let mut heard = LogProgress::default();
+        ends.iter().for_each(|end| heard.took(*end));
+        heard
+    }
+
+    #[test]
+    fn second_is_complete_a_second_later_by_the_slowest_log_that_goes_on() {
+        assert_eq!(complete(&[], 0), 0);
+        assert_eq!(complete(&[heard(&[1_999])], 0), 0);
+        assert_eq!(complete(&[heard(&[2_000])], 0), 1);
+        assert_eq!(complete(&[heard(&[9_000]), heard(&[5_500])], 0), 4);
+        let ended = LogProgress { ended: true, ..heard(&[5_500]) };
+        assert_eq!(complete(&[heard(&[9_000]), ended], 0), 8);
+        assert_eq!(complete(&[heard(&[9_000]), LogProgress::default()], 0), 8);
+        assert_eq!(complete(&[heard(&[500])], 9_000), 0);
+    }
+
+    #[test]
+    fn log_that_ended_first_counts_once_none_goes_on() {
+        let ended = |end| LogProgress { ended: true, ..heard(&[end]) };
+        assert_eq!(complete(&[ended(9_000), ended(5_500)], 0), 8);
+    }
+
+    #[test]
+    fn single_mad_clock_is_not_believed() {
+        assert_eq!(heard(&[1_000, 90_000_000]).end_ms, Some(1_000));
+        assert_eq!(heard(&[1_000, 90_000_000, 2_000]).end_ms, Some(2_000));
+        assert_eq!(heard(&[1_000, 90_000_000, 90_000_500]).end_ms, Some(90_000_500));
     }
 }

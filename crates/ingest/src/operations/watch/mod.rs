@@ -1,33 +1,29 @@
-//! Follows the logs of a running test: exact counts of its seconds so far, and at the end the run.
+//! NextBytes the logs of a running test: exact counts of its seconds so far, and at the end the run.
 //!
 //! Each log is read by a thread of its own, which cuts, parses and counts as an ingest does, but stores nothing. At the
 //! end the run is stored by an ordinary ingest of what was followed. So it does not depend on when which bytes came, in
 //! how many files they were, and whether an earlier record came late.
 
-mod begin;
 mod count;
 mod cpu;
-mod followed;
-mod heard;
 mod live;
-mod look;
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::ErrorKind as Io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use self::begin::{Sorted, sort};
-use self::count::{Reading, follow};
+use self::count::{LogReading, follow};
+pub use self::cpu::WatchedCpu;
 use self::live::Live;
+pub use self::live::Look;
 use super::options::{IngestOptions, check};
 use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, Result};
-use crate::source::growing::{Control, GrowingLog};
-
-pub use self::cpu::WatchedCpu;
-pub use self::followed::Followed;
-pub use self::look::Look;
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::growing::{Control, Finished, GrowingLog};
+use crate::source::{Inputs, refuse_twins};
 
 /// A running test, followed by its logs.
 ///
@@ -38,7 +34,7 @@ pub use self::look::Look;
 /// # let log = dir.path().join("log.csv");
 /// # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n1795203741000,9,true\n")?;
 /// let mut watch = Watch::begin(&[log], &IngestOptions::default())?;
-/// // Whoever shows the test looks at it now and then: watch.look(), watch.run(0).
+/// // A program that shows the test looks at it now and then: watch.look(), watch.run(0).
 /// watch.stop();
 /// watch.join()?;
 /// let run = watch.run(0)?.expect("a run");
@@ -68,7 +64,7 @@ impl Watch {
         let live = Arc::new(Live::new(logs.len(), options, Arc::clone(&control)));
         let mut threads = Vec::new();
         for (number, log) in logs.iter().enumerate() {
-            let reading = Reading::new(number, &logs, options)?;
+            let reading = LogReading::new(number, &logs, options)?;
             let (live, log) = (Arc::clone(&live), Arc::clone(log));
             let thread = std::thread::Builder::new().name("perfpipe-follow".to_owned());
             let spawned = thread.spawn(move || follow(reading, &live, &log));
@@ -77,7 +73,7 @@ impl Watch {
         Ok(Self { logs, beside, options: options.clone(), live, control, threads })
     }
 
-    /// Tells how far the test has come, and forgets which seconds changed.
+    /// Returns how far the test has come, and forgets which seconds changed.
     ///
     /// # Errors
     /// If a log can't be followed: it can't be read, or is none.
@@ -98,7 +94,7 @@ impl Watch {
     }
 
     /// Returns the CPU readings of the test, if an export is among the files or readings are asked for. They are known once
-    /// they were [refreshed](WatchedCpu::refresh); at the end all of them are read anew.
+    /// they were [refreshed](WatchedCpu::refresh); at the end all of them are read again.
     pub fn cpu(&self) -> Option<WatchedCpu> {
         WatchedCpu::of(&self.live, &self.options, &self.beside)
     }
@@ -127,5 +123,110 @@ impl Watch {
         self.stop();
         self.join()?;
         Followed::new(self.logs, self.beside)
+    }
+}
+
+/// The files of a run.
+pub(super) struct Sorted {
+    pub(super) logs: Vec<Arc<GrowingLog>>,
+    /// Files that are no logs.
+    beside: Vec<PathBuf>,
+}
+
+/// Sorts files. Pipes come first, as in an ingest.
+pub(super) fn sort(files: &[PathBuf], options: &IngestOptions) -> Result<Sorted> {
+    refuse_twins(files)?;
+    let (mut pipes, mut texts, mut beside) = (Vec::new(), Vec::new(), Vec::new());
+    for file in files {
+        let failed = |error| Error::io(file, error);
+        if file.as_os_str() == "-" {
+            pipes.push(GrowingLog::pipe(file, || Ok(std::io::stdin())).map_err(failed)?);
+            continue;
+        }
+        match fs::metadata(file) {
+            Err(error) if error.kind() == Io::NotFound => texts.push(GrowingLog::file(file)),
+            Err(error) => return Err(failed(error)),
+            Ok(kind) if kind.is_dir() => {
+                return Err(Error::input(ErrorKind::Folder, file, "is a folder", "Name the logs in it."));
+            }
+            Ok(kind) if kind.is_file() => match is_log(file, options)? {
+                true => texts.push(GrowingLog::file(file)),
+                false => beside.push(file.clone()),
+            },
+            Ok(_) => {
+                let path = file.clone();
+                pipes.push(GrowingLog::pipe(file, || File::open(path)).map_err(failed)?);
+            }
+        }
+    }
+    let logs: Vec<_> = pipes.into_iter().chain(texts).map(Arc::new).collect();
+    if logs.is_empty() {
+        let problem = "none of the files is a JMeter log";
+        return Err(Error::usage(ErrorKind::NoLog, problem, "Name the log that the test writes."));
+    }
+    Ok(Sorted { logs, beside })
+}
+
+/// Returns false for a file that is a CPU export. What can't be recognised may be a log of which too little is there yet.
+///
+/// # Errors
+/// If it is a packed log.
+fn is_log(file: &Path, options: &IngestOptions) -> Result<bool> {
+    let Ok(Ok(found)) = Inputs::of_file(file, &options.source) else { return Ok(true) };
+    match found.logs.first() {
+        Some(log) if log.packing() != "plain" => {
+            let problem = format!("is packed ({}), so no test still writes it", log.packing());
+            Err(Error::input(ErrorKind::UnsupportedFormat, file, problem, "Ingest it instead."))
+        }
+        log => Ok(log.is_some()),
+    }
+}
+
+/// Logs that were followed to their end, and the files beside them. Temporary files are removed when it is dropped.
+pub struct Followed {
+    /// The files of the run. Those that are kept are read elsewhere.
+    pub(crate) files: Vec<PathBuf>,
+    /// Each as it is called, and where its text is.
+    pub(crate) kept: Vec<(PathBuf, PathBuf)>,
+    /// The logs of which there is nothing.
+    missing: Vec<PathBuf>,
+    /// They own the temporary files.
+    _logs: Vec<Arc<GrowingLog>>,
+}
+
+impl Followed {
+    pub(super) fn new(logs: Vec<Arc<GrowingLog>>, beside: Vec<PathBuf>) -> Result<Self> {
+        let (mut files, mut kept, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        for log in &logs {
+            let called = log.path();
+            let mut keep = |text: &Path| kept.push((called.to_owned(), text.to_owned()));
+            let is_there = log.finished(|finished| {
+                match finished {
+                    Finished::Own => {}
+                    Finished::Kept(text) => keep(text),
+                    Finished::Nothing => return false,
+                }
+                true
+            });
+            let list = if is_there.map_err(|e| Error::io(called, e))? { &mut files } else { &mut missing };
+            list.push(called.to_owned());
+        }
+        if files.is_empty() {
+            let names: Vec<String> = missing.iter().map(|log| log.display().to_string()).collect();
+            let problem = format!("nothing was written to {}: there is no run to store", names.join(", "));
+            return Err(Error::usage(ErrorKind::NoLog, problem, "Check the name, and that the test runs."));
+        }
+        files.extend(beside);
+        Ok(Self { files, kept, missing, _logs: logs })
+    }
+
+    /// The logs of which nothing was read: files that never existed, and pipes to which nobody wrote.
+    pub fn missing(&self) -> &[PathBuf] {
+        &self.missing
+    }
+
+    /// Returns true if the run needs no file but those that were named: no log came from a pipe or was rotated.
+    pub fn is_in_its_files(&self) -> bool {
+        self.kept.is_empty()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::counts::block::Tally;
+use crate::counts::block::BlockTally;
 use crate::counts::totals::Totals;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::clock_steps::BlockClocks;
@@ -24,7 +24,7 @@ use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
 use crate::sample::resolution::Resolution;
 use crate::source::log::last_part;
 
-/// A log with fewer rejects is taken, however few other records it has.
+/// A log with fewer rejects is accepted, however few other records it has.
 const FEW_REJECTS: u64 = 100;
 
 /// With so many rejects for each accepted record, nearly all are rejects.
@@ -57,18 +57,18 @@ pub(crate) struct BlockCounts {
     zone_assumed: bool,
     may_be_transactions: bool,
     outside: u64,
-    /// The form of the block's records: rejects of converted ones tell their places themselves.
+    /// The form of the block's records: rejects of converted ones have places of their own.
     form: Form,
     pub(crate) samples: u64,
     intervals: Option<Intervals>,
     measures: Measures,
     /// The number of samples with a shortened text.
     cut: u64,
-    pub(crate) tally: Tally,
+    pub(crate) tally: BlockTally,
 }
 
 impl BlockCounts {
-    /// Takes the results of a parsed block of the log with this number. The tally is still empty.
+    /// Moves the results out of a parsed block of the log with this number. The tally is still empty.
     pub(crate) fn new(log: usize, block: &Block, parsed: &mut Parsed) -> Self {
         Self {
             log,
@@ -92,11 +92,11 @@ impl BlockCounts {
             intervals: parsed.intervals(),
             measures: Measures::of(&parsed.batch),
             cut: parsed.cut_samples(),
-            tally: Tally::default(),
+            tally: BlockTally::default(),
         }
     }
 
-    /// Returns true if there are rejects, which are told with the bytes of the block.
+    /// Returns true if there are rejects, which are reported with the bytes of the block.
     pub(crate) fn has_rejects(&self) -> bool {
         self.rejects.len() + self.rejects.left_out() > 0
     }
@@ -111,23 +111,23 @@ impl BlockCounts {
 
 /// The collector's state of one log.
 #[derive(Debug)]
-pub(super) struct Log {
-    pub(super) place: Place,
+pub(super) struct LogState {
+    place: Place,
     /// The number of line feeds in the blocks so far.
     lines: u64,
     /// The number of samples in the blocks so far.
-    pub(super) samples: u64,
+    samples: u64,
     /// The sum of the bytes received and sent in the blocks so far.
-    pub(super) bytes: u64,
+    bytes: u64,
     oddities: Oddities,
 }
 
 /// Why a record was rejected, and in which log, for logs that are read ahead of their turn.
 #[derive(Debug)]
-pub(super) struct Why {
-    pub(super) log: usize,
-    pub(super) reason: RejectReason,
-    pub(super) value: Option<String>,
+struct RejectWhy {
+    log: usize,
+    reason: RejectReason,
+    value: Option<String>,
 }
 
 /// All results of a pass over the logs, except the samples.
@@ -150,18 +150,18 @@ pub(crate) struct Collected {
     pub(crate) measures: Measures,
     /// The unit of the times of all logs; `None` before the first.
     pub(super) resolution: Option<Resolution>,
-    /// The number of rejects up to the block that told the unit.
-    pub(super) rejects_before: u64,
+    /// The number of rejects up to the block that has the unit.
+    rejects_before: u64,
     /// The number of samples with a shortened text.
     pub(super) cut: u64,
-    pub(super) logs: Vec<Log>,
+    pub(super) logs: Vec<LogState>,
     /// The number of the log whose blocks are being added.
     pub(super) counting: Option<usize>,
     /// The number of logs before those that blocks and damage are numbered among.
     pub(super) before: usize,
     pub(super) max_rejects: u64,
     /// Why the records so far were rejected, if these are the results of logs that are read ahead of their turn.
-    pub(super) whys: Option<Vec<Why>>,
+    whys: Option<Vec<RejectWhy>>,
     /// The sum of the bytes received and sent so far.
     pub(super) bytes: u64,
 }
@@ -196,7 +196,7 @@ impl Collected {
 
     /// Begins the next log.
     pub(crate) fn begin_log(&mut self, place: Place) {
-        self.logs.push(Log { place, lines: 0, samples: 0, bytes: 0, oddities: Oddities::default() });
+        self.logs.push(LogState { place, lines: 0, samples: 0, bytes: 0, oddities: Oddities::default() });
     }
 
     /// Adds the results of a block with the given bytes. Blocks must come in the order of the log.
@@ -245,7 +245,7 @@ impl Collected {
             // A worker leaves some out only if the kept ones already exceed the limit.
             return Err(Error::stopped("counting rejected records"));
         }
-        self.take_resolution(block.resolution, block.samples, &place)?;
+        self.set_resolution(block.resolution, block.samples, &place)?;
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
         self.latest_ms = self.latest_ms.max(block.latest_ms);
         self.ends.merge(block.ends);
@@ -267,8 +267,8 @@ impl Collected {
         self.resolution.unwrap_or_default()
     }
 
-    /// Takes the unit of a log with samples, which must be that of the others.
-    pub(super) fn take_resolution(&mut self, own: Resolution, samples: u64, place: &Place) -> Result<()> {
+    /// Sets the unit of a log with samples, which must be that of the others.
+    fn set_resolution(&mut self, own: Resolution, samples: u64, place: &Place) -> Result<()> {
         if samples == 0 {
             return Ok(());
         }
@@ -293,7 +293,7 @@ impl Collected {
 
     /// Adds the sizes of responses and requests of the log with this number, and fails before any sum of all can
     /// overflow.
-    pub(super) fn add_bytes(&mut self, log: usize, bytes: u64) -> Result<()> {
+    fn add_bytes(&mut self, log: usize, bytes: u64) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes);
         let log = self.logs.get_mut(log);
         let place = log.map(|log| {
@@ -309,7 +309,7 @@ impl Collected {
         Err(Error::input(ErrorKind::SizeOverflow, place.unwrap_or_default(), problem, remedy))
     }
 
-    /// Takes the notes on the logs, followed by those on oddities and shortened texts.
+    /// Removes and returns the notes on the logs, followed by those on oddities and shortened texts.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         let odd = self.logs.iter().flat_map(|log| log.oddities.notes(&log.place));
         let mut notes = std::mem::take(&mut self.notes);
@@ -348,25 +348,25 @@ impl Collected {
     /// The note on shortened texts, if there are any.
     fn note_of_cuts(&self) -> Option<String> {
         let records = if self.cut == 1 { "record has" } else { "records have" };
-        let told = format!(
+        let note = format!(
             "{} {records} a text that is too long to be kept whole: labels are cut to {} KiB, others to {} KiB, and \
              end in … and a hash of the whole",
             self.cut,
             LABEL_BYTES >> 10,
             TEXT_BYTES >> 10,
         );
-        (self.cut > 0).then_some(told)
+        (self.cut > 0).then_some(note)
     }
 
-    /// Takes all damage, with the part that could be read. `before` is the damage found before the pass.
+    /// Removes and returns all damage, with the part that could be read. `before` is the damage found before the pass.
     pub(crate) fn take_damage(&mut self, before: &[Damage]) -> Vec<Damage> {
         let before = before.iter().map(|damage| (None, damage.clone()));
         let found: Vec<_> = before.chain(std::mem::take(&mut self.damage)).collect();
-        let told = |damage: &Damage| {
+        let is_unexplained = |damage: &Damage| {
             damage.member.is_some() || !found.iter().any(|(_, other)| other.explains(damage))
         };
-        let told = found.iter().filter(|(_, damage)| told(damage));
-        told.map(|(log, damage)| self.measured(*log, damage.clone())).collect()
+        let reported = found.iter().filter(|(_, damage)| is_unexplained(damage));
+        reported.map(|(log, damage)| self.measured(*log, damage.clone())).collect()
     }
 
     /// Completes damage with the figures of what could be read, and removes folders from its file name.
@@ -391,7 +391,7 @@ impl Collected {
     fn reject(&mut self, log: usize, place: &Place, reject: LocalReject<'_>) -> Result<()> {
         let LocalReject { line, byte, reason, value, record } = reject;
         let file = place.file.file_name().unwrap_or(place.file.as_os_str());
-        let told = Reject {
+        let reject = Reject {
             file: file.to_string_lossy().into_owned(),
             member: place.member.clone(),
             line,
@@ -400,10 +400,10 @@ impl Collected {
             reason: reason.with_value(value.as_deref()),
             record: String::from_utf8_lossy(record).into_owned(),
         };
-        self.push_reject(Why { log, reason, value }, place, &told)
+        self.push_reject(RejectWhy { log, reason, value }, place, &reject)
     }
 
-    /// Returns true if nearly all records were rejected, so that the few others are no run. Whoever allows more rejects than
+    /// Returns true if nearly all records were rejected, so that the few others are no run. A user who allows more rejects than
     /// usual has looked at them.
     pub(crate) fn is_mostly_rejected(&self) -> bool {
         let rejects = self.rejects.len();
@@ -455,7 +455,7 @@ impl Collected {
     }
 
     /// Adds a reject, if the limit allows one more.
-    pub(super) fn push_reject(&mut self, why: Why, place: &Place, reject: &Reject) -> Result<()> {
+    fn push_reject(&mut self, why: RejectWhy, place: &Place, reject: &Reject) -> Result<()> {
         if let RejectReason::SeveralSamples { .. } = why.reason {
             return Err(Error::input(
                 ErrorKind::StatisticalSamples,
@@ -486,6 +486,85 @@ impl Collected {
     }
 }
 
+/// The number of rejects that are kept of logs that are read ahead of their turn.
+const REJECTS_AHEAD: u64 = 10_000;
+
+impl Collected {
+    /// Creates empty results of logs that are read ahead of their turn.
+    pub(super) fn ahead(max_rejects: u64, totals: Totals) -> Self {
+        Self { whys: Some(Vec::new()), ..Self::new(max_rejects, totals) }
+    }
+
+    /// Begins to collect other logs, among which blocks and damage are numbered.
+    pub(super) fn begin_lane(&mut self) {
+        self.before = self.logs.len();
+    }
+
+    /// Returns true if a block can be collected ahead of its turn. Otherwise it depends on the blocks before what
+    /// becomes of it.
+    pub(super) fn has_room(&self, block: &BlockCounts) -> bool {
+        let rejects = self.rejects.len() + block.rejects.len();
+        block.rejects.left_out() == 0 && rejects <= REJECTS_AHEAD && self.totals.has_room(&block.tally)
+    }
+
+    /// Returns true if results of later logs can be added ahead of their turn.
+    pub(super) fn has_room_for(&self, later: &Self) -> bool {
+        let one_unit = self.resolution.is_none_or(|own| later.resolution.is_none_or(|other| own == other));
+        let rejects = self.rejects.len() + later.rejects.len();
+        one_unit
+            && rejects <= self.max_rejects.min(REJECTS_AHEAD)
+            && self.bytes.saturating_add(later.bytes) <= i64::MAX as u64
+            && self.totals.has_room_for(&later.totals)
+    }
+
+    /// Adds the separate results of the logs that come next.
+    ///
+    /// # Errors
+    /// As for [`add`](Self::add), and when a temporary file can't be read.
+    pub(super) fn absorb(&mut self, mut later: Self) -> Result<()> {
+        self.absorb_rejects(&mut later)?;
+        let first = self.logs.len();
+        let bytes: Vec<u64> = later.logs.iter_mut().map(|log| std::mem::take(&mut log.bytes)).collect();
+        self.logs.append(&mut later.logs);
+        self.before = first + later.before;
+        for (log, bytes) in (first..).zip(bytes) {
+            self.add_bytes(log, bytes)?;
+        }
+        self.sources.append(&mut later.sources);
+        self.notes.append(&mut later.notes);
+        let damage = std::mem::take(&mut later.damage).into_iter();
+        self.damage.extend(damage.map(|(log, damage)| (log.map(|log| first + log), damage)));
+        self.earliest_ms = [self.earliest_ms, later.earliest_ms].into_iter().flatten().min();
+        self.latest_ms = self.latest_ms.max(later.latest_ms);
+        self.ends.merge(later.ends);
+        self.intervals = self.intervals.into_iter().chain(later.intervals).reduce(Intervals::merged);
+        self.measures = self.measures.merged(later.measures);
+        self.cut += later.cut;
+        self.endpoints.merge(&later.endpoints);
+        self.totals.absorb(later.totals)
+    }
+
+    /// Adds the rejects and the unit of later logs in the order in which they were found, since the first that is one
+    /// too many, or differs, is reported.
+    fn absorb_rejects(&mut self, later: &mut Self) -> Result<()> {
+        let first = self.logs.len();
+        let of_samples = later.logs.iter().find(|log| log.samples > 0);
+        let mut unit = later.resolution.zip(of_samples.map(|log| log.place.clone()));
+        let whys = later.whys.take().unwrap_or_default();
+        for (number, (reject, why)) in (0..).zip(later.rejects.iter()?.zip(whys)) {
+            if let Some((unit, place)) = unit.take_if(|_| number == later.rejects_before) {
+                self.set_resolution(unit, 1, &place)?;
+            }
+            let place = later.logs.get(why.log).map(|log| log.place.clone()).unwrap_or_default();
+            self.push_reject(RejectWhy { log: first + why.log, ..why }, &place, &reject?)?;
+        }
+        match unit {
+            Some((unit, place)) => self.set_resolution(unit, 1, &place),
+            None => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -497,7 +576,7 @@ mod tests {
     fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {
         let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { bytes, sent_bytes, ..Cell::default() };
-        let tally = Tally::of(vec![(key, cell)], ["a"]);
+        let tally = BlockTally::of(vec![(key, cell)], ["a"]);
         let bytes = PooledBuffer::default();
         let block = Block { bytes, first_byte: 0, oversized: None, skipped_lines: 0, cut: false };
         BlockCounts { tally, ..BlockCounts::new(0, &block, &mut Parsed::default()) }

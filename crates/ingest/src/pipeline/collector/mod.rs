@@ -5,38 +5,35 @@
 //! the results of the run. A lane that is ahead of its turn has results of its own, which are added to those before
 //! once these have ended. Where a block of such a lane would reach a limit, it waits for its turn.
 
-mod apart;
 pub(crate) mod collected;
-mod segment;
-mod together;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use tokio::sync::mpsc;
 
-use self::collected::Collected;
-use self::segment::Segment;
-use self::together::StepCells;
-use super::messages::{Counted, Done, Message, Shared};
+use self::collected::{BlockCounts, Collected};
+use super::messages::{CountedBlock, CountedStep, LaneEvent, Message, SharedState};
 use super::plan::RestartWindow;
 use super::sink::{BatchEncoder, RunWriter};
-use crate::counts::totals::{Together, Totals};
+use crate::counts::block::{BlockTally, KnownNames};
+use crate::counts::totals::{JointCounts, Totals};
 use crate::error::{Error, Result};
 
 /// The chunks of a writer's encoder.
-type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;
+pub(super) type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;
 
 /// The number of blocks that a lane ahead of its turn keeps before the run has its first: these would have other indexes of
 /// names than the run's.
 const PATIENCE: usize = 2;
 
-/// How results are begun that are collected apart.
-pub(super) struct Apart {
+/// How the results of lanes that are ahead of their turn are created.
+pub(super) struct AheadOptions {
     pub(super) max_rejects: u64,
     /// The memory budget of each in bytes, and the folder for what exceeds it.
     pub(super) memory: usize,
-    /// The memory budget of what is counted together, in bytes, if several lanes are read side by side.
+    /// The memory budget of joint counts, in bytes, if several lanes are read side by side.
     pub(super) memory_together: Option<usize>,
     pub(super) scratch: Option<PathBuf>,
 }
@@ -46,10 +43,10 @@ pub(super) struct Collector<'a, W: RunWriter> {
     /// Ascending by lane. The first one is the run's.
     segments: Vec<Segment<ChunkOf<W>>>,
     writer: &'a mut W,
-    shared: &'a Shared,
+    shared: &'a SharedState,
     /// `None` if reading never stops early.
     window: Option<RestartWindow>,
-    apart: Apart,
+    ahead: AheadOptions,
     together: Option<StepCells>,
 }
 
@@ -58,13 +55,13 @@ impl<'a, W: RunWriter> Collector<'a, W> {
     pub(super) fn new(
         collected: Collected,
         writer: &'a mut W,
-        shared: &'a Shared,
+        shared: &'a SharedState,
         window: Option<RestartWindow>,
-        apart: Apart,
+        ahead: AheadOptions,
     ) -> Self {
-        let together = |memory| StepCells::new(Together::new(memory, apart.scratch.clone()));
-        let together = apart.memory_together.map(together);
-        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, apart, together }
+        let together = |memory| StepCells::new(JointCounts::new(memory, ahead.scratch.clone()));
+        let together = ahead.memory_together.map(together);
+        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, ahead, together }
     }
 
     /// Runs until all threads have ended or the pass has to restart. Returns the results, and if a record before t0 was
@@ -82,9 +79,9 @@ impl<'a, W: RunWriter> Collector<'a, W> {
                     if let Some(segment) = self.segments.get_mut(at) {
                         segment.read(read);
                     }
-                    self.settle(at).await?;
+                    self.advance(at).await?;
                 }
-                Message::Step(counted) => self.take(*counted).await?,
+                Message::Step(counted) => self.add_step(*counted).await?,
             }
             if self.must_restart() {
                 return self.end();
@@ -97,21 +94,21 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         self.end()
     }
 
-    /// Takes the results of a step.
-    async fn take(&mut self, counted: Counted<ChunkOf<W>>) -> Result<()> {
-        let Counted { number, blocks, together: cells } = counted;
+    /// Adds the results of a step.
+    async fn add_step(&mut self, counted: CountedStep<ChunkOf<W>>) -> Result<()> {
+        let CountedStep { number, blocks, together: cells } = counted;
         for done in blocks {
             let at = self.segment(done.lane);
             if let Some(segment) = self.segments.get_mut(at) {
                 segment.keep(done);
             }
-            self.settle(at).await?;
+            self.advance(at).await?;
         }
-        while let Some(at) = self.held() {
-            self.settle(at).await?;
+        while let Some(at) = self.postponed() {
+            self.advance(at).await?;
         }
         if let (Some(together), Some(first)) = (&mut self.together, self.segments.first()) {
-            together.take(number, cells, &first.collected.totals, self.shared)?;
+            together.add(number, cells, &first.collected.totals, self.shared)?;
         }
         Ok(())
     }
@@ -127,7 +124,7 @@ impl<'a, W: RunWriter> Collector<'a, W> {
             }
             _ => {
                 // Its totals are begun later.
-                let collected = Collected::apart(self.apart.max_rejects, Totals::default());
+                let collected = Collected::ahead(self.ahead.max_rejects, Totals::default());
                 self.segments.insert(at + 1, Segment::new(lane, collected));
                 at + 1
             }
@@ -142,21 +139,21 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         if !segment.begun {
             segment.begun =
                 run.collected.has_blocks() || segment.has_ended() || segment.waiting() >= PATIENCE;
-            let Apart { memory, scratch, .. } = &self.apart;
+            let AheadOptions { memory, scratch, .. } = &self.ahead;
             segment.collected.totals = run.collected.totals.ahead(*memory, scratch.clone());
         }
         segment.begun
     }
 
     /// The index of a segment whose totals can be begun by now, and that has blocks.
-    fn held(&self) -> Option<usize> {
+    fn postponed(&self) -> Option<usize> {
         let (run, later) = self.segments.split_first()?;
-        let held = later.iter().position(|segment| !segment.begun && segment.waiting() > 0);
-        held.filter(|_| run.collected.has_blocks()).map(|at| at + 1)
+        let postponed = later.iter().position(|segment| !segment.begun && segment.waiting() > 0);
+        postponed.filter(|_| run.collected.has_blocks()).map(|at| at + 1)
     }
 
-    /// Collects the blocks of a segment as far as possible, and the segments behind it once it has ended.
-    async fn settle(&mut self, at: usize) -> Result<()> {
+    /// Collects the blocks of a segment as far as possible, and the segments after it once it has ended.
+    async fn advance(&mut self, at: usize) -> Result<()> {
         loop {
             self.drain(at).await?;
             let Some([segment, later]) = self.segments.get_mut(at..at + 2) else { return Ok(()) };
@@ -178,11 +175,11 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         let Some(segment) = self.segments.get_mut(at) else { return Ok(()) };
         let (is_turn, pieces) = (at == 0, self.writer.takes_pieces());
         let origin = self.shared.clock.get().map(|clock| clock.origin);
-        let may = |collected: &Collected, done: &Done<_>| {
+        let may = |collected: &Collected, done: &CountedBlock<_>| {
             is_turn || (collected.has_room(&done.counts) && (pieces || done.chunk.is_none()))
         };
         while let Some(done) = segment.next(may) {
-            let Done { lane, counts, chunk, buffer, .. } = *done;
+            let CountedBlock { lane, counts, chunk, buffer, .. } = *done;
             self.shared.progress.add_samples(counts.samples);
             segment.failed = segment.add(counts, &buffer, origin).err();
             if segment.early.is_some() {
@@ -232,6 +229,211 @@ impl<'a, W: RunWriter> Collector<'a, W> {
                 Ok((collected, late))
             }
             true => Err(Error::bug("reading the logs", "nothing was collected")),
+        }
+    }
+}
+
+/// With more injectors than this, no more blocks are counted jointly. Those of later steps are few.
+const INJECTORS: usize = 5_000;
+
+/// After this many steps for each name of failures that the workers know, they get the new ones: these may be many, and each
+/// may come once.
+const NAMES: usize = 16;
+
+/// The joint counts of steps.
+struct StepCells {
+    cells: JointCounts,
+    /// The number of steps so far.
+    steps: u64,
+    /// The joint counts of steps that came before their turn.
+    waiting: BTreeMap<u64, Option<BlockTally>>,
+    /// The numbers of labels and of names of failures that the workers know, and the step in which they got them.
+    published: (usize, usize, u64),
+}
+
+impl StepCells {
+    fn new(cells: JointCounts) -> Self {
+        Self { cells, steps: 0, waiting: BTreeMap::new(), published: (0, 0, 0) }
+    }
+
+    /// Adds the joint counts of a step, and gives the workers the names of the run.
+    fn add(
+        &mut self,
+        number: u64,
+        cells: Option<BlockTally>,
+        run: &Totals,
+        shared: &SharedState,
+    ) -> Result<()> {
+        self.waiting.insert(number, cells);
+        while let Some(cells) = self.waiting.remove(&self.steps) {
+            self.steps += 1;
+            cells.map_or(Ok(()), |cells| self.cells.add(&cells, run))?;
+        }
+        self.publish_names(run, shared);
+        Ok(())
+    }
+
+    /// Gives the workers the names of the run, if there are new ones.
+    fn publish_names(&mut self, run: &Totals, shared: &SharedState) {
+        let (labels, others) = run.distinct_names();
+        let (known_labels, known_others, then) = self.published;
+        let is_time = (self.steps - then) as usize * NAMES > others;
+        if self.cells.injectors() > INJECTORS {
+            shared.set_names(KnownNames::default());
+        } else if labels != known_labels || (others != known_others && is_time) {
+            shared.set_names(run.known_names());
+            self.published = (labels, others, self.steps);
+        }
+    }
+
+    /// Adds the cells to the results of the run, to which all blocks were added.
+    fn end(self, run: &mut Totals) -> Result<()> {
+        match self.waiting.is_empty() {
+            true => run.absorb_together(self.cells),
+            false => Err(Error::bug("counting logs together", "a step never came")),
+        }
+    }
+}
+
+/// The results of lanes next to each other, of which the last one is being read.
+///
+/// Only the first segment of a run is whole: it begins with the first lane. The others are ahead of their turn.
+struct Segment<C> {
+    collected: Collected,
+    /// Its first lane.
+    first: usize,
+    /// False as long as its totals are to be created, before its first block is collected.
+    begun: bool,
+    /// The lane that is being read.
+    lane: usize,
+    /// The number of the lane's blocks that were collected.
+    next: u64,
+    /// The number of the lane's blocks, once they were all read.
+    blocks: Option<u64>,
+    /// Blocks that came before their turn.
+    waiting: BTreeMap<u64, Box<CountedBlock<C>>>,
+    /// The number of bytes of the logs in the blocks so far.
+    bytes: u64,
+    /// The first byte, in its log, of a block that has a record before t0, if there is one: the smallest.
+    early: Option<u64>,
+    /// Why no further block is collected. It is reported in its turn.
+    failed: Option<Error>,
+    /// True once the writer knows that the lane has ended.
+    closed: bool,
+}
+
+impl<C> Segment<C> {
+    fn new(lane: usize, collected: Collected) -> Self {
+        Self {
+            collected,
+            first: lane,
+            begun: false,
+            lane,
+            next: 0,
+            blocks: None,
+            waiting: BTreeMap::new(),
+            bytes: 0,
+            early: None,
+            failed: None,
+            closed: false,
+        }
+    }
+
+    /// Returns true if its last lane was read.
+    fn has_ended(&self) -> bool {
+        self.blocks.is_some()
+    }
+
+    /// Returns true if its last lane was read and collected.
+    fn is_done(&self) -> bool {
+        self.failed.is_none() && self.blocks == Some(self.next)
+    }
+
+    /// Returns true if its last lane has ended and the other segment begins with the next one.
+    fn adjoins(&self, later: &Self) -> bool {
+        self.is_done() && self.lane + 1 == later.first
+    }
+
+    /// Returns true once, when its last lane was read and collected.
+    fn closes(&mut self) -> bool {
+        self.is_done() && !std::mem::replace(&mut self.closed, true)
+    }
+
+    /// Goes on to the next lane.
+    fn go_on(&mut self) {
+        self.lane += 1;
+        (self.next, self.blocks, self.closed) = (0, None, false);
+        self.collected.begin_lane();
+    }
+
+    /// Handles an event of the lane's reader.
+    fn read(&mut self, read: LaneEvent) {
+        match read {
+            LaneEvent::Log(place) => self.collected.begin_log(place),
+            LaneEvent::Source(source) => self.collected.sources.push(source),
+            LaneEvent::Damage(log, damage) => {
+                let log = log.map(|log| self.collected.before + log);
+                self.collected.damage.push((log, damage));
+            }
+            LaneEvent::Notes(notes) => self.collected.notes.extend(notes),
+            LaneEvent::Ended(blocks) => self.blocks = Some(blocks),
+            LaneEvent::Failed(error) => self.failed = Some(error),
+        }
+    }
+
+    /// Keeps a block until its turn in the lane.
+    fn keep(&mut self, done: Box<CountedBlock<C>>) {
+        self.waiting.insert(done.sequence, done);
+    }
+
+    /// The number of blocks that wait for their turn.
+    fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Removes and returns the lane's next block, if it has come and `may` allows it.
+    fn next(
+        &mut self,
+        may: impl FnOnce(&Collected, &CountedBlock<C>) -> bool,
+    ) -> Option<Box<CountedBlock<C>>> {
+        if self.failed.is_some() || !may(&self.collected, self.waiting.get(&self.next)?) {
+            return None;
+        }
+        let done = self.waiting.remove(&self.next);
+        self.next += u64::from(done.is_some());
+        done
+    }
+
+    /// Adds the results of a block with these bytes.
+    fn add(&mut self, counts: BlockCounts, bytes: &[u8], origin: Option<i64>) -> Result<()> {
+        let early = counts.earliest_ms.is_some_and(|earliest| origin.is_some_and(|origin| earliest < origin));
+        let early = early.then_some(counts.first_byte);
+        self.bytes += counts.length;
+        self.collected.add(counts, bytes)?;
+        self.early = [self.early, early].into_iter().flatten().min();
+        Ok(())
+    }
+
+    /// Goes on as the segment of the next lanes, whose results are added.
+    fn absorb(&mut self, later: Self) -> Result<()> {
+        self.collected.absorb(later.collected)?;
+        self.early = [self.early, later.early].into_iter().flatten().min();
+        self.bytes += later.bytes;
+        let Self { lane, next, blocks, waiting, failed, closed, .. } = later;
+        (self.lane, self.next, self.blocks, self.closed) = (lane, next, blocks, closed);
+        (self.waiting, self.failed) = (waiting, failed);
+        Ok(())
+    }
+
+    /// Fails unless every block that was read was also collected.
+    fn check_whole(&self) -> Result<()> {
+        match self.is_done() && self.waiting.is_empty() {
+            true => Ok(()),
+            false => {
+                let problem =
+                    format!("the block {} of lane {} was read and never came", self.next, self.lane);
+                Err(Error::bug("reading the logs", problem))
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ impl Intervals {
         caveats
     }
 
-    /// Returns what is to be told of the run, as sentences without their full stops.
+    /// Returns notes on the run, as sentences without their full stops.
     pub fn notes(&self) -> Vec<String> {
         let percent = 100.0 / 10f64.powi(self.digits.into());
         let mut notes = vec![format!(

@@ -1,19 +1,19 @@
 //! The options of an ingest that are recorded with its run.
 
-pub(crate) mod cpu_scale;
 pub(crate) mod intervals;
 pub(crate) mod measures;
-pub(crate) mod part;
 pub(crate) mod time_unit;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::cpu_scale::CpuScale;
 use self::intervals::Intervals;
 use self::measures::Measures;
 use self::time_unit::TimeUnit;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The options of an ingest that are recorded with its run, for its readers. They are stored as texts by name, as
 /// [`BTreeMap`] and [`RunOptions`] convert into each other.
@@ -46,7 +46,7 @@ pub struct RunOptions {
     pub columns: Option<String>,
     /// t0, epoch ms.
     pub origin: Option<i64>,
-    /// The times of the records that were taken, as they were given.
+    /// The times of the records that were read, as they were given.
     pub only: Option<String>,
     /// The columns of the table of CPU readings, as they were given.
     pub cpu_columns: Option<String>,
@@ -117,10 +117,10 @@ impl RunOptions {
         self.cpu_scale.is_some() || self.other.contains_key(CPU_SCALE)
     }
 
-    /// Notes the unit of the CPU readings that their file told, if none is noted.
-    pub(crate) fn note_scale(&mut self, told: Option<CpuScale>) {
+    /// Notes the unit of the CPU readings that is in their file, if none is noted.
+    pub(crate) fn note_scale(&mut self, found: Option<CpuScale>) {
         if !self.tells_cpu_scale()
-            && let Some(scale) = told
+            && let Some(scale) = found
         {
             (self.cpu_scale, self.cores) = (Some(scale), scale.cores());
         }
@@ -139,7 +139,10 @@ impl RunOptions {
 }
 
 /// Takes a value out of stored options. One that is not written as this version writes it stays there.
-fn take<T: std::str::FromStr + ToString>(stored: &mut BTreeMap<String, String>, name: &str) -> Option<T> {
+fn parse_option<T: std::str::FromStr + ToString>(
+    stored: &mut BTreeMap<String, String>,
+    name: &str,
+) -> Option<T> {
     let value = stored.get(name).and_then(|text| Some((text.parse::<T>().ok()?, text)));
     let value = value.filter(|(value, text)| value.to_string() == **text).map(|(value, _)| value)?;
     stored.remove(name);
@@ -148,7 +151,7 @@ fn take<T: std::str::FromStr + ToString>(stored: &mut BTreeMap<String, String>, 
 
 impl From<BTreeMap<String, String>> for RunOptions {
     fn from(mut stored: BTreeMap<String, String>) -> Self {
-        let cores = take(&mut stored, CORES);
+        let cores = parse_option(&mut stored, CORES);
         let scale = stored.get(CPU_SCALE).and_then(|name| CpuScale::named(name, cores));
         if scale.is_some() {
             stored.remove(CPU_SCALE);
@@ -156,21 +159,21 @@ impl From<BTreeMap<String, String>> for RunOptions {
         let tags = stored.extract_if(TAG.to_owned().., |name, _| name.starts_with(TAG));
         let tags = tags.filter_map(|(name, text)| Some((name.strip_prefix(TAG)?.to_owned(), text))).collect();
         Self {
-            injectors: take(&mut stored, INJECTORS),
-            injector_pattern: take(&mut stored, INJECTOR_PATTERN),
-            time_zone: take(&mut stored, TIME_ZONE),
-            time_format: take(&mut stored, TIME_FORMAT),
-            time_unit: take(&mut stored, TIME_UNIT),
-            delimiter: take(&mut stored, DELIMITER),
-            columns: take(&mut stored, COLUMNS),
-            origin: take(&mut stored, ORIGIN),
-            only: take(&mut stored, ONLY),
-            cpu_columns: take(&mut stored, CPU_COLUMNS),
-            cpu_item: take(&mut stored, CPU_ITEM),
+            injectors: parse_option(&mut stored, INJECTORS),
+            injector_pattern: parse_option(&mut stored, INJECTOR_PATTERN),
+            time_zone: parse_option(&mut stored, TIME_ZONE),
+            time_format: parse_option(&mut stored, TIME_FORMAT),
+            time_unit: parse_option(&mut stored, TIME_UNIT),
+            delimiter: parse_option(&mut stored, DELIMITER),
+            columns: parse_option(&mut stored, COLUMNS),
+            origin: parse_option(&mut stored, ORIGIN),
+            only: parse_option(&mut stored, ONLY),
+            cpu_columns: parse_option(&mut stored, CPU_COLUMNS),
+            cpu_item: parse_option(&mut stored, CPU_ITEM),
             cpu_scale: scale,
             cores,
-            intervals: take(&mut stored, INTERVALS),
-            measures: take(&mut stored, MEASURES),
+            intervals: parse_option(&mut stored, INTERVALS),
+            measures: parse_option(&mut stored, MEASURES),
             tags,
             other: stored,
         }
@@ -201,6 +204,135 @@ impl From<RunOptions> for BTreeMap<String, String> {
         stored.extend(options.tags.into_iter().map(|(key, text)| (format!("{TAG}{key}"), text)));
         stored.extend(known.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))));
         stored
+    }
+}
+
+/// The unit of the readings in a CPU export. All that is stored and shown is in percent of one core, whatever the unit
+/// of the export: a figure whose unit depended on an option would be misread, in SQL as well as in a rule of `check`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CpuScale {
+    /// 100 is one core, so a machine with 72 cores reaches 7200.
+    #[default]
+    PercentOfCore,
+    /// 100 is the whole machine.
+    PercentOfMachine {
+        /// The number of cores.
+        cores: u32,
+    },
+    /// 1 is the whole machine.
+    Fraction {
+        /// The number of cores.
+        cores: u32,
+    },
+}
+
+impl CpuScale {
+    /// The factor from a reading to percent of one core.
+    ///
+    /// ```
+    /// use perfpipe_ingest::series::CpuScale;
+    /// assert_eq!(50.0 * CpuScale::PercentOfMachine { cores: 72 }.factor(), 3600.0);
+    /// assert_eq!(0.5 * CpuScale::Fraction { cores: 72 }.factor(), 3600.0);
+    /// assert_eq!(3600.0 * CpuScale::PercentOfCore.factor(), 3600.0);
+    /// ```
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::PercentOfCore => 1.0,
+            Self::PercentOfMachine { cores } => f64::from(cores),
+            Self::Fraction { cores } => f64::from(cores) * 100.0,
+        }
+    }
+
+    /// Its name, which is stored and never changes.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::PercentOfCore => "percent-of-core",
+            Self::PercentOfMachine { .. } => "percent-of-machine",
+            Self::Fraction { .. } => "fraction",
+        }
+    }
+
+    /// The scale of this name on a machine with so many cores. `None` if there is none, or if it needs the cores.
+    pub(super) fn named(name: &str, cores: Option<u32>) -> Option<Self> {
+        let scales = [
+            Some(Self::PercentOfCore),
+            cores.map(|cores| Self::PercentOfMachine { cores }),
+            cores.map(|cores| Self::Fraction { cores }),
+        ];
+        scales.into_iter().flatten().find(|scale| scale.name() == name)
+    }
+
+    /// The number of cores of the machine, if the scale says it.
+    pub(super) fn cores(self) -> Option<u32> {
+        match self {
+            Self::PercentOfCore => None,
+            Self::PercentOfMachine { cores } | Self::Fraction { cores } => Some(cores),
+        }
+    }
+}
+
+/// The maximum number of parts of a run.
+const MOST: u32 = 10_000;
+
+/// The number of a part among all parts of its run. Displayed as `3/16`.
+///
+/// ```
+/// use perfpipe_ingest::run::PartNumber;
+///
+/// let part: PartNumber = "3/16".parse()?;
+/// assert_eq!((part.number(), part.of(), part.to_string()), (3, 16, "3/16".into()));
+/// assert!(PartNumber::new(17, 16).is_err());
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PartNumber {
+    part: u32,
+    of: u32,
+}
+
+impl PartNumber {
+    /// Numbers a part, from 1 to `of`.
+    ///
+    /// # Errors
+    /// If the number is 0 or more than `of`, or there are more than 10,000 parts.
+    pub fn new(number: u32, of: u32) -> Result<Self> {
+        if (1..=of).contains(&number) && of <= MOST {
+            return Ok(Self { part: number, of });
+        }
+        let problem = format!("there is no part {number} of {of}");
+        let remedy = "Number the parts of a run from 1 to their number, which is at most 10,000.";
+        Err(Error::usage(ErrorKind::PartNumber, problem, remedy))
+    }
+
+    /// Returns the number of the part, from 1.
+    pub fn number(self) -> u32 {
+        self.part
+    }
+
+    /// Returns the number of all parts of the run.
+    pub fn of(self) -> u32 {
+        self.of
+    }
+}
+
+impl fmt::Display for PartNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.part, self.of)
+    }
+}
+
+impl FromStr for PartNumber {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let numbers =
+            text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+        let (part, of) = numbers.ok_or_else(|| {
+            let problem = format!("{text:?} is not the number of a part");
+            Error::usage(ErrorKind::PartNumber, problem, "Write it as 3/16: the third of sixteen parts.")
+        })?;
+        Self::new(part, of)
     }
 }
 

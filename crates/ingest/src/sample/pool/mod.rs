@@ -38,23 +38,23 @@ impl Buffers for NewBuffers {
 /// - Only the first turn may take the last free buffer. If it finds none free, at least one buffer is held by a block
 ///   of its own or of an earlier turn; that block is stored without waiting for anything else, and its buffer returns.
 /// - When the first turn ends, another becomes the first, and all waiting readers wake up to check again.
-/// - If the work is given up, a channel that nobody reads may keep a block as long as it exists. So whoever stores must
+/// - If the work is given up, a channel that nobody reads may keep a block as long as it exists. So the storing task must
 ///   drop the pool: then nobody gets a buffer any more, and all waiting readers wake up.
 ///
 /// The module `model` checks every interleaving of small cases.
-pub(crate) struct Pool(Arc<Shared>);
+pub(crate) struct Pool(Arc<SharedBuffers>);
 
-struct Shared {
+struct SharedBuffers {
     /// The number of buffers.
     buffers: usize,
     /// The number of blocks that may wait without a buffer.
     waiting: usize,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// Signalled when a buffer returns, a turn ends, or the work is given up.
     changed: Condvar,
 }
 
-struct State {
+struct PoolState {
     /// The number of free buffers.
     free: usize,
     /// The number of further blocks that may wait without a buffer.
@@ -69,7 +69,7 @@ struct State {
     closed: bool,
 }
 
-impl State {
+impl PoolState {
     /// Keeps memory for other buffers, if there is any.
     fn keep(&mut self, memory: Vec<u8>) {
         if memory.capacity() > 0 {
@@ -97,8 +97,8 @@ impl Pool {
 
     fn of(buffers: usize, waiting: usize) -> Self {
         let (memory, turns) = (Vec::new(), BTreeSet::new());
-        let state = State { free: buffers, room: waiting, memory, begun: 0, turns, closed: false };
-        Self(Arc::new(Shared { buffers, waiting, state: Mutex::new(state), changed: Condvar::new() }))
+        let state = PoolState { free: buffers, room: waiting, memory, begun: 0, turns, closed: false };
+        Self(Arc::new(SharedBuffers { buffers, waiting, state: Mutex::new(state), changed: Condvar::new() }))
     }
 
     /// A view of the pool's free buffers.
@@ -116,8 +116,8 @@ impl Pool {
     }
 }
 
-/// Tells whether buffers of a pool are free.
-pub(crate) struct Gauge(Arc<Shared>);
+/// Reports whether buffers of a pool are free.
+pub(crate) struct Gauge(Arc<SharedBuffers>);
 
 impl Gauge {
     /// Returns true if no buffer is free.
@@ -133,16 +133,16 @@ impl Drop for Pool {
     }
 }
 
-impl Shared {
+impl SharedBuffers {
     /// Locks the state. A poisoned lock is safe to use: no code that holds it panics half-way through a change.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A reader's turn. It ends when dropped.
 pub(crate) struct Turn {
-    pool: Arc<Shared>,
+    pool: Arc<SharedBuffers>,
     number: u64,
 }
 
@@ -162,7 +162,7 @@ impl Turn {
         self.take_of(&mut state)
     }
 
-    fn take_of(&self, state: &mut State) -> Option<PooledBuffer> {
+    fn take_of(&self, state: &mut PoolState) -> Option<PooledBuffer> {
         let is_first = state.turns.first() == Some(&self.number);
         if state.closed || !may_take(state.free, is_first) {
             return None;
@@ -199,7 +199,7 @@ impl Drop for Turn {
 #[derive(Default)]
 pub(crate) struct PooledBuffer {
     bytes: Vec<u8>,
-    home: Option<Arc<Shared>>,
+    home: Option<Arc<SharedBuffers>>,
     /// True if it was given back, and only its block waits.
     is_back: bool,
 }

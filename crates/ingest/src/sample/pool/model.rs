@@ -25,7 +25,7 @@ struct Case {
 
 /// The state of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Block {
+enum ModelBlock {
     Unread,
     Queued,
     Parsing,
@@ -36,7 +36,7 @@ enum Block {
 
 /// The state of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Log {
+enum ModelLog {
     Unopened,
     /// Its reader waits for a buffer.
     Open,
@@ -48,8 +48,8 @@ enum Log {
 /// The whole state at one moment. Readers and workers are interchangeable, so it does not record which one does what.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Moment {
-    logs: Vec<Log>,
-    blocks: Vec<Vec<Block>>,
+    logs: Vec<ModelLog>,
+    blocks: Vec<Vec<ModelBlock>>,
     lost: usize,
     failed: bool,
     /// The number of workers that noticed that the storing side is gone.
@@ -68,35 +68,36 @@ impl fmt::Debug for Moment {
 impl Moment {
     fn first(case: &Case) -> Self {
         Self {
-            logs: vec![Log::Unopened; case.logs.len()],
-            blocks: case.logs.iter().map(|blocks| vec![Block::Unread; usize::from(*blocks)]).collect(),
+            logs: vec![ModelLog::Unopened; case.logs.len()],
+            blocks: case.logs.iter().map(|blocks| vec![ModelBlock::Unread; usize::from(*blocks)]).collect(),
             lost: 0,
             failed: false,
             gone: 0,
         }
     }
 
-    fn count(&self, wanted: Block) -> usize {
+    fn count(&self, wanted: ModelBlock) -> usize {
         self.blocks.iter().flatten().filter(|block| **block == wanted).count()
     }
 
-    fn logs_that(&self, wanted: Log) -> usize {
+    fn logs_that(&self, wanted: ModelLog) -> usize {
         self.logs.iter().filter(|log| **log == wanted).count()
     }
 
     fn free(&self, case: &Case) -> usize {
-        let held = [Block::Queued, Block::Parsing, Block::Waiting].map(|state| self.count(state));
-        case.buffers - held.iter().sum::<usize>() - self.logs_that(Log::Reading) - self.lost
+        let held =
+            [ModelBlock::Queued, ModelBlock::Parsing, ModelBlock::Waiting].map(|state| self.count(state));
+        case.buffers - held.iter().sum::<usize>() - self.logs_that(ModelLog::Reading) - self.lost
     }
 
     /// The block to store next, as (log, block).
     fn next(&self) -> Option<(usize, usize)> {
-        let of_log = |blocks: &Vec<Block>| blocks.iter().position(|block| *block != Block::Stored);
+        let of_log = |blocks: &Vec<ModelBlock>| blocks.iter().position(|block| *block != ModelBlock::Stored);
         self.blocks.iter().enumerate().find_map(|(log, blocks)| Some((log, of_log(blocks)?)))
     }
 
     fn is_over(&self) -> bool {
-        let read = self.logs.iter().all(|log| *log == Log::Ended);
+        let read = self.logs.iter().all(|log| *log == ModelLog::Ended);
         read && (self.failed || self.next().is_none())
     }
 
@@ -122,7 +123,7 @@ impl Moment {
             // Blocks that wait to be stored are dropped.
             steps.push(self.with(|m| {
                 m.failed = true;
-                m.drop_all(Block::Waiting);
+                m.drop_all(ModelBlock::Waiting);
             }));
         }
         steps
@@ -130,31 +131,33 @@ impl Moment {
 
     /// A reader opens the next log.
     fn open(&self, case: &Case, steps: &mut Vec<Self>) {
-        let busy = self.logs_that(Log::Open) + self.logs_that(Log::Reading);
-        let next = self.logs.iter().position(|log| *log == Log::Unopened);
+        let busy = self.logs_that(ModelLog::Open) + self.logs_that(ModelLog::Reading);
+        let next = self.logs.iter().position(|log| *log == ModelLog::Unopened);
         if let Some(next) = next.filter(|_| busy < case.readers) {
-            steps.push(self.with(|m| m.logs[next] = Log::Open));
+            steps.push(self.with(|m| m.logs[next] = ModelLog::Open));
         }
     }
 
     /// A reader takes a buffer, hands on the block that it read, or finds the end of its log.
     fn read(&self, case: &Case, log: usize, steps: &mut Vec<Self>) {
-        let unread = self.blocks[log].iter().position(|block| *block == Block::Unread);
-        let first = self.logs.iter().position(|log| matches!(log, Log::Open | Log::Reading));
+        let unread = self.blocks[log].iter().position(|block| *block == ModelBlock::Unread);
+        let first = self.logs.iter().position(|log| matches!(log, ModelLog::Open | ModelLog::Reading));
         let may_take = may_take(self.free(case), case.greedy || first == Some(log));
         match (self.logs[log], unread) {
-            (Log::Open, _) if self.failed && !case.stays_open => steps.push(self.with(|m| m.give_up(log))),
-            (Log::Open, _) if may_take => steps.push(self.with(|m| m.logs[log] = Log::Reading)),
+            (ModelLog::Open, _) if self.failed && !case.stays_open => {
+                steps.push(self.with(|m| m.give_up(log)))
+            }
+            (ModelLog::Open, _) if may_take => steps.push(self.with(|m| m.logs[log] = ModelLog::Reading)),
             // No worker is left to take the block.
-            (Log::Reading, Some(_)) if self.gone == case.workers => {
+            (ModelLog::Reading, Some(_)) if self.gone == case.workers => {
                 steps.push(self.with(|m| m.give_up(log)));
             }
-            (Log::Reading, Some(at)) => steps.push(self.with(|m| {
-                m.logs[log] = Log::Open;
-                m.blocks[log][at] = Block::Queued;
+            (ModelLog::Reading, Some(at)) => steps.push(self.with(|m| {
+                m.logs[log] = ModelLog::Open;
+                m.blocks[log][at] = ModelBlock::Queued;
             })),
-            (Log::Reading, None) => steps.push(self.with(|m| {
-                m.logs[log] = Log::Ended;
+            (ModelLog::Reading, None) => steps.push(self.with(|m| {
+                m.logs[log] = ModelLog::Ended;
                 m.lost += usize::from(case.loses);
             })),
             _ => {}
@@ -164,12 +167,12 @@ impl Moment {
     /// A worker takes a block or hands it on, or a block is stored. Any queued block may be taken, which covers more
     /// interleavings than can happen.
     fn work(&self, case: &Case, (log, at): (usize, usize), steps: &mut Vec<Self>) {
-        let idle = self.count(Block::Parsing) + self.gone < case.workers;
+        let idle = self.count(ModelBlock::Parsing) + self.gone < case.workers;
         let to = match self.blocks[log][at] {
-            Block::Queued if idle => Block::Parsing,
-            Block::Parsing if self.failed => return steps.push(self.with(|m| m.leave(case, (log, at)))),
-            Block::Parsing => Block::Waiting,
-            Block::Waiting if self.next() == Some((log, at)) => Block::Stored,
+            ModelBlock::Queued if idle => ModelBlock::Parsing,
+            ModelBlock::Parsing if self.failed => return steps.push(self.with(|m| m.leave(case, (log, at)))),
+            ModelBlock::Parsing => ModelBlock::Waiting,
+            ModelBlock::Waiting if self.next() == Some((log, at)) => ModelBlock::Stored,
             _ => return,
         };
         steps.push(self.with(|m| m.blocks[log][at] = to));
@@ -177,25 +180,25 @@ impl Moment {
 
     /// A worker that can't hand its block on ends, and the channel keeps the block. The last worker drops the queue.
     fn leave(&mut self, case: &Case, (log, at): (usize, usize)) {
-        self.blocks[log][at] = Block::Stored;
+        self.blocks[log][at] = ModelBlock::Stored;
         self.gone += 1;
         self.lost += 1;
         if self.gone == case.workers {
-            self.drop_all(Block::Queued);
+            self.drop_all(ModelBlock::Queued);
         }
     }
 
     /// A reader ends, and no further log is opened.
     fn give_up(&mut self, log: usize) {
-        self.logs[log] = Log::Ended;
-        let unopened = self.logs.iter_mut().filter(|log| **log == Log::Unopened);
-        unopened.for_each(|log| *log = Log::Ended);
+        self.logs[log] = ModelLog::Ended;
+        let unopened = self.logs.iter_mut().filter(|log| **log == ModelLog::Unopened);
+        unopened.for_each(|log| *log = ModelLog::Ended);
     }
 
     /// Drops all blocks in a state after a failure. They count as stored, since order no longer matters.
-    fn drop_all(&mut self, there: Block) {
+    fn drop_all(&mut self, there: ModelBlock) {
         let blocks = self.blocks.iter_mut().flatten().filter(|block| **block == there);
-        blocks.for_each(|block| *block = Block::Stored);
+        blocks.for_each(|block| *block = ModelBlock::Stored);
     }
 }
 
@@ -285,7 +288,7 @@ fn buffer_lost_at_each_end_of_a_log_is_found() {
     assert!(explore(&whole).0.is_none());
     let (stuck, _) = explore(&Case { loses: true, ..whole });
     let stuck = stuck.unwrap();
-    assert_eq!((stuck.lost, stuck.logs[3]), (3, Log::Open), "{stuck:?}");
+    assert_eq!((stuck.lost, stuck.logs[3]), (3, ModelLog::Open), "{stuck:?}");
 }
 
 #[test]
@@ -294,7 +297,7 @@ fn buffers_all_held_by_later_turns_are_found() {
     assert!(explore(&whole).0.is_none());
     let (stuck, _) = explore(&Case { greedy: true, ..whole });
     let stuck = stuck.unwrap();
-    assert_eq!(stuck.blocks, [vec![Block::Unread], vec![Block::Waiting; 2]], "{stuck:?}");
+    assert_eq!(stuck.blocks, [vec![ModelBlock::Unread], vec![ModelBlock::Waiting; 2]], "{stuck:?}");
 }
 
 #[test]
@@ -303,5 +306,5 @@ fn readers_that_wait_for_what_a_dead_channel_keeps_are_found() {
     assert!(explore(&whole).0.is_none());
     let (stuck, _) = explore(&Case { stays_open: true, ..whole });
     let stuck = stuck.unwrap();
-    assert_eq!((stuck.failed, stuck.lost, stuck.logs[0]), (true, 1, Log::Open), "{stuck:?}");
+    assert_eq!((stuck.failed, stuck.lost, stuck.logs[0]), (true, 1, ModelLog::Open), "{stuck:?}");
 }

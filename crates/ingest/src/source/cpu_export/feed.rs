@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::error::ErrorKind;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
 
@@ -67,7 +67,7 @@ fn pump(mut opened: Opened, cut: Option<Fault>, mut into: DuplexStream, runtime:
 
 /// Passes the text on. It is read to its end even if the receiver has stopped.
 fn pass_on(reader: &mut dyn Digested, is_cut: bool, send: &mut impl FnMut(&[u8]) -> bool) -> io::Result<()> {
-    let mut lines = Lines::default();
+    let mut lines = LineLimits::default();
     let mut buffer = vec![0; CHUNK];
     // The line that has not ended yet.
     let mut open = Vec::new();
@@ -105,7 +105,7 @@ fn drain(reader: &mut dyn Digested, mut buffer: Vec<u8>) -> io::Result<()> {
 
 /// Checks the length of lines and quoted fields, which the parser would otherwise keep in memory.
 #[derive(Default)]
-struct Lines {
+struct LineLimits {
     /// The number of complete lines so far, and the byte offset of the current one.
     number: u64,
     begins: u64,
@@ -113,7 +113,7 @@ struct Lines {
     open_quote: bool,
 }
 
-impl Lines {
+impl LineLimits {
     fn check(&mut self, chunk: &[u8]) -> io::Result<()> {
         for byte in chunk {
             self.length += 1;

@@ -1,5 +1,6 @@
-//! The columns of a CPU export, and the logs of JMeter's PerfMon plugin that are one.
+//! The forms of CPU exports, their columns, and the logs of JMeter's PerfMon plugin that are one.
 
+use super::monitor::Monitor;
 use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::jtl::layout::Layout;
 use crate::source::head::records;
@@ -120,7 +121,7 @@ impl CpuMetric {
 }
 
 /// Returns the metric in a PerfMon label such as `host CPU`, `host CPU user` or `host Memory`.
-pub(crate) fn perfmon_metric(label: &str) -> Option<&'static str> {
+fn perfmon_metric(label: &str) -> Option<&'static str> {
     let (_, metric) = label.split_once(' ')?;
     PERFMON_METRICS
         .into_iter()
@@ -133,6 +134,25 @@ pub(super) fn is_clock(field: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let epoch = (9..=19).contains(&whole.len()) && digits(whole) && digits(fraction);
     epoch || DateParser::new(TimeZone::default()).parse(field.as_bytes()).is_some()
+}
+
+/// The form of a CPU export.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum CpuForm {
+    /// Columns.
+    Csv(CsvForm),
+    /// What a monitoring tool answered or printed.
+    Monitor(Monitor),
+}
+
+impl CpuForm {
+    /// Returns a description of the form, as it appears in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Csv(form) => form.name(),
+            Self::Monitor(monitor) => monitor.name(),
+        }
+    }
 }
 
 #[cfg(test)]

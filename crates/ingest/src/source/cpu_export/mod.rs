@@ -6,7 +6,6 @@ pub(crate) mod fetch;
 mod form;
 mod monitor;
 mod readings;
-mod recognised;
 mod row;
 pub(crate) mod series;
 mod table;
@@ -14,30 +13,27 @@ mod table;
 use csv_async::{AsyncReaderBuilder, ByteRecord};
 use futures_util::future::BoxFuture;
 
+use self::feed::{Fed, feed};
+pub(crate) use self::form::{CpuForm, CsvForm};
+pub(crate) use self::monitor::Monitor;
+use self::monitor::{WholeText, of_machine};
+use self::readings::ReadingsBySeries;
+use self::row::RowReader;
+pub(crate) use self::table::recognise_table;
 use super::SourceOptions;
-use super::file::Stored;
+use super::file::StoredText;
 use super::log::source_file;
 use super::opened::Opened;
 use super::unpack::checked::{Checked, Digested, Expected};
 use super::unpack::metered::PackedCount;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
-use crate::run::damage::Damage;
-use crate::run::fault::{Fault, explain};
+use crate::run::damage::{Damage, Fault, explain};
 use crate::run::info::{SourceFile, SourceKind};
 use crate::run::note::Note;
-use crate::run::options::cpu_scale::CpuScale;
-use crate::run::spool::Spool;
+use crate::run::options::CpuScale;
+use crate::run::rejects::Spool;
 use crate::series::cpu::TimeSeries;
-
-use self::feed::{Fed, feed};
-pub(crate) use self::form::CsvForm;
-pub(crate) use self::monitor::Monitor;
-use self::monitor::{Whole, of_machine};
-use self::readings::Readings;
-pub(crate) use self::recognised::CpuForm;
-use self::row::RowReader;
-pub(crate) use self::table::recognise_table;
 
 /// The size of the buffer by which an export is copied out of a pipe, in bytes.
 const COPY_BUFFER: usize = 64 << 10;
@@ -45,12 +41,12 @@ const COPY_BUFFER: usize = 64 << 10;
 /// A recognised CPU export.
 pub struct CpuSource {
     place: Place,
-    origin: Origin,
+    origin: ExportOrigin,
     form: CpuForm,
 }
 
-enum Origin {
-    Stored(Stored),
+enum ExportOrigin {
+    Stored(StoredText),
     /// A temporary copy, and the damage that ended it early, if any.
     Spooled(Spool, Option<Fault>),
 }
@@ -65,12 +61,12 @@ pub struct CpuExport {
     pub file: SourceFile,
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
-    /// The unit of the readings in the file, if it was given or the file tells it. Those of `series` are in percent of one
+    /// The unit of the readings in the file, if it was given or is in the file. Those of `series` are in percent of one
     /// core.
     pub scale: Option<CpuScale>,
     /// The damage, if the export was salvaged.
     pub damage: Option<Damage>,
-    /// The readings of each host by its name, if several were asked to be kept apart; `series` is then their sum.
+    /// The readings of each host by its name, if several were asked to be kept separately; `series` is then their sum.
     pub parts: Vec<(String, TimeSeries)>,
     /// The form in which it is written.
     pub(crate) facts: CpuFacts,
@@ -95,8 +91,8 @@ impl CpuFacts {
 }
 
 impl CpuSource {
-    pub(crate) fn stored(stored: Stored, form: CpuForm) -> Self {
-        Self { place: stored.place(), origin: Origin::Stored(stored), form }
+    pub(crate) fn stored(stored: StoredText, form: CpuForm) -> Self {
+        Self { place: stored.place(), origin: ExportOrigin::Stored(stored), form }
     }
 
     /// Copies an export out of a pipe: `head`, which has been read already, and the rest.
@@ -120,7 +116,7 @@ impl CpuSource {
             spool.push(buffer.get(..read).unwrap_or_default())?;
         }
         let cut = rest.cut().cloned();
-        Ok(Self { place, origin: Origin::Spooled(spool, cut), form })
+        Ok(Self { place, origin: ExportOrigin::Spooled(spool, cut), form })
     }
 
     /// Returns the file, and the member if it is in a zip.
@@ -132,7 +128,7 @@ impl CpuSource {
     /// without a value are skipped; a note counts them.
     ///
     /// # Errors
-    /// If the file is damaged, if a row can't be read (the error names its line), if the export holds several items and
+    /// If the file is damaged, if a row can't be read (the error names its line), if the export contains several items and
     /// none was chosen, or outside of a tokio runtime.
     pub fn read(self, options: &SourceOptions) -> BoxFuture<'_, Result<CpuExport>> {
         Box::pin(async move {
@@ -164,11 +160,11 @@ impl CpuSource {
     /// Opens the text. The fault is the damage that is known to end it early.
     fn open(self) -> Result<(Opened, Option<Fault>)> {
         match self.origin {
-            Origin::Stored(stored) => {
+            ExportOrigin::Stored(stored) => {
                 let opened = stored.open(PackedCount::default()).map_err(|e| explain(self.place, e))?;
                 Ok((opened, None))
             }
-            Origin::Spooled(spool, cut) => {
+            ExportOrigin::Spooled(spool, cut) => {
                 let text = Checked::new(spool.into_reader()?, Expected::Unknown);
                 Ok((Opened::new(text, false), cut))
             }
@@ -183,9 +179,9 @@ async fn read_columns(
     place: &Place,
     form: &CsvForm,
     options: &SourceOptions,
-) -> Result<(Readings, Fed)> {
+) -> Result<(ReadingsBySeries, Fed)> {
     let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
-    let mut readings = Readings::default();
+    let mut readings = ReadingsBySeries::default();
     let parsed = parse(input, place, form, options, &mut readings).await;
     // Report the file's damage rather than a row that the damage cut short.
     let fed = match fed.await {
@@ -208,8 +204,8 @@ async fn read_whole(
     place: &Place,
     monitor: Monitor,
     options: &SourceOptions,
-) -> Result<(Readings, Fed)> {
-    let whole = tokio::task::spawn_blocking(move || Whole::read(&mut opened, cut)).await;
+) -> Result<(ReadingsBySeries, Fed)> {
+    let whole = tokio::task::spawn_blocking(move || WholeText::read(&mut opened, cut)).await;
     let whole = whole.map_err(|e| Error::store("reading the CPU export", e))?;
     let whole = whole.map_err(|e| explain(place.clone(), e))?;
     let found = monitor.read(whole.body(), options).map_err(|fault| match &whole.cut {
@@ -217,8 +213,8 @@ async fn read_whole(
         None => fault.at(place.clone()),
     })?;
     // The text is large, and not needed any more.
-    let Whole { digest, cut, .. } = whole;
-    let mut readings = Readings::default();
+    let WholeText { digest, cut, .. } = whole;
+    let mut readings = ReadingsBySeries::default();
     if options.series.is_none() {
         readings.scale = monitor.scale(found.cores, options).map_err(|fault| fault.at(place.clone()))?;
     }
@@ -231,7 +227,7 @@ async fn parse(
     place: &Place,
     form: &CsvForm,
     options: &SourceOptions,
-    readings: &mut Readings,
+    readings: &mut ReadingsBySeries,
 ) -> Result<()> {
     let mut rows = AsyncReaderBuilder::new()
         .delimiter(form.delimiter)

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::monitor::{Found, MOST_READINGS, MOST_SERIES, Stamped};
-use super::row::{CLOCKS, ROUNDED, Reading};
+use super::monitor::{FoundReadings, MOST_READINGS, MOST_SERIES, Stamped};
+use super::row::{CLOCKS, ROUNDED, RowReading};
 use super::table::plain;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::note::Note;
-use crate::run::options::cpu_scale::CpuScale;
-use crate::series::cpu::TimeSeries;
-use crate::series::scale::doubt;
+use crate::run::options::CpuScale;
+use crate::series::cpu::{TimeSeries, doubt};
 use crate::source::SourceOptions;
 
 /// The largest plausible reading, in percent of one core: ten times as many cores as the largest machines have. Bytes
@@ -66,7 +65,7 @@ fn number(value: f64) -> String {
 
 /// The readings so far.
 #[derive(Default)]
-pub(super) struct Readings {
+pub(super) struct ReadingsBySeries {
     /// Epoch second, nanoseconds and value of each reading of the chosen series (by default the first).
     kept: Vec<Stamped>,
     /// The number of readings of each series.
@@ -83,17 +82,17 @@ pub(super) struct Readings {
     pub(super) date: Option<DateForm>,
     /// Why there may be more readings, as a clause, if their form says so.
     doubt: Option<String>,
-    /// The unit of the readings, if their form tells it.
+    /// The unit of the readings, if it is known from their form.
     pub(super) scale: Option<CpuScale>,
 }
 
-impl Readings {
+impl ReadingsBySeries {
     /// Adds a reading.
     ///
     /// # Errors
     /// If there are more readings or series than the maximum, or it can't be one.
-    pub(super) fn add(&mut self, reading: Reading, place: &Place, options: &SourceOptions) -> Result<()> {
-        let Reading { clock, ns, value, series } = reading;
+    pub(super) fn add(&mut self, reading: RowReading, place: &Place, options: &SourceOptions) -> Result<()> {
+        let RowReading { clock, ns, value, series } = reading;
         self.add_to(&series, (clock, ns, value), place, options)
     }
 
@@ -101,7 +100,12 @@ impl Readings {
     ///
     /// # Errors
     /// As those of [`add`](Self::add).
-    pub(super) fn add_all(&mut self, found: Found, place: &Place, options: &SourceOptions) -> Result<()> {
+    pub(super) fn add_all(
+        &mut self,
+        found: FoundReadings,
+        place: &Place,
+        options: &SourceOptions,
+    ) -> Result<()> {
         self.empty_values += found.empty_values;
         self.date.clone_from(&found.date);
         self.doubt = self.doubt.take().or_else(|| found.doubt.clone());
@@ -197,7 +201,7 @@ impl Readings {
         let factor = scale.unwrap_or_default().factor();
         if options.series.is_none() {
             let largest = self.check_range(place, factor)?;
-            // Nobody doubts what the tool itself tells.
+            // A unit that the tool itself reports is not doubted.
             let doubt = scale
                 .filter(|_| self.scale.is_some())
                 .is_none()
@@ -294,9 +298,9 @@ mod tests {
 
     #[test]
     fn more_readings_than_fit_are_refused() {
-        let (mut readings, options) = (Readings::default(), SourceOptions::default());
+        let (mut readings, options) = (ReadingsBySeries::default(), SourceOptions::default());
         let mut add = |clock| {
-            let reading = Reading { clock, ns: 0, value: 1.0, series: None };
+            let reading = RowReading { clock, ns: 0, value: 1.0, series: None };
             readings.add(reading, &Place::file("cpu.csv"), &options)
         };
         for second in 0..MOST_READINGS as i64 {
@@ -308,8 +312,8 @@ mod tests {
     #[test]
     fn readings_of_no_plausible_time_and_negative_ones_of_the_cpu_are_refused() {
         let add = |clock, value, options: &SourceOptions| {
-            let reading = Reading { clock, ns: 0, value, series: None };
-            Readings::default().add(reading, &Place::file("cpu.json"), options)
+            let reading = RowReading { clock, ns: 0, value, series: None };
+            ReadingsBySeries::default().add(reading, &Place::file("cpu.json"), options)
         };
         let cpu = SourceOptions::default();
         let memory = SourceOptions { series: Some("memory".to_owned()), ..SourceOptions::default() };
@@ -328,9 +332,10 @@ mod tests {
 
     #[test]
     fn more_series_than_can_be_told_apart_are_refused() {
-        let (mut readings, options) = (Readings::default(), SourceOptions::default());
+        let (mut readings, options) = (ReadingsBySeries::default(), SourceOptions::default());
         let mut add = |item: usize| {
-            let reading = Reading { clock: CLOCKS.start, ns: 0, value: 1.0, series: Some(item.to_string()) };
+            let reading =
+                RowReading { clock: CLOCKS.start, ns: 0, value: 1.0, series: Some(item.to_string()) };
             readings.add(reading, &Place::file("cpu.csv"), &options)
         };
         for item in 0..MOST_SERIES {

@@ -25,7 +25,7 @@ const MOST_PARTS: usize = 20;
 
 /// One reading.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct RowReading {
     /// Epoch second.
     pub(super) clock: i64,
     /// Nanoseconds within the second; 0 if unknown.
@@ -45,7 +45,7 @@ pub(super) struct RowReader<'a> {
     any: bool,
     /// The label of a PerfMon log that was chosen.
     item: Option<String>,
-    /// The label of a PerfMon log from which the use of each host's CPU is taken.
+    /// The label of a PerfMon log from which the use of each host's CPU is read.
     cpu_labels: BTreeMap<String, String>,
     /// The labels of a PerfMon log that are parts of the CPU's use, or none of it.
     pub(super) parts: BTreeSet<String>,
@@ -83,7 +83,7 @@ impl<'a> RowReader<'a> {
     ///
     /// # Errors
     /// If a field is missing or can't be parsed.
-    pub(super) fn read(&mut self, row: &ByteRecord) -> Result<Option<Reading>> {
+    pub(super) fn read(&mut self, row: &ByteRecord) -> Result<Option<RowReading>> {
         if self.is_header(row) || self.draws_only(row) {
             return Ok(None);
         }
@@ -96,12 +96,12 @@ impl<'a> RowReader<'a> {
             self.empty_values += 1;
             return Ok(None);
         };
-        Ok(Some(Reading { clock, ns: self.ns(row)?, value, series }))
+        Ok(Some(RowReading { clock, ns: self.ns(row)?, value, series }))
     }
 
     /// Parses a row of a PerfMon log. Returns `None` for other metrics than the CPU's use, and for readings that failed,
     /// whose value is -1.
-    fn read_perfmon(&mut self, row: &ByteRecord, label: String) -> Result<Option<Reading>> {
+    fn read_perfmon(&mut self, row: &ByteRecord, label: String) -> Result<Option<RowReading>> {
         let is_chosen = self.item.as_ref().is_some_and(|item| *item == label);
         let metric = match CpuMetric::of(&label) {
             Some((_, metric)) if is_chosen => metric,
@@ -133,7 +133,7 @@ impl<'a> RowReader<'a> {
             return Ok(None);
         };
         let value = if metric == CpuMetric::Idle { (100.0 - value).max(0.0) } else { value };
-        Ok(Some(Reading { clock, ns: 0, value, series: Some(label) }))
+        Ok(Some(RowReading { clock, ns: 0, value, series: Some(label) }))
     }
 
     /// Returns true if the row is the header, which repeats where exports were joined, or if it is before the table.
@@ -193,7 +193,7 @@ impl<'a> RowReader<'a> {
             let why = "is neither an epoch time nor an ISO date";
             return Err(self.flaw_with(row, "clock", text, why, remedy.as_deref().unwrap_or(CORRECT)));
         };
-        // Milli-, micro- and nanoseconds of present times are far apart from each other.
+        // Milli-, micro- and nanoseconds of present times differ by orders of magnitude.
         while clock >= CLOCKS.end {
             clock /= 1000;
         }

@@ -38,7 +38,7 @@ pub(crate) fn files(exports: &[SeriesExport]) -> Vec<SourceFile> {
 /// Reads files with series of the server, ascending by the names of the series.
 ///
 /// # Errors
-/// If a name can't be used, a file can't be read, holds a log, or holds several series of which the name selects none.
+/// If a name can't be used, a file can't be read, contains a log, or contains several series of which the name selects none.
 pub async fn read(files: &[SeriesFile], options: &SourceOptions) -> Result<Vec<SeriesExport>> {
     server::check(files.iter().map(|of| (of.name.as_str(), of.unit.as_str())))?;
     let mut found = Vec::with_capacity(files.len());

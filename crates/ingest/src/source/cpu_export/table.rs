@@ -3,7 +3,7 @@
 
 use super::form::{CsvForm, ValueColumn, is_clock};
 use crate::error::ErrorKind;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::source::ReadingColumns;
 use crate::source::head::records;
 
@@ -61,7 +61,8 @@ pub(crate) fn recognise_table(text: &[u8], columns: &ReadingColumns) -> Result<O
         if let Some(form) = headless(line, given.as_deref()) {
             return Ok(Some(form));
         }
-        for header in DELIMITERS.iter().filter_map(|delimiter| Header::of(line, *delimiter, given.as_deref()))
+        for header in
+            DELIMITERS.iter().filter_map(|delimiter| HeaderLine::of(line, *delimiter, given.as_deref()))
         {
             match header.form(rest, columns, given.as_deref()) {
                 Ok(None) => {}
@@ -92,12 +93,12 @@ fn is_rule(line: &[u8]) -> bool {
 }
 
 /// A line that may name the columns.
-struct Header {
+struct HeaderLine {
     delimiter: u8,
     names: Vec<String>,
 }
 
-impl Header {
+impl HeaderLine {
     /// Splits a line that names a time, or all the columns that were given.
     fn of(line: &[u8], delimiter: u8, given: Option<&[String]>) -> Option<Self> {
         let names = records(line, delimiter).next().filter(|names| names.len() > 1)?;
@@ -263,7 +264,7 @@ fn find(names: &[String], wanted: &str) -> Option<usize> {
     })
 }
 
-/// Returns true if a name is one of these, in any case, apart from what follows in parentheses.
+/// Returns true if a name is one of these, in any case, without what follows in parentheses.
 fn is_one_of(name: &str, known: &[&str]) -> bool {
     let bare = name.split('(').next().unwrap_or_default().trim();
     known.iter().any(|known| known.eq_ignore_ascii_case(bare))
@@ -294,7 +295,7 @@ pub(super) fn is_no_value(text: &str) -> bool {
 }
 
 /// Parses a number, perhaps in percent. A comma is that of a decimal fraction where it does not delimit columns: in quotes
-/// among columns that it delimits, three digits behind it would be doubtful.
+/// among columns that it delimits, three digits after it would be doubtful.
 pub(super) fn number(text: &str, delimiter: u8) -> Option<f64> {
     let bare = text.trim().trim_end_matches('%').trim_end();
     let value = match bare.split_once(',') {

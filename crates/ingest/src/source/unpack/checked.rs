@@ -1,10 +1,10 @@
-//! Size and checksum of unpacked data, and their check against what the zip states.
+//! Size and checksum of unpacked data, and their check against what the zip states. With salvage, a text ends at the damage.
 
 use std::io::{self, BufRead, Read};
 
 use super::codec::Unpacker;
 use crate::error::ErrorKind;
-use crate::run::fault::Fault;
+use crate::run::damage::{Fault, harm};
 
 /// The size and CRC-32 of the bytes that were added.
 #[derive(Debug, Clone, Default)]
@@ -146,7 +146,7 @@ impl<R: Read> Digested for Checked<R> {
     }
 }
 
-/// An unpacker together with its input.
+/// An unpacker with its input.
 pub(crate) struct Unpacked<R> {
     input: R,
     unpacker: Unpacker,
@@ -161,5 +161,52 @@ impl<R: BufRead> Unpacked<R> {
 impl<R: BufRead> Read for Unpacked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.unpacker.read(&mut self.input, out)
+    }
+}
+
+/// Ends at damage instead of failing there.
+pub(crate) struct Salvaged<R> {
+    inner: R,
+    cut: Option<Fault>,
+}
+
+impl<R> Salvaged<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Self { inner, cut: None }
+    }
+}
+
+impl<R: Read> Read for Salvaged<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.cut.is_some() {
+            return Ok(0);
+        }
+        self.inner.read(out).or_else(|error| {
+            self.cut = Some(harm(error)?);
+            Ok(0)
+        })
+    }
+}
+
+impl<R: Digested> Digested for Salvaged<R> {
+    fn digest(&self) -> &Digest {
+        self.inner.digest()
+    }
+
+    fn cut(&self) -> Option<&Fault> {
+        self.cut.as_ref()
+    }
+}
+
+/// Limits the size of each read. A library's reader that fails loses what it unpacked in the same read.
+pub(crate) struct Sips<R>(pub(crate) R);
+
+/// The maximum size of a read in bytes, and so the most that can be lost.
+const SIP: usize = 256;
+
+impl<R: Read> Read for Sips<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = out.len().min(SIP);
+        self.0.read(out.get_mut(..length).unwrap_or_default())
     }
 }

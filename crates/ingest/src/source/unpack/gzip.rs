@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::checked::Digest;
 use super::codec::{Codec, Extent, Unpacker};
-use crate::run::fault::{Fault, PackedRead, with_packed};
+use crate::run::damage::{Fault, PackedRead, with_packed};
 
 /// Flags of a header: it has a checksum, extra fields, a name, a comment; and the reserved bits.
 const HEADER_CRC: u8 = 0b0000_0010;
@@ -15,7 +15,7 @@ const RESERVED: u8 = 0b1110_0000;
 
 /// Unpacks a gzip file.
 pub(crate) struct Gunzip<R> {
-    input: Counted<R>,
+    input: CountedReader<R>,
     /// The current member; `None` between two members.
     member: Option<(Unpacker, Digest)>,
     /// True if a member has been read, so that the file may end.
@@ -24,7 +24,7 @@ pub(crate) struct Gunzip<R> {
 
 impl<R: BufRead> Gunzip<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input: Counted { input, bytes: 0 }, member: None, begun: false }
+        Self { input: CountedReader { input, bytes: 0 }, member: None, begun: false }
     }
 
     fn unpack(&mut self, out: &mut [u8]) -> io::Result<usize> {
@@ -115,13 +115,13 @@ fn take(input: &mut impl BufRead, out: &mut [u8], sum: &mut crc32fast::Hasher) -
     Ok(())
 }
 
-/// Counts the bytes taken from an input.
-struct Counted<R> {
+/// Counts the bytes read from an input.
+struct CountedReader<R> {
     input: R,
     bytes: u64,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for CountedReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(out)?;
         self.bytes += read as u64;
@@ -129,7 +129,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountedReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.input.fill_buf()
     }

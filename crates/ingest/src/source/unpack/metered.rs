@@ -8,19 +8,19 @@ use std::sync::{Arc, OnceLock};
 const BUFFER: usize = 128 << 10;
 
 /// A buffered reader of packed bytes.
-pub(crate) type Packed = BufReader<Box<dyn Read + Send>>;
+pub(crate) type PackedReader = BufReader<Box<dyn Read + Send>>;
 
 /// Buffers the packed bytes of a reader.
-pub(crate) fn packed(reader: impl Read + Send + 'static) -> Packed {
+pub(crate) fn packed(reader: impl Read + Send + 'static) -> PackedReader {
     BufReader::with_capacity(BUFFER, Box::new(reader))
 }
 
 /// A count of packed bytes that is added to a counter. A pipe is read before its counter is known.
 #[derive(Clone, Default)]
-pub(crate) struct PackedCount(Arc<Report>);
+pub(crate) struct PackedCount(Arc<MeterReport>);
 
 #[derive(Default)]
-struct Report {
+struct MeterReport {
     counter: OnceLock<Arc<AtomicU64>>,
     /// The number of bytes read before the counter was known.
     before: AtomicU64,

@@ -2,8 +2,5 @@
 
 pub(crate) mod checked;
 pub(crate) mod codec;
-pub(crate) mod container;
 pub(crate) mod gzip;
-pub(crate) mod lzma;
 pub(crate) mod metered;
-pub(crate) mod salvage;

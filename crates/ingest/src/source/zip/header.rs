@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::member::printable;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::source::unpack::checked::Stated;
 
 /// Signature of a member's local header.
@@ -60,7 +60,7 @@ impl LocalHeader {
 
 /// Returns true if the bytes after a directory entry's signature are probably one.
 pub(crate) fn is_likely_entry(input: &mut impl Read) -> bool {
-    Fields::read(input, 42).is_ok_and(|mut fixed| {
+    HeaderFields::read(input, 42).is_ok_and(|mut fixed| {
         fixed.skip(6);
         let method = fixed.u16();
         fixed.skip(16);
@@ -70,15 +70,15 @@ pub(crate) fn is_likely_entry(input: &mut impl Read) -> bool {
 
 /// Reads a local header whose signature has been read already.
 pub(crate) fn local_header(input: &mut impl Read) -> io::Result<LocalHeader> {
-    let mut fixed = Fields::read(input, 26)?;
+    let mut fixed = HeaderFields::read(input, 26)?;
     fixed.skip(2);
     let (flags, method) = (fixed.u16(), fixed.u16());
     fixed.skip(4);
     let (crc32, packed, unpacked) = (fixed.u32(), fixed.u32(), fixed.u32());
     let (name, extra) = (fixed.u16(), fixed.u16());
     let length = 30 + u64::from(name) + u64::from(extra);
-    let name = Fields::read(input, usize::from(name))?.0;
-    let extra = Fields::read(input, usize::from(extra))?;
+    let name = HeaderFields::read(input, usize::from(name))?.0;
+    let extra = HeaderFields::read(input, usize::from(extra))?;
     let (unpacked, packed) = large_sizes(extra, unpacked.into(), packed.into())?;
     Ok(LocalHeader {
         name: printable(&String::from_utf8_lossy(&name)),
@@ -92,14 +92,14 @@ pub(crate) fn local_header(input: &mut impl Read) -> io::Result<LocalHeader> {
     })
 }
 
-/// Returns the sizes (unpacked, packed), taken from the 64-bit extra field if they exceed 32 bits.
-fn large_sizes(mut extra: Fields, unpacked: u64, packed: u64) -> io::Result<(u64, u64)> {
+/// Returns the sizes (unpacked, packed), read from the 64-bit extra field if they exceed 32 bits.
+fn large_sizes(mut extra: HeaderFields, unpacked: u64, packed: u64) -> io::Result<(u64, u64)> {
     if unpacked != IN_EXTRA && packed != IN_EXTRA {
         return Ok((unpacked, packed));
     }
     while extra.left() >= 4 {
         let (id, length) = (extra.u16(), usize::from(extra.u16()));
-        let mut field = extra.take(length);
+        let mut field = extra.split_to(length);
         if id == 1 {
             let mut large = |size| if size == IN_EXTRA { field.u64_if_there() } else { Some(size) };
             if let (Some(unpacked), Some(packed)) = (large(unpacked), large(packed)) {
@@ -129,15 +129,15 @@ pub(crate) fn described(before: &[u8], packed: impl Fn(usize) -> Option<u64>) ->
     for (signed, wide) in [(true, true), (true, false), (false, true), (false, false)] {
         let length = 12 + if wide { 8 } else { 0 } + if signed { 4 } else { 0 };
         let Some(at) = before.len().checked_sub(length) else { continue };
-        let mut fields = Fields(before.get(at..).unwrap_or_default().to_vec());
+        let mut fields = HeaderFields(before.get(at..).unwrap_or_default().to_vec());
         if signed && fields.number() != DESCRIPTOR {
             continue;
         }
         let crc32 = fields.u32();
-        let size = |fields: &mut Fields| if wide { fields.u64() } else { fields.u32().into() };
-        let (told, bytes) = (size(&mut fields), size(&mut fields));
+        let size = |fields: &mut HeaderFields| if wide { fields.u64() } else { fields.u32().into() };
+        let (stated, bytes) = (size(&mut fields), size(&mut fields));
         if let Some(packed) = packed(length)
-            && told == if wide { packed } else { packed & IN_EXTRA }
+            && stated == if wide { packed } else { packed & IN_EXTRA }
         {
             return Some((Stated { bytes, crc32 }, packed));
         }
@@ -153,23 +153,23 @@ pub(crate) fn directory(input: &mut impl Read, first: [u8; 4]) -> io::Result<u64
     loop {
         match signature {
             ENTRY => {
-                let mut fixed = Fields::read(input, 42)?;
+                let mut fixed = HeaderFields::read(input, 42)?;
                 fixed.skip(24);
                 let (name, extra, comment) = (fixed.u16(), fixed.u16(), fixed.u16());
                 skip(input, u64::from(name) + u64::from(extra) + u64::from(comment))?;
                 listed += 1;
             }
             END_64 => {
-                let length = Fields::read(input, 8)?.u64_if_there().unwrap_or_default();
+                let length = HeaderFields::read(input, 8)?.u64_if_there().unwrap_or_default();
                 skip(input, length)?;
             }
             LOCATOR_64 => skip(input, 16)?,
             SIGNED => {
-                let length = Fields::read(input, 2)?.u16();
+                let length = HeaderFields::read(input, 2)?.u16();
                 skip(input, length.into())?;
             }
             END => {
-                let mut fixed = Fields::read(input, 18)?;
+                let mut fixed = HeaderFields::read(input, 18)?;
                 fixed.skip(16);
                 skip(input, fixed.u16().into())?;
                 return Ok(listed);
@@ -202,9 +202,9 @@ pub(crate) fn skip(input: &mut impl Read, length: u64) -> io::Result<()> {
 }
 
 /// Reads consecutive little-endian numbers. Beyond the end they are 0.
-struct Fields(Vec<u8>);
+struct HeaderFields(Vec<u8>);
 
-impl Fields {
+impl HeaderFields {
     /// Reads `length` bytes of the input. A record's variable part has at most 64 KiB.
     fn read(input: &mut impl Read, length: usize) -> io::Result<Self> {
         let mut bytes = vec![0; length];
@@ -216,18 +216,18 @@ impl Fields {
         self.0.len()
     }
 
-    fn take(&mut self, length: usize) -> Self {
+    fn split_to(&mut self, length: usize) -> Self {
         let rest = self.0.split_off(length.min(self.0.len()));
         Self(std::mem::replace(&mut self.0, rest))
     }
 
     fn skip(&mut self, length: usize) {
-        self.take(length);
+        self.split_to(length);
     }
 
     fn number<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
-        for (to, from) in bytes.iter_mut().zip(self.take(N).0) {
+        for (to, from) in bytes.iter_mut().zip(self.split_to(N).0) {
             *to = from;
         }
         bytes

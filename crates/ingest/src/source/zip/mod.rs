@@ -3,7 +3,5 @@
 pub(crate) mod directory;
 pub(crate) mod header;
 pub(crate) mod member;
-pub(crate) mod open;
-pub(crate) mod padding;
 pub(crate) mod pipe;
 pub(crate) mod recover;

@@ -2,24 +2,24 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::directory::{after_padding, trailing};
 use super::header::{
     END, END_64, ENTRY, FOLLOWING, LOCAL, LocalHeader, described, descriptors, directory, local_header,
     signature, skip,
 };
 use super::member::{MOST_MEMBERS, encrypted, too_many, unsupported};
-use super::padding::{after_padding, behind};
 use crate::error::ErrorKind;
-use crate::run::fault::{Fault, harm};
+use crate::run::damage::{Fault, harm};
 use crate::source::unpack::checked::{Digest, Digested, Stated, wrong_checksum};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker};
-use crate::source::unpack::metered::{Packed, read_up_to};
+use crate::source::unpack::metered::{PackedReader, read_up_to};
 
 /// The size in bytes of the buffer for unpacking members that are skipped.
 const SKIP_BUFFER: usize = 64 << 10;
 
 /// A zip that is read once, from start to end.
 pub(crate) struct ZipPipe {
-    input: Packed,
+    input: PackedReader,
     current: Option<Current>,
     /// The next record's signature, if it was read with the previous member.
     ahead: Option<[u8; 4]>,
@@ -56,7 +56,7 @@ struct Current {
 impl ZipPipe {
     /// Reads a zip that begins at the input's next byte. With `salvage`, members end at damage instead of failing
     /// there.
-    pub(crate) fn new(input: Packed, salvage: bool) -> Self {
+    pub(crate) fn new(input: PackedReader, salvage: bool) -> Self {
         Self {
             input,
             current: None,
@@ -138,7 +138,7 @@ impl ZipPipe {
         let listed = directory(&mut self.input, first)?;
         if listed == self.members {
             self.ahead = after_padding(&mut self.input)?;
-            return self.ahead.map_or(Ok(()), |first| Err(behind(first, None).into()));
+            return self.ahead.map_or(Ok(()), |first| Err(trailing(first, None).into()));
         }
         let problem = format!(
             "the file is damaged: the zip's directory lists {listed} members, and {} were read",
@@ -195,15 +195,15 @@ impl ZipPipe {
     }
 
     /// Reads the data descriptor. It has four forms, which do not say which one they are, so the form is chosen that
-    /// holds the right numbers and is followed by a record's signature.
+    /// contains the right numbers and is followed by a record's signature.
     fn descriptor(&mut self, packed: u64) -> io::Result<()> {
         let mut read = Vec::new();
         for form in descriptors(self.digest.crc32(), packed, self.digest.bytes()) {
             let seen = read.len();
             read.resize(form.len() + 4, 0);
-            let told = read_up_to(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
+            let more = read_up_to(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
             let Some((found, after)) = read.split_last_chunk::<4>() else { continue };
-            let whole = seen + told == read.len();
+            let whole = seen + more == read.len();
             if self.salvage && found == form && (!whole || !FOLLOWING.contains(after)) {
                 // The member is undamaged, but what follows it is not.
                 self.ahead = whole.then_some(*after);
@@ -240,7 +240,7 @@ fn directory_missing() -> io::Error {
 }
 
 /// Searches the input for the signature of a record that may follow a member; `None` at the input's end.
-fn search(input: &mut Packed) -> io::Result<Option<[u8; 4]>> {
+fn search(input: &mut PackedReader) -> io::Result<Option<[u8; 4]>> {
     let mut last = [0; 4];
     loop {
         let bytes = input.fill_buf()?;

@@ -23,9 +23,9 @@ const PIECE: usize = 1 << 20;
 /// Finds the members of the zip at `path`, without folders and metadata files. The last one may be cut short.
 ///
 /// # Errors
-/// If the file can't be read or holds too many members.
+/// If the file can't be read or contains too many members.
 pub(crate) fn scan(path: &Path) -> io::Result<Vec<Member>> {
-    let mut zip = Scan::open(path)?;
+    let mut zip = ZipScan::open(path)?;
     let mut members = Vec::new();
     let (mut at, mut met) = (0, 0);
     while let Some((header, data)) = zip.next_member(at)? {
@@ -43,13 +43,13 @@ pub(crate) fn scan(path: &Path) -> io::Result<Vec<Member>> {
 }
 
 /// The end of a member's packed data, and how it is known.
-struct Found {
+struct MemberEnd {
     end: u64,
     extent: Extent,
     expected: Expected,
 }
 
-impl Found {
+impl MemberEnd {
     fn member(&self, header: LocalHeader, data: u64) -> Member {
         Member {
             name: header.name,
@@ -64,7 +64,7 @@ impl Found {
 }
 
 /// A zip that is searched for its records.
-pub(crate) struct Scan {
+pub(crate) struct ZipScan {
     file: File,
     length: u64,
     /// A piece of the file, and its offset.
@@ -72,7 +72,7 @@ pub(crate) struct Scan {
     begins: u64,
 }
 
-impl Scan {
+impl ZipScan {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -103,14 +103,14 @@ impl Scan {
     }
 
     /// Finds the end of a member's data, which begins at offset `data`.
-    fn extent(&mut self, header: &LocalHeader, data: u64) -> io::Result<Found> {
+    fn extent(&mut self, header: &LocalHeader, data: u64) -> io::Result<MemberEnd> {
         let stated = Stated { bytes: header.unpacked, crc32: header.crc32 };
         let sized = (!header.described_after).then_some(header.packed);
         if let Some(packed) = sized
             && let Some(end) = data.checked_add(packed)
             && self.record_follows(end)?
         {
-            return Ok(Found { end, extent: Extent::Bytes(packed), expected: stated.into() });
+            return Ok(MemberEnd { end, extent: Extent::Bytes(packed), expected: stated.into() });
         }
         let mut from = data;
         while let Some((at, signature)) = self.next_signature(from)? {
@@ -127,7 +127,7 @@ impl Scan {
             if sized.is_none()
                 && let Some(found) = self.described(data..at)?
             {
-                return Ok(Found { end: at, ..found });
+                return Ok(MemberEnd { end: at, ..found });
             }
             if self.is_record(at, signature)? {
                 return Ok(unconfirmed(header, data..at));
@@ -135,18 +135,18 @@ impl Scan {
             from = at + 1;
         }
         match self.described(data..self.length)? {
-            Some(found) if sized.is_none() => Ok(Found { end: self.length, ..found }),
+            Some(found) if sized.is_none() => Ok(MemberEnd { end: self.length, ..found }),
             _ => Ok(unconfirmed(header, data..self.length)),
         }
     }
 
     /// Returns the end of a member by the data descriptor at the end of `bytes`, if there is one.
-    fn described(&mut self, bytes: Range<u64>) -> io::Result<Option<Found>> {
+    fn described(&mut self, bytes: Range<u64>) -> io::Result<Option<MemberEnd>> {
         let all = bytes.end - bytes.start;
         let length = LONGEST_DESCRIPTOR.min(usize::try_from(all).unwrap_or(usize::MAX));
         let before = self.bytes(bytes.end - length as u64, length)?;
         let found = described(&before, |length| all.checked_sub(length as u64));
-        Ok(found.map(|(stated, packed)| Found {
+        Ok(found.map(|(stated, packed)| MemberEnd {
             end: bytes.start + packed,
             extent: Extent::Bytes(packed),
             expected: stated.into(),
@@ -202,7 +202,7 @@ impl Scan {
         }
     }
 
-    /// Loads the piece that holds offset `from`. Returns the index of `from` in it.
+    /// Loads the piece that contains offset `from`. Returns the index of `from` in it.
     fn load(&mut self, from: u64) -> io::Result<usize> {
         let held = from.checked_sub(self.begins).and_then(|skipped| usize::try_from(skipped).ok());
         if let Some(skipped) = held
@@ -220,7 +220,7 @@ impl Scan {
 }
 
 /// Describes a member whose end no record confirms.
-fn unconfirmed(header: &LocalHeader, bytes: Range<u64>) -> Found {
+fn unconfirmed(header: &LocalHeader, bytes: Range<u64>) -> MemberEnd {
     let (end, there) = (bytes.end, bytes.end - bytes.start);
     let stated = Stated { bytes: header.unpacked, crc32: header.crc32 };
     let expected = if header.described_after { Expected::Lost } else { stated.into() };
@@ -231,5 +231,5 @@ fn unconfirmed(header: &LocalHeader, bytes: Range<u64>) -> Found {
         _ if header.described_after => Extent::Bytes(there),
         _ => Extent::Bytes(header.packed),
     };
-    Found { end, extent, expected }
+    MemberEnd { end, extent, expected }
 }

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::error::{Error, ErrorKind};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::run::replace::Replace;
 use crate::store::{Repairer, WantedRun};
 

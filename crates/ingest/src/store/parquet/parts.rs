@@ -26,7 +26,7 @@ use super::{ParquetStore, ParquetWriter, pieces};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::RunStore;
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, being_merged, in_use, no_parts};
 
 impl PartStore for ParquetStore {

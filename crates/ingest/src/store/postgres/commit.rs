@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::stage::{CommitStage, Stage};
-use crate::run::info::RunInfo;
-
 use super::schema::layout;
 use super::transaction::{self, TransactionMode, begin};
 use super::{locks, runs};
 use crate::connection::config::PostgresConfig;
 use crate::connection::connect;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::sink::{CommitStage, Stage};
+use crate::run::info::RunInfo;
 
 /// The time for asking the server if `connect_timeout` is not set. A restart takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,8 +4,8 @@
 use futures_util::future::try_join;
 
 use crate::error::Result;
+use crate::pipeline::sink::Stage;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
-use crate::pipeline::stage::Stage;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;

@@ -24,7 +24,7 @@ use crate::formats::tools::format::{Convert, NextBytes};
 use crate::formats::tools::format::{Format, TimeBase};
 use crate::formats::tools::rejects::RejectCause;
 use crate::formats::tools::rows::{ConvertedRows, MS, RequestRow};
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::sample::long_text::{LABEL_BYTES, shortened};
 use crate::sample::resolution::Resolution;
 

@@ -21,7 +21,7 @@ use super::rows::form::Original;
 use crate::formats::jtl::blocks::KEPT;
 use crate::formats::number::{parse_bool, parse_i64};
 use crate::formats::steps;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::sample::resolution::Resolution;
 
 /// JMeter's log.

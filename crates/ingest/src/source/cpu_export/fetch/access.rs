@@ -38,7 +38,7 @@ pub struct Access {
     pub token: Option<Secret>,
     /// The name and the password of a user, if there is no token.
     pub login: Option<(String, Secret)>,
-    /// The URL of a proxy, which may hold a password.
+    /// The URL of a proxy, which may contain a password.
     pub proxy: Option<Secret>,
     /// Certificates in PEM of authorities that are trusted besides those of the system.
     pub authorities: Vec<u8>,

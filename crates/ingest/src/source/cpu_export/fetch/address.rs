@@ -6,7 +6,7 @@ use std::str::FromStr;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::error::{Error, ErrorKind};
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// How a URL has to be.
 const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOSTNAME&item=KEY, \
@@ -15,7 +15,7 @@ const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOST
 
 /// A host, and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct SourceAddress {
     /// The URL as it was given.
     given: String,
     /// The URL of the API, or of the database.
@@ -23,7 +23,7 @@ pub(super) struct Address {
     /// The host and its port.
     pub(super) host: String,
     pub(super) system: System,
-    /// What is made of the readings of several hosts; `None` if it was not told.
+    /// What is made of the readings of several hosts; `None` if it was not given.
     pub(super) several: Option<Several>,
 }
 
@@ -33,19 +33,19 @@ pub(super) enum Several {
     /// Their sum.
     Sum,
     /// A series for each host.
-    Apart,
+    Separate,
 }
 
 /// A system, and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum System {
     Zabbix {
-        asked: Asked,
+        asked: AskedItems,
     },
     ZabbixDatabase {
-        asked: Asked,
+        asked: AskedItems,
     },
-    /// Without a step it is told from the series.
+    /// Without a step, the interval of the series is used.
     Prometheus {
         query: String,
         step: Option<u32>,
@@ -54,7 +54,7 @@ pub(super) enum System {
 
 /// Items of Zabbix, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum AskedItems {
     /// By their numbers.
     Ids(Vec<u64>),
     /// By hosts, and the key or the name that the item has on each.
@@ -68,7 +68,7 @@ pub(super) enum One<'a> {
     Named { host: &'a str, item: &'a str },
 }
 
-impl Asked {
+impl AskedItems {
     /// The items one by one.
     pub(super) fn each(&self) -> Vec<One<'_>> {
         match self {
@@ -78,7 +78,7 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for SourceAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.given)
     }
@@ -88,11 +88,11 @@ fn refuse(problem: String) -> Error {
     Error::usage(ErrorKind::SourceUrl, problem, REMEDY)
 }
 
-impl FromStr for Address {
+impl FromStr for SourceAddress {
     type Err = Error;
 
     fn from_str(given: &str) -> Result<Self, Error> {
-        // A URL that holds a password is not repeated.
+        // A URL that contains a password is not repeated.
         let (system, rest) =
             given.split_once('+').ok_or_else(|| refuse("the URL names no system".to_owned()))?;
         let is_database = system == "zabbix-db";
@@ -102,7 +102,7 @@ impl FromStr for Address {
             "zabbix" => System::Zabbix { asked: asked.item()? },
             "zabbix-db" => System::ZabbixDatabase { asked: asked.item()? },
             "prometheus" => {
-                let query = asked.take("query").ok_or_else(|| refuse("the URL has no query".to_owned()))?;
+                let query = asked.remove("query").ok_or_else(|| refuse("the URL has no query".to_owned()))?;
                 System::Prometheus { query, step: asked.step()? }
             }
             _ => return Err(refuse(format!("perfpipe does not know the system {system}"))),
@@ -116,7 +116,7 @@ impl FromStr for Address {
         }
         let url = match system {
             System::Zabbix { .. } => base,
-            // What else is told are settings of the connection.
+            // Whatever else is given are settings of the connection.
             System::ZabbixDatabase { .. } => format!("{base}{}", asked.rest()),
             System::Prometheus { .. } => format!("{base}/api/v1/query_range"),
         };
@@ -161,7 +161,7 @@ impl<'a> Located<'a> {
     }
 }
 
-/// Refuses a URL that holds a secret, without repeating it. In that of a database a user is allowed.
+/// Refuses a URL that contains a secret, without repeating it. In that of a database a user is allowed.
 fn holds_secret(is_database: bool) -> Error {
     let (problem, remedy) = match is_database {
         true => (
@@ -176,7 +176,7 @@ fn holds_secret(is_database: bool) -> Error {
     Error::usage(ErrorKind::SourceUrl, problem, remedy)
 }
 
-/// The fault of several series of which it was not told what to make.
+/// The fault of several series without the choice of what to make of them.
 pub(super) fn several(found: &str) -> Fault {
     let problem = format!("{found}, and it is not given whether to add them up or to store them separately");
     let remedy = "Add several=sum to the URL for their sum, or several=apart for a series of each.";
@@ -197,7 +197,7 @@ fn decoded(text: &str) -> Result<String, Error> {
     Ok(decoded.map_err(|_| refuse("the URL is not UTF-8".to_owned()))?.into_owned())
 }
 
-/// What is behind the question mark.
+/// What comes after the question mark.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -219,21 +219,22 @@ impl Parameters {
         Ok(Self(all))
     }
 
-    /// Takes the one of a name, unless it is empty.
-    fn take(&mut self, name: &str) -> Option<String> {
+    /// Removes and returns the one of a name, unless it is empty.
+    fn remove(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1).filter(|value| !value.trim().is_empty())
     }
 
-    fn item(&mut self) -> Result<Asked, Error> {
+    fn item(&mut self) -> Result<AskedItems, Error> {
         // No host of Zabbix has a comma in its name.
         let list =
             |text: String| -> Vec<String> { text.split(',').map(|one| one.trim().to_owned()).collect() };
-        let item = match (self.take("itemid").map(list), self.take("host").map(list), self.take("item")) {
+        let item = match (self.remove("itemid").map(list), self.remove("host").map(list), self.remove("item"))
+        {
             (Some(ids), None, None) => {
-                ids.iter().map(|id| id.parse()).collect::<Result<_, _>>().ok().map(Asked::Ids)
+                ids.iter().map(|id| id.parse()).collect::<Result<_, _>>().ok().map(AskedItems::Ids)
             }
-            (None, Some(hosts), Some(item)) => Some(Asked::Named { hosts, item }),
+            (None, Some(hosts), Some(item)) => Some(AskedItems::Named { hosts, item }),
             _ => None,
         };
         let item = item.ok_or_else(|| {
@@ -244,7 +245,7 @@ impl Parameters {
     }
 
     fn step(&mut self) -> Result<Option<u32>, Error> {
-        match self.take("step").map(|step| step.parse()) {
+        match self.remove("step").map(|step| step.parse()) {
             None => Ok(None),
             Some(Ok(step)) if step > 0 => Ok(Some(step)),
             Some(_) => Err(refuse("the step in the URL is not a number of seconds".to_owned())),
@@ -252,10 +253,10 @@ impl Parameters {
     }
 
     fn several(&mut self) -> Result<Option<Several>, Error> {
-        match self.take("several").as_deref() {
+        match self.remove("several").as_deref() {
             None => Ok(None),
             Some("sum") => Ok(Some(Several::Sum)),
-            Some("apart") => Ok(Some(Several::Apart)),
+            Some("apart") => Ok(Some(Several::Separate)),
             Some(other) => Err(refuse(format!("several={other} in the URL is neither sum nor apart"))),
         }
     }
@@ -280,10 +281,10 @@ impl Parameters {
 }
 
 /// Refuses hosts or numbers that are empty or named twice.
-fn check_hosts(asked: &Asked) -> Result<(), Error> {
+fn check_hosts(asked: &AskedItems) -> Result<(), Error> {
     let names: Vec<String> = match asked {
-        Asked::Ids(ids) => ids.iter().map(u64::to_string).collect(),
-        Asked::Named { hosts, .. } => hosts.clone(),
+        AskedItems::Ids(ids) => ids.iter().map(u64::to_string).collect(),
+        AskedItems::Named { hosts, .. } => hosts.clone(),
     };
     let twice =
         names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name));
@@ -300,17 +301,20 @@ mod tests {
 
     #[test]
     fn url_tells_the_system_and_what_is_asked_of_it() {
-        let of = |url: &str| url.parse::<Address>().unwrap();
+        let of = |url: &str| url.parse::<SourceAddress>().unwrap();
         let zabbix = of("zabbix+https://mon/zabbix/api_jsonrpc.php?host=sut%201&item=system.cpu.util[,user]");
         let (host, item) = ("sut 1".to_owned(), "system.cpu.util[,user]".to_owned());
         assert_eq!(zabbix.url, "https://mon/zabbix/api_jsonrpc.php");
-        assert_eq!(zabbix.system, System::Zabbix { asked: Asked::Named { hosts: vec![host], item } });
-        assert_eq!(of("zabbix+http://mon/?itemid=7").system, System::Zabbix { asked: Asked::Ids(vec![7]) });
+        assert_eq!(zabbix.system, System::Zabbix { asked: AskedItems::Named { hosts: vec![host], item } });
+        assert_eq!(
+            of("zabbix+http://mon/?itemid=7").system,
+            System::Zabbix { asked: AskedItems::Ids(vec![7]) }
+        );
         let database = of("zabbix-db+postgres://zabbix@mon:5433/zabbix?itemid=7&sslmode=verify-full");
         assert_eq!(database.url, "postgres://zabbix@mon:5433/zabbix?sslmode=verify%2Dfull");
         assert_eq!(
             (database.host.as_str(), database.system),
-            ("mon:5433", System::ZabbixDatabase { asked: Asked::Ids(vec![7]) })
+            ("mon:5433", System::ZabbixDatabase { asked: AskedItems::Ids(vec![7]) })
         );
         let prometheus =
             of("prometheus+http://mon:9090/prom/?query=sum(rate(cpu{mode!=\"idle\"}[3s]))&step=15");
@@ -324,15 +328,18 @@ mod tests {
 
     #[test]
     fn several_hosts_need_to_be_told_what_is_made_of_them() {
-        let of = |url: &str| url.parse::<Address>();
+        let of = |url: &str| url.parse::<SourceAddress>();
         let url = "zabbix+http://mon/?host=a,%20b&item=k";
         let sum = of(&format!("{url}&several=sum")).unwrap();
         let hosts = vec!["a".to_owned(), "b".to_owned()];
-        assert_eq!(sum.system, System::Zabbix { asked: Asked::Named { hosts, item: "k".to_owned() } });
+        assert_eq!(sum.system, System::Zabbix { asked: AskedItems::Named { hosts, item: "k".to_owned() } });
         assert_eq!(sum.several, Some(Several::Sum));
-        let apart = of("zabbix-db+postgres://u@mon/z?itemid=7,8&several=apart").unwrap();
-        assert_eq!(apart.system, System::ZabbixDatabase { asked: Asked::Ids(vec![7, 8]) });
-        assert_eq!((apart.several, apart.url.as_str()), (Some(Several::Apart), "postgres://u@mon/z"));
+        let separate = of("zabbix-db+postgres://u@mon/z?itemid=7,8&several=apart").unwrap();
+        assert_eq!(separate.system, System::ZabbixDatabase { asked: AskedItems::Ids(vec![7, 8]) });
+        assert_eq!(
+            (separate.several, separate.url.as_str()),
+            (Some(Several::Separate), "postgres://u@mon/z")
+        );
         assert_eq!(of(url).unwrap_err().kind(), ErrorKind::SourceSeveral);
         for other in ["host=a,a&several=sum", "host=a,&several=sum", "host=a,b&several=mean"] {
             assert_eq!(
@@ -372,7 +379,7 @@ mod tests {
             "prometheus+http://mon?query=a&access_token=hunter2",
             "prometheus+http://mon?query=%ff&b=hunter2",
         ] {
-            let error = url.parse::<Address>().unwrap_err();
+            let error = url.parse::<SourceAddress>().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::SourceUrl, "{url}");
             assert!(!error.to_string().contains("hunter2"));
         }

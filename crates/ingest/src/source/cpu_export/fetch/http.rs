@@ -13,7 +13,7 @@ use super::access::Access;
 use super::answered::answer;
 use crate::error::ErrorKind;
 use crate::error::secrets::Secrets;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// The maximum size of an answer with readings, and of any other, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
@@ -22,11 +22,11 @@ pub(super) const SMALL: u64 = 1 << 20;
 /// How often a request is sent, if the host can't be reached or is overloaded.
 const ATTEMPTS: u32 = 3;
 
-/// A clock that differs by more is told, in seconds.
+/// A clock that differs by more is reported, in seconds.
 const CLOCKS: i64 = 5;
 
 /// A client of one host.
-pub(super) struct Client {
+pub(super) struct HttpClient {
     agent: Agent,
     /// The proxy by host and port, without its password.
     proxy: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Client {
 }
 
 /// A request; it may be sent again.
-pub(super) struct Request<'a> {
+pub(super) struct HttpRequest<'a> {
     pub(super) url: &'a str,
     /// The body of a POST, and its type.
     pub(super) body: Option<(&'a str, &'static str)>,
@@ -52,12 +52,12 @@ pub(super) struct Request<'a> {
 }
 
 /// An answer of a host.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: StatusCode,
     pub(super) body: Vec<u8>,
 }
 
-impl Client {
+impl HttpClient {
     /// # Errors
     /// If the token, the certificates or the proxy can't be used.
     pub(super) fn new(access: &Access) -> Result<Self, Fault> {
@@ -121,12 +121,12 @@ impl Client {
     ///
     /// # Errors
     /// If there is no answer, too large a one, or a redirect.
-    pub(super) fn send(&mut self, request: &Request<'_>) -> Result<Answer, Fault> {
+    pub(super) fn send(&mut self, request: &HttpRequest<'_>) -> Result<HttpAnswer, Fault> {
         let mut attempt = 1;
         loop {
             let outcome = self.once(request);
             let again = match &outcome {
-                Ok(Answer { status, .. }) => {
+                Ok(HttpAnswer { status, .. }) => {
                     status.is_server_error() || *status == StatusCode::TOO_MANY_REQUESTS
                 }
                 Err((_, again)) => *again,
@@ -143,7 +143,7 @@ impl Client {
     }
 
     /// Sends a request once. The error says whether it may help to send it again.
-    fn once(&mut self, request: &Request<'_>) -> Result<Answer, (Fault, bool)> {
+    fn once(&mut self, request: &HttpRequest<'_>) -> Result<HttpAnswer, (Fault, bool)> {
         let (timeout, proxy) = (self.timeout, self.proxy.as_deref());
         let failed = |error: ureq::Error| {
             (unreachable(&error, (timeout, request.largest), proxy), !is_lasting(&error))
@@ -168,12 +168,12 @@ impl Client {
         self.ahead = clock(&response).or(self.ahead);
         let status = response.status();
         let body = response.body_mut().with_config().limit(request.largest).read_to_vec();
-        Ok(Answer { status, body: body.map_err(failed)? })
+        Ok(HttpAnswer { status, body: body.map_err(failed)? })
     }
 }
 
 /// Refuses redirects and errors of the server; other errors are explained by their bodies.
-fn checked(answered: Answer) -> Result<Answer, Fault> {
+fn checked(answered: HttpAnswer) -> Result<HttpAnswer, Fault> {
     let status = answered.status;
     if status.is_redirection() {
         let remedy = "Name the address that answers itself. perfpipe follows no redirect, so that a secret goes to no \
@@ -210,7 +210,7 @@ fn tls_of(error: &std::io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// The fault of a host that gives no answer. Errors of HTTP hold no secret, as they tell neither headers nor bodies.
+/// The fault of a host that gives no answer. Errors of HTTP have no secret, as they contain neither headers nor bodies.
 fn unreachable(error: &ureq::Error, (timeout, largest): (Duration, u64), proxy: Option<&str>) -> Fault {
     let tls = match error {
         ureq::Error::Io(error) => tls_of(error),

@@ -6,29 +6,25 @@ mod answered;
 #[cfg(feature = "postgres")]
 mod database;
 mod http;
-mod item;
 mod prometheus;
-mod promql;
-mod series;
-mod several;
 mod zabbix;
 
 use futures_util::future::BoxFuture;
 
 pub use self::access::{Access, Secret};
-use self::address::{Address, Asked, Several, System};
-use self::answered::{Answered, Part, answer, hidden};
-use self::http::Client;
+use self::address::{AskedItems, Several, SourceAddress, System};
+use self::answered::{Answered, AnsweredPart, HostReadings, answer, combined, hidden};
+use self::http::HttpClient;
 use self::prometheus::Query;
-pub use self::series::SeriesSource;
-pub(crate) use self::series::apart;
-use self::several::{Read, combined};
-use super::readings::Readings;
+use super::readings::ReadingsBySeries;
+use super::series::SeriesExport;
 use super::{CpuExport, CpuFacts};
 use crate::error::{Error, Place, Result};
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 use crate::run::info::{SourceFile, SourceKind};
 use crate::run::note::Note;
+use crate::series::cpu::TimeSeries;
+use crate::series::server::ServerSeries;
 use crate::source::SourceOptions;
 
 /// Where readings of the server are asked for.
@@ -43,7 +39,7 @@ use crate::source::SourceOptions;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadingsSource {
-    address: Address,
+    address: SourceAddress,
     access: Access,
 }
 
@@ -57,7 +53,7 @@ impl std::str::FromStr for ReadingsSource {
     /// readings, and of several series that Prometheus answers.
     ///
     /// # Errors
-    /// If it is none of these, or holds a password.
+    /// If it is none of these, or contains a password.
     fn from_str(url: &str) -> Result<Self> {
         Ok(Self { address: url.parse()?, access: Access::default() })
     }
@@ -76,7 +72,7 @@ impl ReadingsSource {
         &self.address.host
     }
 
-    /// Returns the URL as it was given. It holds no secret.
+    /// Returns the URL as it was given. It contains no secret.
     pub(crate) fn url(&self) -> String {
         self.address.to_string()
     }
@@ -91,9 +87,9 @@ impl ReadingsSource {
         matches!(self.address.system, System::ZabbixDatabase { .. })
     }
 
-    /// Returns true if the readings of several hosts are kept apart.
+    /// Returns true if the readings of several hosts are kept separately.
     pub fn keeps_apart(&self) -> bool {
-        self.address.several == Some(Several::Apart)
+        self.address.several == Some(Several::Separate)
     }
 
     /// Returns true if the host is asked through TLS.
@@ -106,7 +102,7 @@ impl ReadingsSource {
     ///
     /// # Errors
     /// If the host can't be reached or answers with an error, if what is asked for is not there, or if it has no
-    /// readings of this time. No error holds a secret.
+    /// readings of this time. No error contains a secret.
     pub fn read<'a>(
         &'a self,
         (first, last): (i64, i64),
@@ -126,19 +122,19 @@ impl ReadingsSource {
     #[cfg(feature = "postgres")]
     async fn of_database(
         &self,
-        asked: &Asked,
+        asked: &AskedItems,
         window: (i64, i64),
         options: &SourceOptions,
     ) -> Result<CpuExport> {
         let asked = (self.address.url.as_str(), asked);
-        let database::Read { answered, size } =
+        let database::DatabaseAnswer { answered, size } =
             database::read(asked, &self.access, window, options, &self.place()).await?;
         let file = SourceFile::new(self.url(), SourceKind::Cpu, size.0, size.1);
         self.export(answered, file, options)
     }
 
     #[cfg(not(feature = "postgres"))]
-    async fn of_database(&self, _: &Asked, _: (i64, i64), _: &SourceOptions) -> Result<CpuExport> {
+    async fn of_database(&self, _: &AskedItems, _: (i64, i64), _: &SourceOptions) -> Result<CpuExport> {
         use crate::error::ErrorKind;
 
         let problem = "this build asks no database for readings";
@@ -152,7 +148,7 @@ impl ReadingsSource {
         options: &SourceOptions,
     ) -> (std::result::Result<Answered, Fault>, SourceFile) {
         let mut file = SourceFile::new(self.url(), SourceKind::Cpu, 0, 0);
-        let answered = Client::new(&self.access).and_then(|mut client| {
+        let answered = HttpClient::new(&self.access).and_then(|mut client| {
             let answered = match &self.address.system {
                 System::Zabbix { asked } => {
                     zabbix::read(&mut client, &self.address.url, asked, &self.access, (first, last), options)
@@ -174,10 +170,10 @@ impl ReadingsSource {
     }
 
     fn export(&self, answered: Answered, file: SourceFile, options: &SourceOptions) -> Result<CpuExport> {
-        let Answered { parts, notes: told } = answered;
+        let Answered { parts, notes: texts } = answered;
         let place = self.place();
         let mut notes: Vec<Note> =
-            told.into_iter().map(|text| Note::from(format!("{place}: {text}"))).collect();
+            texts.into_iter().map(|text| Note::from(format!("{place}: {text}"))).collect();
         let mut read = Vec::with_capacity(parts.len());
         for part in parts {
             let (part, said) = self.part(part, options)?;
@@ -190,23 +186,95 @@ impl ReadingsSource {
         let facts = CpuFacts { form, date: None, items };
         let (sum, said) = combined(&read);
         notes.extend(said.map(|text| Note::from(format!("{place}: {text}"))));
-        let apart = read.len() > 1 && self.address.several == Some(Several::Apart);
-        let parts = read.into_iter().filter(|_| apart).map(|part| (part.name, part.series)).collect();
+        let separate = read.len() > 1 && self.address.several == Some(Several::Separate);
+        let parts = read.into_iter().filter(|_| separate).map(|part| (part.name, part.series)).collect();
         Ok(CpuExport { series: sum.series, file, notes, scale: sum.scale, damage: None, parts, facts })
     }
 
-    /// Returns the readings of one host or series, and what is to be told of them.
-    fn part(&self, part: Part, options: &SourceOptions) -> Result<(Read, Vec<Note>)> {
+    /// Returns the readings of one host or series, and notes on them.
+    fn part(&self, part: AnsweredPart, options: &SourceOptions) -> Result<(HostReadings, Vec<Note>)> {
         let place = self.place();
-        let mut readings = Readings::default();
+        let mut readings = ReadingsBySeries::default();
         readings.scale = part.scale.filter(|_| options.series.is_none());
         readings.add_all(part.found, &place, options)?;
         let scale = options.cpu_scale.or(readings.scale);
         let (series, notes) = readings.finish(&place, options)?;
-        Ok((Read { name: part.name, series, scale }, notes))
+        Ok((HostReadings { name: part.name, series, scale }, notes))
     }
 
     fn place(&self) -> Place {
         Place::file(self.url())
     }
+}
+
+/// A series of the server beside its CPU, and where its readings are asked for.
+///
+/// ```
+/// use perfpipe_ingest::source::SeriesSource;
+///
+/// let source = "prometheus+http://monitor:9090?query=node_memory_Active_bytes".parse()?;
+/// let memory = SeriesSource::new("memory", "bytes", source);
+/// assert_eq!(memory.source.host(), "monitor:9090");
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SeriesSource {
+    /// The name of the series. If there is a series for each of several hosts, it is the prefix of their names.
+    pub name: String,
+    /// The unit of the readings, such as `bytes`.
+    pub unit: String,
+    /// Where they are asked for.
+    pub source: ReadingsSource,
+}
+
+impl SeriesSource {
+    /// Describes a series.
+    pub fn new(name: impl Into<String>, unit: impl Into<String>, source: ReadingsSource) -> Self {
+        Self { name: name.into(), unit: unit.into(), source }
+    }
+
+    /// Asks for the readings of the epoch seconds from `first` to `last`, both inclusive. They are several series if
+    /// there is one for each of several hosts.
+    ///
+    /// # Errors
+    /// As those of [`ReadingsSource::read`].
+    pub fn read<'a>(
+        &'a self,
+        window: (i64, i64),
+        options: &'a SourceOptions,
+    ) -> BoxFuture<'a, Result<Vec<SeriesExport>>> {
+        Box::pin(async move {
+            let options = options.clone().for_readings(&self.name, None);
+            let mut export = self.source.read(window, &options).await?;
+            let parts = std::mem::take(&mut export.parts);
+            if parts.is_empty() {
+                return Ok(vec![of_series(&self.name, &self.unit, export)]);
+            }
+            Ok(by_host((&self.name, &self.unit), parts, &export))
+        })
+    }
+}
+
+fn of_series(name: &str, unit: &str, export: CpuExport) -> SeriesExport {
+    let CpuExport { series, file, notes, damage, facts, .. } = export;
+    let file = SourceFile { kind: SourceKind::Series, ..file };
+    let series = ServerSeries::new(name, unit, series);
+    SeriesExport { series, file, facts, notes, damage: damage.into_iter().collect() }
+}
+
+/// Returns a series for each host, named after it. The notes are on the first one alone.
+pub(crate) fn by_host(
+    (name, unit): (&str, &str),
+    parts: Vec<(String, TimeSeries)>,
+    export: &CpuExport,
+) -> Vec<SeriesExport> {
+    let mut notes = export.notes.clone();
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '-' };
+    let of = |(host, series): (String, TimeSeries)| {
+        let name = format!("{name}_{}", host.chars().map(plain).collect::<String>());
+        let notes = std::mem::take(&mut notes);
+        of_series(&name, unit, CpuExport { series, notes, parts: Vec::new(), ..export.clone() })
+    };
+    parts.into_iter().map(of).collect()
 }

@@ -1,4 +1,4 @@
-//! Asks Prometheus for the readings of a query, by windows.
+//! Asks Prometheus for the readings of a query, by windows, and finds what a query reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,12 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::access::Access;
 use super::address::several;
-use super::answered::{Answered, Nearest, Part, SHIFTED, answer, no_readings};
-use super::http::{Client, LARGEST, Request};
-use super::promql::selector;
+use super::answered::{Answered, AnsweredPart, Nearest, SHIFTED, answer, no_readings};
+use super::http::{HttpClient, HttpRequest, LARGEST};
 use crate::error::ErrorKind;
-use crate::run::fault::Fault;
-use crate::source::cpu_export::monitor::prometheus::{Labels, Series, each_series, name};
-use crate::source::cpu_export::monitor::{Found, MOST_READINGS, MOST_SERIES, too_many};
+use crate::run::damage::Fault;
+use crate::source::cpu_export::monitor::prometheus::{Series, SeriesLabels, each_series, name};
+use crate::source::cpu_export::monitor::{FoundReadings, MOST_READINGS, MOST_SERIES, too_many};
 
 /// The number of points that are asked for at once. Prometheus answers up to 11,000.
 const POINTS: i64 = 10_000;
@@ -23,7 +22,7 @@ const MOST_POINTS: i64 = MOST_READINGS as i64;
 /// The maximum number of times by which the step of a series is found.
 const MOST_TIMES: usize = 100_000;
 
-/// The time before the run's end in which a series tells how often it is read.
+/// The time before the run's end from which the interval of a series is known.
 const INTERVAL: &str = "[5m]";
 
 /// The longest step that is found by the readings of a series: a day, in seconds.
@@ -37,7 +36,7 @@ const LISTED: usize = 10;
 
 /// A query of a host.
 pub(super) struct Query<'a> {
-    pub(super) client: &'a mut Client,
+    pub(super) client: &'a mut HttpClient,
     /// The address of range queries.
     pub(super) url: &'a str,
     pub(super) query: &'a str,
@@ -46,7 +45,7 @@ pub(super) struct Query<'a> {
 
 /// The seconds at which a query is evaluated: those that leave this rest when they are divided by the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Steps {
+struct QueryTimes {
     step: i64,
     rest: i64,
 }
@@ -60,9 +59,9 @@ impl Query<'_> {
         (first, last): (i64, i64),
         is_one: bool,
     ) -> Result<Answered, Fault> {
-        let Steps { step, rest } = match step {
-            Some(step) => Steps { step: step.into(), rest: 0 },
-            None => self.steps(last)?.unwrap_or(Steps { step: 1, rest: 0 }),
+        let QueryTimes { step, rest } = match step {
+            Some(step) => QueryTimes { step: step.into(), rest: 0 },
+            None => self.steps(last)?.unwrap_or(QueryTimes { step: 1, rest: 0 }),
         };
         // The steps of all windows are those of one.
         let begin = first - (first - rest).rem_euclid(step);
@@ -70,7 +69,7 @@ impl Query<'_> {
             let problem = "there are more than 4,000,000 points to ask for";
             return Err(Fault::new(ErrorKind::CpuTooLarge, problem, FEWER));
         }
-        let (mut found, mut count): (BTreeMap<Labels, Found>, usize) = (BTreeMap::new(), 0);
+        let (mut found, mut count): (BTreeMap<SeriesLabels, FoundReadings>, usize) = (BTreeMap::new(), 0);
         let (mut start, mut doubt) = (begin, None);
         while start <= last {
             let end = last.min(start + (POINTS - 1) * step);
@@ -89,7 +88,7 @@ impl Query<'_> {
     }
 
     /// Asks how often the series that the query reads is read itself, and when.
-    fn steps(&mut self, last: i64) -> Result<Option<Steps>, Fault> {
+    fn steps(&mut self, last: i64) -> Result<Option<QueryTimes>, Fault> {
         let Some(selector) = selector(self.query) else { return Ok(None) };
         let url = self.url.strip_suffix("_range").unwrap_or(self.url);
         let query = encoded(&format!("{selector}{INTERVAL}"));
@@ -106,7 +105,7 @@ impl Query<'_> {
             }
             Ok(())
         });
-        // Whoever does not answer this may still answer the query.
+        // A server that does not answer this may still answer the query.
         Ok(read.ok().and_then(|_| steps(&most)))
     }
 
@@ -154,9 +153,9 @@ impl Query<'_> {
         Ok(asked.map_or_else(|_| Nearest::default(), |_| nearest))
     }
 
-    fn ask(&mut self, url: &str) -> Result<super::http::Answer, Fault> {
+    fn ask(&mut self, url: &str) -> Result<super::http::HttpAnswer, Fault> {
         let authorization = authorization(self.access);
-        self.client.send(&Request { url, body: None, authorization, largest: LARGEST })
+        self.client.send(&HttpRequest { url, body: None, authorization, largest: LARGEST })
     }
 }
 
@@ -168,7 +167,11 @@ fn encoded(text: &str) -> String {
 }
 
 /// Adds a series of a window to those of the windows before.
-fn add(series: &Series<'_>, found: &mut BTreeMap<Labels, Found>, count: &mut usize) -> Result<(), Fault> {
+fn add(
+    series: &Series<'_>,
+    found: &mut BTreeMap<SeriesLabels, FoundReadings>,
+    count: &mut usize,
+) -> Result<(), Fault> {
     let labels = series.labels()?;
     if found.len() >= MOST_SERIES && !found.contains_key(&labels) {
         return Err(too_many("more than 1,000 series"));
@@ -182,7 +185,7 @@ fn add(series: &Series<'_>, found: &mut BTreeMap<Labels, Found>, count: &mut usi
 }
 
 /// Returns the median time between the times of readings, in ms. Each is known from the next whole second on.
-fn steps(times: &[i64]) -> Option<Steps> {
+fn steps(times: &[i64]) -> Option<QueryTimes> {
     let mut between: Vec<i64> =
         times.iter().zip(times.iter().skip(1)).map(|(one, next)| next.saturating_sub(*one)).collect();
     between.sort_unstable();
@@ -191,11 +194,11 @@ fn steps(times: &[i64]) -> Option<Steps> {
         return None;
     }
     let known = times.last()?.saturating_add(999).div_euclid(1000);
-    Some(Steps { step, rest: known.rem_euclid(step) })
+    Some(QueryTimes { step, rest: known.rem_euclid(step) })
 }
 
 /// Returns the series, each named by the labels in which they differ.
-fn parts(found: BTreeMap<Labels, Found>) -> Vec<Part> {
+fn parts(found: BTreeMap<SeriesLabels, FoundReadings>) -> Vec<AnsweredPart> {
     // The value of each label where it was first seen, and in how many series it is the same.
     let mut same: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
     for (label, value) in found.keys().flatten() {
@@ -207,15 +210,18 @@ fn parts(found: BTreeMap<Labels, Found>) -> Vec<Part> {
         .filter(|(_, (_, series))| *series < found.len())
         .map(|(label, _)| label.to_owned())
         .collect();
-    let named = |labels: &Labels| {
+    let named = |labels: &SeriesLabels| {
         let values = labels.iter().filter(|(label, _)| differing.contains(*label)).map(|(_, value)| value);
         values.cloned().collect::<Vec<_>>().join("-")
     };
-    found.into_iter().map(|(labels, found)| Part { name: named(&labels), found, scale: None }).collect()
+    found
+        .into_iter()
+        .map(|(labels, found)| AnsweredPart { name: named(&labels), found, scale: None })
+        .collect()
 }
 
 /// Names some series.
-fn list<'a>(series: impl Iterator<Item = &'a Labels>) -> String {
+fn list<'a>(series: impl Iterator<Item = &'a SeriesLabels>) -> String {
     let names: Vec<String> = series.map(|labels| name(labels).unwrap_or_else(|| "{}".to_owned())).collect();
     let more = names.len().saturating_sub(LISTED);
     let listed = names.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
@@ -233,13 +239,136 @@ fn authorization(access: &Access) -> Option<String> {
     Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(both)))
 }
 
+/// The words that stand for no series, wherever they are.
+const WORDS: [&str; 26] = [
+    "sum",
+    "min",
+    "max",
+    "avg",
+    "group",
+    "stddev",
+    "stdvar",
+    "count",
+    "count_values",
+    "bottomk",
+    "topk",
+    "quantile",
+    "limitk",
+    "limit_ratio",
+    "and",
+    "or",
+    "unless",
+    "bool",
+    "offset",
+    "inf",
+    "nan",
+    "atan2",
+    "start",
+    "end",
+    "Inf",
+    "NaN",
+];
+
+/// The words after which labels are listed.
+const LISTS: [&str; 6] = ["by", "without", "on", "ignoring", "group_left", "group_right"];
+
+/// Returns the first selector of a query: the name of a series and its matchers, without a range.
+fn selector(query: &str) -> Option<&str> {
+    let mut rest = query;
+    while let Some(first) = rest.chars().next() {
+        rest = match first {
+            '"' | '\'' | '`' => after(rest, text_end(rest)),
+            '[' => after(rest, through(rest, ']')),
+            '#' => after(rest, through(rest, '\n')),
+            '{' => return rest.get(..matchers_end(rest)),
+            letter if letter.is_ascii_digit() => {
+                rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '.')
+            }
+            letter if is_of_name(letter) => {
+                let name = rest.find(|letter: char| !is_of_name(letter)).unwrap_or(rest.len());
+                match after_name(rest, name) {
+                    Some(rest) => rest,
+                    None => return Some(selected(rest, name)),
+                }
+            }
+            letter => after(rest, letter.len_utf8()),
+        };
+    }
+    None
+}
+
+/// Returns what comes after a word that is no series, with the list of labels that belongs to it; `None` if it is a series.
+fn after_name(text: &str, length: usize) -> Option<&str> {
+    let (name, rest) = text.split_at_checked(length)?;
+    let next = rest.trim_start();
+    if LISTS.contains(&name) && next.starts_with('(') {
+        return Some(after(next, through(next, ')')));
+    }
+    (WORDS.contains(&name) || LISTS.contains(&name) || next.starts_with('(')).then_some(rest)
+}
+
+/// Returns a name with its matchers.
+fn selected(text: &str, name: usize) -> &str {
+    let rest = after(text, name);
+    let space = rest.len() - rest.trim_start().len();
+    let length = match after(rest, space) {
+        next if next.starts_with('{') => name + space + matchers_end(next),
+        _ => name,
+    };
+    text.get(..length).unwrap_or(text)
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | ':')
+}
+
+fn after(text: &str, length: usize) -> &str {
+    text.get(length..).unwrap_or_default()
+}
+
+/// The length up to a character and with it.
+fn through(text: &str, last: char) -> usize {
+    text.find(last).map_or(text.len(), |at| at + last.len_utf8())
+}
+
+/// The length of the text in quotes with which this begins.
+fn text_end(text: &str) -> usize {
+    let mut letters = text.char_indices();
+    let quote = letters.next().map_or('"', |(_, quote)| quote);
+    let mut escaped = false;
+    for (at, letter) in letters {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' if quote != '`' => escaped = true,
+            letter if letter == quote => return at + letter.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The length of the matchers in braces with which this begins.
+fn matchers_end(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(letter) = after(text, at).chars().next() {
+        at += match letter {
+            '"' | '\'' | '`' => text_end(after(text, at)),
+            '}' => return at + 1,
+            letter => letter.len_utf8(),
+        };
+    }
+    text.len()
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn steps_are_those_of_the_readings() {
-        let of = |times: &[i64]| steps(times).map(|Steps { step, rest }| (step, rest));
+        let of = |times: &[i64]| steps(times).map(|QueryTimes { step, rest }| (step, rest));
         assert_eq!(of(&[7_300, 22_301, 37_299, 97_300, 112_300]), Some((15, 8)));
         assert_eq!(of(&[1_000, 2_000]), Some((1, 0)));
         assert_eq!(of(&[1_000, 1_250, 1_500]), Some((1, 0)), "finer than seconds");
@@ -249,11 +378,11 @@ mod tests {
 
     #[test]
     fn series_are_named_by_the_labels_in_which_they_differ() {
-        let labels = |pairs: &[(&str, &str)]| -> Labels {
+        let labels = |pairs: &[(&str, &str)]| -> SeriesLabels {
             pairs.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned())).collect()
         };
         let of = |all: &[&[(&str, &str)]]| -> Vec<String> {
-            let found = all.iter().map(|pairs| (labels(pairs), Found::default())).collect();
+            let found = all.iter().map(|pairs| (labels(pairs), FoundReadings::default())).collect();
             parts(found).into_iter().map(|part| part.name).collect()
         };
         assert_eq!(
@@ -262,5 +391,37 @@ mod tests {
         );
         assert_eq!(of(&[&[("a", "1"), ("b", "2")], &[("a", "1")], &[("a", "3")]]), ["1", "1-2", "3"]);
         assert_eq!(of(&[&[("a", "1")]]), [""]);
+    }
+
+    proptest! {
+        #[test]
+        fn selector_of_any_text_is_a_part_of_it(query in "[ab{}()\\[\\]\"'`#,=\\\\ 1ß\n]{0,40}|sum by \\(a\\) .{0,20}") {
+            if let Some(found) = selector(&query) {
+                prop_assert!(!found.is_empty() && query.contains(found));
+            }
+        }
+    }
+
+    #[test]
+    fn first_selector_of_a_query_is_found() {
+        for (query, found) in [
+            ("up", Some("up")),
+            (
+                "100*sum(rate(node_cpu_seconds_total{mode!=\"idle\"}[3s]))",
+                Some("node_cpu_seconds_total{mode!=\"idle\"}"),
+            ),
+            ("sum by (instance, job) (a:b_total {x=\"}\\\"\"}[1m])", Some("a:b_total {x=\"}\\\"\"}")),
+            ("100 - avg without(cpu)(x_1) * 2e3", Some("x_1")),
+            ("sum(x) / on (instance) group_left count(y)", Some("x")),
+            ("{__name__=~\"cpu.*\"}", Some("{__name__=~\"cpu.*\"}")),
+            ("label_replace(up offset 5m, \"a\", \"$1\", \"b\", \".*\")", Some("up")),
+            ("label_join(rate(`not`), vector(1))", None),
+            ("time() # up", None),
+            ("\"Größe", None),
+            ("a{b=\"", Some("a{b=\"")),
+            ("", None),
+        ] {
+            assert_eq!(selector(query), found, "{query}");
+        }
     }
 }

@@ -1,23 +1,26 @@
-//! Asks Zabbix's API for the history of an item, by windows.
+//! Items of Zabbix, from its API or its database, and their history in the API, which is asked for by windows.
 
 use serde_json::{Value, json};
 
 use super::access::Access;
-use super::address::{Asked, One};
-use super::answered::{Answered, Nearest, Part, SHIFTED, answer, count, no_readings, of, only_trends};
-use super::http::{Client, LARGEST, Request, SMALL, denied};
-use super::item::{self, CORES, Item};
-use crate::run::fault::Fault;
+use super::address::{AskedItems, One};
+use super::answered::{
+    Answered, AnsweredPart, Nearest, SHIFTED, answer, count, no_readings, of, only_trends,
+};
+use super::http::{HttpClient, HttpRequest, LARGEST, SMALL, denied};
+use crate::error::ErrorKind;
+use crate::run::damage::Fault;
+use crate::run::options::CpuScale;
 use crate::source::SourceOptions;
-use crate::source::cpu_export::monitor::Found;
+use crate::source::cpu_export::monitor::FoundReadings;
 use crate::source::cpu_export::monitor::zabbix::read as read_history;
 
 /// The seconds of history that are asked for at once.
 const WINDOW: i64 = 20_000;
 
 /// A session of the API.
-struct Session<'a> {
-    client: &'a mut Client,
+struct ZabbixSession<'a> {
+    client: &'a mut HttpClient,
     url: &'a str,
     token: Option<String>,
     /// True if the token belongs into the body, as before version 6.4.
@@ -26,14 +29,14 @@ struct Session<'a> {
 
 /// Reads the history of an item from `first` to `last`, epoch seconds.
 pub(super) fn read(
-    client: &mut Client,
+    client: &mut HttpClient,
     url: &str,
-    asked: &Asked,
+    asked: &AskedItems,
     access: &Access,
     (first, last): (i64, i64),
     options: &SourceOptions,
 ) -> Result<Answered, Fault> {
-    let mut session = Session { client, url, token: None, in_body: true };
+    let mut session = ZabbixSession { client, url, token: None, in_body: true };
     session.log_in(access)?;
     let read = session.readings(asked, (first, last), options);
     if access.token.is_none() {
@@ -43,7 +46,7 @@ pub(super) fn read(
     read
 }
 
-impl Session<'_> {
+impl ZabbixSession<'_> {
     fn log_in(&mut self, access: &Access) -> Result<(), Fault> {
         let version = self.call("apiinfo.version", json!({}))?;
         let version = version.as_str().and_then(version_of);
@@ -66,14 +69,14 @@ impl Session<'_> {
 
     fn readings(
         &mut self,
-        asked: &Asked,
+        asked: &AskedItems,
         window: (i64, i64),
         options: &SourceOptions,
     ) -> Result<Answered, Fault> {
         let each = asked.each();
         let mut parts = Vec::with_capacity(each.len());
         for item in &each {
-            let part = self.part(*item, window, Found::beside(count(&parts)), options);
+            let part = self.part(*item, window, FoundReadings::beside(count(&parts)), options);
             parts.push(part.map_err(|fault| of(*item, each.len(), fault))?);
         }
         Ok(Answered { parts, notes: Vec::new() })
@@ -83,9 +86,9 @@ impl Session<'_> {
         &mut self,
         asked: One<'_>,
         (first, last): (i64, i64),
-        mut found: Found,
+        mut found: FoundReadings,
         options: &SourceOptions,
-    ) -> Result<Part, Fault> {
+    ) -> Result<AnsweredPart, Fault> {
         let item = self.item(asked)?;
         let mut from = first;
         while from <= last {
@@ -100,13 +103,13 @@ impl Session<'_> {
         }
         let scale = match item.needs_cores(options) {
             true => Some(item.scale(self.cores(&item)?)?),
-            false => item.told_scale(options),
+            false => item.known_scale(options),
         };
-        Ok(Part { name: item.name(asked), scale, found })
+        Ok(AnsweredPart { name: item.name(asked), scale, found })
     }
 
     /// Finds the item.
-    fn item(&mut self, asked: One<'_>) -> Result<Item, Fault> {
+    fn item(&mut self, asked: One<'_>) -> Result<ZabbixItem, Fault> {
         let output = json!(["itemid", "name", "key_", "value_type", "units", "delay", "lastclock"]);
         let hosts = json!(["host"]);
         let mut items = Vec::new();
@@ -123,20 +126,20 @@ impl Session<'_> {
                     }
                 }
                 if items.is_empty() {
-                    return Err(self.missing(host, item)?);
+                    return Err(self.missing_item(host, item)?);
                 }
             }
         }
-        item::only(items)
+        only_item(items)
     }
 
-    fn items(&mut self, asked: Value) -> Result<Vec<Item>, Fault> {
+    fn items(&mut self, asked: Value) -> Result<Vec<ZabbixItem>, Fault> {
         let found = self.call("item.get", asked)?;
         let found = found.as_array().ok_or_else(|| answer("answers item.get without a list"))?;
         let text = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
         Ok(found
             .iter()
-            .map(|item| Item {
+            .map(|item| ZabbixItem {
                 id: text(item, "itemid"),
                 key: text(item, "key_"),
                 host: item.pointer("/hosts/0/host").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -147,14 +150,14 @@ impl Session<'_> {
     }
 
     /// The fault of an item that is not found: perhaps because of its host.
-    fn missing(&mut self, host: &str, item: &str) -> Result<Fault, Fault> {
+    fn missing_item(&mut self, host: &str, item: &str) -> Result<Fault, Fault> {
         let asked = json!({ "filter": { "host": [host] }, "output": ["hostid"] });
         let hosts = self.call("host.get", asked)?;
-        Ok(item::missing(host, item, hosts.as_array().is_some_and(|hosts| !hosts.is_empty())))
+        Ok(missing_item(host, item, hosts.as_array().is_some_and(|hosts| !hosts.is_empty())))
     }
 
     /// The fault of an item that has no readings of a time: perhaps they were deleted.
-    fn nothing(&mut self, item: &Item, (first, last): (i64, i64)) -> Result<Fault, Fault> {
+    fn nothing(&mut self, item: &ZabbixItem, (first, last): (i64, i64)) -> Result<Fault, Fault> {
         let asked = json!({ "itemids": [item.id], "time_from": first - 3600, "time_till": last, "output": ["clock"], "limit": 1 });
         let trends = self.call("trend.get", asked)?;
         if trends.as_array().is_some_and(|trends| !trends.is_empty()) {
@@ -169,7 +172,7 @@ impl Session<'_> {
     }
 
     /// The second of the first reading within some hours after a time.
-    fn first_after(&mut self, item: &Item, last: i64) -> Result<Option<i64>, Fault> {
+    fn first_after(&mut self, item: &ZabbixItem, last: i64) -> Result<Option<i64>, Fault> {
         let asked = json!({ "itemids": [item.id], "history": item.kind.parse::<u8>().unwrap_or_default(),
             "time_from": last + 1, "time_till": last + SHIFTED, "output": "extend", "sortfield": "clock", "limit": 1 });
         let found = self.call("history.get", asked)?;
@@ -178,7 +181,7 @@ impl Session<'_> {
     }
 
     /// The number of the host's cores, if Zabbix reads it.
-    fn cores(&mut self, item: &Item) -> Result<Option<u32>, Fault> {
+    fn cores(&mut self, item: &ZabbixItem) -> Result<Option<u32>, Fault> {
         let asked = json!({ "host": item.host, "search": { "key_": CORES }, "startSearch": true, "output": ["lastvalue"] });
         let found = self.call("item.get", asked)?;
         let cores = found.pointer("/0/lastvalue").and_then(Value::as_str).and_then(|text| text.parse().ok());
@@ -210,8 +213,12 @@ impl Session<'_> {
             None => {}
         }
         let body = request.to_string();
-        let request =
-            Request { url: self.url, body: Some((&body, "application/json-rpc")), authorization, largest };
+        let request = HttpRequest {
+            url: self.url,
+            body: Some((&body, "application/json-rpc")),
+            authorization,
+            largest,
+        };
         let answered = self.client.send(&request)?;
         if !answered.status.is_success() {
             return Err(answer(format!("answers {}", answered.status)));
@@ -236,4 +243,100 @@ impl Session<'_> {
 fn version_of(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.split('.').map(str::parse);
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
+/// The maximum number of items that an error lists.
+const LISTED: usize = 20;
+
+/// The key of the use of the CPU in percent of the machine, and that of its number of cores.
+const CPU: &str = "system.cpu.util";
+pub(super) const CORES: &str = "system.cpu.num";
+
+/// An item.
+pub(super) struct ZabbixItem {
+    pub(super) id: String,
+    pub(super) key: String,
+    pub(super) host: String,
+    /// The kind of its values: 0 or 3 for numbers.
+    pub(super) kind: String,
+    pub(super) last_clock: Option<i64>,
+}
+
+impl ZabbixItem {
+    /// What distinguishes it from others that are asked for: its host, or its number.
+    pub(super) fn name(&self, asked: One<'_>) -> String {
+        match asked {
+            One::Id(_) => self.id.clone(),
+            One::Named { host, .. } => host.to_owned(),
+        }
+    }
+
+    /// Returns true if its values are whole numbers.
+    pub(super) fn is_whole(&self) -> bool {
+        self.kind == "3"
+    }
+
+    /// Returns true if its readings are in percent of a machine whose number of cores is not known yet.
+    pub(super) fn needs_cores(&self, options: &SourceOptions) -> bool {
+        self.is_of_machine(options) && options.cores.is_none()
+    }
+
+    /// The unit of its readings, if it is known from its key and its cores.
+    pub(super) fn known_scale(&self, options: &SourceOptions) -> Option<CpuScale> {
+        let cores = options.cores.filter(|_| self.is_of_machine(options))?;
+        Some(CpuScale::PercentOfMachine { cores })
+    }
+
+    fn is_of_machine(&self, options: &SourceOptions) -> bool {
+        let is_cpu = self.key.split('[').next() == Some(CPU);
+        is_cpu && options.cpu_scale.is_none() && options.series.is_none()
+    }
+
+    /// The unit of readings in percent of a machine of these cores.
+    ///
+    /// # Errors
+    /// If the number of cores is unknown.
+    pub(super) fn scale(&self, cores: Option<u32>) -> Result<CpuScale, Fault> {
+        match cores {
+            Some(cores) => Ok(CpuScale::PercentOfMachine { cores }),
+            None => Err(Fault::new(
+                ErrorKind::CpuCores,
+                format!("{} is in percent of the whole machine, and the host has no item {CORES}", self.key),
+                "Give the number of cores (SourceOptions::cores).",
+            )),
+        }
+    }
+}
+
+/// Returns the only item of those that were found, if its values are numbers.
+///
+/// # Errors
+/// If there are none or several, or its values are texts.
+pub(super) fn only_item(mut items: Vec<ZabbixItem>) -> Result<ZabbixItem, Fault> {
+    if items.len() > 1 {
+        let list: Vec<String> =
+            items.iter().take(LISTED).map(|item| format!("{} ({})", item.id, item.key)).collect();
+        return Err(choose(format!("there are several such items: {}", list.join(", "))));
+    }
+    let item = items.pop();
+    let item = item.ok_or_else(|| choose("there is no such item, or it may not be read".to_owned()))?;
+    match item.kind.as_str() {
+        "0" | "3" => Ok(item),
+        _ => Err(choose(format!("the item {} ({}) has texts, not numbers", item.id, item.key))),
+    }
+}
+
+/// The fault of an item that is not found: perhaps because of its host.
+pub(super) fn missing_item(host: &str, item: &str, host_is_there: bool) -> Fault {
+    choose(match host_is_there {
+        true => format!("the host {host:?} has no item with the key or the name {item:?}"),
+        false => format!("there is no host {host:?}, or it may not be read"),
+    })
+}
+
+/// The fault of an item that can't be read.
+pub(super) fn choose(problem: String) -> Fault {
+    let remedy =
+        "Name the host as Zabbix does, and one numeric item by its key, or by its number: itemid=44518.";
+    Fault::new(ErrorKind::SourceItem, problem, remedy)
 }

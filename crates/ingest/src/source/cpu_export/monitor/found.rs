@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::ErrorKind;
 use crate::formats::date::DateForm;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// The maximum number of readings: 46 days at one a second.
 pub(in crate::source::cpu_export) const MOST_READINGS: usize = 4_000_000;
@@ -14,15 +14,15 @@ pub(in crate::source::cpu_export) const MOST_SERIES: usize = 1000;
 /// The epoch second of a reading, the nanoseconds within it, and the value.
 pub(in crate::source::cpu_export) type Stamped = (i64, u32, f64);
 
-/// What a text holds, or the answers of a host: readings by series, no more than fit.
+/// The content of a text, or the answers of a host: readings by series, no more than fit.
 #[derive(Debug, Default, PartialEq)]
-pub(in crate::source::cpu_export) struct Found {
+pub(in crate::source::cpu_export) struct FoundReadings {
     series: Vec<Vec<Stamped>>,
     /// The place of each series by its name, which is empty for one without a name.
     places: BTreeMap<String, usize>,
     /// The number of readings.
     count: usize,
-    /// The number of readings that are held elsewhere.
+    /// The number of readings that are kept elsewhere.
     others: usize,
     /// The number of rows without a value.
     pub(in crate::source::cpu_export) empty_values: u64,
@@ -30,12 +30,12 @@ pub(in crate::source::cpu_export) struct Found {
     pub(in crate::source::cpu_export) date: Option<DateForm>,
     /// Why there may be more than was found, as a clause, if the text says so.
     pub(in crate::source::cpu_export) doubt: Option<String>,
-    /// The number of the machine's cores, if the text tells it.
+    /// The number of the machine's cores, if it is in the text.
     pub(in crate::source::cpu_export) cores: Option<u32>,
 }
 
-impl Found {
-    /// Nothing yet, beside so many readings that are held already.
+impl FoundReadings {
+    /// Nothing yet, beside this number of readings that are kept already.
     pub(in crate::source::cpu_export) fn beside(others: usize) -> Self {
         Self { others, ..Self::default() }
     }
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn readings_are_counted_with_those_that_are_held_elsewhere() {
-        let mut found = Found::beside(MOST_READINGS - 1);
+        let mut found = FoundReadings::beside(MOST_READINGS - 1);
         found.only((1, 0, 1.0)).unwrap();
         assert_eq!(found.only((2, 0, 1.0)).unwrap_err().kind, ErrorKind::CpuTooLarge);
-        let mut found = Found::default();
+        let mut found = FoundReadings::default();
         for at in 0..MOST_SERIES {
             assert_eq!(found.series(&at.to_string()).unwrap(), at);
         }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn series_come_in_the_order_in_which_they_were_found() {
-        let mut found = Found::default();
+        let mut found = FoundReadings::default();
         for (name, clock) in [("b", 1), ("", 2), ("a", 3), ("b", 4), ("c", 5)] {
             let place = found.series(name).unwrap();
             if name != "c" {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::found::flaw;
 use crate::formats::steps;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// Parses a whole JSON text. `what` is what it has to be.
 pub(super) fn whole<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> Result<T, Fault> {

@@ -2,7 +2,6 @@
 
 mod found;
 mod json;
-mod lines;
 pub(super) mod prometheus;
 mod sadf;
 mod sar;
@@ -13,10 +12,10 @@ pub(super) mod zabbix;
 
 use std::io;
 
-pub(super) use self::found::{Found, MOST_READINGS, MOST_SERIES, Stamped, too_many};
+pub(super) use self::found::{FoundReadings, MOST_READINGS, MOST_SERIES, Stamped, too_many};
 use crate::error::ErrorKind;
-use crate::run::fault::Fault;
-use crate::run::options::cpu_scale::CpuScale;
+use crate::run::damage::Fault;
+use crate::run::options::CpuScale;
 use crate::source::SourceOptions;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
@@ -80,7 +79,7 @@ impl Monitor {
     ///
     /// # Errors
     /// If it can't be read, or has none of the readings that are asked for.
-    pub(super) fn read(self, text: &[u8], options: &SourceOptions) -> Result<Found, Fault> {
+    pub(super) fn read(self, text: &[u8], options: &SourceOptions) -> Result<FoundReadings, Fault> {
         if self.is_of_machine() && options.series.is_some() {
             let problem = format!("is {}, of which perfpipe reads the CPU only", self.name());
             let remedy = "Give the series as a file with the columns clock and value.";
@@ -89,7 +88,7 @@ impl Monitor {
         let zone = options.time_zone.clone();
         match self {
             Self::Zabbix => {
-                let mut found = Found::default();
+                let mut found = FoundReadings::default();
                 zabbix::read(text, &mut found).map(|()| found)
             }
             Self::Prometheus => prometheus::read(text),
@@ -100,24 +99,28 @@ impl Monitor {
         }
     }
 
-    /// Returns the scale of readings in this form, if it is known. `told` are the machine's cores by the text.
+    /// Returns the scale of readings in this form, if it is known. `reported` are the machine's cores by the text.
     ///
     /// # Errors
     /// If the readings are in percent of a machine of which the number of cores is unknown.
-    pub(super) fn scale(self, told: Option<u32>, options: &SourceOptions) -> Result<Option<CpuScale>, Fault> {
+    pub(super) fn scale(
+        self,
+        reported: Option<u32>,
+        options: &SourceOptions,
+    ) -> Result<Option<CpuScale>, Fault> {
         if options.cpu_scale.is_some() || !self.is_of_machine() {
             return Ok(options.cpu_scale);
         }
-        of_machine(told, options).map(Some)
+        of_machine(reported, options).map(Some)
     }
 }
 
-/// Returns the scale of readings in percent of a machine. `told` are its cores by the text.
+/// Returns the scale of readings in percent of a machine. `reported` are its cores by the text.
 ///
 /// # Errors
 /// If the number of cores is unknown.
-pub(super) fn of_machine(told: Option<u32>, options: &SourceOptions) -> Result<CpuScale, Fault> {
-    match options.cores.or(told) {
+pub(super) fn of_machine(reported: Option<u32>, options: &SourceOptions) -> Result<CpuScale, Fault> {
+    match options.cores.or(reported) {
         Some(cores) => Ok(CpuScale::PercentOfMachine { cores }),
         None => Err(Fault::new(
             ErrorKind::CpuCores,
@@ -128,14 +131,14 @@ pub(super) fn of_machine(told: Option<u32>, options: &SourceOptions) -> Result<C
 }
 
 /// A text that was read to its end.
-pub(super) struct Whole {
+pub(super) struct WholeText {
     pub(super) text: Vec<u8>,
     pub(super) digest: Digest,
     /// The damage that ended it early, if any.
     pub(super) cut: Option<Fault>,
 }
 
-impl Whole {
+impl WholeText {
     /// Reads a text to its end. `cut` is the damage that is known to end it early.
     ///
     /// # Errors

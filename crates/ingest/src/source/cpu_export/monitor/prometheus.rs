@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::found::{Found, Stamped, flaw, shown};
+use super::found::{FoundReadings, Stamped, flaw, shown};
 use super::json::{each, part, whole};
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// What a text has to be.
 const WHAT: &str = "an answer of Prometheus to query_range";
@@ -63,7 +63,7 @@ struct Data<'a> {
 }
 
 /// The labels of a series.
-pub(in crate::source::cpu_export) type Labels = BTreeMap<String, String>;
+pub(in crate::source::cpu_export) type SeriesLabels = BTreeMap<String, String>;
 
 /// A series of an answer.
 #[derive(Deserialize)]
@@ -80,9 +80,9 @@ impl Series<'_> {
     ///
     /// # Errors
     /// If they are no labels, or too long.
-    pub(in crate::source::cpu_export) fn labels(&self) -> Result<Labels, Fault> {
+    pub(in crate::source::cpu_export) fn labels(&self) -> Result<SeriesLabels, Fault> {
         match self.metric {
-            None => Ok(Labels::new()),
+            None => Ok(SeriesLabels::new()),
             Some(metric) if metric.get().len() > LONGEST_LABELS => {
                 Err(flaw("has a series whose labels take more than 4 KiB"))
             }
@@ -113,8 +113,8 @@ impl Series<'_> {
 }
 
 /// Reads the series of an answer: each reading by the name of its series.
-pub(super) fn read(text: &[u8]) -> Result<Found, Fault> {
-    let mut found = Found::default();
+pub(super) fn read(text: &[u8]) -> Result<FoundReadings, Fault> {
+    let mut found = FoundReadings::default();
     let doubt = each_series(text, |series| {
         let place = found.series(&name(&series.labels()?).unwrap_or_default())?;
         let empty = series.readings(|reading| found.add(place, reading))?;
@@ -154,7 +154,7 @@ fn reading(time: f64, value: f64) -> Stamped {
 }
 
 /// The name of a series by its labels, as Prometheus writes it; `None` if it has none, as a sum.
-pub(in crate::source::cpu_export) fn name(labels: &Labels) -> Option<String> {
+pub(in crate::source::cpu_export) fn name(labels: &SeriesLabels) -> Option<String> {
     let metric = labels.get("__name__").map(String::as_str).unwrap_or_default();
     let others = labels.iter().filter(|(label, _)| *label != "__name__");
     let others: Vec<String> = others.map(|(label, value)| format!("{label}={value:?}")).collect();
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn errors_and_other_answers_are_refused() {
-        for (text, told) in [
+        for (text, expected) in [
             (
                 r#"{"status":"error","errorType":"bad_data","error":"exceeded maximum resolution of 11,000 points"}"#,
                 "11,000",
@@ -213,7 +213,7 @@ mod tests {
             ),
         ] {
             let fault = read(text.as_bytes()).unwrap_err();
-            assert!(fault.problem.contains(told), "{}", fault.problem);
+            assert!(fault.problem.contains(expected), "{}", fault.problem);
         }
     }
 }

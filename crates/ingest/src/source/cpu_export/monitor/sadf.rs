@@ -1,12 +1,11 @@
-//! Reads the output of `sadf -d`: lines of fields behind lines that name them.
+//! Reads the output of `sadf -d`: lines of fields after lines that name them.
 
 use std::collections::BTreeSet;
 
-use super::found::{Found, Stamped, flaw, shown, used};
-use super::lines::lines;
-use super::time::Times;
+use super::found::{FoundReadings, Stamped, flaw, shown, used};
+use super::time::{LineDates, lines};
 use crate::formats::date::TimeZone;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// The maximum number of cores.
 const MOST_CORES: usize = 65_536;
@@ -20,13 +19,13 @@ pub(super) fn is(text: &[u8]) -> bool {
 }
 
 /// The columns of the lines that follow.
-struct Columns {
+struct SadfColumns {
     cpu: usize,
     /// Idle, waiting for disks, stolen.
     idle: [Option<usize>; 3],
 }
 
-impl Columns {
+impl SadfColumns {
     /// The columns of a line that names them, if these are those of the CPU.
     fn of(names: &str) -> Option<Self> {
         let column = |name: &str| names.split(';').position(|column| column == name);
@@ -35,14 +34,14 @@ impl Columns {
     }
 }
 
-pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
-    let mut found = Found::default();
-    let (mut times, mut columns, mut seen) = (Times::new(zone), None, false);
+pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<FoundReadings, Fault> {
+    let mut found = FoundReadings::default();
+    let (mut times, mut columns, mut seen) = (LineDates::new(zone), None, false);
     let mut cpus = BTreeSet::new();
     for line in lines(text) {
         let (number, line) = line?;
         if let Some(names) = line.strip_prefix("# ") {
-            columns = Columns::of(names);
+            columns = SadfColumns::of(names);
             seen |= columns.is_some();
             continue;
         }
@@ -73,7 +72,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
     Ok(found)
 }
 
-fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Stamped, Fault> {
+fn reading(fields: &[&str], columns: &SadfColumns, times: &mut LineDates) -> Result<Stamped, Fault> {
     let stamp = fields.get(2).copied().unwrap_or_default();
     let clock = match (stamp.parse(), stamp.split(' ').collect::<Vec<_>>().as_slice()) {
         (Ok(clock), _) => clock,

@@ -1,11 +1,10 @@
 //! Reads what `sar -u` and `mpstat` print: a line on the machine, then tables whose first lines name the columns, with times
 //! that have no day.
 
-use super::found::{Found, Stamped, flaw, shown, used};
-use super::lines::lines;
-use super::time::{Days, Times};
+use super::found::{FoundReadings, Stamped, flaw, shown, used};
+use super::time::{Days, LineDates, lines};
 use crate::formats::date::TimeZone;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// Returns true if a text begins as this output does.
 pub(super) fn is(text: &[u8]) -> bool {
@@ -14,13 +13,13 @@ pub(super) fn is(text: &[u8]) -> bool {
 }
 
 /// The columns of the lines that follow.
-struct Columns {
+struct SarColumns {
     cpu: usize,
     /// Idle, waiting for disks, stolen.
     idle: [Option<usize>; 3],
 }
 
-impl Columns {
+impl SarColumns {
     /// The columns of a line that names them, if these are those of the CPU.
     fn of(names: &[&str]) -> Option<Self> {
         let column = |name: &str| names.iter().position(|column| *column == name);
@@ -29,9 +28,9 @@ impl Columns {
     }
 }
 
-pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
-    let mut found = Found::default();
-    let (mut times, mut days) = (Times::new(zone), Days::default());
+pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<FoundReadings, Fault> {
+    let mut found = FoundReadings::default();
+    let (mut times, mut days) = (LineDates::new(zone), Days::default());
     let (mut columns, mut first_day, mut seen) = (None, String::new(), false);
     for line in lines(text) {
         let (number, line) = line?;
@@ -47,7 +46,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
             columns = None;
             continue;
         };
-        if let Some(named) = Columns::of(fields) {
+        if let Some(named) = SarColumns::of(fields) {
             (columns, seen) = (Some(named), true);
             continue;
         }
@@ -87,7 +86,7 @@ fn time_of<'f, 't>(fields: &'f [&'t str]) -> Option<(String, &'f [&'t str])> {
     Some((format!("{:02}:{minutes}", hour % 12 + half), rest.get(1..)?))
 }
 
-/// The day in the line on the machine: behind its name in parentheses.
+/// The day in the line on the machine: after its name in parentheses.
 fn day(machine: &str) -> &str {
     machine.split_once(')').and_then(|(_, behind)| behind.split_whitespace().next()).unwrap_or_default()
 }
@@ -98,7 +97,7 @@ fn cores(machine: &str) -> Option<u32> {
     before.rsplit('(').next()?.trim().parse().ok().filter(|cores| *cores > 0)
 }
 
-fn use_of(fields: &[&str], columns: &Columns) -> Result<f64, Fault> {
+fn use_of(fields: &[&str], columns: &SarColumns) -> Result<f64, Fault> {
     let mut idle = [0.0; 3];
     for (part, column) in idle.iter_mut().zip(columns.idle) {
         let Some(column) = column else { continue };

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::found::{Found, MOST_SERIES, Stamped, flaw, too_many, used};
+use super::found::{FoundReadings, MOST_SERIES, Stamped, flaw, too_many, used};
 use super::json::{each, part, whole};
-use super::time::{Days, Times};
+use super::time::{Days, LineDates};
 use crate::formats::date::TimeZone;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// What a text has to be.
 const WHAT: &str = "JSON of sadf or mpstat";
@@ -70,16 +70,16 @@ struct Load<'a> {
     steal: f64,
 }
 
-pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
+pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<FoundReadings, Fault> {
     let Text { sysstat: Hosts { hosts } } = whole(text, WHAT)?;
     let (mut count, mut cores) = (0, None);
     each(hosts, WHAT, |host: Host<'_>| {
         (count, cores) = (count + 1, host.number_of_cpus);
         if count > MOST_SERIES { Err(too_many("more than 1,000 hosts")) } else { Ok(()) }
     })?;
-    let mut found = Found::default();
+    let mut found = FoundReadings::default();
     found.cores = cores.filter(|_| count == 1);
-    let (mut times, mut has_load) = (Times::new(zone), false);
+    let (mut times, mut has_load) = (LineDates::new(zone), false);
     each(hosts, WHAT, |host: Host<'_>| {
         let place = found.series(if count > 1 { &host.nodename } else { "" })?;
         has_load |= read_host(&host, &mut times, |reading| found.add(place, reading))?;
@@ -95,7 +95,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
 /// Passes on the readings of a host. Returns true if it has the use of any CPU.
 fn read_host(
     host: &Host<'_>,
-    times: &mut Times,
+    times: &mut LineDates,
     mut take: impl FnMut(Stamped) -> Result<(), Fault>,
 ) -> Result<bool, Fault> {
     let (mut days, mut has_load) = (Days::default(), false);

@@ -1,20 +1,22 @@
-//! Times as monitoring tools print them.
+//! The lines of a text that a monitoring tool printed, and their times.
+
+use std::borrow::Cow;
 
 use jiff::civil::Date;
 
-use crate::formats::date::{DateForm, DateParser, TimeZone};
-use crate::run::fault::Fault;
-
 use super::found::{flaw, shown};
+use crate::formats::date::{DateForm, DateParser, TimeZone};
+use crate::formats::steps;
+use crate::run::damage::Fault;
 
 /// Reads dates with times, in a zone where they name none.
-pub(super) struct Times {
+pub(super) struct LineDates {
     parser: DateParser,
     /// The format of the first date.
     pub(super) form: Option<DateForm>,
 }
 
-impl Times {
+impl LineDates {
     pub(super) fn new(zone: TimeZone) -> Self {
         Self { parser: DateParser::new(zone), form: None }
     }
@@ -75,4 +77,23 @@ fn date(text: &str) -> Result<Date, Fault> {
             ..flaw(format!("the date {:?} is none that perfpipe reads", shown(text)))
         }
     })
+}
+
+/// The maximum length of a line, in bytes.
+const LONGEST: usize = 64 << 10;
+
+/// The lines of a text with their numbers, from 1.
+///
+/// # Errors
+/// If a line is too long.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Result<(u64, Cow<'_, str>), Fault>> {
+    text.split(|byte| *byte == b'\n').zip(1..).map(|(line, number)| decoded(line, number))
+}
+
+fn decoded(line: &[u8], number: u64) -> Result<(u64, Cow<'_, str>), Fault> {
+    steps::count(line.len() + 1);
+    if line.len() > LONGEST {
+        return Err(flaw("the line is longer than 64 KiB").at_line(number, 0));
+    }
+    Ok((number, String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line))))
 }

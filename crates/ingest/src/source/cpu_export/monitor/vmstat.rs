@@ -1,10 +1,9 @@
 //! Reads the output of `vmstat -t`: columns below lines that name them, a date with a time last.
 
-use super::found::{Found, Stamped, flaw, shown, used};
-use super::lines::lines;
-use super::time::Times;
+use super::found::{FoundReadings, Stamped, flaw, shown, used};
+use super::time::{LineDates, lines};
 use crate::formats::date::TimeZone;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 /// Returns true if a text begins as this output does.
 pub(super) fn is(text: &[u8]) -> bool {
@@ -12,7 +11,7 @@ pub(super) fn is(text: &[u8]) -> bool {
 }
 
 /// The columns of the lines that follow.
-struct Columns {
+struct VmstatColumns {
     /// Idle, waiting for disks, stolen.
     idle: [Option<usize>; 3],
     /// The column of the date, which is that of the zone's name. `None` without -t.
@@ -20,7 +19,7 @@ struct Columns {
     utc: bool,
 }
 
-impl Columns {
+impl VmstatColumns {
     fn of(names: &[&str]) -> Self {
         let column = |wanted: &str| names.iter().position(|name| *name == wanted);
         // All names but those of zones are written in lower case.
@@ -34,9 +33,9 @@ impl Columns {
     }
 }
 
-pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
-    let mut found = Found::default();
-    let (mut times, mut columns) = (Times::new(zone), None);
+pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<FoundReadings, Fault> {
+    let mut found = FoundReadings::default();
+    let (mut times, mut columns) = (LineDates::new(zone), None);
     // The first line is the mean since the machine was started.
     let mut since_start = true;
     for line in lines(text) {
@@ -44,7 +43,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         match (fields.first(), &columns) {
             (None | Some(&"procs"), _) => {}
-            (Some(&"r"), _) => columns = Some(Columns::of(&fields)),
+            (Some(&"r"), _) => columns = Some(VmstatColumns::of(&fields)),
             (Some(_), Some(_)) if std::mem::take(&mut since_start) => {}
             (Some(_), Some(columns)) => {
                 let reading = reading(&fields, columns, &mut times);
@@ -57,7 +56,7 @@ pub(super) fn read(text: &[u8], zone: TimeZone) -> Result<Found, Fault> {
     Ok(found)
 }
 
-fn reading(fields: &[&str], columns: &Columns, times: &mut Times) -> Result<Stamped, Fault> {
+fn reading(fields: &[&str], columns: &VmstatColumns, times: &mut LineDates) -> Result<Stamped, Fault> {
     let Some(date) = columns.date else {
         let remedy = "Let it print the time: vmstat -t 1";
         return Err(Fault { remedy: remedy.to_owned(), ..flaw("the lines have no time") });

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::found::{Found, Stamped, flaw, shown};
+use super::found::{FoundReadings, Stamped, flaw, shown};
 use super::json::{each, whole};
-use super::lines::lines;
+use super::time::lines;
 use crate::error::ErrorKind;
-use crate::run::fault::Fault;
+use crate::run::damage::Fault;
 
 #[derive(Deserialize)]
 struct Answer<'a> {
@@ -53,7 +53,7 @@ fn bare(field: Option<&RawValue>) -> &str {
 
 /// Adds the readings of an answer, or of its result alone, to what was found before; or those of the real-time export, one in a
 /// line.
-pub(in crate::source::cpu_export) fn read(text: &[u8], found: &mut Found) -> Result<(), Fault> {
+pub(in crate::source::cpu_export) fn read(text: &[u8], found: &mut FoundReadings) -> Result<(), Fault> {
     let what = "an answer of Zabbix to history.get";
     let first_line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_export = text.starts_with(b"{") && memchr::memmem::find(first_line, b"\"clock\"").is_some();
@@ -81,7 +81,7 @@ pub(in crate::source::cpu_export) fn read(text: &[u8], found: &mut Found) -> Res
     each(entries, what, |entry: Entry<'_>| add(&entry, found))
 }
 
-fn add(entry: &Entry<'_>, found: &mut Found) -> Result<(), Fault> {
+fn add(entry: &Entry<'_>, found: &mut FoundReadings) -> Result<(), Fault> {
     let reading = reading(entry)?;
     let series = found.series(bare(entry.itemid))?;
     found.add(series, reading)
@@ -113,7 +113,7 @@ mod tests {
     type Series = (Option<String>, Vec<Stamped>);
 
     fn read(text: &str) -> Result<Vec<Series>, Fault> {
-        let mut found = Found::default();
+        let mut found = FoundReadings::default();
         super::read(text.as_bytes(), &mut found)?;
         Ok(found.into_series().collect())
     }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn errors_trends_and_texts_are_refused() {
-        for (text, told) in [
+        for (text, expected) in [
             (
                 r#"{"jsonrpc":"2.0","error":{"code":-32602,"message":"Invalid params.","data":"Session terminated."},"id":6}"#,
                 "Session terminated.",
@@ -149,7 +149,7 @@ mod tests {
             (r#"[{"itemid":"1","#, "EOF"),
         ] {
             let fault = read(text).unwrap_err();
-            assert!(fault.problem.contains(told), "{}", fault.problem);
+            assert!(fault.problem.contains(expected), "{}", fault.problem);
         }
     }
 }

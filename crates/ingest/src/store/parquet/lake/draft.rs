@@ -10,7 +10,7 @@ use super::{Lake, RunGeneration, busy};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::run::replace::Replace;
 use crate::store::parquet::checksum::{FileSums, file_notes};
 use crate::store::parquet::folder::manifest::{GENERATION, Manifest};

@@ -10,7 +10,7 @@ use super::bucket::{Bucket, StoredObject, Upload, copy};
 use super::delta::{AddFile, LakeTable, TableSnapshot, path_of, row_of};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::store::parquet::checksum::{CheckedFile, FileSums, SummedFile};
 use crate::store::parquet::tables::RUN;
 

@@ -16,7 +16,7 @@ use super::delta::{AddFile, LakeTable};
 use super::{Lake, MANIFEST};
 use crate::error::{ErrorKind, Result};
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::store::parquet::packed::PartFacts;
 use crate::store::parquet::place::RunPlace;
 use crate::store::parts::{StoredPart, no_parts};

@@ -11,7 +11,7 @@ use crate::connection::session::Session;
 use crate::error::{Error, Result};
 use crate::pipeline::sink::RunStore;
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::store::parquet::packed::{PackedRun, PartFacts};
 use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, in_use, no_parts};
 use crate::store::postgres::copy::CopyOut;

@@ -10,7 +10,7 @@ use crate::counts::totals::part::PartRow;
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::store::parts::StoredPart;
 use crate::store::postgres::copy::rows::whole;
 use crate::store::postgres::copy::samples::COLUMNS;

@@ -7,8 +7,8 @@ use crate::connection::config::PostgresConfig;
 use crate::connection::session::Session;
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, Result};
+use crate::pipeline::sink::{CommitStage, Stage};
 use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
-use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
@@ -83,7 +83,7 @@ async fn packed(mut run: FinishedRun<'_>) -> Result<File> {
     let info = RunInfo { samples_stored: false, ..run.info.clone() };
     let writer = store.begin(Some(&info.key), false).await?;
     let own_stage = CommitStage::default();
-    writer.commit(run.told_as(&info, &own_stage)).await?;
+    writer.commit(run.with_info(&info, &own_stage)).await?;
     let mut file = tempfile::tempfile().map_err(failed)?;
     pack(&store, &info.key, &mut file)?;
     file.rewind().map_err(failed)?;

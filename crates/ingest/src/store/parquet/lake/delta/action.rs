@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::{LakeTable, OF_PARTS, PARTITIONS};
 use crate::run::key::{LAST_REPEAT, RunKey};
-use crate::run::options::part::PartNumber;
+use crate::run::options::PartNumber;
 use crate::store::parquet::folder::manifest::is_generation;
 
 /// The version of the layout of a store in a bucket, in the configuration of its tables.

@@ -1,19 +1,87 @@
-//! Adds series of the server to a stored run.
+//! Gives stored runs other readings of the server.
 
 use futures_util::future::BoxFuture;
 
-use super::remove;
+use super::copy::{ATTEMPTS, write};
+use super::store::Store;
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, ErrorKind, Result};
-use crate::operations::copy::{ATTEMPTS, write};
-use crate::operations::store::Store;
-use crate::run::info::{RunInfo, SourceKind};
+use crate::run::damage::Damage;
+use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::note::Note;
+use crate::run::options::RunOptions;
 use crate::run::replace::Replace;
+use crate::series::cpu::CpuJoin;
 use crate::series::server;
 use crate::source::SeriesExport;
+use crate::source::cpu_export::CpuExport;
 use crate::source::cpu_export::series::files;
+
+/// Removes the files of a kind from a run's metadata, with their damage.
+fn remove(info: &mut RunInfo, kind: &SourceKind) {
+    let (former, others): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == *kind);
+    info.damage.retain(|damage| !is_of(damage, &former) || is_of(damage, &others));
+    info.sources = others;
+}
+
+/// Returns true if damage is in one of these files, or in a zip that contains one.
+fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
+    let within = |source: &SourceFile| damage.member.is_none() || damage.member == source.member;
+    sources.iter().any(|source| source.file == damage.file && within(source))
+}
+
+impl Store {
+    /// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
+    /// the run's metadata states about the former export: its name, its damage, and its item, scale and cores, which are
+    /// then those in `noted`.
+    ///
+    /// # Errors
+    /// If the run is not stored, or the store fails. The run is unchanged then.
+    pub fn attach_cpu<'a>(
+        &'a self,
+        key: &'a RunKey,
+        export: CpuExport,
+        join: CpuJoin,
+        noted: &'a RunOptions,
+    ) -> BoxFuture<'a, Result<RunInfo>> {
+        Box::pin(async move {
+            let mut attempt = 1;
+            loop {
+                match attach_cpu_once(self, key, &export, join, noted).await {
+                    Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                    done => return done,
+                }
+            }
+        })
+    }
+}
+
+async fn attach_cpu_once(
+    store: &Store,
+    key: &RunKey,
+    export: &CpuExport,
+    join: CpuJoin,
+    noted: &RunOptions,
+) -> Result<RunInfo> {
+    let mut run = store.read(key).await?;
+    let former = run.info.clone();
+    with_export(&mut run.info, export, join, noted);
+    run.cpu = export.series.clone();
+    write((store, &former), &run, store, Replace::Any, Some(join)).await?;
+    Ok(run.info)
+}
+
+/// Replaces the former CPU export by the new one in a run's metadata.
+fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &RunOptions) {
+    remove(info, &export.file.kind);
+    info.sources.push(export.file.clone());
+    info.damage.extend(export.damage.clone());
+    info.options.replace_cpu(noted);
+    info.options.note_scale(export.scale);
+    (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
+}
 
 /// Result of attaching series to a run.
 #[derive(Debug)]
@@ -46,7 +114,7 @@ impl Store {
             server::check(named.map(|series| (series.name.as_str(), series.unit.as_str())))?;
             let mut attempt = 1;
             loop {
-                match attach_once(self, key, exports, replace).await {
+                match attach_series_once(self, key, exports, replace).await {
                     Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
                     done => return done,
                 }
@@ -64,7 +132,7 @@ impl Store {
     }
 }
 
-async fn attach_once(
+async fn attach_series_once(
     store: &Store,
     key: &RunKey,
     exports: &[SeriesExport],
@@ -86,7 +154,7 @@ fn add(run: &mut StoredRun, exports: &[SeriesExport], replace: bool) -> Result<A
     let key = run.info.key.clone();
     let (mut seconds, mut notes) = (Vec::new(), Vec::new());
     run.info.sources.extend(files(exports));
-    for SeriesExport { series, notes: told, damage, .. } in exports {
+    for SeriesExport { series, notes: reported, damage, .. } in exports {
         let name = &series.name;
         if run.series.iter().any(|other| other.name == *name) {
             let problem = format!("the run {key} has a series {name} already");
@@ -100,7 +168,7 @@ fn add(run: &mut StoredRun, exports: &[SeriesExport], replace: bool) -> Result<A
             return Err(Error::refused(ErrorKind::SeriesApart, problem, remedy));
         }
         seconds.push((name.clone(), covered));
-        notes.extend(told.iter().cloned());
+        notes.extend(reported.iter().cloned());
         run.info.damage.extend(damage.iter().cloned());
         run.series.push(series.clone());
     }

@@ -1,40 +1,38 @@
-//! Cells of blocks of several logs that were read at about the same time. They are counted together, ahead of the turns of
-//! the logs.
+//! Joint counts of blocks of several logs that were read at about the same time, ahead of the turns of the logs.
 
 use std::path::PathBuf;
 
-use super::apart::are_same;
-use super::cells::{Cells, Indexes};
-use super::failures::Failures;
+use super::ahead::are_same;
+use super::cells::{NameIndexes, TotalCells};
+use super::failures::FailureCounts;
 use super::part::translate_loads;
-use super::{FailureKey, Limit, Names, Totals};
-use crate::counts::block::{LocalError, Tally};
-use crate::counts::known_names::KnownNames;
+use super::{FailureKey, NameIndex, NameLimit, Totals};
+use crate::counts::block::{BlockTally, KnownNames, LocalError};
 use crate::error::{Error, Result};
 use crate::sample::long_text::short;
 use crate::sample::reserved::OTHER;
 use crate::sample::text_list::TextList;
 use crate::sample::texts::Texts;
 
-/// No limit: whoever adds cells sees to it that injectors are few.
-const ANY: Limit = Limit { names: usize::MAX, bytes: usize::MAX };
+/// Unlimited: the caller bounds the number of injectors.
+const UNLIMITED: NameLimit = NameLimit { names: usize::MAX, bytes: usize::MAX };
 
-/// Cells and failures, whose names have the indexes that they have in the run. Only an injector has its own index: it has that of
-/// the run once all logs before were read.
+/// Cells and failures, whose names have the indexes that they have in the run. Only injectors have indexes of their own: those
+/// of the run are known once all logs before were read.
 #[derive(Debug)]
-pub(crate) struct Together {
-    cells: Cells,
-    injectors: Names,
-    failures: Failures,
+pub(crate) struct JointCounts {
+    cells: TotalCells,
+    injectors: NameIndex,
+    failures: FailureCounts,
 }
 
-impl Together {
+impl JointCounts {
     /// Creates an empty collection, see [`Totals::new`].
     pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
-        let mut injectors = Names::default();
+        let mut injectors = NameIndex::default();
         // The run, too, indexes the unknown injector first.
-        injectors.index("", ANY);
-        Self { cells: Cells::new(memory, folder), injectors, failures: Failures::default() }
+        injectors.index("", UNLIMITED);
+        Self { cells: TotalCells::new(memory, folder), injectors, failures: FailureCounts::default() }
     }
 
     /// The number of injectors.
@@ -46,17 +44,17 @@ impl Together {
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
-    pub(crate) fn add(&mut self, tally: &Tally, run: &Totals) -> Result<()> {
-        let indexes = Indexes {
+    pub(crate) fn add(&mut self, tally: &BlockTally, run: &Totals) -> Result<()> {
+        let indexes = NameIndexes {
             labels: tally.labels.iter().map(|label| known(&run.labels, label)).collect::<Result<_>>()?,
             // If the run has no such label, nor has any of these samples.
             no_label: known(&run.labels, "").unwrap_or_default(),
-            injectors: tally.injectors.iter().map(|name| self.injectors.index(name, ANY)).collect(),
-            untold: self.injectors.index("", ANY),
+            injectors: tally.injectors.iter().map(|name| self.injectors.index(name, UNLIMITED)).collect(),
+            unknown_injector: self.injectors.index("", UNLIMITED),
         };
         if tally.seconds().is_some_and(|(_, latest)| self.cells.is_of_another_log(latest)) {
             // Other logs, of the same seconds once more.
-            self.cells.begin_anew()?;
+            self.cells.restart()?;
         }
         self.cells.add(tally, &indexes)?;
         let failures = failures_of(tally, run, &indexes)?;
@@ -66,8 +64,8 @@ impl Together {
 }
 
 /// The failures of a block, with the indexes that their names have in the run.
-fn failures_of(tally: &Tally, run: &Totals, indexes: &Indexes) -> Result<Vec<(FailureKey, u64)>> {
-    let of = |texts: &TextList, code: u32, names: &Names| match code {
+fn failures_of(tally: &BlockTally, run: &Totals, indexes: &NameIndexes) -> Result<Vec<(FailureKey, u64)>> {
+    let of = |texts: &TextList, code: u32, names: &NameIndex| match code {
         // The log has no such column.
         Texts::NULL => known(names, ""),
         code => known(names, &short(texts.get(code as usize).unwrap_or_default())),
@@ -87,36 +85,36 @@ fn failures_of(tally: &Tally, run: &Totals, indexes: &Indexes) -> Result<Vec<(Fa
 }
 
 /// The index of a name that the run has.
-fn known(names: &Names, name: &str) -> Result<u32> {
+fn known(names: &NameIndex, name: &str) -> Result<u32> {
     let index = names.names.find(name.as_bytes());
     index.ok_or_else(|| Error::bug("counting logs together", "a name is not known"))
 }
 
 impl Totals {
-    /// The numbers of the names that are told apart: labels, and those of failures.
+    /// The numbers of distinct names: labels, and those of failures.
     pub(crate) fn distinct_names(&self) -> (usize, usize) {
         let [labels, codes, messages] =
             [&self.labels, &self.response_codes, &self.messages].map(|names| names.names.texts().len());
         (labels, codes + messages)
     }
 
-    /// The names that are told apart.
-    pub(crate) fn told_apart(&self) -> KnownNames {
-        let told = |names: &Names| {
+    /// The names with indexes of their own.
+    pub(crate) fn known_names(&self) -> KnownNames {
+        let known = |names: &NameIndex| {
             names.names.texts().iter().filter(|name| *name != OTHER).map(str::to_owned).collect()
         };
         KnownNames {
-            labels: told(&self.labels),
-            response_codes: told(&self.response_codes),
-            messages: told(&self.messages),
+            labels: known(&self.labels),
+            response_codes: known(&self.response_codes),
+            messages: known(&self.messages),
         }
     }
 
-    /// Adds what was counted together, once all its logs were added.
+    /// Adds joint counts, once all their logs were added.
     ///
     /// # Errors
     /// When a temporary file can't be written or read.
-    pub(crate) fn absorb_together(&mut self, together: Together) -> Result<()> {
+    pub(crate) fn absorb_together(&mut self, together: JointCounts) -> Result<()> {
         let injectors = self.injectors.indexes(&together.injectors, self.limits.injectors);
         let as_they_are = are_same(&injectors);
         self.errors.absorb(together.failures.between(0, u32::MAX));
@@ -186,9 +184,10 @@ mod tests {
         parsed
     }
 
-    type Told = (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<ErrorCount>, Vec<LabelCount>, [u64; 3]);
+    type Contents =
+        (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<ErrorCount>, Vec<LabelCount>, [u64; 3]);
 
-    fn told(totals: &Totals) -> Result<Told> {
+    fn contents(totals: &Totals) -> Result<Contents> {
         let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>()?;
         let sums = [totals.successes, totals.failures, totals.transactions];
         let errors = totals.errors().collect::<Result<_>>()?;
@@ -214,20 +213,20 @@ mod tests {
             let mut counter = StepCounter::default();
             for (log, blocks) in logs.iter().enumerate() {
                 for rows in blocks {
-                    let (mut parsed, mut tally) = (parsed(rows, &injector(log)), Tally::default());
+                    let (mut parsed, mut tally) = (parsed(rows, &injector(log)), BlockTally::default());
                     prop_assert!(counter.count(&mut [(&mut parsed, &mut tally)], &KnownNames::default(), &CLOCK).is_none());
                     expected.add(&tally)?;
                 }
             }
-            // What the first log tells is known while the others are read.
-            let (mut found, mut together) = (Totals::new(memory, None), Together::new(memory, None));
-            let mut later: Vec<Vec<Tally>> = logs.iter().map(|_| Vec::new()).collect();
+            // The names of the first log are known while the others are read.
+            let (mut found, mut together) = (Totals::new(memory, None), JointCounts::new(memory, None));
+            let mut later: Vec<Vec<BlockTally>> = logs.iter().map(|_| Vec::new()).collect();
             for step in 0..3 {
                 let mut parsed: Vec<_> =
                     logs.iter().enumerate().map(|(log, blocks)| parsed(&blocks[step], &injector(log))).collect();
-                let mut tallies: Vec<_> = logs.iter().map(|_| Tally::default()).collect();
+                let mut tallies: Vec<_> = logs.iter().map(|_| BlockTally::default()).collect();
                 let mut blocks: Vec<_> = parsed.iter_mut().zip(&mut tallies).collect();
-                let cells = counter.count(&mut blocks, &found.told_apart(), &CLOCK);
+                let cells = counter.count(&mut blocks, &found.known_names(), &CLOCK);
                 let mut tallies = tallies.into_iter();
                 found.add(&tallies.next().unwrap())?;
                 tallies.zip(&mut later).for_each(|(tally, later)| later.push(tally));
@@ -239,7 +238,7 @@ mod tests {
                 found.add(&tally)?;
             }
             found.absorb_together(together)?;
-            prop_assert_eq!(told(&found)?, told(&expected)?);
+            prop_assert_eq!(contents(&found)?, contents(&expected)?);
         }
     }
 }

@@ -1,28 +1,25 @@
 //! Ingests parts of a run on several machines, and merges them to the run.
 
-mod agree;
-
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use futures_util::future::BoxFuture;
 
-use super::ingest::{Ingested, Terms, ingest_as};
+use super::ingest::{IngestContext, Ingested, ingest_as};
 use super::options::IngestOptions;
-use super::store::{Kind, Store, blocking};
+use super::store::{Store, StoreKind, blocking};
 use crate::counts::stored_run::StoredRun;
 use crate::counts::totals::{DEFAULT_MEMORY, Totals};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::pipeline::Progress;
-use crate::pipeline::sink::RunWriter;
-use crate::pipeline::stage::{CommitStage, Stage};
+use crate::pipeline::sink::{CommitStage, RunWriter, Stage};
 use crate::run::damage::Damage;
 use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::note::{Note, NoteKind};
-use crate::run::options::RunOptions;
 use crate::run::options::intervals::Intervals;
 use crate::run::options::measures::Measures;
-use crate::run::options::part::PartNumber;
+use crate::run::options::{PartNumber, RunOptions};
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::run::replace::Replace;
 use crate::series::cpu::CpuJoin;
@@ -41,7 +38,7 @@ use crate::store::{CommittedRun, CountedRun, commit};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MergeOptions {
-    /// The maximum number of rejected records of all parts together.
+    /// The maximum total of rejected records of all parts.
     pub max_rejects: u64,
     /// True if any run of the same key may be replaced, even a whole one by a partial one.
     pub replace: bool,
@@ -59,7 +56,7 @@ impl Default for MergeOptions {
 }
 
 impl MergeOptions {
-    /// Sets the maximum number of rejected records of all parts together.
+    /// Sets the maximum total of rejected records of all parts.
     #[must_use]
     pub fn with_max_rejects(mut self, max_rejects: u64) -> Self {
         self.max_rejects = max_rejects;
@@ -111,9 +108,11 @@ impl Store {
             };
             let options = IngestOptions { max_rejects: u64::MAX, ..options.clone() };
             let stored = match &self.0 {
-                Kind::Parquet(store) => ingest_part(store, (&key, part), files, &options).await,
+                StoreKind::Parquet(store) => ingest_part(store, (&key, part), files, &options).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => ingest_part(store.as_ref(), (&key, part), files, &options).await,
+                StoreKind::Postgres(store, _) => {
+                    ingest_part(store.as_ref(), (&key, part), files, &options).await
+                }
             };
             stored.map_err(|error| match error {
                 Error::Origin { place, told: Some(_), earliest } => late_origin(*place, earliest),
@@ -130,7 +129,7 @@ impl Store {
     /// run; merging them again completes it.
     ///
     /// # Errors
-    /// If parts are missing, or don't fit together; if there are too many rejects, the run may not replace another one,
+    /// If parts are missing, or are incompatible; if there are too many rejects, the run may not replace another one,
     /// or the store fails.
     ///
     /// ```
@@ -158,9 +157,9 @@ impl Store {
     ) -> BoxFuture<'a, Result<Ingested>> {
         Box::pin(async move {
             match &self.0 {
-                Kind::Parquet(store) => merge(store, key, of, options).await,
+                StoreKind::Parquet(store) => merge(store, key, of, options).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => merge(store.as_ref(), key, of, options).await,
+                StoreKind::Postgres(store, _) => merge(store.as_ref(), key, of, options).await,
             }
         })
     }
@@ -172,9 +171,9 @@ impl Store {
     pub fn parts(&self) -> BoxFuture<'_, Result<Vec<StoredParts>>> {
         Box::pin(async move {
             match &self.0 {
-                Kind::Parquet(store) => blocking(store, |store| store.parts()).await,
+                StoreKind::Parquet(store) => blocking(store, |store| store.parts()).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => PartStore::parts(store.as_ref()).await,
+                StoreKind::Postgres(store, _) => PartStore::parts(store.as_ref()).await,
             }
         })
     }
@@ -186,9 +185,9 @@ impl Store {
     pub fn drop_parts<'a>(&'a self, key: &'a RunKey, numbers: &'a [u32]) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             match &self.0 {
-                Kind::Parquet(store) => drop_parts(store, key, numbers).await,
+                StoreKind::Parquet(store) => drop_parts(store, key, numbers).await,
                 #[cfg(feature = "postgres")]
-                Kind::Postgres(store, _) => drop_parts(store.as_ref(), key, numbers).await,
+                StoreKind::Postgres(store, _) => drop_parts(store.as_ref(), key, numbers).await,
             }
         })
     }
@@ -215,7 +214,7 @@ async fn ingest_part<S: PartStore>(
     options: &IngestOptions,
 ) -> Result<Ingested> {
     let desk = store.part_target(key, part).await?;
-    ingest_as(&desk, files, options, Terms { part: Some(part), ..Terms::default() }).await
+    ingest_as(&desk, files, options, IngestContext { part: Some(part), ..IngestContext::default() }).await
 }
 
 async fn drop_parts<S: PartStore>(store: &S, key: &RunKey, numbers: &[u32]) -> Result<()> {
@@ -231,9 +230,9 @@ async fn drop_parts<S: PartStore>(store: &S, key: &RunKey, numbers: &[u32]) -> R
 async fn merge<S: PartStore>(store: &S, key: &RunKey, of: u32, options: &MergeOptions) -> Result<Ingested> {
     let held = store.claim_parts(key).await?;
     let parts = held.all().await?;
-    agree::check(key, &parts, of)?;
+    check_parts(key, &parts, of)?;
     let writer = held.begin_merged(key, &parts).await?;
-    let mut merged = Merged::new(Totals::new(options.memory, writer.scratch()), options.max_rejects);
+    let mut merged = MergedParts::new(Totals::new(options.memory, writer.scratch()), options.max_rejects);
     for part in &parts {
         options.progress.go_on()?;
         merged.add(key, part, &held.facts(part).await?)?;
@@ -251,7 +250,7 @@ async fn merge<S: PartStore>(store: &S, key: &RunKey, of: u32, options: &MergeOp
 }
 
 /// What the parts so far add up to.
-struct Merged {
+struct MergedParts {
     totals: Totals,
     max_rejects: u64,
     rejects: RejectSpool,
@@ -261,7 +260,7 @@ struct Merged {
     bytes: u64,
 }
 
-impl Merged {
+impl MergedParts {
     fn new(totals: Totals, max_rejects: u64) -> Self {
         Self { totals, max_rejects, rejects: RejectSpool::default(), first: None, bytes: 0 }
     }
@@ -292,7 +291,7 @@ impl Merged {
                 self.first = Some(run);
                 Ok(())
             }
-            Some(first) => agree::check_readings(key, first, &run, part.row.number),
+            Some(first) => check_readings(key, first, &run, part.row.number),
         }
     }
 
@@ -340,9 +339,9 @@ fn one_too_many(reject: &Reject, limit: u64) -> Error {
 
 /// The note on several parts whose load is counted as that of one injector.
 fn note_of_injectors(parts: usize, injectors: &[String], info: &RunInfo) -> Option<Note> {
-    let told = parts < 2 || !injectors.is_empty() || info.options.injectors.is_some();
+    let are_named = parts < 2 || !injectors.is_empty() || info.options.injectors.is_some();
     let text = "the parts name no injector, so the load is counted as that of a single one";
-    (!told).then(|| Note::new(NoteKind::Other, text.to_owned()))
+    (!are_named).then(|| Note::new(NoteKind::Other, text.to_owned()))
 }
 
 /// The metadata of the run.
@@ -371,4 +370,116 @@ fn info(first: &RunInfo, parts: &[StoredPart], totals: &Totals, rejects: u64) ->
         damage,
         ..first.clone()
     }
+}
+
+/// The maximum number of missing parts that are named.
+const NAMED: usize = 10;
+
+/// Checks that there are as many parts as there are said to be, all of them of one origin, options and version.
+fn check_parts(key: &RunKey, parts: &[StoredPart], of: u32) -> Result<()> {
+    let Some(first) = parts.first() else { return Err(no_parts(key)) };
+    if let Some(part) = parts.iter().find(|part| part.row.number.of() != of) {
+        let number = part.row.number;
+        let problem = format!("{key} has a part {number}, and {of} parts are to be merged");
+        let remedy = "Merge as many parts as the run was divided into; drop a part that is not one of them.";
+        return Err(Error::refused(ErrorKind::PartsDiffer, problem, remedy));
+    }
+    check_complete(key, parts, of)?;
+    for part in parts {
+        check_equal(key, first, part)?;
+    }
+    check_logs(key, parts)
+}
+
+fn check_complete(key: &RunKey, parts: &[StoredPart], of: u32) -> Result<()> {
+    let stored: BTreeSet<u32> = parts.iter().map(|part| part.row.number.number()).collect();
+    let missing: Vec<String> =
+        (1..=of).filter(|number| !stored.contains(number)).map(|n| n.to_string()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let named = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = if missing.len() > NAMED { ", …" } else { "" };
+    let problem = match missing.len() {
+        1 => format!("part {named} of {of} of {key} is missing"),
+        _ => format!("parts {named}{more} of {of} of {key} are missing"),
+    };
+    let remedy = "Ingest them, each with its number. If the run has fewer parts, ingest all again with the right number.";
+    Err(Error::refused(ErrorKind::PartsMissing, problem, remedy))
+}
+
+/// Checks that a part was read as the first one was.
+fn check_equal(key: &RunKey, first: &StoredPart, part: &StoredPart) -> Result<()> {
+    let (one, other) = (facts(first), facts(part));
+    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let Some(name) = names.into_iter().find(|name| one.get(*name) != other.get(*name)) else { return Ok(()) };
+    let stated = |facts: &BTreeMap<String, String>| match facts.get(name) {
+        Some(value) => format!("the {name} {value}"),
+        None => format!("no {name}"),
+    };
+    let (number, first) = (part.row.number, first.row.number);
+    let problem =
+        format!("part {number} of {key} has {}, and part {first} has {}", stated(&other), stated(&one));
+    Err(Error::refused(ErrorKind::PartsDiffer, problem, SAME_OPTIONS))
+}
+
+/// The remedy for parts that differ.
+const SAME_OPTIONS: &str =
+    "Ingest all parts with the same origin, options and CPU export, by the same version of perfpipe.";
+
+/// All that must be the same of each part, by name.
+fn facts(part: &StoredPart) -> BTreeMap<String, String> {
+    let info = &part.info;
+    let options = RunOptions { intervals: None, measures: None, ..info.options.clone() };
+    let mut facts = BTreeMap::from(options);
+    let readings = info.sources.iter().filter(|source| source.kind != SourceKind::Log);
+    facts.extend(readings.map(|source| (format!("{} export", source.kind), content(source))));
+    let settings = [
+        ("origin", info.t0_ms.to_string()),
+        ("maximum span", format!("{} ms", part.row.max_span_ms)),
+        ("resolution", info.resolution.to_string()),
+        ("samples", if info.samples_stored { "stored" } else { "left out" }.to_owned()),
+        ("CPU offset", info.cpu_offset.to_string()),
+        ("CPU look-back", info.cpu_lookback.to_string()),
+        ("version of perfpipe", info.tool_version.clone()),
+    ];
+    facts.extend(settings.map(|(name, value)| (name.to_owned(), value)));
+    facts
+}
+
+/// A file by its content, whatever its name is on each machine.
+fn content(source: &SourceFile) -> String {
+    format!("of {} bytes with CRC-32 {:08x}", source.bytes, source.crc32)
+}
+
+/// Checks that no log is in two parts.
+fn check_logs(key: &RunKey, parts: &[StoredPart]) -> Result<()> {
+    let mut seen: BTreeMap<(&str, Option<&str>, u64, u32), PartNumber> = BTreeMap::new();
+    for part in parts {
+        for log in logs(&part.info) {
+            let known = (log.file.as_str(), log.member.as_deref(), log.bytes, log.crc32);
+            let Some(other) = seen.insert(known, part.row.number).filter(|other| *other != part.row.number)
+            else {
+                continue;
+            };
+            let number = part.row.number;
+            let problem = format!("part {number} of {key} has the same log as part {other}: {}", log.file);
+            let remedy = "Ingest each log as one part, and drop or replace the other.";
+            return Err(Error::refused(ErrorKind::PartsDoubled, problem, remedy));
+        }
+    }
+    Ok(())
+}
+
+fn logs(info: &RunInfo) -> impl Iterator<Item = &SourceFile> {
+    info.sources.iter().filter(|source| source.kind == SourceKind::Log)
+}
+
+/// Checks that a part has the readings of the server that the first one has.
+fn check_readings(key: &RunKey, first: &StoredRun, other: &StoredRun, number: PartNumber) -> Result<()> {
+    if first.cpu == other.cpu && first.series == other.series {
+        return Ok(());
+    }
+    let problem = format!("part {number} of {key} has other readings of the server than the first part");
+    Err(Error::refused(ErrorKind::PartsDiffer, problem, SAME_OPTIONS))
 }

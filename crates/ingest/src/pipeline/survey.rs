@@ -1,22 +1,20 @@
 //! Looks ahead in the logs of a run for t0, and starts the feed.
 
-mod beginnings;
-mod glance;
+use hashbrown::HashSet;
 
+use super::plan::{LogFeed, ReadPlan};
+use super::threads::{Job, side_by_side};
+use crate::counts::counter::step::{BlockSpan, near};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
+use crate::formats::tools::rows::form::Form;
 use crate::run::info::TIMES;
 use crate::run::options::time_unit::TimeUnit;
+use crate::sample::pool::{Buffers, PooledBuffer};
 use crate::source::LogSource;
-
-use self::beginnings::Beginning;
-pub(super) use self::beginnings::{are_light, belong_together};
-use self::glance::{BLOCK, Glance, OneBuffer};
-use super::plan::{LogFeed, ReadPlan};
-use super::threads::{Job, side_by_side};
 
 /// The number of bytes of a log that are searched for a first acceptable record, even if the window is smaller.
 const SEARCHED: usize = 32 << 20;
@@ -40,8 +38,8 @@ pub(crate) struct Survey {
     given: Option<i64>,
     head: Option<i64>,
     earliest: Option<i64>,
-    /// What the last blocks that were looked at tell of logs that will be opened again, in any order.
-    pub(super) beginnings: Vec<Beginning>,
+    /// What is known from the last block of each log that will be opened again, in any order.
+    pub(super) beginnings: Vec<LogBeginning>,
 }
 
 impl Survey {
@@ -68,10 +66,10 @@ impl Survey {
         window: usize,
         layout: &Layout,
     ) -> std::io::Result<()> {
-        let mut held = 0;
-        while self.wants(held, window) {
+        let mut read = 0;
+        while self.wants(read, window) {
             let Some(block) = cutter.look_ahead()? else { break };
-            held += block.bytes.len();
+            read += block.bytes.len();
             if block.oversized.is_none() {
                 self.add(block, layout);
             }
@@ -79,20 +77,20 @@ impl Survey {
         Ok(())
     }
 
-    /// Returns true if more of a log is to be looked at after `held` bytes.
-    fn wants(&self, held: usize, window: usize) -> bool {
-        held < window || (self.head.is_none() && held < SEARCHED)
+    /// Returns true if more of a log is to be read after `read` bytes.
+    fn wants(&self, read: usize, window: usize) -> bool {
+        read < window || (self.head.is_none() && read < SEARCHED)
     }
 
     /// Looks ahead in a log that will be opened again, as [`look`](Self::look) does, and for at least `least` bytes unless
-    /// fewer tell enough. Returns what the last block tells.
+    /// fewer are enough. Returns what is known from the last block.
     fn glance<R: LogBytes>(
         &mut self,
         cutter: &mut Cutter<R>,
         (window, least): (usize, usize),
         layout: &Layout,
-    ) -> std::io::Result<Option<Beginning>> {
-        let (mut glance, mut buffer, mut any) = (Glance::default(), OneBuffer::default(), false);
+    ) -> std::io::Result<Option<LogBeginning>> {
+        let (mut glance, mut buffer, mut any) = (BeginningScan::default(), OneBuffer::default(), false);
         while self.wants(glance.bytes, window) || (glance.bytes < least && !glance.is_settled()) {
             let Some(block) = cutter.next(&mut buffer)? else { break };
             glance.bytes += block.bytes.len();
@@ -102,7 +100,7 @@ impl Survey {
             }
             buffer = OneBuffer(block.bytes);
         }
-        Ok(any.then(|| Beginning::of(&self.parsed)).flatten())
+        Ok(any.then(|| LogBeginning::of(&self.parsed)).flatten())
     }
 
     /// Parses a block. Its records are judged by the origin that was given, or else by the first `usual` one of all blocks.
@@ -302,4 +300,179 @@ fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
     let problem =
         format!("its first timeStamp, {head}, is {in_unit} in {}, and {in_ms} in milliseconds", unit.name());
     Error::TimeUnit { place: Box::new(place.clone()), problem, unit: unit.to_string() }
+}
+
+/// With this many samples of a label in a second, or more, counting blocks jointly gains less than their smaller size
+/// costs.
+const MANY: usize = 32;
+
+/// With fewer samples in a block, these are so long that counting them is not what takes time.
+const FEW: usize = 64;
+
+/// What is known of the beginning of a log from the last block that was read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogBeginning {
+    span: BlockSpan,
+    samples: usize,
+    /// The number of pairs of a second and a label.
+    cells: usize,
+    /// True if the records are parsed as they are in the log, and not converted while it is read.
+    light: bool,
+}
+
+impl LogBeginning {
+    /// `None` of a block without requests.
+    pub(super) fn of(parsed: &Parsed) -> Option<Self> {
+        let batch = &parsed.batch;
+        if !parsed.histograms.is_empty() {
+            return None;
+        }
+        let seconds = batch.t_ms.iter().map(|ms| ms.div_euclid(1000));
+        let cells: HashSet<(i64, u32)> = seconds.zip(batch.label.codes().iter().copied()).collect();
+        let span = parsed.earliest_ms.zip(parsed.latest_ms)?;
+        let light = parsed.form == Form::Own;
+        Some(Self { span, samples: batch.t_ms.len(), cells: cells.len(), light })
+    }
+}
+
+/// Returns true if most logs begin at about the same time, and have few samples of a label in a second, but many in a block.
+pub(crate) fn belong_together(beginnings: &[LogBeginning]) -> bool {
+    let spans: Vec<Option<BlockSpan>> = beginnings.iter().map(|beginning| Some(beginning.span)).collect();
+    let near = near(&spans);
+    let (mut logs, mut samples, mut cells) = (0, 0, 0);
+    for (beginning, _) in beginnings.iter().zip(near).filter(|(_, near)| *near) {
+        (logs, samples, cells) = (logs + 1, samples + beginning.samples, cells + beginning.cells);
+    }
+    2 * logs > beginnings.len() && (FEW * logs..MANY * cells).contains(&samples)
+}
+
+/// Returns true if the records of all logs are parsed as they are.
+pub(crate) fn are_light(beginnings: &[LogBeginning]) -> bool {
+    !beginnings.is_empty() && beginnings.iter().all(|beginning| beginning.light)
+}
+
+/// The size of the blocks in which a beginning is looked at, in bytes. They are small, since for most beginnings one of
+/// them is enough.
+const BLOCK: usize = 256 << 10;
+
+/// A record is written when its response has come. So one that began before those that were seen took as long as these
+/// span; with this many times the longest response, there is most likely none.
+const SPAN_TIMES: i64 = 4;
+
+/// The number of samples that are enough in any case: few logs have more users, who all begin at once.
+const ENOUGH: usize = 4 << 10;
+
+/// What was looked at of one log.
+#[derive(Default)]
+struct BeginningScan {
+    /// The number of its bytes.
+    bytes: usize,
+    samples: usize,
+    span: Option<BlockSpan>,
+    /// The longest response, in ms.
+    longest: i64,
+}
+
+impl BeginningScan {
+    /// Adds a block of the log.
+    fn add(&mut self, parsed: &Parsed) {
+        let Some(span) = parsed.earliest_ms.zip(parsed.latest_ms) else { return };
+        self.span = Some(self.span.map_or(span, |seen| (seen.0.min(span.0), seen.1.max(span.1))));
+        let batch = &parsed.batch;
+        self.samples += batch.t_ms.len();
+        let longest = batch.elapsed.iter().copied().max().unwrap_or_default();
+        self.longest = self.longest.max(batch.resolution.whole_ms(longest));
+    }
+
+    /// Returns true if no record is likely to follow that began before all that were seen, or if these are many.
+    fn is_settled(&self) -> bool {
+        let spanned = self.span.map(|(earliest, latest)| latest.saturating_sub(earliest));
+        self.samples >= ENOUGH
+            || spanned.is_some_and(|spanned| spanned > self.longest.saturating_mul(SPAN_TIMES))
+    }
+}
+
+/// A single buffer, which is empty again once the block in it was looked at.
+#[derive(Default)]
+struct OneBuffer(PooledBuffer);
+
+impl Buffers for OneBuffer {
+    fn take(&mut self) -> Option<PooledBuffer> {
+        Some(std::mem::take(&mut self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beginning(second: i64, samples: usize, cells: usize) -> LogBeginning {
+        LogBeginning { span: (second * 1000, second * 1000 + 9000), samples, cells, light: true }
+    }
+
+    #[test]
+    fn logs_of_the_same_time_with_few_samples_in_a_second_belong_together() {
+        let [few, many] = [beginning(0, 300, 100), beginning(5, 9000, 100)];
+        let other = beginning(5000, 300, 100);
+        assert!(belong_together(&[few, few]));
+        assert!(belong_together(&[few, few, other]));
+        assert!(!belong_together(&[few, few, other, other]));
+        assert!(!belong_together(&[few, many]));
+        let long = beginning(0, 30, 30);
+        assert!(!belong_together(&[long, long]));
+        assert!(!belong_together(&[few]) && !belong_together(&[]));
+    }
+
+    #[test]
+    fn seconds_and_labels_are_paired() {
+        let mut parsed = Parsed::default();
+        for (ms, label) in [(0, "a"), (999, "a"), (999, "b"), (1000, "a")] {
+            parsed.batch.t_ms.push(ms);
+            parsed.batch.label.push(label.as_bytes());
+        }
+        assert!(LogBeginning::of(&parsed).is_none(), "no time was accepted");
+        (parsed.earliest_ms, parsed.latest_ms) = (Some(0), Some(1000));
+        let LogBeginning { span, samples, cells, light } = LogBeginning::of(&parsed).unwrap();
+        assert_eq!((span, samples, cells, light), ((0, 1000), 4, 3, true));
+        let other = LogBeginning { light: false, ..beginning(0, 1, 1) };
+        assert!(
+            are_light(&[beginning(0, 1, 1)]) && !are_light(&[beginning(0, 1, 1), other]) && !are_light(&[])
+        );
+    }
+
+    /// A block with samples of these times and lengths, in ms.
+    fn parsed(samples: &[(i64, i32)]) -> Parsed {
+        let mut parsed = Parsed::default();
+        for &(t_ms, elapsed) in samples {
+            parsed.batch.t_ms.push(t_ms);
+            parsed.batch.elapsed.push(elapsed);
+        }
+        let times = || samples.iter().map(|(t_ms, _)| *t_ms);
+        (parsed.earliest_ms, parsed.latest_ms) = (times().min(), times().max());
+        parsed
+    }
+
+    #[test]
+    fn beginning_is_settled_once_it_spans_several_of_its_longest_response() {
+        let mut glance = BeginningScan::default();
+        glance.add(&parsed(&[]));
+        assert!(!glance.is_settled());
+        glance.add(&parsed(&[(1000, 300), (1900, 10)]));
+        assert!(!glance.is_settled());
+        glance.add(&parsed(&[(2200, 5)]));
+        assert!(!glance.is_settled(), "exactly four times");
+        glance.add(&parsed(&[(2201, 301)]));
+        assert!(!glance.is_settled(), "a longer one has come");
+        glance.add(&parsed(&[(995, 1), (2200, 5)]));
+        assert!(glance.is_settled());
+    }
+
+    #[test]
+    fn many_samples_are_enough() {
+        let mut glance = BeginningScan::default();
+        glance.add(&parsed(&[(1000, 300); ENOUGH - 1]));
+        assert!(!glance.is_settled());
+        glance.add(&parsed(&[(1000, 300)]));
+        assert!(glance.is_settled());
+    }
 }

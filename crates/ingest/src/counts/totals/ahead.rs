@@ -1,31 +1,31 @@
-//! Counts of logs that are read ahead of their turn: they are counted apart, and added once it is their turn.
+//! Counts of logs that are read ahead of their turn: they are counted separately, and added once it is their turn.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::failures::join_equal;
 use super::{
-    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, Limit, NAME_BYTES, Names, TEXT_LIMIT, Totals,
+    FailureKey, INJECTOR_LIMIT, LABEL_LIMIT, NAME_BYTES, NameIndex, NameLimit, TEXT_LIMIT, Totals,
     part::{translate_loads, translated},
 };
 use crate::counts::CellKey;
-use crate::counts::block::Tally;
+use crate::counts::block::BlockTally;
 use crate::counts::packed::{CellResult, opened};
 use crate::error::Result;
 use crate::sample::long_text::short;
 
 /// The number and size of names that would be new.
 #[derive(Debug, Clone, Copy, Default)]
-struct News {
+struct NewNames {
     names: usize,
     bytes: usize,
 }
 
-impl Names {
+impl NameIndex {
     /// Returns true if each of these names has, or would get, an index of its own.
     fn has_room(&self, names: impl Iterator<Item = impl AsRef<str>>, limit: usize) -> bool {
         let new = names.filter(|name| self.names.find(name.as_ref().as_bytes()).is_none());
-        let new = new.fold(News::default(), |new, name| News {
+        let new = new.fold(NewNames::default(), |new, name| NewNames {
             names: new.names + 1,
             bytes: new.bytes + name.as_ref().len(),
         });
@@ -34,17 +34,17 @@ impl Names {
         known.len() + new.names < limit && known.bytes() + new.bytes <= NAME_BYTES
     }
 
-    /// Takes over another's names with their indexes, unless they are more than a quarter of what there is room for: those
-    /// of the later logs need room as well.
+    /// Copies another's names with their indexes, unless they are more than a quarter of the limit: those of the later logs
+    /// need room as well.
     fn begin_as(&mut self, other: &Self, limit: usize) {
         let names = other.names.texts();
         if names.len() <= limit / 4 && names.bytes() <= NAME_BYTES / 4 {
-            self.indexes(other, Limit::of_run(limit));
+            self.indexes(other, NameLimit::of_run(limit));
         }
     }
 
     /// The indexes of another's names here, by their indexes there.
-    pub(super) fn indexes(&mut self, other: &Self, limit: Limit) -> Vec<u32> {
+    pub(super) fn indexes(&mut self, other: &Self, limit: NameLimit) -> Vec<u32> {
         other.names.texts().iter().map(|name| self.index(name, limit)).collect()
     }
 }
@@ -62,23 +62,24 @@ impl Totals {
     }
 
     /// Returns true if a block can be added without reaching a limit of names or failures. Which of them share a name
-    /// beyond a limit depends on all blocks before, so counts that are kept apart must stay below.
-    pub(crate) fn has_room(&self, tally: &Tally) -> bool {
+    /// beyond a limit depends on all blocks before, so separate counts must stay below.
+    pub(crate) fn has_room(&self, tally: &BlockTally) -> bool {
         self.labels.has_room(tally.labels.iter(), LABEL_LIMIT)
             && self.injectors.has_room(tally.injectors.iter(), INJECTOR_LIMIT)
             && self.response_codes.has_room(tally.response_codes.iter().map(short), TEXT_LIMIT)
             && self.messages.has_room(tally.messages.iter().map(short), TEXT_LIMIT)
-            && self.errors.len() + tally.errors.len() <= self.errors_apart
+            && self.errors.len() + tally.errors.len() <= self.separate_errors
     }
 
-    /// Returns true if counts that were kept apart can be added without reaching such a limit.
+    /// Returns true if separate counts can be added without reaching such a limit.
     pub(crate) fn has_room_for(&self, later: &Self) -> bool {
-        let fits = |own: &Names, names: &Names, limit| own.has_room(names.names.texts().iter(), limit);
+        let fits =
+            |own: &NameIndex, names: &NameIndex, limit| own.has_room(names.names.texts().iter(), limit);
         fits(&self.labels, &later.labels, LABEL_LIMIT)
             && fits(&self.injectors, &later.injectors, INJECTOR_LIMIT)
             && fits(&self.response_codes, &later.response_codes, TEXT_LIMIT)
             && fits(&self.messages, &later.messages, TEXT_LIMIT)
-            && self.errors.len() + later.errors.len() <= self.errors_apart
+            && self.errors.len() + later.errors.len() <= self.separate_errors
     }
 
     /// Adds the counts of blocks that come after all blocks so far. They must have been kept below the limits, see
@@ -187,7 +188,7 @@ mod tests {
     /// A block: its second, the first of its names, and how many names of each sort it has.
     type Made = (u32, u32, u32);
 
-    fn block(&(second, first, names): &Made) -> Tally {
+    fn block(&(second, first, names): &Made) -> BlockTally {
         let cells = (0..names + 1).map(|at| {
             let key = LocalKey {
                 second: second + at % 3,
@@ -201,7 +202,7 @@ mod tests {
         });
         let named = |sort: &str| (first..first + names).map(move |at| format!("{sort} {at}")).collect();
         let labels: Vec<String> = named("label");
-        let mut tally = Tally::of(cells.collect(), labels);
+        let mut tally = BlockTally::of(cells.collect(), labels);
         (tally.injectors, tally.response_codes, tally.messages) = (
             named("host").into_iter().collect(),
             named("code").into_iter().collect(),
@@ -219,11 +220,11 @@ mod tests {
         tally
     }
 
-    /// All that is told of counts.
-    type Told =
+    /// All that can be read from counts.
+    type Contents =
         (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<crate::counts::ErrorCount>, Vec<LabelCount>);
 
-    fn told(totals: &Totals) -> Result<Told> {
+    fn contents(totals: &Totals) -> Result<Contents> {
         let cells = totals.cells().map(opened).collect::<Result<Vec<_>>>()?;
         Ok((
             totals.labels(),
@@ -268,23 +269,23 @@ mod tests {
             }
             let mut found = Totals::new(memory, None);
             for (log, knows) in &logs {
-                let apart = if *knows { found.ahead(memory, None) } else { Totals::new(memory, None) };
-                let (mut apart, mut rest) = (apart, log.iter());
+                let separate = if *knows { found.ahead(memory, None) } else { Totals::new(memory, None) };
+                let (mut separate, mut rest) = (separate, log.iter());
                 let mut first = None;
                 for made in rest.by_ref() {
                     let tally = block(made);
-                    if !apart.has_room(&tally) {
+                    if !separate.has_room(&tally) {
                         first = Some(tally);
                         break;
                     }
-                    apart.add(&tally)?;
+                    separate.add(&tally)?;
                 }
-                found.absorb(apart)?;
+                found.absorb(separate)?;
                 for tally in first.into_iter().chain(rest.map(block)) {
                     found.add(&tally)?;
                 }
             }
-            prop_assert!(told(&found)? == told(&expected)?);
+            prop_assert!(contents(&found)? == contents(&expected)?);
             let sums = |totals: &Totals| (totals.successes, totals.failures, totals.transactions);
             prop_assert_eq!(sums(&found), sums(&expected));
         }
@@ -293,7 +294,7 @@ mod tests {
         fn logs_counted_apart_are_grouped_before_their_turn(
             logs in prop::collection::vec(some(), 3), knows in any::<[bool; 2]>(),
         ) {
-            let apart = |log: &Vec<Made>, mut totals: Totals| {
+            let separate = |log: &Vec<Made>, mut totals: Totals| {
                 for tally in log.iter().map(block) {
                     if totals.has_room(&tally) {
                         totals.add(&tally)?;
@@ -301,19 +302,19 @@ mod tests {
                 }
                 Ok::<_, Error>(totals)
             };
-            let first = apart(&logs[0], Totals::default())?;
+            let first = separate(&logs[0], Totals::default())?;
             let later = |log: &Vec<Made>, knows| {
-                apart(log, if knows { first.ahead(1 << 20, None) } else { Totals::default() })
+                separate(log, if knows { first.ahead(1 << 20, None) } else { Totals::default() })
             };
             let (mut second, third) = (later(&logs[1], knows[0])?, later(&logs[2], knows[1])?);
-            let mut expected = apart(&logs[0], Totals::default())?;
+            let mut expected = separate(&logs[0], Totals::default())?;
             expected.absorb(later(&logs[1], knows[0])?)?;
             expected.absorb(later(&logs[2], knows[1])?)?;
             prop_assume!(second.has_room_for(&third));
             let mut found = first;
             second.absorb(third)?;
             found.absorb(second)?;
-            prop_assert!(told(&found)? == told(&expected)?);
+            prop_assert!(contents(&found)? == contents(&expected)?);
         }
     }
 }
