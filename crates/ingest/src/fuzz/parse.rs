@@ -13,7 +13,7 @@ use crate::counts::{Cell, ErrorCount, LabelCount};
 use crate::error::Place;
 use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::injector::Injectors;
-use crate::formats::jtl::columns::MOST_BYTES;
+use crate::formats::jtl::column_parser::MOST_BYTES;
 use crate::formats::jtl::layout::{Layout, LayoutOptions, is_separator_line};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;

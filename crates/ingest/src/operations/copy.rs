@@ -314,20 +314,33 @@ struct SampleDigest(DefaultHasher);
 
 impl SampleDigest {
     fn add(&mut self, batch: &SampleBatch) {
+        // No `..`: a column that is not hashed would be copied unchecked.
+        let SampleBatch {
+            resolution: _,
+            t_ms,
+            label,
+            elapsed,
+            response_code,
+            success,
+            bytes,
+            sent_bytes,
+            all_threads,
+            latency,
+            idle_time,
+            connect,
+            cpu,
+            injector,
+            transaction,
+        } = batch;
         for row in 0..batch.len() {
             let numbers = (
-                (
-                    batch.t_ms.get(row),
-                    batch.elapsed.get(row),
-                    batch.success.get(row),
-                    batch.transaction.get(row),
-                ),
-                (batch.bytes.get(row), batch.sent_bytes.get(row), batch.all_threads.get(row)),
-                (batch.latency.get(row), batch.idle_time.get(row), batch.connect.get(row)),
-                batch.cpu.get(row).map(f64::to_bits),
+                (t_ms.get(row), elapsed.get(row), success.get(row), transaction.get(row)),
+                (bytes.get(row), sent_bytes.get(row), all_threads.get(row)),
+                (latency.get(row), idle_time.get(row), connect.get(row)),
+                cpu.get(row).map(f64::to_bits),
             );
             numbers.hash(&mut self.0);
-            (batch.label.get(row), batch.response_code.get(row), batch.injector.get(row)).hash(&mut self.0);
+            (label.get(row), response_code.get(row), injector.get(row)).hash(&mut self.0);
         }
     }
 }

@@ -231,20 +231,37 @@ impl SampleBatch {
         }
     }
 
-    /// Appends of the rows of another batch what is counted by second: all but the codes of responses, idle times and CPU
-    /// readings.
+    /// Appends another batch's rows, but only the columns that per-second counts use: not response codes, idle times and
+    /// CPU readings.
     pub(crate) fn append_counted(&mut self, other: &Self) {
-        self.t_ms.extend_from_slice(&other.t_ms);
-        self.label.append(&other.label);
-        self.elapsed.extend_from_slice(&other.elapsed);
-        self.success.extend_from_slice(&other.success);
-        self.bytes.append(&other.bytes);
-        self.sent_bytes.append(&other.sent_bytes);
-        self.all_threads.append(&other.all_threads);
-        self.latency.append(&other.latency);
-        self.connect.append(&other.connect);
-        self.injector.append(&other.injector);
-        self.transaction.extend_from_slice(&other.transaction);
+        let Self {
+            resolution: _,
+            t_ms,
+            label,
+            elapsed,
+            response_code: _,
+            success,
+            bytes,
+            sent_bytes,
+            all_threads,
+            latency,
+            idle_time: _,
+            connect,
+            cpu: _,
+            injector,
+            transaction,
+        } = other;
+        self.t_ms.extend_from_slice(t_ms);
+        self.label.append(label);
+        self.elapsed.extend_from_slice(elapsed);
+        self.success.extend_from_slice(success);
+        self.bytes.append(bytes);
+        self.sent_bytes.append(sent_bytes);
+        self.all_threads.append(all_threads);
+        self.latency.append(latency);
+        self.connect.append(connect);
+        self.injector.append(injector);
+        self.transaction.extend_from_slice(transaction);
     }
 
     /// The number of samples.

@@ -373,7 +373,7 @@ mod tests {
 
     use super::*;
     use crate::counts::Spread;
-    use crate::formats::jtl::columns::MOST_BYTES;
+    use crate::formats::jtl::column_parser::MOST_BYTES;
     use crate::sample::texts::Texts;
 
     proptest! {

@@ -1,7 +1,7 @@
 //! JMeter's CSV log (JTL): layout, blocks, records and columns.
 
 pub(crate) mod blocks;
-pub(crate) mod columns;
+pub(crate) mod column_parser;
 pub(crate) mod layout;
 pub(crate) mod oddities;
 pub(crate) mod parsed;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::blocks::Block;
-use super::columns::{ColumnParser, InvalidRow, are_samples};
+use super::column_parser::{ColumnParser, InvalidRow, are_samples};
 use super::layout::{Layout, is_separator_line};
 use super::parsed::{Clock, Parsed, Swallowed};
 use super::records::plain::PlainRecords;

@@ -4,11 +4,11 @@
 //! readers see the run that it replaces. Samples are sent by binary COPY, many of them on several connections. Memory does not grow with the run,
 //! except for the counts by second that [`PostgresStore::read`] returns.
 
-mod commit;
 mod copy;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
 mod locks;
+mod lost_commit;
 mod parts;
 mod points;
 mod reader;

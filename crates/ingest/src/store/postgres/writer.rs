@@ -11,11 +11,11 @@ use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::store::consistency::{self, CountedCells, CountedFailures, SampleTotals, check_samples_stored};
 
-use super::commit::{self, UncertainCommit};
 use super::copy::rows::{RowEncoder, Rows};
 use super::copy::samples::SampleEncoder;
 use super::copy::seconds::{self, NameLists, PagedCells};
 use super::copy::{CopyIn, facts};
+use super::lost_commit::{self, UncertainCommit};
 use super::parts::{self, MergedParts};
 use super::samples::read::SampleTables;
 use super::samples::write::{self, SampleCopy};
@@ -189,7 +189,7 @@ impl RunWriter for PostgresWriter {
         // If the connection is still open, this ends its transaction.
         drop(session);
         // Only the answer may be lost, so the server is asked whether the run is stored.
-        commit::resolve(&config, UncertainCommit { info, number, part: None }, stage, lost).await
+        lost_commit::resolve(&config, UncertainCommit { info, number, part: None }, stage, lost).await
     }
 }
 

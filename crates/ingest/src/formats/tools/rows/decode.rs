@@ -5,7 +5,7 @@ use super::form::TRANSACTION;
 use super::frame::{FrameContent, FrameHeader, LineFrame, PackedFrame, PackedRequest};
 use crate::formats::clock_steps::{RecordTimes, span_of};
 use crate::formats::histogram::{self, Histogram};
-use crate::formats::jtl::columns::{ColumnParser, MESSAGE_BYTES, MOST_BYTES, SampleTimes};
+use crate::formats::jtl::column_parser::{ColumnParser, MESSAGE_BYTES, MOST_BYTES, SampleTimes};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::tools::fields::LogColumn;

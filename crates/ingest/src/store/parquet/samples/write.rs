@@ -375,28 +375,45 @@ fn longest(batch: &SampleBatch) -> usize {
 
 /// Returns what a batch adds to each column, in the order of the schema.
 fn parts(batch: &SampleBatch, t_ms: &[i32], times: TimeEncoding) -> Result<Vec<ColumnPart>, ParquetError> {
+    let SampleBatch {
+        resolution,
+        t_ms: _,
+        label,
+        elapsed,
+        response_code,
+        success,
+        bytes,
+        sent_bytes,
+        all_threads,
+        latency,
+        idle_time,
+        connect,
+        cpu: readings,
+        injector,
+        transaction,
+    } = batch;
     let rows = batch.len();
-    let time = |values: &[i32], levels| time(values, levels, batch.resolution, times);
-    let (latency, latency_levels) = present(&batch.latency);
-    let (connect, connect_levels) = present(&batch.connect);
+    let time = |values: &[i32], levels| time(values, levels, *resolution, times);
+    let (latency, latency_levels) = present(latency);
+    let (connect, connect_levels) = present(connect);
     let mut parts = vec![
         numbers(t_ms, PageLevels::required(rows), PageCompression::Tried)?,
-        texts(&batch.label),
-        time(&batch.elapsed, PageLevels::required(rows))?,
-        texts(&batch.response_code),
-        flags(&batch.success)?,
-        nullable(&batch.bytes)?,
-        nullable(&batch.sent_bytes)?,
-        nullable(&batch.all_threads)?,
+        texts(label),
+        time(elapsed, PageLevels::required(rows))?,
+        texts(response_code),
+        flags(success)?,
+        nullable(bytes)?,
+        nullable(sent_bytes)?,
+        nullable(all_threads)?,
         time(&latency, latency_levels)?,
-        nullable(&batch.idle_time)?,
+        nullable(idle_time)?,
         time(&connect, connect_levels)?,
-        cpu(&batch.cpu)?,
-        texts(&batch.injector),
-        flags(&batch.transaction)?,
+        cpu(readings)?,
+        texts(injector),
+        flags(transaction)?,
     ];
     if times == TimeEncoding::Shared {
-        parts.push(unit(batch.resolution, rows)?);
+        parts.push(unit(*resolution, rows)?);
     }
     Ok(parts)
 }

@@ -63,9 +63,26 @@ impl BatchEncoder for SampleEncoder {
 /// Encodes a batch.
 fn put(rows: &mut RowEncoder, batch: &SampleBatch, lines: bool) -> Result<()> {
     rows.reserve(batch.len() * (FIXED_BYTES + 32));
-    let wide = batch.resolution.is_fine();
+    let SampleBatch {
+        resolution,
+        t_ms,
+        label,
+        elapsed,
+        response_code,
+        success,
+        bytes,
+        sent_bytes,
+        all_threads,
+        latency,
+        idle_time,
+        connect,
+        cpu,
+        injector,
+        transaction,
+    } = batch;
+    let wide = resolution.is_fine();
     let time = |rows: &mut RowEncoder, time: i32| if wide { rows.i64(time.into()) } else { rows.i32(time) };
-    let columns = batch.t_ms.iter().zip(&batch.elapsed).zip(&batch.success).zip(&batch.transaction);
+    let columns = t_ms.iter().zip(elapsed).zip(success).zip(transaction);
     for (row, (((t_ms, elapsed), success), transaction)) in columns.enumerate() {
         let offset = offset(*t_ms)?;
         if lines {
@@ -77,19 +94,19 @@ fn put(rows: &mut RowEncoder, batch: &SampleBatch, lines: bool) -> Result<()> {
         }
         rows.i32(offset);
         time(rows, *elapsed);
-        rows.maybe(batch.latency.get(row), time);
-        rows.maybe(batch.connect.get(row), time);
-        rows.maybe(batch.idle_time.get(row), RowEncoder::i32);
-        rows.maybe(batch.all_threads.get(row), RowEncoder::i32);
-        rows.maybe(batch.bytes.get(row), RowEncoder::i64);
-        rows.maybe(batch.sent_bytes.get(row), RowEncoder::i64);
-        rows.maybe(batch.cpu.get(row), RowEncoder::f64);
+        rows.maybe(latency.get(row), time);
+        rows.maybe(connect.get(row), time);
+        rows.maybe(idle_time.get(row), RowEncoder::i32);
+        rows.maybe(all_threads.get(row), RowEncoder::i32);
+        rows.maybe(bytes.get(row), RowEncoder::i64);
+        rows.maybe(sent_bytes.get(row), RowEncoder::i64);
+        rows.maybe(cpu.get(row), RowEncoder::f64);
         rows.bool(*success);
         rows.bool(*transaction);
-        rows.maybe(batch.label.get(row), RowEncoder::text);
-        rows.maybe(batch.response_code.get(row), RowEncoder::text);
+        rows.maybe(label.get(row), RowEncoder::text);
+        rows.maybe(response_code.get(row), RowEncoder::text);
         // A null would add a null bitmap of eight bytes to every row.
-        rows.text(batch.injector.get(row).unwrap_or_default());
+        rows.text(injector.get(row).unwrap_or_default());
     }
     Ok(())
 }

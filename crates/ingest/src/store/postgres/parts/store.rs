@@ -14,10 +14,10 @@ use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::store::parquet::ParquetStore;
 use crate::store::parquet::packed::{TemporaryFolder, pack};
-use crate::store::postgres::commit::{self, UncertainCommit};
 use crate::store::postgres::copy::CopyIn;
 use crate::store::postgres::copy::rows::{CHUNK, RowEncoder, whole};
 use crate::store::postgres::locks;
+use crate::store::postgres::lost_commit::{self, UncertainCommit};
 use crate::store::postgres::samples::write::CopiedSamples;
 use crate::store::postgres::schema::engine::ServerEngine;
 use crate::store::postgres::schema::layout;
@@ -62,8 +62,13 @@ pub(in crate::store::postgres) async fn store(
         return Ok(());
     };
     drop(session);
-    commit::resolve(config, UncertainCommit { info, number: generation, part: Some(number) }, stage, lost)
-        .await
+    lost_commit::resolve(
+        config,
+        UncertainCommit { info, number: generation, part: Some(number) },
+        stage,
+        lost,
+    )
+    .await
 }
 
 /// Fails if a part may not replace the stored one of its number.
