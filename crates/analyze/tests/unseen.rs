@@ -151,7 +151,7 @@ fn time_outs_are_said_beside_a_comparison() {
     let side = Side::of(vec![measured(30_000), measured(40)]);
     assert_eq!(
         side.remarks(),
-        ["spring: 0.5 % of the requests failed after 30.0 s, which are not in these times"]
+        ["spring_2048: 0.50 % of the requests failed after 30.0 s, which are not in these times"]
     );
     assert_eq!(Side::of(vec![measured(40)]).remarks(), [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! Computes how many seconds of a run have a CPU reading, from the counts alone.
 
-use super::packed::CellResult;
+use super::spill::CellResult;
 use super::stored_run::StoredRun;
 use crate::error::Result;
 use crate::series::cpu::{CpuJoin, TimeSeries};

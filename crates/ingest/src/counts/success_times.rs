@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::packed::CellResult;
+use super::spill::CellResult;
 
 /// The largest number of different times that are collected: no run of a server has more, and they need 16 bytes each.
 const MOST: usize = 1 << 20;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::pack::{CellParts, keep, pack_sums};
-use super::packed::{CellRun, Gatherer, OrderedCells, SpillFile, collect};
 use super::packed_cell::PackedCell;
+use super::spill::{CellRun, Gatherer, OrderedCells, SpillFile, collect};
 use super::{Cell, CellKey};
 use crate::error::Result;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::sample::same::begins;
+use crate::sample::short_text::begins;
 use crate::sample::texts::clean_text;
 
 /// The maximum number of bytes of a URL that are read: the part that names a test is no longer.

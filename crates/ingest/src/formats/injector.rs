@@ -7,7 +7,7 @@ use regex_lite::Regex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::steps;
 use crate::sample::long_text::{TEXT_BYTES, shortened};
-use crate::sample::same::{begins, same};
+use crate::sample::short_text::{begins, same};
 use crate::sample::texts::Texts;
 
 /// The code of an injector's name in a block, and true if the name was shortened.
@@ -300,7 +300,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::same::begins;
+    use crate::sample::short_text::begins;
 
     fn names(injectors: &mut Injectors, file: Option<&str>, threads: &[&str]) -> Vec<Option<String>> {
         let mut column = Texts::default();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "fetch")]
 use super::fetched::{NullStore, for_time, with_readings};
-use super::first_look::{engines_note, engines_of_log, engines_pattern, leave_out_twins};
 use super::options::{IngestOptions, check};
+use super::twins_and_engines::{engines_note, engines_of_log, engines_pattern, leave_out_twins};
 use crate::counts::totals::part::PartRow;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::injector::Injectors;

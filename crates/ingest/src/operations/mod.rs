@@ -6,7 +6,6 @@ pub(crate) mod attach;
 pub(crate) mod copy;
 #[cfg(feature = "fetch")]
 pub(crate) mod fetched;
-mod first_look;
 pub(crate) mod ingest;
 #[cfg(feature = "parquet")]
 pub(crate) mod merge;
@@ -24,6 +23,7 @@ pub(crate) mod repair;
 pub(crate) mod store;
 pub(crate) mod stream;
 pub(crate) mod sub_samples;
+mod twins_and_engines;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod verify;
 pub(crate) mod watch;

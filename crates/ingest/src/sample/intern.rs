@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
-use super::same::same;
+use super::short_text::same;
 use super::text_list::TextList;
 
 /// Distinct texts, numbered in order of first appearance.

@@ -7,7 +7,7 @@ pub(crate) mod long_text;
 pub(crate) mod pool;
 pub(crate) mod reserved;
 pub(crate) mod resolution;
-pub(crate) mod same;
+pub(crate) mod short_text;
 pub(crate) mod text_list;
 pub(crate) mod texts;
 pub(crate) mod varint;

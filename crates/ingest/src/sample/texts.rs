@@ -7,7 +7,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::intern::Interner;
 use super::reserved::set_apart;
-use super::same::{Short, same};
+use super::short_text::{Short, same};
 use super::text_list::TextList;
 
 /// A dictionary column of texts: each distinct text is stored once, and each row contains its code.

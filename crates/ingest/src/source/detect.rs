@@ -1,400 +1,330 @@
-//! Recognises the input files by their content and sorts them into logs and a CPU export.
+//! Classifies a text by its first 64 KiB: a JMeter log, a CPU export, or neither, with the reason.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-use super::content::FileContent;
-use super::cpu_export::CpuSource;
-use super::file::{FilePart, Has, StoredText};
-use super::log::{LogSource, PipedLogs, left_out};
-use super::options::SourceOptions;
-use super::pipe::InputPipe;
-use super::unpack::codec::{Container, MAGIC};
-use super::unpack::metered::{PackedCount, read_up_to};
-use super::zip::directory::{members, placed_members};
-use super::zip::member::Member;
-use super::zip::recover::scan;
+use super::SourceOptions;
+use super::cpu_export::{CpuForm, CsvForm, Monitor, recognise_table};
+use super::head::{HEAD, first_line, records, text};
+use super::unpack::codec::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::run::damage::{Damage, Fault, explain, harm};
+use crate::formats::jtl::layout::{Layout, likely_columns};
+use crate::formats::summaries::others::other_output;
+use crate::formats::summaries::unwrapped::is_utf16;
+use crate::formats::tools::format::Format;
+use crate::formats::tools::recognise;
+use crate::run::damage::Fault;
 
-/// The inputs of one run.
-#[derive(Default)]
-#[non_exhaustive]
-pub struct Inputs {
-    /// The logs of the run's injectors, in the order given. A pipe counts as one, but may contain several.
-    pub logs: Vec<LogSource>,
-    /// The CPU export, if there is one.
-    pub cpu: Option<CpuSource>,
-    /// Notes for the user, as sentences.
-    pub notes: Vec<String>,
-    /// Damage that was found before any log was read: in the directories of zips, and in members of which too little is
-    /// left to recognise them. Always empty without [`SourceOptions::salvage`].
-    pub damage: Vec<Damage>,
+/// The kind of the unpacked bytes of a file or member.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum FileContent {
+    /// A JMeter log with at least one record.
+    Log,
+    /// A CPU export.
+    Cpu(CpuForm),
+    /// Neither a log nor a CPU export, with the reason.
+    Other(Fault),
 }
 
-impl Inputs {
-    /// Recognises each file by its content: logs and CPU exports, plain, gzipped, packed by Zstandard or in zips. `-`
-    /// is standard input.
-    ///
-    /// Standard input and named pipes are read until the first log is found. A CPU export before it is copied to a
-    /// temporary file.
+impl FileContent {
+    /// Classifies the text that begins with `head`. A head shorter than `HEAD` bytes is the whole text.
     ///
     /// # Errors
-    /// If a file can't be read or contains neither a log nor a CPU export, if there are two CPU exports, or if a file is
-    /// named twice.
-    pub fn recognise(files: &[PathBuf], options: &SourceOptions) -> Result<Self> {
-        let mut inputs = Self::default();
-        refuse_twins(files)?;
-        for file in files {
-            if file.as_os_str() == "-" {
-                let begin = io::Cursor::new(options.read_of_stdin.clone());
-                inputs.pipe(file, begin.chain(io::stdin()), options)?;
-                continue;
-            }
-            let kind = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
-            if kind.is_dir() {
-                return Err(Error::input(ErrorKind::Folder, file, "is a folder", "Name the files in it."));
-            } else if kind.is_file() {
-                inputs.regular(file, options)?;
-            } else {
-                inputs.pipe(file, File::open(file).map_err(|e| Error::io(file, e))?, options)?;
-            }
+    /// If the columns of logs in `options` make no sense.
+    pub(crate) fn of(head: &[u8], options: &SourceOptions) -> Result<Self> {
+        let body = text(whole_lines(head));
+        if names_a_time(body) && ends_lines_by_returns(body) {
+            let remedy = "Convert its line ends to line feeds: tr '\\r' '\\n' < old.csv > new.csv";
+            return Ok(Self::Other(Fault::new(
+                ErrorKind::CarriageReturns,
+                "has lines that end in carriage returns without line feeds",
+                remedy,
+            )));
         }
-        inputs.hand_over();
-        Ok(inputs)
+        if let Some(monitor) = Monitor::of(body) {
+            return Ok(Self::Cpu(CpuForm::Monitor(monitor)));
+        }
+        if let Some(format) = recognise(body) {
+            let is_log = head.len() >= HEAD || format.has_records(body);
+            return Ok(if is_log { Self::Log } else { Self::Other(no_requests(format)) });
+        }
+        match Layout::detect(body, &options.layout, &Place::default()) {
+            Ok(layout) => Ok(Self::of_log(body, &layout, options, head.len() < HEAD)),
+            Err(Error::Input { kind, problem, remedy, .. }) if lacks_a_column(body, kind, options) => {
+                Ok(Self::Other(Fault { line: Some((1, 0)), ..Fault::new(kind, problem, remedy) }))
+            }
+            Err(Error::Input { kind, problem, remedy, place }) => {
+                // What is no log may be an output with lines like those of a table.
+                if let Some((name, remedy)) = of_a_tool(head).or_else(|| other_output(body)) {
+                    let fault = Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy);
+                    return Ok(Self::Other(fault));
+                }
+                Ok(match recognise_table(body, &options.reading_columns()) {
+                    Ok(Some(form)) => Self::Cpu(CpuForm::Csv(form)),
+                    _ if names_a_time(body) => Self::Other(known(head).unwrap_or_else(|| Fault {
+                        line: place.line.zip(place.byte),
+                        ..Fault::new(kind, problem, remedy)
+                    })),
+                    Ok(None) => Self::Other(neither(head)),
+                    Err(fault) => Self::Other(known(head).unwrap_or(fault)),
+                })
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    /// Recognises each file as [`recognise`](Self::recognise) does. The texts of some are kept in other files than those by
-    /// which they are called.
+    /// Classifies a text that has a log's layout: a log, or the readings that JMeter's PerfMon plugin logs.
     ///
-    /// # Errors
-    /// As for [`recognise`](Self::recognise).
-    pub(crate) fn recognise_kept(
-        files: &[PathBuf],
-        kept: &[(PathBuf, PathBuf)],
-        options: &SourceOptions,
-    ) -> Result<Self> {
-        let mut inputs = Self::default();
-        for file in files {
-            match kept.iter().find(|(called, _)| called == file) {
-                Some((called, text)) => inputs.kept(called, text, options)?,
-                None => inputs.regular(file, options)?,
+    /// `whole` is true if `body` is the whole text. Otherwise it may end within the first record.
+    fn of_log(body: &[u8], layout: &Layout, options: &SourceOptions, whole: bool) -> Self {
+        match CsvForm::of_perfmon(body, layout, options.series.is_some()) {
+            Some(Ok(form)) => return Self::Cpu(CpuForm::Csv(form)),
+            Some(Err(label)) => {
+                let label: String = label.chars().take(60).collect();
+                return Self::Other(Fault::new(
+                    ErrorKind::MonitorLog,
+                    format!(
+                        "is the log of a monitor, not of requests: no record has a thread, a code or a URL ({label:?} …)"
+                    ),
+                    "Leave it out, or give it as another series of the server (IngestOptions::series).",
+                ));
             }
+            None => {}
         }
-        Ok(inputs)
-    }
-
-    /// Recognises files on a thread for blocking work, since a pipe may be slow.
-    pub(crate) async fn recognise_aside(files: Vec<PathBuf>, options: SourceOptions) -> Result<Self> {
-        tokio::task::spawn_blocking(move || Self::recognise(&files, &options))
-            .await
-            .map_err(|error| Error::store("looking at the files", error))?
-    }
-
-    /// Recognises the data of a reader, as [`recognise`](Self::recognise) does for standard input. `name` is the file
-    /// name in messages.
-    ///
-    /// ```
-    /// use std::io::Read;
-    /// use perfpipe_ingest::source::{Inputs, SourceOptions};
-    /// let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
-    /// let mut inputs = Inputs::of_reader("run.csv", log.as_bytes(), &SourceOptions::default())?;
-    /// let mut logs = inputs.logs[0].open()?;
-    /// let mut text = String::new();
-    /// while let Some(mut log) = logs.next_log()? {
-    ///     log.read_to_string(&mut text).map_err(|e| log.explain(e))?;
-    ///     log.finish()?;
-    /// }
-    /// assert_eq!(text, log);
-    /// # Ok::<(), perfpipe_ingest::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As for [`recognise`](Self::recognise), except for a file that is named twice.
-    pub fn of_reader(
-        name: impl AsRef<Path>,
-        input: impl Read + Send + 'static,
-        options: &SourceOptions,
-    ) -> Result<Self> {
-        let mut inputs = Self::default();
-        inputs.pipe(name.as_ref(), input, options)?;
-        inputs.hand_over();
-        Ok(inputs)
-    }
-
-    /// Lets the pipes know if there is a CPU export, so that they skip a second one.
-    fn hand_over(&mut self) {
-        if self.cpu.is_some() {
-            self.logs.iter_mut().for_each(LogSource::cpu_is_given);
+        let header = usize::from(layout.header.is_some());
+        if !whole || records(body, layout.delimiter).nth(header).is_some() {
+            return Self::Log;
         }
-    }
-
-    /// Recognises one regular file, as `recognise` does. The inner error describes a readable, undamaged file that
-    /// contains neither a log nor a CPU export.
-    ///
-    /// # Errors
-    /// If the file can't be read, is damaged, or contains two CPU exports.
-    pub(crate) fn of_file(path: &Path, options: &SourceOptions) -> Result<Result<Self>> {
-        let mut inputs = Self::default();
-        let others = inputs.sort(path, options, NestedFiles::LeaveOut)?;
-        let neither = !others.recognised && !others.is_harmed();
-        match inputs.leave_out(others, options.salvage) {
-            Err(error) if neither => Ok(Err(error)),
-            done => done.map(|()| Ok(inputs)),
-        }
-    }
-
-    /// Adds a log whose text is kept in another file than the one by which it is called.
-    ///
-    /// # Errors
-    /// If it can't be read or is no log.
-    fn kept(&mut self, called: &Path, path: &Path, options: &SourceOptions) -> Result<()> {
-        let failed = |e| explain(Place::file(called), e);
-        let stored =
-            StoredText::new(path, FilePart::Whole(Container::Plain), options.salvage).map_err(failed)?;
-        let stored = stored.called(called);
-        let head = stored.head()?.map_err(|fault| fault.at(Place::file(called)))?;
-        match head.content(options)? {
-            FileContent::Log => self.logs.push(LogSource::stored(stored, head.has())),
-            FileContent::Other(fault) => return Err(fault.at(Place::file(called))),
-            FileContent::Cpu(form) => self.cpu(CpuSource::stored(stored, form))?,
-        }
-        Ok(())
-    }
-
-    fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
-        let others = self.sort(path, options, NestedFiles::Read)?;
-        self.leave_out(others, options.salvage)
-    }
-
-    /// Adds the logs and the CPU export of a file, and returns everything else that it contains.
-    fn sort(&mut self, path: &Path, options: &SourceOptions, nested: NestedFiles) -> Result<OtherParts> {
-        let mut others = OtherParts::new(path);
-        for stored in self.parts(path, options.salvage)? {
-            let place = stored.place();
-            let is_member = place.member.is_some();
-            let (content, has, packed) = match stored.head()? {
-                Ok(head) => {
-                    let packed = is_member && Container::of(&head.bytes) != Container::Plain;
-                    (head.content(options)?, head.has(), packed)
-                }
-                Err(fault) => (FileContent::Other(fault), Has::default(), false),
-            };
-            match content {
-                FileContent::Log => {
-                    others.recognised = true;
-                    self.logs.push(LogSource::stored(stored, has));
-                }
-                FileContent::Cpu(form) => {
-                    others.recognised = true;
-                    self.cpu(CpuSource::stored(stored, form))?;
-                }
-                FileContent::Other(_) if packed && nested == NestedFiles::Read => {
-                    let called = path.join(place.member.as_deref().unwrap_or_default());
-                    let text = stored.open(PackedCount::default()).map_err(|e| explain(place.clone(), e))?;
-                    let within = self.sort_pipe(&called, text, options)?;
-                    if within.recognised {
-                        others.recognised = true;
-                        self.leave_out(within, options.salvage)?;
-                    } else {
-                        let fault = within.notes().err().map(|error| error.to_string()).unwrap_or_default();
-                        others.list.push((place, no_log_within(&fault)));
-                    }
-                }
-                FileContent::Other(fault) => others.list.push((place, fault)),
-            }
-        }
-        Ok(others)
-    }
-
-    /// Adds notes on what a file contains besides logs and CPU exports, and with `salvage` on what is damaged. Without
-    /// `salvage`, an unreadable member is an error even if others are readable, since it may be a log.
-    fn leave_out(&mut self, mut others: OtherParts, salvage: bool) -> Result<()> {
-        let harmed = others.list.iter().position(|(_, fault)| fault.harm);
-        if let Some(at) = harmed.filter(|_| others.recognised && !salvage) {
-            let (place, fault) = others.list.swap_remove(at);
-            return Err(fault.at(place));
-        }
-        let whole = others.damage.iter().map(|fault| (&others.file, fault));
-        let members = others.list.iter().map(|(place, fault)| (place, fault));
-        let harmed = whole.chain(members).filter(|(_, fault)| salvage && fault.harm);
-        self.damage.extend(harmed.map(|(place, fault)| Damage::new(place, fault, 0)));
-        self.notes.extend(others.notes()?);
-        Ok(())
-    }
-
-    /// Returns the texts of a regular file: the members of a zip, or the file itself.
-    fn parts(&mut self, path: &Path, salvage: bool) -> Result<Vec<StoredText>> {
-        let failed = |e| explain(Place::file(path), e);
-        let mut magic = [0; MAGIC];
-        let length =
-            File::open(path).and_then(|mut file| read_up_to(&mut file, &mut magic)).map_err(failed)?;
-        let container = Container::of(magic.get(..length).unwrap_or_default());
-        self.note_misnamed(container, path);
-        let parts = match container {
-            Container::Zip if salvage => self.salvaged_members(path).map_err(failed)?,
-            Container::Zip => members(path).map_err(failed)?,
-            _ => {
-                return Ok(vec![StoredText::new(path, FilePart::Whole(container), salvage).map_err(failed)?]);
-            }
-        };
-        let stored = |member| StoredText::new(path, FilePart::Member(member), salvage).map_err(failed);
-        parts.into_iter().map(stored).collect()
-    }
-
-    /// Lists the members of a zip by its directory, or by their local headers if the directory is damaged.
-    fn salvaged_members(&mut self, path: &Path) -> io::Result<Vec<Member>> {
-        let fault = match placed_members(path) {
-            Ok(members) => return Ok(members),
-            Err(error) => harm(error)?,
-        };
-        let members = scan(path)?;
-        if members.is_empty() {
-            return Err(fault.lost().into());
-        }
-        self.damage.push(Damage::new(&Place::file(path), &fault, 0));
-        Ok(members)
-    }
-
-    /// Reads a pipe up to its first log.
-    fn pipe(
-        &mut self,
-        path: &Path,
-        input: impl Read + Send + 'static,
-        options: &SourceOptions,
-    ) -> Result<()> {
-        let others = self.sort_pipe(path, input, options)?;
-        self.leave_out(others, options.salvage)
-    }
-
-    /// Adds the CPU export and the logs of a pipe, which is read up to its first log, and returns everything else before that.
-    fn sort_pipe(
-        &mut self,
-        path: &Path,
-        input: impl Read + Send + 'static,
-        options: &SourceOptions,
-    ) -> Result<OtherParts> {
-        let mut pipe = InputPipe::new(path, input, options.salvage)?;
-        self.note_misnamed(pipe.container, path);
-        let mut others = OtherParts::new(path);
-        loop {
-            let Some(piece) = pipe.next(options)? else {
-                others.damage = pipe.take_damage();
-                break;
-            };
-            match piece.content {
-                FileContent::Log => {
-                    others.recognised = true;
-                    let options = options.clone();
-                    let logs =
-                        PipedLogs { pipe, found: Some(piece), cpu_given: false, options, others: Vec::new() };
-                    self.logs.push(LogSource::piped(logs));
-                    break;
-                }
-                FileContent::Cpu(form) => {
-                    others.recognised = true;
-                    self.cpu(CpuSource::spooled(piece.place, &piece.head.bytes, pipe.reader(), form)?)?;
-                }
-                FileContent::Other(fault) => others.list.push((piece.place, fault)),
-            }
-        }
-        Ok(others)
-    }
-
-    fn cpu(&mut self, cpu: CpuSource) -> Result<()> {
-        if let Some(first) = &self.cpu {
-            return Err(Error::usage(
-                ErrorKind::SeveralCpuExports,
-                format!("there are two CPU exports: {}, and {}", first.place(), cpu.place()),
-                "Give the one of the server that was tested.",
-            ));
-        }
-        self.cpu = Some(cpu);
-        Ok(())
-    }
-
-    fn note_misnamed(&mut self, container: Container, path: &Path) {
-        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        self.notes.extend(container.misnamed(&name));
+        Self::Other(Fault::new(
+            ErrorKind::NoRecords,
+            "is a JMeter log that has a header but no records",
+            "Leave it out, or give the log of a run that sent requests.",
+        ))
     }
 }
 
-/// What to do with packed files within a zip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NestedFiles {
-    /// Read what is in them, from begin to end, as of a pipe.
-    Read,
-    LeaveOut,
+/// Returns true if the first line is the header of a log that lacks a column, and no table of readings.
+fn lacks_a_column(body: &[u8], kind: ErrorKind, options: &SourceOptions) -> bool {
+    let is_of_log = memchr::memmem::find(first_line(body), b"elapsed").is_some();
+    kind == ErrorKind::MissingColumn && is_of_log && options.cpu_columns.is_none()
 }
 
-/// The fault of a packed file within a zip in which there is no log.
-fn no_log_within(why: &str) -> Fault {
+/// Returns true if the first line contains `timeStamp`, so that it was probably meant as a log's header.
+fn names_a_time(body: &[u8]) -> bool {
+    memchr::memmem::find(first_line(body), b"timeStamp").is_some()
+}
+
+/// Returns true if the lines end in carriage returns alone.
+fn ends_lines_by_returns(body: &[u8]) -> bool {
+    memchr::memchr(b'\r', body.trim_ascii_end()).is_some() && memchr::memchr(b'\n', body).is_none()
+}
+
+/// Returns `head` without its last line if that is cut. A head of a single line is returned as it is.
+fn whole_lines(head: &[u8]) -> &[u8] {
+    match head.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) if head.len() >= HEAD => head.get(..end).unwrap_or(head),
+        _ => head,
+    }
+}
+
+fn no_requests(format: &Format) -> Fault {
     Fault::new(
-        ErrorKind::NoLogInZip,
-        format!("is packed, and no log is in it: {why}"),
-        "Give the zip with the log.",
+        ErrorKind::NoRecords,
+        format!("is {}, but has no requests", format.name),
+        "Leave it out, or give the log of a run that sent requests.",
     )
 }
 
-/// The parts of a file that are neither log nor CPU export.
-struct OtherParts {
-    file: Place,
-    recognised: bool,
-    list: Vec<(Place, Fault)>,
-    /// Damage to the file itself, as opposed to its members.
-    damage: Option<Fault>,
+/// Describes a text that is neither a log nor a CPU export.
+fn neither(head: &[u8]) -> Fault {
+    let body = text(head);
+    if let Some(fault) = known(head) {
+        return fault;
+    }
+    let line: String = String::from_utf8_lossy(first_line(body)).chars().take(60).collect();
+    Fault::new(
+        ErrorKind::Unrecognised,
+        format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
+        "A log of JMeter needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
+         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs a column of times and one of readings, \
+         which SourceOptions::cpu_columns names. \
+         docs/tools/README.md lists the formats of other load tools.",
+    )
 }
 
-/// The maximum number of members that an error describes one by one.
-const DESCRIBED: usize = 3;
-
-impl OtherParts {
-    fn new(path: &Path) -> Self {
-        Self { file: Place::file(path), recognised: false, list: Vec::new(), damage: None }
+/// Describes a text that is neither, if it is known what it is.
+fn known(head: &[u8]) -> Option<Fault> {
+    let body = text(head);
+    if body.is_empty() {
+        return Some(Fault::new(
+            ErrorKind::Empty,
+            "is empty",
+            "Check where the run wrote its log, and give that file.",
+        ));
     }
-
-    /// Returns true if the file or any of these members is damaged.
-    fn is_harmed(&self) -> bool {
-        self.damage.is_some() || self.list.iter().any(|(_, fault)| fault.harm)
+    if is_utf16(head) {
+        let remedy = "Save it as UTF-8: iconv -f UTF-16 -t UTF-8 old.csv > new.csv";
+        return Some(Fault::new(ErrorKind::Utf16, "is UTF-16 text", remedy));
     }
+    if body.starts_with(b"<?xml") {
+        let remedy = "Give the log that JMeter wrote (.jtl), not the plan of the test (.jmx).";
+        return Some(Fault::new(ErrorKind::Xml, "is XML, but no log of JMeter", remedy));
+    }
+    if let Some((prefix, length)) = prefixed_header(body) {
+        return Some(Fault::new(
+            ErrorKind::UnsupportedFormat,
+            format!("is a log of JMeter, but something stands before each line ({prefix:?})"),
+            format!("Remove it: cut -c {}- old.log > results.csv", length + 1),
+        ));
+    }
+    if let Some((count, columns)) = likely_columns(body) {
+        return Some(Fault::new(
+            ErrorKind::UnknownColumns,
+            format!("is a log without a header, and its {count} columns are not JMeter's default ones"),
+            format!("Name them, if these are right: LayoutOptions::columns {columns}"),
+        ));
+    }
+    if let Some(name) = packed_name(head) {
+        return Some(Fault::new(
+            ErrorKind::UnsupportedFormat,
+            format!("is {name}"),
+            "Unpack it, and give the CSV file, or a zip of it.",
+        ));
+    }
+    body.contains(&0).then(|| {
+        Fault::new(ErrorKind::Binary, "is binary data, not text", "Give a JMeter log or a CPU export in CSV.")
+    })
+}
 
-    /// Returns a note for each part that was skipped, or an error if the file contains nothing else.
-    fn notes(mut self) -> Result<Vec<String>> {
-        if self.recognised {
-            return Ok(left_out(&self.file, &self.list));
-        }
-        if self.list.len() == 1
-            && let Some((place, fault)) = self.list.pop()
-        {
-            return Err(fault.at(place));
-        }
-        if let Some(fault) = self.damage.filter(|_| self.list.is_empty()) {
-            return Err(fault.lost().at(self.file));
-        }
-        let mut problem = match self.list.len() {
-            0 => "is a zip without a file".to_owned(),
-            count => format!("none of its {count} members is a log or a CPU export"),
-        };
-        for (place, fault) in self.list.iter().take(DESCRIBED) {
-            problem.push_str(&format!("; {} {fault}", place.member.as_deref().unwrap_or_default()));
-        }
-        Err(Fault::new(ErrorKind::NoLogInZip, problem, "Give the zip with the log.").at(self.file))
+/// Returns what comes before the header of a JMeter log and before the next line as well, and its length in bytes: the name
+/// of a container, or the time at which a line was printed.
+fn prefixed_header(body: &[u8]) -> Option<(String, usize)> {
+    let mut lines = body.split(|byte| *byte == b'\n').take(1000);
+    let header = lines.find(|line| memchr::memmem::find(line, b"timeStamp,elapsed,").is_some())?;
+    let length = memchr::memmem::find(header, b"timeStamp,elapsed,")?;
+    let is_prefixed = |line: &[u8]| line.get(length.checked_sub(1)?..)?.first().map(u8::is_ascii_whitespace);
+    let prefix = header.get(..length).filter(|prefix| (1..=120).contains(&prefix.len()))?;
+    let next = lines.next().unwrap_or(header);
+    (is_prefixed(header)? && is_prefixed(next)?)
+        .then(|| (String::from_utf8_lossy(prefix).into_owned(), length))
+}
+
+/// Returns what a load tool wrote that is no log of requests, if it is known, and the remedy.
+fn of_a_tool(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let body = text(head);
+    if is_binary_of_vegeta(head) {
+        let remedy = "Convert it: vegeta encode --to csv results.bin > results.csv";
+        return Some(("vegeta's binary results", remedy));
+    }
+    if head.starts_with(b"SQLite format 3\0") {
+        let remedy = "Give a log in text. oha, whose --db-url writes such a file, writes its requests by \
+                      --output-format csv.";
+        return Some(("an SQLite database", remedy));
+    }
+    let remedy = "It does not say which requests failed, and is sorted by duration. Give ab's output of the same name \
+                  as well, for a point of a sweep.";
+    body.starts_with(b"starttime\tseconds\tctime\t").then_some(("the file of ab -g", remedy))
+}
+
+/// Returns true for results of vegeta in Go's own format, which begins with the name of their type.
+fn is_binary_of_vegeta(head: &[u8]) -> bool {
+    head.get(..16).is_some_and(|begin| {
+        begin.first() == Some(&0xff) && memchr::memmem::find(begin, b"\x06Result").is_some()
+    })
+}
+
+/// Returns the name of the packed format that `head` begins with, if any.
+fn packed_name(head: &[u8]) -> Option<&'static str> {
+    match Container::of(head) {
+        Container::Zip => Some("a zip within a packed file"),
+        Container::Gzip => Some("a gzip file within a packed file"),
+        Container::Zstd => Some("a zstd file within a packed file"),
+        Container::Plain => [
+            (&b"7z\xbc\xaf\x27\x1c"[..], "a 7z archive"),
+            (b"\xfd7zXZ\0", "an xz file"),
+            (b"BZh", "a bzip2 file"),
+            (b"Rar!", "a rar archive"),
+            (b"PAR1", "a Parquet file"),
+            (b"MZ", "a program, perhaps a self-extracting archive"),
+            (b"\x7fELF", "a program, perhaps a self-extracting archive"),
+        ]
+        .into_iter()
+        .find_map(|(magic, name)| head.starts_with(magic).then_some(name))
+        .or_else(|| (head.get(257..262) == Some(b"ustar")).then_some("a tar archive")),
     }
 }
 
-/// Refuses a file that is named twice, since its requests would be counted twice.
-pub(crate) fn refuse_twins(files: &[PathBuf]) -> Result<()> {
-    let mut seen = Vec::new();
-    for file in files {
-        let same = if file.as_os_str() == "-" { Some(file.clone()) } else { file.canonicalize().ok() };
-        if let Some(same) = same {
-            if seen.contains(&same) {
-                let problem = format!("{} is named twice", Place::file(file));
-                return Err(Error::usage(ErrorKind::NamedTwice, problem, "Name each file once."));
-            }
-            seen.push(same);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::jtl::layout::LayoutOptions;
+
+    fn fault(head: &[u8]) -> Fault {
+        match FileContent::of(head, &SourceOptions::default()).unwrap() {
+            FileContent::Other(fault) => fault,
+            content => panic!("{content:?}"),
         }
     }
-    Ok(())
+
+    #[test]
+    fn content_of_neither_kind_has_a_fault_of_its_own() {
+        let mut tar = vec![b'x'; 600];
+        tar[257..262].copy_from_slice(b"ustar");
+        for (head, kind) in [
+            (&b""[..], ErrorKind::Empty),
+            (b"\xef\xbb\xbf\r\n", ErrorKind::Empty),
+            (b"timeStamp,elapsed,success\n\n", ErrorKind::NoRecords),
+            (b"timeStamp,elapsed,label\n1,2,a", ErrorKind::MissingColumn),
+            (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", ErrorKind::NoRecords),
+            (b"\xef\xbb\xbf\n <testResults version=\"1.2\">", ErrorKind::NoRecords),
+            (b"RUN\tSim\tsim\t1795348622935\t \t3.9.5\n", ErrorKind::NoRecords),
+            (b"<?xml version=\"1.0\"?><a/>", ErrorKind::Xml),
+            (b"<html>", ErrorKind::Unrecognised),
+            (
+                b"[OVERALL], RunTime(ms), 10110\n[OVERALL], Throughput(ops/sec), 98.9\n",
+                ErrorKind::UnsupportedFormat,
+            ),
+            (b"\xff\xfet\0i\0", ErrorKind::Utf16),
+            (b"PK\x03\x04....", ErrorKind::UnsupportedFormat),
+            (b"\x1f\x8b\x08", ErrorKind::UnsupportedFormat),
+            (b"pod  | x\npod  | timeStamp,elapsed,success\npod  | 1,2,true\n", ErrorKind::UnsupportedFormat),
+            (b"1795203738000,54,home,200,OK,Group 1-1,text,true,1000,36\n", ErrorKind::UnknownColumns),
+            (b"timeStamp,elapsed,success\r1,2,true\r", ErrorKind::CarriageReturns),
+            (b"7z\xbc\xaf\x27\x1c", ErrorKind::UnsupportedFormat),
+            (b"MZ\x90\0\x03\0\0\0", ErrorKind::UnsupportedFormat),
+            (b"\0\x01\x02", ErrorKind::Binary),
+            (b"hello\nworld", ErrorKind::Unrecognised),
+            (b"SQLite format 3\0\x10\0\x01\x01", ErrorKind::UnsupportedFormat),
+            (b"#[by x]\n#[Histogram log format version 1.3]\n", ErrorKind::NoRecords),
+            (b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\"", ErrorKind::NoRecords),
+            (b"# a comment\nnothing else", ErrorKind::Unrecognised),
+            (b"starttime\tseconds\tctime\tdtime\tttime\twait\n", ErrorKind::UnsupportedFormat),
+            (&tar, ErrorKind::UnsupportedFormat),
+        ] {
+            let fault = fault(head);
+            assert_eq!(fault.kind, kind, "{}", fault.problem);
+        }
+        assert!(fault(b"hello\nworld").problem.contains("\"hello\""));
+    }
+
+    #[test]
+    fn log_is_known_by_its_header_or_by_its_records() {
+        let layout = |columns: &str| LayoutOptions::default().with_columns(columns);
+        let given = SourceOptions::default().with_layout(layout("success,elapsed,timeStamp"));
+        for (head, options) in [
+            ("timeStamp,elapsed,success\n1,2,true", SourceOptions::default()),
+            ("\u{feff}timeStamp;elapsed;success\n1;2;true", SourceOptions::default()),
+            ("\"elapsed\"\t\"timeStamp\"\tsuccess\t\"value\"\r\n1\t2\ttrue", SourceOptions::default()),
+            ("1795203855304,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", SourceOptions::default()),
+            ("2026/11/20 19:45:08,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", SourceOptions::default()),
+            ("true|12|1795203855304", given),
+            ("<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", SourceOptions::default()),
+            ("RUN\tS\ts\t1\t \t3.9.5\nREQUEST\t\tget\t1\t2\tOK\t ", SourceOptions::default()),
+        ] {
+            assert_eq!(FileContent::of(head.as_bytes(), &options).unwrap(), FileContent::Log, "{head}");
+        }
+    }
+
+    #[test]
+    fn columns_that_make_no_sense_are_a_wrong_usage() {
+        let given = SourceOptions::default().with_layout(LayoutOptions::default().with_columns("a,b"));
+        assert!(matches!(FileContent::of(b"1,2", &given), Err(Error::Usage { .. })));
+    }
 }

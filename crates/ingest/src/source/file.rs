@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::SourceOptions;
-use super::content::FileContent;
+use super::detect::FileContent;
 use super::head::{read_head, text};
 use super::opened::Opened;
 use super::unpack::checked::{Checked, Digested, Expected, Salvaged, Stated, Unpacked};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::SourceOptions;
-use super::content::FileContent;
+use super::detect::FileContent;
 use super::file::{Has, StoredText};
 use super::opened::Opened;
 use super::pipe::{InputPipe, PipeText};

@@ -1,11 +1,11 @@
 //! Input files: recognised by their content, then opened, unpacked and checked.
 
-mod content;
 pub(crate) mod cpu_export;
 mod detect;
 pub(crate) mod file;
 pub(crate) mod growing;
 pub(crate) mod head;
+mod inputs;
 pub(crate) mod log;
 mod opened;
 mod options;
@@ -18,8 +18,8 @@ pub(crate) mod zip;
 pub use self::cpu_export::fetch::{Access, ReadingsSource, Secret, SeriesSource};
 pub use self::cpu_export::series::{SeriesExport, read as read_series};
 pub use self::cpu_export::{CpuExport, CpuSource};
-pub use self::detect::Inputs;
-pub(crate) use self::detect::refuse_twins;
+pub use self::inputs::Inputs;
+pub(crate) use self::inputs::refuse_twins;
 pub use self::log::{LogReader, LogSource, LogStream};
 pub(crate) use self::options::ReadingColumns;
 pub use self::options::SourceOptions;

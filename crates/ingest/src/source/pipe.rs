@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::SourceOptions;
-use super::content::FileContent;
+use super::detect::FileContent;
 use super::file::{TextHead, unpack};
 use super::unpack::checked::Digested;
 use super::unpack::codec::{Container, MAGIC};

@@ -4,7 +4,7 @@
 //! Also the most rows of each sort that a run has, since what others stored may claim, and contain, any number; and which
 //! errors mean damaged data.
 
-use crate::counts::packed::CellResult;
+use crate::counts::spill::CellResult;
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::counts::{CellKey, ErrorCount, InjectorLoad, LabelCount};

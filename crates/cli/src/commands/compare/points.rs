@@ -5,9 +5,9 @@ use perfpipe_analyze::Outcome;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{PointChange, PointMeasure, PointSide, compare_points, point_change_table};
 
+use super::args::CompareArgs;
 use super::runs::could_show;
 use crate::args::{ReportFormat, StoreArgs};
-use crate::commands::compare::CompareArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::points::PointName;

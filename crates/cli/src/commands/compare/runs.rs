@@ -14,8 +14,8 @@ use perfpipe_analyze::{
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
+use super::args::CompareArgs;
 use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
-use crate::commands::compare::CompareArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::counts::CellKey;
 use crate::counts::block::BlockTally;
-use crate::counts::packed::{CellResult, opened};
+use crate::counts::spill::{CellResult, opened};
 use crate::error::Result;
 use crate::sample::long_text::short;
 

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use crate::counts::block::{BlockTally, LocalKey};
 use crate::counts::pack::CellPacker;
-use crate::counts::packed::{
-    CellResult, CellRun, CellSource, Gatherer, MergedCells, OrderedCells, SpillFile,
-};
+use crate::counts::spill::{CellResult, CellRun, CellSource, Gatherer, MergedCells, OrderedCells, SpillFile};
 use crate::counts::{Cell, CellKey, CellRef, InjectorLoad, PackedCell};
 use crate::error::Result;
 

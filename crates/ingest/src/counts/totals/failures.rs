@@ -529,11 +529,11 @@ mod tests {
             failures.between(0, window.0).for_each(|(key, count)| thrice.add(key, count));
             thrice.absorb(failures.between(0, u32::MAX));
             thrice.absorb(failures.between(0, window.0));
-            let mut expected: BTreeMap<_, _> = failures.between(0, u32::MAX).collect();
-            expected.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 3);
+            let mut summed: BTreeMap<_, _> = failures.between(0, u32::MAX).collect();
+            summed.iter_mut().filter(|(key, _)| key.second <= window.0).for_each(|(_, count)| *count *= 3);
             for _ in 0..2 {
                 let found: Vec<_> = thrice.between(first, last).collect();
-                let inside = expected.iter().filter(|(key, _)| (first..=last).contains(&key.second));
+                let inside = summed.iter().filter(|(key, _)| (first..=last).contains(&key.second));
                 prop_assert_eq!(found, inside.map(|(key, count)| (*key, *count)).collect::<Vec<_>>());
                 thrice.gather();
             }

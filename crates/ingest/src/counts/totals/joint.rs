@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
     use crate::counts::counter::step::StepCounter;
-    use crate::counts::packed::opened;
+    use crate::counts::spill::opened;
     use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
     use crate::formats::jtl::parsed::{Clock, Parsed};
 

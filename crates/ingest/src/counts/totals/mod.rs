@@ -18,7 +18,7 @@ use self::names::{
     TEXT_LIMIT,
 };
 use super::block::{BlockTally, LocalError};
-use super::packed::CellResult;
+use super::spill::CellResult;
 use super::{ErrorCount, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
 use crate::sample::long_text::short;
@@ -233,7 +233,7 @@ mod tests {
     use super::super::block::LocalKey;
     use super::super::table::CellTable;
     use super::*;
-    use crate::counts::packed::opened;
+    use crate::counts::spill::opened;
     use crate::counts::{Cell, InjectorLoad};
     use crate::sample::long_text::MESSAGE_LIMIT;
     use crate::sample::reserved::OTHER;

@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::formats::number::number_in;
-use crate::sample::same::Short;
+use crate::sample::short_text::Short;
 
 /// Records of equal width in one text, without quotes.
 #[derive(Clone, Copy)]

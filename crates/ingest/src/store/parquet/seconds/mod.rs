@@ -28,7 +28,7 @@ mod tests {
 
     use super::*;
     use crate::counts::PackedCell;
-    use crate::counts::packed::CellResult;
+    use crate::counts::spill::CellResult;
     use crate::counts::{Cell, CellKey, InjectorLoad};
     use crate::error::Result;
     use crate::run::info::RunInfo;

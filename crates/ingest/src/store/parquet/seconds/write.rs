@@ -10,7 +10,7 @@ use parquet::file::statistics::Statistics;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::{INJECTORS, LABEL, PACKED, RESOLUTION, limited};
-use crate::counts::packed::CellResult;
+use crate::counts::spill::CellResult;
 use crate::counts::{Cell, CellKey, PackedCell, TakeCounts};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;

@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use crate::counts::Cell;
     use crate::counts::pack::CellPacker;
-    use crate::counts::packed::{merge, opened};
+    use crate::counts::spill::{merge, opened};
     use crate::fuzz::{Taker, cell};
 
     proptest! {

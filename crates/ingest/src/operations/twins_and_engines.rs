@@ -4,9 +4,10 @@
 //! Logs with the same samples are a log and its packed copy, the CSV and the XML of one listener, or the log of a listener that
 //! writes failures alone beside that of all samples.
 //!
-//! Remote engines are found by the names of their threads, where these name no port or address. A controller that was started with `-R one,two` has each engine put its own name before those of its thread groups:
-//! `one-Thread Group 1-1`. Any name may be there. But a thread group of one engine has a single name, so the same group
-//! and thread under several names at the same time are of several engines.
+//! Remote engines are found by the names of their threads, where these name no port or address. A controller that was
+//! started with `-R one,two` has each engine put its own name before those of its thread groups: `one-Thread Group 1-1`.
+//! Any name may be there. But a thread group of one engine has a single name, so the same group and thread under several
+//! names at the same time are of several engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
