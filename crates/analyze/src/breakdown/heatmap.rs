@@ -85,7 +85,8 @@ impl Heatmap {
         column.counts.len() - before
     }
 
-    /// Makes fewer counts: buckets of the milliseconds, then columns of two. Returns the number of counts left.
+    /// Reduces the number of counts, and returns how many are left: the first call puts exact times into buckets, each
+    /// later one joins pairs of columns.
     fn coarsen(&mut self) -> usize {
         if self.exact {
             self.exact = false;
@@ -115,7 +116,7 @@ impl Heatmap {
         if ms < SINGLE {
             return ms;
         }
-        // Octaves are counted from 256 ms on; the second part is the place within the octave.
+        // Octaves are counted from 256 units on; the second part is the place within the octave.
         let octave = ms.ilog2() - SINGLE.ilog2();
         SINGLE + octave * PARTS + (ms >> (octave + 1)) % PARTS
     }

@@ -178,8 +178,8 @@ impl PointChange {
 
 /// Compares the points of other sides with those of a baseline.
 ///
-/// Points have no samples, so that only the scatter of repeats shows what chance does: with three of each side, as for
-/// repeats of runs. `decide` names the figures that decide, of those that can be judged; without any, all decide.
+/// Points have no samples, so that only the scatter of repeats shows what chance does: it takes at least three on each
+/// side. Comparisons of runs need fewer. `decide` names the figures that decide, of those that can be judged; without any, all decide.
 ///
 /// ```
 /// use perfpipe_analyze::points::{PointMeasure, PointSide, compare_points};

@@ -12,7 +12,7 @@ use crate::stats::maybe::MaybeF64;
 use crate::stats::percentile::upper_median;
 use crate::timeline::selection::Selection;
 
-/// A wait is long from this many times the median around it on, and from this many ms on.
+/// A wait is long if it is at least `.0` times the median around it, and at least `.1` ms.
 const LONG: (f64, f64) = (8.0, 100.0);
 /// The longest wait in a stall is at least this long, in ms, unless stalls are periodic.
 pub(super) const LONGEST: f64 = 1000.0;
@@ -22,7 +22,7 @@ const MANY: (f64, f64) = (0.3, 0.8);
 /// The successes of a second that wait long. There may be a million seconds.
 #[derive(Debug)]
 pub(super) struct Waits {
-    /// The longest wait that is long, in ms.
+    /// The longest of the long waits, in ms; 0 if there is none.
     pub(super) longest: f64,
     /// The longest request of the second and of the one before, in ms.
     pub(super) slowest: f64,
@@ -30,7 +30,7 @@ pub(super) struct Waits {
     pub(super) times: f64,
     /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: MaybeF64,
-    /// If as many wait as when all threads are held up for a part of the second.
+    /// Present if so many wait that all threads may have been held up for a part of the second.
     pub(super) many: Option<Box<ManyWaits>>,
 }
 

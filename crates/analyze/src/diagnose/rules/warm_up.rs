@@ -19,11 +19,11 @@ const TIMES: (f64, f64) = (1.5, 1.25);
 const UNITS: f64 = 2.0;
 /// A warm-up is at most this fraction of a run (one over the number).
 const SHARE: usize = 3;
-/// The least surprise: where times wander slowly, and a run may begin anywhere in that, and elsewhere.
+/// The least surprise: `.0` where times drift slowly, since a run may begin at any point of the drift, and `.1` elsewhere.
 const SURE: (f64, f64) = (30.0, SURPRISE);
 /// The least number of blocks, after the longest warm-up, that define the level.
 const AFTER: usize = 60;
-/// The least share of the time of a warm-up that one request takes to explain it.
+/// If one request lasts for this share of a warm-up or more, it explains it, and there is none.
 const LONG: f64 = 0.5;
 /// The number of blocks whose mean is compared with the level.
 const WINDOW: usize = 5;

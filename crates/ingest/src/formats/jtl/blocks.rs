@@ -92,8 +92,8 @@ pub(crate) struct Cutter<R> {
     carried: usize,
     /// The offset in the unpacked log of what is in no block yet.
     at: u64,
-    /// Up to here a record began that was not closed within the limit. So any that is not closed on its own line is not
-    /// closed up to here either, and is rejected without looking: see `Records::had_open_quote`.
+    /// A record that began earlier was still open at this offset, so no open quote closes before it. A quote that is open
+    /// at the end of its line is rejected without a search up to here: see `Records::had_open_quote`.
     open_to: u64,
     ended: bool,
     /// The blocks read by looking ahead.
@@ -208,8 +208,8 @@ impl<R: LogBytes> Cutter<R> {
         }
     }
 
-    /// The length of the next lines among which no quote is left open, or, as an error, that of the next line if one is. `None`
-    /// if no line ends before the place up to which that is known.
+    /// `Ok` is the length of the lines up to the first that leaves a quote open; `Err` that of this line, if it is the next
+    /// one. `None` if no line ends in the part that was searched.
     fn first_lines(&self) -> Option<Result<usize, usize>> {
         let known = usize::try_from(self.open_to.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let room = self.carry.get(self.carried..)?;
