@@ -274,7 +274,8 @@ impl SearchedGroups {
             groups.iter().map(|values| median(values.iter().copied()).unwrap_or_default()).collect();
         // What the values of a group scatter by is noise at least.
         let within = spread(groups).map_or(0.0, |(sd, _)| sd * sd);
-        let levels = limited(&seen, &weights, floor.max(within));
+        let floor = floor.max(within);
+        let levels = limited(&seen, &weights, floor);
         let memory = memory(&levels);
         Self { levels, seen, weights, floor, memory }
     }
@@ -781,6 +782,21 @@ mod tests {
         assert_eq!(places(&groups(&[100.0, 100.0, 50.0], 3)), [0_usize; 0]);
         assert_eq!(places(&[]), [0_usize; 0]);
         assert_eq!(places(&[vec![1.0]]), [0_usize; 0]);
+    }
+
+    #[test]
+    fn percentiles_in_whole_units_are_level() {
+        let mut search = Search::default();
+        for versions in [4, 5, 6, 8, 12] {
+            let is_marked = |seed: &u64| {
+                let mut rng = Rng::with_seed(*seed);
+                let mut group = || (0..3).map(|_| (26.5 + 0.4 * normal(&mut rng)).round()).collect();
+                let groups: Vec<Vec<f64>> = (0..versions).map(|_| group()).collect();
+                search.find(&groups, 0.0, 0.01, 0.0) != Course::default()
+            };
+            let marked = (0..1000).filter(is_marked).count();
+            assert!(marked <= 15, "{versions} versions: {marked} of 1000");
+        }
     }
 
     #[test]
