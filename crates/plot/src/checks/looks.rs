@@ -49,6 +49,16 @@ fn assert_tidy(name: &str, page: &Page) {
             assert!(is_clear, "{name}: {text:?} lies over {other:?}");
         }
     }
+    for shape in &page.drawing().shapes {
+        let points = match shape {
+            Shape::Line { points, .. } | Shape::Area { points, .. } => points.as_slice(),
+            Shape::Dot { at, .. } => std::slice::from_ref(at),
+            Shape::Text(_) => &[],
+        };
+        // Plotters moves what lies beyond its area to the edge.
+        let inside = points.iter().all(|(x, y)| (0.0..=width).contains(x) && (0.0..=height).contains(y));
+        assert!(inside, "{name}: {shape:?} leaves the page");
+    }
 }
 
 #[test]

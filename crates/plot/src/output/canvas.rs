@@ -1,90 +1,75 @@
-//! The grid that pages are written on, and the drawing of their shapes onto it.
+//! Drawing of pages onto areas of plotters.
+//!
+//! SVG, PDF and PNG implement plotters' [`DrawingBackend`], as does any other canvas that takes a page. They draw what
+//! pages are made of: lines, filled areas, filled discs, and texts whose place is at the middle height of their capitals.
+//! Other elements are drawn by the rasteriser of plotters.
 
-use super::drawing::{Anchor, Drawing, PagePart, Point, Shape, Text};
+use std::convert::Infallible;
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    Circle, Color as _, DrawingArea, DrawingAreaErrorKind, DrawingBackend, FontTransform, IntoFont,
+    PathElement, Polygon, TextStyle,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
+
+use super::drawing::{Anchor, Point, Shape, Text};
 use crate::palette::Color;
 use crate::text::fonts;
 
-/// The number of units in a point. Places are whole units, so that files are short.
-pub(crate) const UNITS: f64 = 100.0;
+/// The number of units in a point: the pixels of SVG, PDF and PNG. Places are whole, so that files are short.
+pub(super) const UNITS: f64 = 100.0;
 
 /// A place in units, from the left and from the top.
-pub(crate) type GridPoint = (i32, i32);
+pub(super) type GridPoint = BackendCoord;
 
-/// A page in some format. Places and lengths are in units.
-pub(crate) trait Surface {
-    /// Begins a part of the page.
-    fn begin(&mut self, _part: &PagePart) {}
+/// What drawing returns with a backend that has no errors of its own.
+pub(super) type Done = Result<(), DrawingErrorKind<Infallible>>;
 
-    /// Ends the part that was begun last.
-    fn end(&mut self) {}
-
-    /// Draws a line through places.
-    fn line(&mut self, places: &[GridPoint], width: u32, color: Color);
-
-    /// Fills the area within places; `alpha` is 1 for an opaque one.
-    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64);
-
-    /// Draws a disc.
-    fn dot(&mut self, at: GridPoint, radius: u32, color: Color);
-
-    /// Draws a text at a place, in a size.
-    fn text(&mut self, text: &Text, at: GridPoint, size: f64);
-}
-
-/// Draws all shapes of a page.
-pub(crate) fn draw(drawing: &Drawing, surface: &mut impl Surface) {
-    let grid = Grid::new(size(drawing.size).0, drawing);
-    for (part, shapes) in drawing.parts() {
-        surface.begin(part);
-        shapes.iter().for_each(|shape| draw_shape(shape, &grid, surface));
-        surface.end();
+impl plotters::style::Color for Color {
+    fn to_backend_color(&self) -> BackendColor {
+        BackendColor { rgb: (self.0, self.1, self.2), alpha: 1.0 }
     }
 }
 
-fn draw_shape(shape: &Shape, grid: &Grid, surface: &mut impl Surface) {
-    match shape {
-        Shape::Line { points, width, color } => {
-            surface.line(&grid.places(points), grid.length(*width), *color);
+/// Draws shapes of a page that is `width` points wide onto an area, as wide as the area is. Places are whole pixels.
+pub(super) fn draw<DB: DrawingBackend>(
+    shapes: &[Shape],
+    width: f64,
+    area: &DrawingArea<DB, Shift>,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let scale = f64::from(area.dim_in_pixel().0) / width;
+    let place = |(x, y): &Point| ((x * scale).round() as i32, (y * scale).round() as i32);
+    let places = |points: &[Point]| points.iter().map(place).collect::<Vec<_>>();
+    let length = |points: f64| (points * scale).round().max(1.0) as u32;
+    for shape in shapes {
+        match shape {
+            Shape::Line { points, width, color } => {
+                area.draw(&PathElement::new(places(points), color.stroke_width(length(*width))))?;
+            }
+            Shape::Area { points, color, alpha } => {
+                area.draw(&Polygon::new(places(points), color.mix(*alpha)))?;
+            }
+            Shape::Dot { at, radius, color } => {
+                area.draw(&Circle::new(place(at), length(*radius), color.filled()))?;
+            }
+            Shape::Text(text) => area.draw_text(&text.text, &text_style(text, scale), place(&text.at))?,
         }
-        Shape::Area { points, color, alpha } => surface.area(&grid.places(points), *color, *alpha),
-        Shape::Dot { at, radius, color } => {
-            surface.dot(grid.place(at), grid.length(*radius), *color);
-        }
-        Shape::Text(text) => surface.text(text, grid.place(&text.at), grid.scaled(text.size)),
     }
+    Ok(())
 }
 
-/// A grid of whole places under a page: units of a file, or pixels of a canvas.
-pub(super) struct Grid {
-    /// The number of places in a point.
-    scale: f64,
-}
-
-impl Grid {
-    /// Creates the grid on which a page is `width` places wide.
-    pub(super) fn new(width: u32, drawing: &Drawing) -> Self {
-        Self { scale: f64::from(width) / drawing.size.0 }
-    }
-
-    /// Returns the nearest place to a point.
-    pub(super) fn place(&self, (x, y): &Point) -> GridPoint {
-        (self.scaled(*x).round() as i32, self.scaled(*y).round() as i32)
-    }
-
-    /// Returns the nearest places to points.
-    pub(super) fn places(&self, points: &[Point]) -> Vec<GridPoint> {
-        points.iter().map(|point| self.place(point)).collect()
-    }
-
-    /// Returns a length in points as a number of places, at least one.
-    pub(super) fn length(&self, points: f64) -> u32 {
-        self.scaled(points).round().max(1.0) as u32
-    }
-
-    /// Returns a length in points as a length on the grid.
-    pub(super) fn scaled(&self, points: f64) -> f64 {
-        points * self.scale
-    }
+fn text_style(text: &Text, scale: f64) -> TextStyle<'static> {
+    let h_pos = match text.anchor {
+        Anchor::Start => HPos::Left,
+        Anchor::Middle => HPos::Center,
+        Anchor::End => HPos::Right,
+    };
+    let turn = if text.upwards { FontTransform::Rotate270 } else { FontTransform::None };
+    // SVG, PDF and PNG have fonts of their own: the family is for other backends.
+    let font = (fonts::FAMILY, text.size * scale).into_font().transform(turn);
+    font.color(&text.color).pos(Pos::new(h_pos, VPos::Center))
 }
 
 /// Returns the size in units for a page whose size is in points.
@@ -92,16 +77,26 @@ pub(super) fn size((width, height): (f64, f64)) -> (u32, u32) {
     ((width * UNITS).round() as u32, (height * UNITS).round() as u32)
 }
 
-/// Returns the distance from a text's place down to its baseline, for a size of the text.
-pub(super) fn drop(size: f64) -> f64 {
-    fonts::CAP_HEIGHT / 2.0 * size
+/// Returns the distance from a text's place down to its baseline. The middle of its capitals is at the place.
+pub(super) fn drop(style: &impl BackendTextStyle) -> f64 {
+    fonts::CAP_HEIGHT / 2.0 * style.size()
 }
 
 /// Returns the part of a text that is to the left of its place, as a share of its width.
-pub(super) fn lead(anchor: Anchor) -> f64 {
-    match anchor {
-        Anchor::Start => 0.0,
-        Anchor::Middle => 0.5,
-        Anchor::End => 1.0,
+pub(super) fn lead(style: &impl BackendTextStyle) -> f64 {
+    match style.anchor().h_pos {
+        HPos::Left => 0.0,
+        HPos::Center => 0.5,
+        HPos::Right => 1.0,
+    }
+}
+
+/// Returns by how many degrees a text is rotated clockwise.
+pub(super) fn degrees(style: &impl BackendTextStyle) -> u16 {
+    match style.transform() {
+        FontTransform::None => 0,
+        FontTransform::Rotate90 => 90,
+        FontTransform::Rotate180 => 180,
+        FontTransform::Rotate270 => 270,
     }
 }

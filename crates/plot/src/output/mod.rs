@@ -4,7 +4,6 @@ pub(crate) mod canvas;
 pub(crate) mod drawing;
 pub(crate) mod page;
 pub(crate) mod pdf;
-pub(crate) mod plotters;
 pub(crate) mod png;
 pub(crate) mod svg;
 mod tags;

@@ -1,5 +1,7 @@
 //! Pages as PDF: of paths and glyphs, tagged for readers that do not see them.
 
+use std::convert::Infallible;
+
 use krilla::color::rgb;
 use krilla::configure::{Accessibility, ConfigurationBuilder};
 use krilla::geom::{Path, PathBuilder, Point, Transform};
@@ -10,13 +12,14 @@ use krilla::paint::{Fill, FillRule, LineCap, LineJoin, Stroke};
 use krilla::tagging::Identifier;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 use krilla::{Document, SerializeSettings};
+use plotters::prelude::{DrawingBackend, FontTransform, IntoDrawingArea};
+use plotters_backend::{BackendColor, BackendStyle, BackendTextStyle};
 
-use super::canvas::{self, GridPoint, Surface, UNITS};
-use super::drawing::{PagePart, Text};
+use super::canvas::{self, Done, GridPoint, UNITS};
+use super::drawing::{Drawing, PagePart};
 use super::page::Page;
 use super::tags::{self, LANGUAGE, Structure};
 use crate::error::{Error, Result};
-use crate::palette::Color;
 use crate::text::fonts;
 use crate::text::fonts::{Fonts, GlyphRun};
 
@@ -77,12 +80,19 @@ fn write_page(document: &mut Document, page: &Page) -> Result<Vec<(PagePart, Ide
     let (width, height) = page.size();
     let settings = PageSettings::from_wh(width as f32, height as f32)
         .ok_or_else(|| Error::Pdf(format!("a page of {width} by {height} points can't be made")))?;
-    let fonts = &page.drawing().fonts;
-    let (shipped, fallback) = read_fonts(fonts)?;
+    let drawing = page.drawing();
+    let (shipped, fallback) = read_fonts(&drawing.fonts)?;
     let mut sheet = document.start_page_with(settings);
-    let mut sheet = PdfSheet { surface: sheet.surface(), fonts, shipped, fallback, parts: Vec::new() };
-    canvas::draw(page.drawing(), &mut sheet);
-    Ok(sheet.parts)
+    let mut sheet = PdfSheet { surface: sheet.surface(), drawing, shipped, fallback };
+    let mut parts = Vec::new();
+    for (part, shapes) in drawing.parts() {
+        parts.push((part.clone(), sheet.surface.start_tagged(tags::mark(part))));
+        let drawn = canvas::draw(shapes, width, &(&mut sheet).into_drawing_area());
+        // Each part is ended, even after an error: krilla panics at a page with an open one.
+        sheet.surface.end_tagged();
+        drawn.map_err(|error| Error::Pdf(error.to_string()))?;
+    }
+    Ok(parts)
 }
 
 /// Reads the shipped font, and those for other characters.
@@ -96,20 +106,19 @@ fn read_fonts(fonts: &Fonts) -> Result<(Font, Vec<Option<Font>>)> {
 /// Draws onto a page of a document.
 struct PdfSheet<'a, 'f> {
     surface: krilla::surface::Surface<'a>,
-    fonts: &'f Fonts,
+    drawing: &'f Drawing,
     shipped: Font,
     fallback: Vec<Option<Font>>,
-    /// The parts drawn so far.
-    parts: Vec<(PagePart, Identifier)>,
 }
 
 impl PdfSheet<'_, '_> {
-    fn fill_path(&mut self, path: Option<Path>, color: Color, alpha: f64) {
+    fn fill_path(&mut self, path: Option<Path>, color: BackendColor) -> Done {
         if let Some(path) = path {
             self.surface.set_stroke(None);
-            self.surface.set_fill(Some(fill(color, alpha)));
+            self.surface.set_fill(Some(fill(color)));
             self.surface.draw_path(&path);
         }
+        Ok(())
     }
 
     /// Draws glyphs of one font from a place on the baseline.
@@ -124,55 +133,63 @@ impl PdfSheet<'_, '_> {
     }
 }
 
-impl Surface for PdfSheet<'_, '_> {
-    fn begin(&mut self, part: &PagePart) {
-        let content = self.surface.start_tagged(tags::mark(part));
-        self.parts.push((part.clone(), content));
+impl DrawingBackend for &mut PdfSheet<'_, '_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        canvas::size(self.drawing.size)
     }
 
-    fn end(&mut self) {
-        self.surface.end_tagged();
+    fn ensure_prepared(&mut self) -> Done {
+        Ok(())
     }
 
-    fn line(&mut self, places: &[GridPoint], width: u32, color: Color) {
-        if let Some(path) = path(places, false) {
+    fn present(&mut self) -> Done {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, at: GridPoint, color: BackendColor) -> Done {
+        self.draw_path([at, at], &color)
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = GridPoint>>(&mut self, at: I, style: &S) -> Done {
+        if let Some(path) = path(at, false) {
             self.surface.set_fill(None);
-            self.surface.set_stroke(Some(stroke(width, color)));
+            self.surface.set_stroke(Some(stroke(style)));
             self.surface.draw_path(&path);
         }
+        Ok(())
     }
 
-    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64) {
-        self.fill_path(path(places, true), color, alpha);
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = GridPoint>>(&mut self, at: I, style: &S) -> Done {
+        self.fill_path(path(at, true), style.color())
     }
 
-    fn dot(&mut self, at: GridPoint, radius: u32, color: Color) {
-        self.fill_path(circle(at, radius), color, 1.0);
+    fn draw_circle<S: BackendStyle>(&mut self, at: GridPoint, radius: u32, style: &S, _: bool) -> Done {
+        self.fill_path(circle(at, radius), style.color())
     }
 
-    fn text(&mut self, text: &Text, at: GridPoint, size: f64) {
-        let drop = canvas::drop(size) / UNITS;
-        let size = size / UNITS;
-        let shown = self.fonts.shown(&text.text);
-        let mut x = -canvas::lead(text.anchor) * self.fonts.width(&shown, size);
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: GridPoint) -> Done {
+        let fonts = &self.drawing.fonts;
+        let (size, drop) = (style.size() / UNITS, canvas::drop(style) / UNITS);
+        let shown = fonts.shown(text);
+        let mut x = -canvas::lead(style) * fonts.width(&shown, size);
         self.surface.set_stroke(None);
-        self.surface.set_fill(Some(fill(text.color, 1.0)));
-        self.surface.push_transform(&turned(text.upwards, at));
-        for stretch in self.fonts.stretches(&shown) {
+        self.surface.set_fill(Some(fill(style.color())));
+        self.surface.push_transform(&turned(&style.transform(), at));
+        for stretch in fonts.stretches(&shown) {
             self.stretch(&stretch, &shown, Point::from_xy(x as f32, drop as f32), size);
             x += stretch.glyphs.iter().map(|(glyph, _)| glyph.advance).sum::<f64>() * size;
         }
         self.surface.pop();
+        Ok(())
     }
 }
 
 /// Returns the transform from a text's own coordinates to the page.
-fn turned(upwards: bool, place: GridPoint) -> Transform {
-    let (x, y) = points(place);
-    match upwards {
-        true => Transform::from_row(0.0, -1.0, 1.0, 0.0, x, y),
-        false => Transform::from_translate(x, y),
-    }
+fn turned(turn: &FontTransform, place: GridPoint) -> Transform {
+    let ((x, y), (right, down)) = (points(place), (turn.transform(1, 0), turn.transform(0, 1)));
+    Transform::from_row(right.0 as f32, right.1 as f32, down.0 as f32, down.1 as f32, x, y)
 }
 
 fn glyphs(stretch: &GlyphRun) -> Vec<KrillaGlyph> {
@@ -193,9 +210,9 @@ fn points((x, y): GridPoint) -> (f32, f32) {
     ((f64::from(x) / UNITS) as f32, (f64::from(y) / UNITS) as f32)
 }
 
-fn path(places: &[GridPoint], closed: bool) -> Option<Path> {
+fn path(places: impl IntoIterator<Item = GridPoint>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
-    for (at, (x, y)) in places.iter().copied().map(points).enumerate() {
+    for (at, (x, y)) in places.into_iter().map(points).enumerate() {
         if at == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
     }
     if closed {
@@ -221,21 +238,25 @@ fn circle(center: GridPoint, radius: u32) -> Option<Path> {
     builder.finish()
 }
 
-fn fill(color: Color, alpha: f64) -> Fill {
-    let opacity = NormalizedF32::new(alpha as f32).unwrap_or(NormalizedF32::ONE);
-    Fill { paint: rgb(color).into(), opacity, rule: FillRule::NonZero }
+fn fill(color: BackendColor) -> Fill {
+    Fill { paint: rgb(color).into(), opacity: opacity(color), rule: FillRule::NonZero }
 }
 
-fn stroke(width: u32, color: Color) -> Stroke {
+fn stroke(style: &impl BackendStyle) -> Stroke {
     Stroke {
-        paint: rgb(color).into(),
-        width: (f64::from(width) / UNITS) as f32,
+        paint: rgb(style.color()).into(),
+        opacity: opacity(style.color()),
+        width: (f64::from(style.stroke_width()) / UNITS) as f32,
         line_cap: LineCap::Round,
         line_join: LineJoin::Round,
         ..Stroke::default()
     }
 }
 
-fn rgb(Color(red, green, blue): Color) -> rgb::Color {
+fn rgb(BackendColor { rgb: (red, green, blue), .. }: BackendColor) -> rgb::Color {
     rgb::Color::new(red, green, blue)
+}
+
+fn opacity(color: BackendColor) -> NormalizedF32 {
+    NormalizedF32::new(color.alpha as f32).unwrap_or(NormalizedF32::ONE)
 }

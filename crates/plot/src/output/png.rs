@@ -1,15 +1,16 @@
 //! Pages as PNG: pixels, with glyphs of the shipped font.
 
+use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
+use plotters::prelude::{DrawingBackend, IntoDrawingArea};
+use plotters_backend::{BackendColor, BackendStyle, BackendTextStyle};
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 
-use super::canvas::{self, GridPoint, Surface, UNITS};
-use super::drawing::Text;
+use super::canvas::{self, Done, GridPoint, UNITS};
+use super::drawing::Drawing;
 use super::page::Page;
 use crate::error::{Error, Result};
-use crate::palette::Color;
-use crate::text::fonts::Fonts;
 
 /// The range of scales of a PNG, in pixels per point.
 ///
@@ -33,7 +34,8 @@ pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     let mut picture = Pixmap::new(pixels(width), pixels(height))
         .ok_or_else(|| Error::Png(format!("a page of {width} by {height} points can't be made")))?;
     picture.fill(tiny_skia::Color::WHITE);
-    canvas::draw(page.drawing(), &mut Picture { pixels: &mut picture, scale, fonts: &page.drawing().fonts });
+    page.draw(&Picture { pixels: &mut picture, scale, drawing: page.drawing() }.into_drawing_area())
+        .map_err(|error| Error::Png(error.to_string()))?;
     picture.encode_png().map_err(|error| Error::Png(error.to_string()))
 }
 
@@ -42,7 +44,7 @@ struct Picture<'a> {
     pixels: &'a mut Pixmap,
     /// The scale in pixels per point.
     scale: f64,
-    fonts: &'a Fonts,
+    drawing: &'a Drawing,
 }
 
 impl Picture<'_> {
@@ -52,47 +54,67 @@ impl Picture<'_> {
         Transform::from_scale(scale, scale)
     }
 
-    fn fill_path(&mut self, path: Option<Path>, paint: &Paint<'_>, transform: Transform) {
+    fn fill_path(&mut self, path: Option<Path>, color: BackendColor, transform: Transform) -> Done {
         if let Some(path) = path {
-            self.pixels.fill_path(&path, paint, FillRule::Winding, transform, None);
+            self.pixels.fill_path(&path, &paint(color), FillRule::Winding, transform, None);
         }
+        Ok(())
     }
 }
 
-impl Surface for Picture<'_> {
-    fn line(&mut self, places: &[GridPoint], width: u32, color: Color) {
-        let transform = self.to_pixels();
-        if let Some(path) = path(places, false) {
-            self.pixels.stroke_path(&path, &paint(color, 1.0), &stroke(width), transform, None);
+impl DrawingBackend for Picture<'_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        canvas::size(self.drawing.size)
+    }
+
+    fn ensure_prepared(&mut self) -> Done {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Done {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, at: GridPoint, color: BackendColor) -> Done {
+        self.draw_path([at, at], &color)
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = GridPoint>>(&mut self, at: I, style: &S) -> Done {
+        if let Some(path) = path(at, false) {
+            let (paint, stroke) = (paint(style.color()), stroke(style.stroke_width()));
+            self.pixels.stroke_path(&path, &paint, &stroke, self.to_pixels(), None);
         }
+        Ok(())
     }
 
-    fn area(&mut self, places: &[GridPoint], color: Color, alpha: f64) {
-        self.fill_path(path(places, true), &paint(color, alpha), self.to_pixels());
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = GridPoint>>(&mut self, at: I, style: &S) -> Done {
+        self.fill_path(path(at, true), style.color(), self.to_pixels())
     }
 
-    fn dot(&mut self, at: GridPoint, radius: u32, color: Color) {
+    fn draw_circle<S: BackendStyle>(&mut self, at: GridPoint, radius: u32, style: &S, _: bool) -> Done {
         let (x, y) = place(at);
-        let circle = PathBuilder::from_circle(x, y, radius as f32);
-        self.fill_path(circle, &paint(color, 1.0), self.to_pixels());
+        self.fill_path(PathBuilder::from_circle(x, y, radius as f32), style.color(), self.to_pixels())
     }
 
-    fn text(&mut self, text: &Text, at: GridPoint, size: f64) {
-        let lead = canvas::lead(text.anchor) * self.fonts.width(&text.text, size);
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: GridPoint) -> Done {
+        let (fonts, size) = (&self.drawing.fonts, style.size());
+        let lead = canvas::lead(style) * fonts.width(text, size);
         let mut outline = Outline { path: PathBuilder::new(), x: -lead };
-        for stretch in self.fonts.stretches(&self.fonts.shown(&text.text)) {
+        for stretch in fonts.stretches(&fonts.shown(text)) {
             for (glyph, _) in stretch.glyphs {
-                self.fonts.outline(stretch.font, glyph.id, size, &mut outline);
+                fonts.outline(stretch.font, glyph.id, size, &mut outline);
                 outline.x += glyph.advance * size;
             }
         }
         let (x, y) = place(at);
         // Moves the baseline to the text's place, then rotates the text there.
-        let transform = Transform::from_translate(0.0, canvas::drop(size) as f32)
-            .post_rotate(if text.upwards { 270.0 } else { 0.0 })
+        let transform = Transform::from_translate(0.0, canvas::drop(style) as f32)
+            .post_rotate(canvas::degrees(style).into())
             .post_translate(x, y)
             .post_concat(self.to_pixels());
-        self.fill_path(outline.path.finish(), &paint(text.color, 1.0), transform);
+        self.fill_path(outline.path.finish(), style.color(), transform)
     }
 }
 
@@ -138,9 +160,9 @@ fn place((x, y): GridPoint) -> (f32, f32) {
     (x as f32, y as f32)
 }
 
-fn path(places: &[GridPoint], closed: bool) -> Option<Path> {
+fn path(places: impl IntoIterator<Item = GridPoint>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
-    for (at, (x, y)) in places.iter().copied().map(place).enumerate() {
+    for (at, (x, y)) in places.into_iter().map(place).enumerate() {
         if at == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
     }
     if closed {
@@ -149,7 +171,7 @@ fn path(places: &[GridPoint], closed: bool) -> Option<Path> {
     builder.finish()
 }
 
-fn paint(Color(red, green, blue): Color, alpha: f64) -> Paint<'static> {
+fn paint(BackendColor { rgb: (red, green, blue), alpha }: BackendColor) -> Paint<'static> {
     let mut paint = Paint::default();
     paint.set_color_rgba8(red, green, blue, (alpha.clamp(0.0, 1.0) * 255.0).round() as u8);
     paint
