@@ -4,14 +4,20 @@
 //! ```text
 //! Timeline, Sweep ─▶ Page ─┬─▶ svg, png
 //!          Style ────┘     ├─▶ pdf (many pages)
-//!                          └─▶ a plotters canvas
+//!                          └─▶ any backend of plotters
 //! Timeline, Details, League ─▶ html (all of a test in one file)
 //! ```
 //!
 //! A [`Page`] is laid out once from timelines of `perfpipe-analyze`: [`Page::run`], [`Page::sweep`], [`Page::test`] and
 //! [`Page::comparison`]. It is then written in any format: [`Page::svg`], [`pdf()`], [`png()`], or drawn onto a canvas of
-//! the plotters crate with [`Page::draw`]. [`html()`] writes the report of a test, which can be explored in a browser.
-//! The same input gives the same bytes.
+//! a program's own with [`Page::draw`]. [`html()`] writes the report of a test, which can be explored in a browser. The
+//! same input gives the same bytes.
+//!
+//! # Drawing
+//!
+//! Pages are drawn by [plotters](https://docs.rs/plotters): they are made of its elements, and SVG, PDF and PNG implement
+//! its trait `DrawingBackend`. So any backend of plotters can take a page: a bitmap, a window, or a canvas that has charts
+//! of the program's own too. The crate's own backends measure and draw texts with the font that it ships.
 //!
 //! # Memory
 //!
