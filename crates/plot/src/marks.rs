@@ -1,7 +1,7 @@
 //! The marks that data are drawn with: lines, steps, markers and arrows.
 
 use crate::columns::{ColumnSpread, TimeColumn};
-use crate::layout::frame::Frame;
+use crate::layout::frame::ChartFrame;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, PAPER, SERIES};
 
@@ -16,7 +16,7 @@ const ARROW_DISTANCE: f64 = 8.0;
 /// Draws an arrow at each of these times, which are in ascending order; of those close to each other only at the first.
 pub(crate) fn draw_arrows(
     drawing: &mut Drawing,
-    frame: &Frame,
+    frame: &ChartFrame,
     times: impl Iterator<Item = f64>,
     color: Color,
 ) {
@@ -61,7 +61,7 @@ pub(crate) struct ColumnLine<V, C> {
 
 impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> ColumnLine<V, C> {
     /// Draws the line into `frame`.
-    pub(crate) fn draw(&self, drawing: &mut Drawing, frame: &Frame, columns: &[TimeColumn]) {
+    pub(crate) fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame, columns: &[TimeColumn]) {
         let mut path: Vec<Point> = Vec::new();
         let mut last: Option<Color> = None;
         for node in self.nodes(frame, columns) {
@@ -79,7 +79,7 @@ impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> Co
     }
 
     /// Marks each value with a dot if the columns are wide.
-    fn points(&self, drawing: &mut Drawing, frame: &Frame, columns: &[TimeColumn]) {
+    fn points(&self, drawing: &mut Drawing, frame: &ChartFrame, columns: &[TimeColumn]) {
         if columns.first().is_some_and(|column| frame.x(column.end) - frame.x(column.start) >= WIDE_COLUMN) {
             for node in self.nodes(frame, columns) {
                 drawing.dot(node.at, dot_radius(self.width), node.color);
@@ -93,7 +93,7 @@ impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> Co
         }
     }
 
-    fn nodes(&self, frame: &Frame, columns: &[TimeColumn]) -> Vec<Node> {
+    fn nodes(&self, frame: &ChartFrame, columns: &[TimeColumn]) -> Vec<Node> {
         let mut end = f64::NEG_INFINITY;
         let node = |column: &TimeColumn| {
             let spread = (self.values)(column)?;
@@ -113,7 +113,7 @@ const MARKER_EDGE: f64 = 0.8;
 
 /// The shape of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum MarkerForm {
     Disc,
     Square,
     Up,
@@ -122,12 +122,19 @@ enum Form {
     Cross,
 }
 
-const FORMS: [Form; 6] = [Form::Disc, Form::Square, Form::Up, Form::Diamond, Form::Down, Form::Cross];
+const FORMS: [MarkerForm; 6] = [
+    MarkerForm::Disc,
+    MarkerForm::Square,
+    MarkerForm::Up,
+    MarkerForm::Diamond,
+    MarkerForm::Down,
+    MarkerForm::Cross,
+];
 
 /// A marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marker {
-    form: Form,
+    form: MarkerForm,
     /// True if its middle is white.
     hollow: bool,
 }
@@ -135,7 +142,7 @@ pub(crate) struct Marker {
 impl Marker {
     /// Returns the marker of the line with this index. Marker and colour in combination are unique among 60 lines.
     pub(crate) fn of(index: usize) -> Self {
-        let form = FORMS.get(index % FORMS.len()).copied().unwrap_or(Form::Disc);
+        let form = FORMS.get(index % FORMS.len()).copied().unwrap_or(MarkerForm::Disc);
         // Pairs of shapes and colours repeat after 30 lines.
         let round = index / (FORMS.len() * SERIES.len() / 2);
         Self { form, hollow: round % 2 == 1 }
@@ -156,7 +163,7 @@ impl Marker {
     }
 }
 
-impl Form {
+impl MarkerForm {
     fn draw(self, drawing: &mut Drawing, (x, y): Point, half: f64, color: Color) {
         let points: &[Point] = match self {
             Self::Disc => return drawing.dot((x, y), half, color),

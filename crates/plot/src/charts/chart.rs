@@ -1,11 +1,11 @@
 //! The parts common to all charts of a page: heading, axis, height, data on a frame, and the colour bar.
 
-use crate::layout::axis::{Axis, LABEL, Scale, Steps};
-use crate::layout::frame::{Frame, Rect, TimeAxis};
+use crate::layout::axis::{LABEL, Scale, Steps, ValueAxis};
+use crate::layout::frame::{ChartFrame, Rect, TimeAxis};
 use crate::layout::legend::Legend;
 use crate::layout::phase_band::PhaseBand;
 use crate::marks::OVERLAP;
-use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, Text};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, TextLine};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
 use crate::style::{ColorBy, Palette};
 use crate::text::number::{count, measured};
@@ -23,7 +23,7 @@ pub(crate) enum Height {
 }
 
 /// A chart over time.
-pub(crate) trait Chart {
+pub(crate) trait TimeChart {
     /// Returns the heading and the key.
     fn legend(&self) -> Legend;
 
@@ -31,7 +31,7 @@ pub(crate) trait Chart {
     fn alt(&self) -> String;
 
     /// Returns the value axis, or the words to show if there is nothing to draw.
-    fn axis(&self) -> Result<Axis, &'static str>;
+    fn axis(&self) -> Result<ValueAxis, &'static str>;
 
     /// Returns the height of the frame.
     fn height(&self) -> Height;
@@ -42,23 +42,23 @@ pub(crate) trait Chart {
     }
 
     /// Draws the data.
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame);
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame);
 }
 
 /// Draws a chart whose frame is `area`, with its legend above it. Returns the frame.
 pub(crate) fn draw(
-    chart: &dyn Chart,
+    chart: &dyn TimeChart,
     drawing: &mut Drawing,
     area: Rect,
     time: TimeAxis,
     phases: &PhaseBand,
-) -> Frame {
+) -> ChartFrame {
     let legend = chart.legend();
     let top = area.top - legend.height(area.width());
     drawing.begin(PagePart::Figure(PageFigure::new(&legend.heading, chart.alt(), top)));
     legend.draw(drawing, area.rows(top, area.top));
     let axis = chart.axis();
-    let frame = Frame { area, time, scale: axis.as_ref().map_or(Scale::Linear(1.0), |axis| axis.scale) };
+    let frame = ChartFrame { area, time, scale: axis.as_ref().map_or(Scale::Linear(1.0), |axis| axis.scale) };
     phases.shade(drawing, &frame);
     frame.time_grid(drawing);
     match axis {
@@ -83,7 +83,7 @@ const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
 pub(crate) struct ColorBar {
     by: ColorBy,
     palette: Palette,
-    axis: Axis,
+    axis: ValueAxis,
 }
 
 impl ColorBar {
@@ -92,7 +92,7 @@ impl ColorBar {
         let max = scale.max().filter(|max| *max > 0.0)?;
         let counted = matches!(by, ColorBy::Load | ColorBy::Throughput) && max >= 1.0;
         let steps = if counted { Steps::Whole } else { Steps::Any };
-        Some(Self { by, palette: scale.palette, axis: Axis::ending_at(max, 10, steps) })
+        Some(Self { by, palette: scale.palette, axis: ValueAxis::ending_at(max, 10, steps) })
     }
 
     /// Returns the width it takes to the right of the charts, in points.
@@ -121,9 +121,9 @@ impl ColorBar {
             let y = y(self.axis.scale.share(*tick));
             drawing.line(vec![(bar.right, y), (bar.right + 2.5, y)], 0.6, FRAME);
             let place = (bar.right + WIDTHS.2, y);
-            drawing.text(Text::new(label, place, LABEL, Anchor::Start, SOFT));
+            drawing.text(TextLine::new(label, place, LABEL, Anchor::Start, SOFT));
         }
         let place = (area.right + self.width() - WIDTHS.4 / 2.0, (bar.top + bar.bottom) / 2.0);
-        drawing.text(Text::new(self.by.label(), place, 8.0, Anchor::Middle, SOFT).upwards());
+        drawing.text(TextLine::new(self.by.label(), place, 8.0, Anchor::Middle, SOFT).upwards());
     }
 }

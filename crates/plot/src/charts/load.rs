@@ -1,10 +1,10 @@
 //! The strip of the load, for pages whose colours show something else.
 
-use super::chart::{Chart, Height};
+use super::chart::{Height, TimeChart};
 use super::run::RunData;
-use crate::layout::axis::Axis;
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::axis::ValueAxis;
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::marks::ColumnLine;
 use crate::output::drawing::Drawing;
 use crate::palette::SOFT;
@@ -30,10 +30,10 @@ impl<'a> LoadChart<'a> {
     }
 }
 
-impl Chart for LoadChart<'_> {
+impl TimeChart for LoadChart<'_> {
     fn legend(&self) -> Legend {
         let most = format!("at most {} threads", measured(self.most()));
-        let entries = vec![Entry::new(Swatch::Line(SOFT, WIDTH), most)];
+        let entries = vec![LegendEntry::new(Swatch::Line(SOFT, WIDTH), most)];
         Legend { heading: "Load (active threads)".to_owned(), entries, notes: Vec::new() }
     }
 
@@ -41,16 +41,16 @@ impl Chart for LoadChart<'_> {
         format!("Load over time: at most {} threads.", measured(self.most()))
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let most = self.most();
-        Ok(Axis::ends(most.max(1.0), 0).with_room(most))
+        Ok(ValueAxis::ends(most.max(1.0), 0).with_room(most))
     }
 
     fn height(&self) -> Height {
         Height::Fixed(HEIGHT)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let values = |column: &crate::columns::TimeColumn| column.load;
         ColumnLine { values, color: |_: &_| SOFT, width: WIDTH }.draw(
             drawing,

@@ -4,7 +4,7 @@
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Second, Timeline};
 
-use crate::layout::axis::{Axis, Steps, Values};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::text::number::response;
 
 /// A second with less than this share of the requests of the median second does not set the axis.
@@ -61,10 +61,10 @@ impl Reach {
     }
 
     /// Returns the axis, in a unit of so many ms and with about `count` steps.
-    pub(crate) fn axis(&self, unit: f64, count: u32, log_scale: bool) -> Axis {
+    pub(crate) fn axis(&self, unit: f64, count: u32, log_scale: bool) -> ValueAxis {
         match log_scale {
-            true => Axis::log(self.least / unit, self.top / unit),
-            false => Axis::new(Values::up_to(self.top / unit, count, Steps::Any)),
+            true => ValueAxis::log(self.least / unit, self.top / unit),
+            false => ValueAxis::new(ValueTicks::up_to(self.top / unit, count, Steps::Any)),
         }
     }
 
@@ -140,7 +140,7 @@ mod tests {
     fn everything_fits_a_logarithmic_axis() {
         let reach = Reach::of(&[&run(&[(99, 2, 249.0)])], |second| second.percentile(3)).unwrap().on(true);
         assert_eq!((reach.top, reach.note()), (249.0, None));
-        let ends = |axis: Axis| axis.ticks.first().zip(axis.ticks.last()).map(|(a, b)| (a.0, b.0));
+        let ends = |axis: ValueAxis| axis.ticks.first().zip(axis.ticks.last()).map(|(a, b)| (a.0, b.0));
         assert_eq!(ends(reach.axis(1.0, 6, true)), Some((10.0, 500.0)));
     }
 

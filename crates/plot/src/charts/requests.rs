@@ -2,12 +2,12 @@
 
 use perfpipe_analyze::format::counted;
 
-use super::chart::{Chart, Height};
+use super::chart::{Height, TimeChart};
 use super::run::RunData;
 use crate::columns::{ColumnSpread, TimeColumn};
-use crate::layout::axis::{Axis, Steps, Values};
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::marks;
 use crate::marks::StairStep;
 use crate::output::drawing::Drawing;
@@ -26,18 +26,18 @@ const TINTS: (f64, f64) = (0.3, 0.65);
 /// The chart of requests per second.
 pub(crate) struct RequestsChart<'a>(pub(crate) &'a RunData<'a>);
 
-impl Chart for RequestsChart<'_> {
+impl TimeChart for RequestsChart<'_> {
     fn legend(&self) -> Legend {
         let Self(run) = self;
         let mut entries = Vec::new();
         if run.summary().successes > 0 {
-            entries.push(Entry::new(run.scale_swatch(), format!("Successes{}", run.colored_by())));
+            entries.push(LegendEntry::new(run.scale_swatch(), format!("Successes{}", run.colored_by())));
         }
         if run.summary().failures > 0 {
-            entries.push(Entry::new(Swatch::Bar(FAILURE), "Failures"));
+            entries.push(LegendEntry::new(Swatch::Bar(FAILURE), "Failures"));
         }
         let average = format!("Average {}/s", measured(run.summary().throughput));
-        entries.push(Entry::new(Swatch::Line(INK, 0.9), average));
+        entries.push(LegendEntry::new(Swatch::Line(INK, 0.9), average));
         let note = "dark up to the least second, medium up to the mean, light up to the greatest";
         let notes = run.binning(note).into_iter().collect();
         Legend { heading: "Requests per second".to_owned(), entries, notes }
@@ -60,20 +60,20 @@ impl Chart for RequestsChart<'_> {
         )
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         if self.0.summary().requests() == 0 {
             return Err("No requests");
         }
         let columns = self.0.columns.columns.iter();
         let max = columns.map(|c| greatest(c).max(mean(c) + c.failures.mean)).fold(0.0, f64::max);
-        Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 6, Steps::Whole)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max.max(self.0.summary().throughput), 6, Steps::Whole)))
     }
 
     fn height(&self) -> Height {
         Height::Share(1.15)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let Self(run) = self;
         if run.columns.binned() {
             self.successes(drawing, frame, TINTS.1, |s| s.max);
@@ -92,7 +92,7 @@ impl RequestsChart<'_> {
     fn successes(
         &self,
         drawing: &mut Drawing,
-        frame: &Frame,
+        frame: &ChartFrame,
         tint: f64,
         value: impl Fn(ColumnSpread) -> f64,
     ) {
@@ -102,7 +102,7 @@ impl RequestsChart<'_> {
     }
 
     /// Stacks the failures on the successes.
-    fn failures(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn failures(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         // In binned charts, small bars among the shades would look like a line; the strip below shows every failure.
         let least = if self.0.columns.binned() { LEAST } else { 0.0 };
         let seen = |c: &TimeColumn| frame.y(0.0) - frame.y(c.failures.mean) >= least;
@@ -113,7 +113,12 @@ impl RequestsChart<'_> {
     }
 
     /// Draws a bar for each column, from one value to another.
-    fn bars(&self, drawing: &mut Drawing, frame: &Frame, bar: impl Fn(&TimeColumn) -> (f64, f64, Color)) {
+    fn bars(
+        &self,
+        drawing: &mut Drawing,
+        frame: &ChartFrame,
+        bar: impl Fn(&TimeColumn) -> (f64, f64, Color),
+    ) {
         let step = |column: &TimeColumn| {
             let (low, high, color) = bar(column);
             let (left, right) = edges(frame, column);
@@ -126,7 +131,7 @@ impl RequestsChart<'_> {
     }
 
     /// Draws the average, with a white edge that makes it visible on every colour.
-    fn average(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn average(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let throughput = self.0.summary().throughput;
         if throughput > 0.0 {
             let y = frame.y(throughput);
@@ -147,7 +152,7 @@ fn greatest(column: &TimeColumn) -> f64 {
 }
 
 /// Returns a bar's left and right edge: those of the column, inset if the column is wide.
-fn edges(frame: &Frame, column: &TimeColumn) -> (f64, f64) {
+fn edges(frame: &ChartFrame, column: &TimeColumn) -> (f64, f64) {
     let (left, right) = (frame.x(column.start), frame.x(column.end));
     let width = right - left;
     if width < WIDE {
@@ -166,14 +171,14 @@ const GREATEST: Color = Color(0x99, 0x99, 0x99);
 /// The chart of failures per second.
 pub(crate) struct FailuresChart<'a>(pub(crate) &'a RunData<'a>);
 
-impl Chart for FailuresChart<'_> {
+impl TimeChart for FailuresChart<'_> {
     fn legend(&self) -> Legend {
         let seconds = &self.0.timeline.seconds;
         let worst = seconds.iter().rev().max_by_key(|second| second.failures);
         let text = worst.map(|worst| {
             format!("at most {} in a second, at {}", count(worst.failures), self.0.time_of(worst.second))
         });
-        let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
+        let entry = LegendEntry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
         let notes = self.0.binning("black up to the mean, grey up to the greatest second");
         let notes = notes.into_iter().collect();
         Legend { heading: "Failures per second".to_owned(), entries: vec![entry], notes }
@@ -186,16 +191,16 @@ impl Chart for FailuresChart<'_> {
         format!("Failures per second: {all} in all{}.", greatest.unwrap_or_default())
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.0.columns.columns.iter().map(|c| c.failures.max).fold(0.0, f64::max);
-        Ok(Axis::ends(max.max(1.0), 0).with_room(max))
+        Ok(ValueAxis::ends(max.max(1.0), 0).with_room(max))
     }
 
     fn height(&self) -> Height {
         Height::Fixed(30.0)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         if self.0.columns.binned() {
             self.bars(drawing, frame, GREATEST, |column| column.failures.max);
         }
@@ -205,7 +210,13 @@ impl Chart for FailuresChart<'_> {
 
 impl FailuresChart<'_> {
     /// Draws a bar for each column that has failures.
-    fn bars(&self, drawing: &mut Drawing, frame: &Frame, color: Color, value: impl Fn(&TimeColumn) -> f64) {
+    fn bars(
+        &self,
+        drawing: &mut Drawing,
+        frame: &ChartFrame,
+        color: Color,
+        value: impl Fn(&TimeColumn) -> f64,
+    ) {
         let bottom = frame.area.bottom;
         let step = |column: &TimeColumn| {
             let (left, right) = (frame.x(column.start), frame.x(column.end));

@@ -2,13 +2,13 @@
 
 use perfpipe_analyze::Second;
 
-use super::chart::{Chart, Height};
+use super::chart::{Height, TimeChart};
 use super::reach::Reach;
 use super::run::RunData;
 use crate::columns::{ColumnSpread, TimeColumn};
-use crate::layout::axis::Axis;
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::axis::ValueAxis;
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::marks;
 use crate::marks::ColumnLine;
 use crate::output::drawing::Drawing;
@@ -77,18 +77,18 @@ fn name(percentiles: &[f64], at: usize) -> f64 {
     percentiles.get(at).copied().unwrap_or_default()
 }
 
-impl Chart for ResponseChart<'_> {
+impl TimeChart for ResponseChart<'_> {
     fn legend(&self) -> Legend {
         if self.axis().is_err() {
             return Legend { heading: self.heading(), entries: Vec::new(), notes: Vec::new() };
         }
-        let mut entries: Vec<Entry> = self
+        let mut entries: Vec<LegendEntry> = self
             .thin_lines()
-            .map(|(at, color)| Entry::new(Swatch::Line(color, THIN), self.label(at)))
+            .map(|(at, color)| LegendEntry::new(Swatch::Line(color, THIN), self.label(at)))
             .collect();
         if let Some(at) = self.thick {
             let text = format!("{}{}", self.label(at), self.run.colored_by());
-            entries.push(Entry::new(self.run.scale_line(THICK), text));
+            entries.push(LegendEntry::new(self.run.scale_line(THICK), text));
         }
         let binning =
             self.run.binning("lines: mean of the seconds' values; bands: from the least to the greatest");
@@ -113,7 +113,7 @@ impl Chart for ResponseChart<'_> {
         format!("Response time: {}{}.{note}", whole.join(", "), greatest.unwrap_or_default())
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let reach = self.reach.ok_or("No request succeeded")?;
         Ok(reach.axis(self.unit, 6, self.run.style.log_scale))
     }
@@ -126,7 +126,7 @@ impl Chart for ResponseChart<'_> {
         self.run.summary().failures == 0
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let columns = &self.run.columns.columns;
         if let Some(at) = self.thick {
             self.run.scale_line_over(drawing, frame, THICK, |column| self.values(column, at));

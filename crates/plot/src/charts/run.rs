@@ -3,7 +3,7 @@
 use perfpipe_analyze::{Second, Summary, Timeline};
 
 use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
-use crate::layout::frame::Frame;
+use crate::layout::frame::ChartFrame;
 use crate::layout::legend::Swatch;
 use crate::marks;
 use crate::marks::{ColumnLine, StairStep};
@@ -95,7 +95,7 @@ impl<'a> RunData<'a> {
     pub(crate) fn scale_line_over(
         &self,
         drawing: &mut Drawing,
-        frame: &Frame,
+        frame: &ChartFrame,
         width: f64,
         values: impl Fn(&TimeColumn) -> Option<ColumnSpread>,
     ) {
@@ -110,7 +110,7 @@ impl<'a> RunData<'a> {
     pub(crate) fn band(
         &self,
         drawing: &mut Drawing,
-        frame: &Frame,
+        frame: &ChartFrame,
         values: impl Fn(&TimeColumn) -> Option<ColumnSpread>,
         color: impl Fn(&TimeColumn) -> Color,
     ) {
@@ -130,7 +130,7 @@ impl<'a> RunData<'a> {
     pub(crate) fn edge(
         &self,
         drawing: &mut Drawing,
-        frame: &Frame,
+        frame: &ChartFrame,
         values: impl Fn(&TimeColumn) -> Option<ColumnSpread>,
         color: impl Fn(&TimeColumn) -> Color,
     ) {

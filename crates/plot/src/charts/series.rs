@@ -3,13 +3,13 @@
 
 use perfpipe_analyze::{SeriesBySecond, Timeline};
 
-use super::chart::{Chart, Height};
+use super::chart::{Height, TimeChart};
 use super::run::RunData;
 use crate::columns::{ColumnSpread, TimeColumn};
-use crate::layout::axis::{Axis, Steps, Values};
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend};
-use crate::output::drawing::{Drawing, Text};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry};
+use crate::output::drawing::{Drawing, TextLine};
 use crate::text::number::measured;
 
 /// The largest number of series on a page: more would leave no height for their charts.
@@ -92,7 +92,7 @@ impl ScaledSeries {
     pub(crate) fn up_to(unit: &str, max: f64) -> Self {
         let steps = if matches!(unit, "B" | "byte" | "bytes") { BYTES.as_slice() } else { &[] };
         let (factor, unit) = steps.iter().copied().rfind(|(factor, _)| max >= *factor).unwrap_or((1.0, unit));
-        Self { factor, unit: Text::clean(unit), below: false }
+        Self { factor, unit: TextLine::clean(unit), below: false }
     }
 
     /// Returns a note on what the axis can't show.
@@ -126,14 +126,14 @@ pub(crate) fn charts<'a>(run: &'a RunData<'a>) -> impl Iterator<Item = ServerCha
     series.map(|(at, series)| ServerChart { run, series, at, scaled: ScaledSeries::of(series) })
 }
 
-impl Chart for ServerChart<'_> {
+impl TimeChart for ServerChart<'_> {
     fn legend(&self) -> Legend {
         let Self { run, series, scaled, .. } = self;
         let (mut entries, mut notes) = (Vec::new(), Vec::new());
         if let Some(mean) = series.mean() {
             let mean = measured(mean / scaled.factor);
             let text = format!("{}{}; mean {mean} {}", series.name, run.colored_by(), scaled.unit);
-            entries.push(Entry::new(run.scale_line(WIDTH), text));
+            entries.push(LegendEntry::new(run.scale_line(WIDTH), text));
             notes.extend(run.binning("line: mean; band: from the least to the greatest second"));
         }
         notes.extend(scaled.note());
@@ -160,16 +160,16 @@ impl Chart for ServerChart<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.series.max().ok_or("No readings for this run")?;
-        Ok(Axis::new(Values::up_to(max / self.scaled.factor, 4, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max / self.scaled.factor, 4, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         if self.series.max().is_some() { Height::Share(0.6) } else { Height::Fixed(NOTHING) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let factor = self.scaled.factor;
         let value = |column: &TimeColumn| {
             column.series.get(self.at).copied().flatten().map(|spread| spread.divided_by(factor))
@@ -187,7 +187,7 @@ const CPU_NOTHING: f64 = 40.0;
 /// The chart of CPU.
 pub(crate) struct CpuChart<'a>(pub(crate) &'a RunData<'a>);
 
-impl Chart for CpuChart<'_> {
+impl TimeChart for CpuChart<'_> {
     fn legend(&self) -> Legend {
         let Self(run) = self;
         let mut entries = Vec::new();
@@ -195,7 +195,7 @@ impl Chart for CpuChart<'_> {
         if self.max().is_some() {
             let mean = run.summary().cpu_mean.map(|mean| format!("; mean {} %", measured(mean)));
             let text = format!("CPU{}{}", run.colored_by(), mean.unwrap_or_default());
-            entries.push(Entry::new(run.scale_line(CPU_WIDTH), text));
+            entries.push(LegendEntry::new(run.scale_line(CPU_WIDTH), text));
             notes.extend(run.binning("line: mean; band: from the least to the greatest second"));
         }
         Legend { heading: "CPU utilisation (%)".to_owned(), entries, notes }
@@ -212,11 +212,11 @@ impl Chart for CpuChart<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.max().ok_or("No CPU readings for this run")?;
         Ok(match self.0.style.cpu_top() {
-            Some(top) => Axis::ending_at(top.max(max), 4, Steps::Any).with_room(max),
-            None => Axis::new(Values::up_to(max, 4, Steps::Any)),
+            Some(top) => ValueAxis::ending_at(top.max(max), 4, Steps::Any).with_room(max),
+            None => ValueAxis::new(ValueTicks::up_to(max, 4, Steps::Any)),
         })
     }
 
@@ -224,7 +224,7 @@ impl Chart for CpuChart<'_> {
         if self.max().is_some() { Height::Share(0.8) } else { Height::Fixed(CPU_NOTHING) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.0.scale_line_over(drawing, frame, CPU_WIDTH, |column| column.cpu);
     }
 }

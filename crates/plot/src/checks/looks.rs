@@ -3,7 +3,7 @@
 use perfpipe_analyze::Phases;
 
 use crate::columns;
-use crate::output::drawing::{Anchor, Drawing, Point, Shape, Text};
+use crate::output::drawing::{Anchor, Drawing, Point, Shape, TextLine};
 use crate::output::page::Page;
 use crate::palette::{FAILURE, PAPER};
 use crate::style::{ColorBy, Paper, Style, Times};
@@ -11,7 +11,7 @@ use crate::support::{self, Dice};
 use crate::text::fonts;
 
 /// The left, top, right and bottom of a text.
-fn bounds(text: &Text) -> [f64; 4] {
+fn bounds(text: &TextLine) -> [f64; 4] {
     let width = fonts::width(&text.text, text.size);
     let lead = match text.anchor {
         Anchor::Start => 0.0,
@@ -26,7 +26,7 @@ fn bounds(text: &Text) -> [f64; 4] {
     [x - lead * width, y - half, x + (1.0 - lead) * width, y + half]
 }
 
-fn texts(drawing: &Drawing) -> Vec<&Text> {
+fn texts(drawing: &Drawing) -> Vec<&TextLine> {
     let mut texts = Vec::new();
     for shape in &drawing.shapes {
         if let Shape::Text(text) = shape {

@@ -149,7 +149,7 @@ fn percentile_lines_can_be_told_apart_by_anyone() {
 #[test]
 fn sweeps_lines_can_be_told_apart_by_anyone() {
     for chart in sweep::charts(&support::sweep(), &Style::default()) {
-        let line = |entry: crate::layout::legend::Entry| match entry.swatch {
+        let line = |entry: crate::layout::legend::LegendEntry| match entry.swatch {
             Swatch::Line(color, _) => Some(color),
             _ => None,
         };

@@ -19,7 +19,7 @@ use super::report::Grouped;
 use crate::charts::series::ScaledSeries;
 use crate::columns;
 use crate::error::{Error, Result};
-use crate::output::drawing::Text;
+use crate::output::drawing::TextLine;
 use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
 use crate::style::{ColorBy, Palette, Style, Times};
@@ -105,7 +105,7 @@ pub(super) struct DetailData<'a> {
     heat: HeatCounts<'a>,
     sweep: Option<ByLoad>,
     over_time: TimeCourses,
-    network: Waits,
+    network: NetworkCourses,
     /// How often each elapsed time occurred.
     successes: Bins<'a>,
     failures: Bins<'a>,
@@ -215,8 +215,8 @@ impl RunHead {
         let phases = run.details.phases.iter();
         let phases = phases.map(|(phase, span, summary)| HtmlPart::new(phase.name(), *span, summary));
         Self {
-            name: Text::clean(&run.name()),
-            framework: Text::clean(&timeline.info.key.framework),
+            name: TextLine::clean(&run.name()),
+            framework: TextLine::clean(&timeline.info.key.framework),
             color: run.color,
             median: run.median,
             failing: run.failing,
@@ -279,7 +279,7 @@ impl<'a> ServerSeconds<'a> {
         let value = |value: &Option<f64>| Number(value.map(|value| value / scaled.factor));
         Self {
             name: &series.name,
-            base: Text::clean(&series.unit),
+            base: TextLine::clean(&series.unit),
             factor: scaled.factor,
             values: series.values.iter().map(value).collect(),
             note: scaled.note(),
@@ -311,7 +311,7 @@ impl<'a> DetailData<'a> {
             heat: HeatCounts::new(&details.heatmap),
             sweep: details.by_load().map(ByLoad::new),
             over_time: TimeCourses::new(&details.over_time),
-            network: Waits::new(&details.network),
+            network: NetworkCourses::new(&details.network),
             successes: Bins::new(&details.successes),
             failures: Bins::new(&details.failures),
         }
@@ -352,15 +352,15 @@ impl TimeCourses {
     fn new(over_time: &OverTime) -> Self {
         let times = |list: &[Option<f64>]| list.iter().copied().map(Number).collect();
         let label = |label: &LabelOverTime| LabelCourse {
-            label: Text::clean(&label.label),
+            label: TextLine::clean(&label.label),
             successes: label.successes.clone(),
             failures: label.failures.clone(),
             p50: times(&label.p50),
             p95: times(&label.p95),
         };
         let failures = over_time.failures.iter().map(|failures| FailureCourse {
-            label: Text::clean(&failures.label),
-            code: Text::clean(&failures.response_code),
+            label: TextLine::clean(&failures.label),
+            code: TextLine::clean(&failures.response_code),
             counts: failures.counts.clone(),
         });
         Self {
@@ -373,7 +373,7 @@ impl TimeCourses {
 
 /// Waits and bytes over time: of all labels, and of each that can be picked, in the order of the labels.
 #[derive(Serialize)]
-struct Waits {
+struct NetworkCourses {
     all: NetworkCourse,
     labels: Vec<NetworkCourse>,
 }
@@ -403,7 +403,7 @@ struct Bins<'a> {
     max: Option<i32>,
 }
 
-impl Waits {
+impl NetworkCourses {
     pub(super) fn new(network: &Network) -> Self {
         Self {
             all: NetworkCourse::new(&network.all, |value| rounded(value, 4)),

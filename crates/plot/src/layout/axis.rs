@@ -38,15 +38,15 @@ impl Scale {
 
 /// A value axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Axis {
+pub(crate) struct ValueAxis {
     pub(crate) scale: Scale,
     /// Values with their labels, in ascending order from the lower end.
     pub(crate) ticks: Vec<(f64, String)>,
 }
 
-impl Axis {
+impl ValueAxis {
     /// Creates an axis with a label at every tick of `values`.
-    pub(crate) fn new(values: Values) -> Self {
+    pub(crate) fn new(values: ValueTicks) -> Self {
         let label = |tick| (tick, grouped(tick, values.decimals()));
         Self { scale: Scale::Linear(values.top), ticks: values.ticks().map(label).collect() }
     }
@@ -64,7 +64,7 @@ impl Axis {
 
     /// Creates an axis that ends exactly at `top`, with a label there if it fits.
     pub(crate) fn ending_at(top: f64, count: u32, steps: Steps) -> Self {
-        let values = Values::ending_at(top, count, steps);
+        let values = ValueTicks::ending_at(top, count, steps);
         let mut axis = Self::new(values);
         let last = axis.ticks.last().map_or(0.0, |(tick, _)| *tick);
         let allowed = steps == Steps::Any || top.fract() == 0.0;
@@ -121,14 +121,14 @@ impl Steps {
 
 /// The ticks of a value axis that begins at 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Values {
+pub(crate) struct ValueTicks {
     /// The top of the axis, greater than 0 and than the largest value.
     pub(crate) top: f64,
     /// The distance between ticks.
     pub(crate) step: f64,
 }
 
-impl Values {
+impl ValueTicks {
     /// Creates an axis up to beyond `max`, with about `count` round steps.
     pub(crate) fn up_to(max: f64, count: u32, steps: Steps) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
@@ -226,7 +226,7 @@ impl Decades {
 mod tests {
     use super::*;
 
-    fn labels(axis: &Axis) -> Vec<&str> {
+    fn labels(axis: &ValueAxis) -> Vec<&str> {
         axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
     }
 
@@ -243,20 +243,20 @@ mod tests {
     #[test]
     fn top_is_told_where_there_is_room() {
         assert_eq!(
-            labels(&Axis::ending_at(7200.0, 4, Steps::Any)),
+            labels(&ValueAxis::ending_at(7200.0, 4, Steps::Any)),
             ["0", "2,000", "4,000", "6,000", "7,200"]
         );
-        assert_eq!(labels(&Axis::ending_at(8100.0, 4, Steps::Any)), ["0", "2,500", "5,000", "7,500"]);
-        assert_eq!(labels(&Axis::ending_at(800.0, 4, Steps::Any)), ["0", "200", "400", "600", "800"]);
-        assert_eq!(labels(&Axis::log(0.3, 40.0)), ["0.2", "0.5", "1", "2", "5", "10", "20", "50"]);
-        assert_eq!(labels(&Axis::ends(1234.0, 0)), ["0", "1,234"]);
+        assert_eq!(labels(&ValueAxis::ending_at(8100.0, 4, Steps::Any)), ["0", "2,500", "5,000", "7,500"]);
+        assert_eq!(labels(&ValueAxis::ending_at(800.0, 4, Steps::Any)), ["0", "200", "400", "600", "800"]);
+        assert_eq!(labels(&ValueAxis::log(0.3, 40.0)), ["0.2", "0.5", "1", "2", "5", "10", "20", "50"]);
+        assert_eq!(labels(&ValueAxis::ends(1234.0, 0)), ["0", "1,234"]);
         // Half a thread is no thread.
-        assert_eq!(labels(&Axis::ending_at(3.5, 10, Steps::Whole)), ["0", "1", "2", "3"]);
-        assert_eq!(labels(&Axis::ending_at(13.0, 4, Steps::Whole)), ["0", "5", "10", "13"]);
+        assert_eq!(labels(&ValueAxis::ending_at(3.5, 10, Steps::Whole)), ["0", "1", "2", "3"]);
+        assert_eq!(labels(&ValueAxis::ending_at(13.0, 4, Steps::Whole)), ["0", "5", "10", "13"]);
     }
 
     fn ticks(max: f64) -> Vec<f64> {
-        Values::up_to(max, 5, Steps::Any).ticks().collect()
+        ValueTicks::up_to(max, 5, Steps::Any).ticks().collect()
     }
 
     #[test]
@@ -264,22 +264,22 @@ mod tests {
         for max in 1..2000 {
             let max = f64::from(max);
             for count in [4, 6, 10] {
-                let values = Values::up_to(max, count, Steps::Whole);
+                let values = ValueTicks::up_to(max, count, Steps::Whole);
                 assert!(values.ticks().all(|tick| tick.fract() == 0.0), "{max} {values:?}");
                 assert!(values.ticks().count() <= 15, "{max} {values:?}");
-                let ending = Values::ending_at(max, count, Steps::Whole);
+                let ending = ValueTicks::ending_at(max, count, Steps::Whole);
                 assert!(ending.ticks().all(|tick| tick.fract() == 0.0), "{max} {ending:?}");
             }
         }
-        assert_eq!(Values::up_to(14.0, 6, Steps::Whole).step, 2.0);
-        assert_eq!(Values::up_to(100.0, 4, Steps::Whole).step, 25.0);
+        assert_eq!(ValueTicks::up_to(14.0, 6, Steps::Whole).step, 2.0);
+        assert_eq!(ValueTicks::up_to(100.0, 4, Steps::Whole).step, 25.0);
     }
 
     #[test]
     fn no_value_lies_on_the_frame() {
         for max in [1.0, 2.0, 9.99, 10.0, 100.0, 1999.0, 2000.0, 2001.0, 1e12] {
             for steps in [Steps::Any, Steps::Whole] {
-                let values = Values::up_to(max, 6, steps);
+                let values = ValueTicks::up_to(max, 6, steps);
                 assert!(values.top >= max * 1.039, "{max} {values:?}");
                 let last = values.ticks().last().unwrap();
                 assert!(last >= max && last <= values.top, "{max} {values:?}");
@@ -291,12 +291,12 @@ mod tests {
     fn values_have_round_ticks() {
         assert_eq!(ticks(58_300.0), [0.0, 20_000.0, 40_000.0, 60_000.0]);
         // With steps of 1,000, a quarter of the axis would be empty.
-        assert_eq!(Values::up_to(3_100.0, 6, Steps::Whole), Values { top: 3_500.0, step: 500.0 });
+        assert_eq!(ValueTicks::up_to(3_100.0, 6, Steps::Whole), ValueTicks { top: 3_500.0, step: 500.0 });
         assert_eq!(ticks(1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        assert_eq!(Values::up_to(1.0, 5, Steps::Any).decimals(), 1);
-        assert_eq!(Values::up_to(3.0, 5, Steps::Whole).step, 1.0);
+        assert_eq!(ValueTicks::up_to(1.0, 5, Steps::Any).decimals(), 1);
+        assert_eq!(ValueTicks::up_to(3.0, 5, Steps::Whole).step, 1.0);
         assert_eq!(ticks(f64::NAN).last(), Some(&1.0));
-        assert_eq!(Values::ending_at(7200.0, 5, Steps::Any).top, 7200.0);
+        assert_eq!(ValueTicks::ending_at(7200.0, 5, Steps::Any).top, 7200.0);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The frame of a chart: the mapping from data to the page, the grid, and the labels of the axes.
 
-use super::axis::{Axis, LABEL, Scale};
+use super::axis::{LABEL, Scale, ValueAxis};
 use crate::layout::axis;
-use crate::output::drawing::{Anchor, Drawing, Point, Text};
+use crate::output::drawing::{Anchor, Drawing, Point, TextLine};
 use crate::palette::{FRAME, GRID, PAPER, SOFT};
-use crate::text::clock::{RunClock, TimeFormat};
+use crate::text::clock::{RunClock, TickFormat};
 use crate::text::fonts;
 
 /// The size of a notice in place of data, in points.
@@ -46,15 +46,15 @@ pub(crate) struct TimeAxis {
     start: f64,
     end: f64,
     step: u32,
-    format: TimeFormat,
+    format: TickFormat,
 }
 
 impl TimeAxis {
     /// Creates an axis over a span of seconds, `room` points wide: of times since the start, or of those of a clock.
     pub(crate) fn new((start, end): (f64, f64), room: f64, clock: Option<RunClock>) -> Self {
         let format = |step| match clock {
-            Some(clock) => TimeFormat::of_clock(clock, step),
-            None => TimeFormat::of(end, step),
+            Some(clock) => TickFormat::of_clock(clock, step),
+            None => TickFormat::of(end, step),
         };
         let label_width = |step| fonts::width(&format(step).label(end), LABEL) + LABEL_SPACE;
         let loose = axis::time_step(end - start, room / label_width(1).max(40.0));
@@ -63,16 +63,16 @@ impl TimeAxis {
 
     /// Creates an axis of loads from 0 to `max` threads, `room` points wide.
     pub(crate) fn of_load(max: f64, room: f64) -> Self {
-        let widest = fonts::width(&TimeFormat::Threads.label(max), LABEL) + LABEL_SPACE;
+        let widest = fonts::width(&TickFormat::Threads.label(max), LABEL) + LABEL_SPACE;
         let count = (room / widest.max(40.0)) as u32;
-        let values = axis::Values::up_to(max, count.clamp(1, 10), axis::Steps::Whole);
+        let values = axis::ValueTicks::up_to(max, count.clamp(1, 10), axis::Steps::Whole);
         let end = axis::with_room(1.0, max);
-        Self { start: 0.0, end, step: values.step.max(1.0) as u32, format: TimeFormat::Threads }
+        Self { start: 0.0, end, step: values.step.max(1.0) as u32, format: TickFormat::Threads }
     }
 
     /// Creates an axis of places of versions or levels, from 0, without labels.
     pub(crate) fn of_places(count: usize) -> Self {
-        Self { start: -0.5, end: count as f64 - 0.5, step: u32::MAX, format: TimeFormat::Places }
+        Self { start: -0.5, end: count as f64 - 0.5, step: u32::MAX, format: TickFormat::Places }
     }
 
     /// Returns the first second of the axis.
@@ -94,21 +94,21 @@ impl TimeAxis {
     fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
         let origin = self.format.origin();
         // Places are labelled on their own.
-        let end = if self.format == TimeFormat::Places { f64::NEG_INFINITY } else { self.end };
+        let end = if self.format == TickFormat::Places { f64::NEG_INFINITY } else { self.end };
         axis::multiples(origin + self.start, origin + end, self.step).map(move |tick| tick - origin)
     }
 }
 
 /// The frame of a chart, which maps data to a rectangle of the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Frame {
+pub(crate) struct ChartFrame {
     pub(crate) area: Rect,
     pub(crate) time: TimeAxis,
     /// The scale of the value axis.
     pub(crate) scale: Scale,
 }
 
-impl Frame {
+impl ChartFrame {
     /// Returns the x coordinate of a time.
     pub(crate) fn x(&self, seconds: f64) -> f64 {
         let share = (seconds - self.time.start) / (self.time.end - self.time.start).max(1e-9);
@@ -134,13 +134,13 @@ impl Frame {
     }
 
     /// Draws the horizontal lines of the grid, each with its label to the left.
-    pub(crate) fn value_grid(&self, drawing: &mut Drawing, axis: &Axis) {
+    pub(crate) fn value_grid(&self, drawing: &mut Drawing, axis: &ValueAxis) {
         for (value, label) in &axis.ticks {
             let y = self.y(*value);
             if y < self.area.bottom {
                 drawing.line(vec![(self.area.left, y), (self.area.right, y)], 0.5, GRID);
             }
-            drawing.text(Text::new(label, (self.area.left - LABEL_GAP, y), LABEL, Anchor::End, SOFT));
+            drawing.text(TextLine::new(label, (self.area.left - LABEL_GAP, y), LABEL, Anchor::End, SOFT));
         }
     }
 
@@ -161,7 +161,7 @@ impl Frame {
             let x = self.x(tick);
             drawing.line(vec![(x, bottom), (x, bottom + 3.0)], 0.6, FRAME);
             let label = self.time.format.label(tick);
-            drawing.text(Text::new(&label, (x, bottom + TIME_LABEL_DROP), LABEL, Anchor::Middle, SOFT));
+            drawing.text(TextLine::new(&label, (x, bottom + TIME_LABEL_DROP), LABEL, Anchor::Middle, SOFT));
         }
     }
 
@@ -171,7 +171,7 @@ impl Frame {
             return;
         }
         let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
-        drawing.text(Text::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
+        drawing.text(TextLine::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
     }
 
     /// Draws the reason why there are no data.
@@ -180,6 +180,6 @@ impl Frame {
         let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
         let half = fonts::width(words, NOTICE) / 2.0 + 6.0;
         drawing.rect((x - half, y - NOTICE), (x + half, y + NOTICE), PAPER);
-        drawing.text(Text::new(words, (x, y), NOTICE, Anchor::Middle, SOFT));
+        drawing.text(TextLine::new(words, (x, y), NOTICE, Anchor::Middle, SOFT));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::dashes;
 use super::frame::Rect;
-use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::drawing::{Anchor, Drawing, TextLine};
 use crate::palette::{Color, INK, SOFT, STEPS};
 use crate::style::Palette;
 use crate::text::fonts;
@@ -35,12 +35,12 @@ pub(crate) enum Swatch {
 
 /// An entry of a key.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct LegendEntry {
     pub(crate) swatch: Swatch,
     pub(crate) text: String,
 }
 
-impl Entry {
+impl LegendEntry {
     pub(crate) fn new(swatch: Swatch, text: impl Into<String>) -> Self {
         Self { swatch, text: text.into() }
     }
@@ -54,7 +54,7 @@ impl Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Legend {
     pub(crate) heading: String,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<LegendEntry>,
     /// Notes on how to read the chart, each on a line.
     pub(crate) notes: Vec<String>,
 }
@@ -70,7 +70,7 @@ impl Legend {
     /// Draws the legend from `area.top` down, as wide as `area`.
     pub(crate) fn draw(&self, drawing: &mut Drawing, area: Rect) {
         let mut y = area.top + HEADING / 2.0;
-        drawing.text(Text::new(&self.heading, (area.left, y), HEADING, Anchor::Start, INK));
+        drawing.text(TextLine::new(&self.heading, (area.left, y), HEADING, Anchor::Start, INK));
         if !self.shares_a_line(area.width()) {
             y += ROW + 1.0;
         }
@@ -85,7 +85,7 @@ impl Legend {
         for (note, above) in self.notes.iter().rev().zip(0..) {
             let y = area.bottom - 6.0 - ROW / 2.0 + 1.5 - ROW * f64::from(above);
             let note = fonts::fitted(note, SIZE, area.width());
-            drawing.text(Text::new(&note, (area.left, y), SIZE, Anchor::Start, SOFT));
+            drawing.text(TextLine::new(&note, (area.left, y), SIZE, Anchor::Start, SOFT));
         }
     }
 
@@ -95,7 +95,7 @@ impl Legend {
     }
 
     /// Returns the entries divided into lines.
-    fn rows(&self, width: f64) -> Vec<&[Entry]> {
+    fn rows(&self, width: f64) -> Vec<&[LegendEntry]> {
         let mut rows = Vec::new();
         let mut rest = self.entries.as_slice();
         while !rest.is_empty() {
@@ -109,11 +109,11 @@ impl Legend {
     }
 }
 
-fn row_width(row: &[Entry]) -> f64 {
+fn row_width(row: &[LegendEntry]) -> f64 {
     row.iter().map(|entry| entry.width() + GAPS.1).sum::<f64>() - GAPS.1
 }
 
-fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
+fn draw_entry(drawing: &mut Drawing, entry: &LegendEntry, (x, y): (f64, f64)) {
     let middle = |share: f64| x + SWATCH * share;
     match entry.swatch {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
@@ -123,7 +123,7 @@ fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
         Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
     }
     let place = (x + SWATCH + GAPS.0, y);
-    drawing.text(Text::new(&entry.text, place, SIZE, Anchor::Start, SOFT));
+    drawing.text(TextLine::new(&entry.text, place, SIZE, Anchor::Start, SOFT));
 }
 
 /// Draws a palette from left to right; `half` is its extent above and below `y`.

@@ -3,8 +3,8 @@
 use perfpipe_analyze::{Phase, Timeline};
 
 use super::axis::Scale;
-use super::frame::{Frame, Rect, TimeAxis};
-use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, Text};
+use super::frame::{ChartFrame, Rect, TimeAxis};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, TextLine};
 use crate::palette::{Color, SOFT};
 use crate::text::fonts;
 use crate::text::number::count;
@@ -19,14 +19,14 @@ const EDGE: f64 = 0.5;
 const LINE: Color = Color(0x77, 0x7f, 0x8a);
 
 /// A phase with its start and its end, in seconds from t0.
-struct Stage {
+struct PhaseSpan {
     phase: Phase,
     start: f64,
     end: f64,
 }
 
 /// The phases that a page shows; none if there are fewer than two.
-pub(crate) struct PhaseBand(Vec<Stage>);
+pub(crate) struct PhaseBand(Vec<PhaseSpan>);
 
 impl PhaseBand {
     /// Collects the phases within the seconds shown.
@@ -34,9 +34,9 @@ impl PhaseBand {
         let part = |(phase, span): (Phase, perfpipe_analyze::Span)| {
             let start = f64::from(span.first).max(first);
             let end = (f64::from(span.last) + 1.0).min(end);
-            (start < end).then_some(Stage { phase, start, end })
+            (start < end).then_some(PhaseSpan { phase, start, end })
         };
-        let parts: Vec<Stage> = timeline.phases.all().filter_map(part).collect();
+        let parts: Vec<PhaseSpan> = timeline.phases.all().filter_map(part).collect();
         Self(if parts.len() > 1 { parts } else { Vec::new() })
     }
 
@@ -56,20 +56,20 @@ impl PhaseBand {
             drawing.begin(PagePart::Figure(PageFigure::new("Phases", self.alt(), column.top)));
         }
         let frame =
-            Frame { area: column.rows(column.top, column.top + BAND), time, scale: Scale::Linear(1.0) };
-        for Stage { phase, start, end } in &self.0 {
+            ChartFrame { area: column.rows(column.top, column.top + BAND), time, scale: Scale::Linear(1.0) };
+        for PhaseSpan { phase, start, end } in &self.0 {
             let (left, right) = (frame.x(*start), frame.x(*end));
             drawing.rect((left, frame.area.top), (right, frame.area.bottom), strong(*phase));
             if fonts::width(phase.name(), SIZE) + 4.0 <= right - left {
                 let place = ((left + right) / 2.0, (frame.area.top + frame.area.bottom) / 2.0);
-                drawing.text(Text::new(phase.name(), place, SIZE, Anchor::Middle, SOFT));
+                drawing.text(TextLine::new(phase.name(), place, SIZE, Anchor::Middle, SOFT));
             }
         }
         self.edges(drawing, &frame);
     }
 
     fn alt(&self) -> String {
-        let part = |Stage { phase, start, end }: &Stage| {
+        let part = |PhaseSpan { phase, start, end }: &PhaseSpan| {
             let (first, last) = (*start as u64, (end - 1.0).max(0.0) as u64);
             match first == last {
                 true => format!("{phase} in second {}", count(first)),
@@ -80,16 +80,16 @@ impl PhaseBand {
     }
 
     /// Shades the seconds outside of the hold.
-    pub(crate) fn shade(&self, drawing: &mut Drawing, frame: &Frame) {
-        for Stage { phase, start, end } in self.0.iter().filter(|part| part.phase != Phase::Hold) {
+    pub(crate) fn shade(&self, drawing: &mut Drawing, frame: &ChartFrame) {
+        for PhaseSpan { phase, start, end } in self.0.iter().filter(|part| part.phase != Phase::Hold) {
             let Rect { top, bottom, .. } = frame.area;
             drawing.rect((frame.x(*start), top), (frame.x(*end), bottom), light(*phase));
         }
     }
 
     /// Draws a line between each two phases.
-    pub(crate) fn edges(&self, drawing: &mut Drawing, frame: &Frame) {
-        for Stage { start, .. } in self.0.iter().skip(1) {
+    pub(crate) fn edges(&self, drawing: &mut Drawing, frame: &ChartFrame) {
+        for PhaseSpan { start, .. } in self.0.iter().skip(1) {
             let x = frame.x(*start);
             drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], EDGE, LINE);
         }

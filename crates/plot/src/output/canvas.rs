@@ -14,7 +14,7 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-use super::drawing::{Anchor, Point, Shape, Text};
+use super::drawing::{Anchor, Point, Shape, TextLine};
 use crate::palette::Color;
 use crate::text::fonts;
 
@@ -60,7 +60,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     Ok(())
 }
 
-fn text_style(text: &Text, scale: f64) -> TextStyle<'static> {
+fn text_style(text: &TextLine, scale: f64) -> TextStyle<'static> {
     let h_pos = match text.anchor {
         Anchor::Start => HPos::Left,
         Anchor::Middle => HPos::Center,

@@ -19,7 +19,7 @@ pub(crate) enum Anchor {
 
 /// A text on one line. The middle of its capitals is at the height of its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Text {
+pub(crate) struct TextLine {
     pub(crate) text: String,
     pub(crate) at: Point,
     pub(crate) size: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Text {
     pub(crate) upwards: bool,
 }
 
-impl Text {
+impl TextLine {
     /// Creates a text at a place; `size` is in points.
     pub(crate) fn new(text: &str, at: Point, size: f64, anchor: Anchor, color: Color) -> Self {
         Self { text: Self::clean(text), at, size, anchor, color, upwards: false }
@@ -63,7 +63,7 @@ pub(crate) enum Shape {
     /// A disc.
     Dot { at: Point, radius: f64, color: Color },
     /// A text.
-    Text(Text),
+    Text(TextLine),
 }
 
 /// The shapes on a page, in the order of drawing.
@@ -134,7 +134,7 @@ impl Drawing {
     }
 
     /// Draws a text.
-    pub(crate) fn text(&mut self, text: Text) {
+    pub(crate) fn text(&mut self, text: TextLine) {
         self.shapes.push(Shape::Text(text));
     }
 }

@@ -4,10 +4,10 @@ use perfpipe_analyze::{Change, Direction, Measure, Noise, Outcome, Part};
 
 use super::sheet::PageTexts;
 use crate::charts::series::ScaledSeries;
-use crate::layout::axis::{Steps, Values};
+use crate::layout::axis::{Steps, ValueTicks};
 use crate::layout::frame::Rect;
 use crate::output::drawing;
-use crate::output::drawing::{Anchor, Drawing, PageFigure, Text};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, TextLine};
 use crate::palette::{Color, FRAME, GRID, INK, SOFT};
 use crate::style::Style;
 use crate::text::fonts::Fonts;
@@ -45,7 +45,7 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
     let alt = alt(names, changes);
     drawing.begin(drawing::PagePart::Figure(PageFigure::new("Changes", alt, room.top)));
     let chart = Rect { left: room.left + COLUMNS.0, right: room.right - COLUMNS.1, ..room };
-    let values = Values::up_to(reach(changes), 3, Steps::Any);
+    let values = ValueTicks::up_to(reach(changes), 3, Steps::Any);
     let plot = Plot { chart, values, fonts: style.fonts() };
     let mut top = room.top;
     for rows in parts() {
@@ -129,7 +129,7 @@ fn figures(change: &Change) -> String {
 struct Plot {
     chart: Rect,
     /// The values to either side of no change, in percent.
-    values: Values,
+    values: ValueTicks,
     fonts: Fonts,
 }
 
@@ -151,7 +151,7 @@ impl Plot {
         let left = self.chart.left - COLUMNS.0;
         let right = self.chart.right + COLUMNS.1;
         let mut text = |words: &str, at: (f64, f64), size: f64, anchor, color| {
-            drawing.text(Text::new(words, at, size, anchor, color));
+            drawing.text(TextLine::new(words, at, size, anchor, color));
         };
         text(heading, (left, top + SIZES.0 / 2.0), SIZES.0, Anchor::Start, INK);
         let sides = format!("{a} → {b}");
@@ -175,7 +175,7 @@ impl Plot {
             let sign = if percent > 0.0 { "+" } else { "" };
             let label = format!("{sign}{} %", grouped(percent + 0.0, self.values.decimals()));
             if !is_zero || percent.is_sign_positive() {
-                drawing.text(Text::new(&label, (x, bottom + 7.0), 7.0, Anchor::Middle, SOFT));
+                drawing.text(TextLine::new(&label, (x, bottom + 7.0), 7.0, Anchor::Middle, SOFT));
             }
         }
     }
@@ -184,7 +184,7 @@ impl Plot {
         let (left, right) = (self.chart.left, self.chart.right);
         let color = color(change);
         let name = self.fonts.fitted(&name(change), SIZES.1, COLUMNS.0 - GAP);
-        drawing.text(Text::new(&name, (left - COLUMNS.0, y), SIZES.1, Anchor::Start, INK));
+        drawing.text(TextLine::new(&name, (left - COLUMNS.0, y), SIZES.1, Anchor::Start, INK));
         if let Some((low, high)) = change.percent_interval {
             let (low, high) = (self.x(low), self.x(high));
             drawing.line(vec![(low, y), (high, y)], WIDTHS.0, color);
@@ -197,6 +197,6 @@ impl Plot {
             drawing.dot((self.x(percent), y), DOT, color);
         }
         let words = if color == COLORS.2 { SOFT } else { color };
-        drawing.text(Text::new(&figures(change), (right + COLUMNS.1, y), SIZES.1, Anchor::End, words));
+        drawing.text(TextLine::new(&figures(change), (right + COLUMNS.1, y), SIZES.1, Anchor::End, words));
     }
 }

@@ -4,14 +4,14 @@ use perfpipe_analyze::Timeline;
 
 use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use crate::charts::chart::{Chart, Height};
+use crate::charts::chart::{Height, TimeChart};
 use crate::charts::reach::Reach;
 use crate::charts::response::log_words;
 use crate::charts::series::SharedSeries;
 use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
-use crate::layout::axis::{Axis, Steps, Values};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::layout::phase_band::PhaseBand;
 use crate::marks;
 use crate::marks::ColumnLine;
@@ -80,8 +80,8 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
     let room = PageTexts { title, chosen: &chosen, subtitle: &[names], footer: &facts(&sides, width) };
     let room = room.draw(&mut drawing);
     let charts = charts(&sides, style);
-    let charts: Vec<Box<dyn Chart + '_>> =
-        charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart>).collect();
+    let charts: Vec<Box<dyn TimeChart + '_>> =
+        charts.into_iter().map(|chart| Box::new(chart) as Box<dyn TimeChart>).collect();
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
     let time = TimeAxis::new((f64::from(first), f64::from(end)), column.width(), None);
@@ -181,11 +181,11 @@ impl PairChart<'_> {
     }
 }
 
-impl Chart for PairChart<'_> {
+impl TimeChart for PairChart<'_> {
     fn legend(&self) -> Legend {
         let entry = |side: &RunSide<'_>| {
             let whole = (self.whole)(side.timeline).map(|whole| format!(": {whole}")).unwrap_or_default();
-            Entry::new(Swatch::Line(side.color, WIDTH), format!("{}{whole}", side.letter))
+            LegendEntry::new(Swatch::Line(side.color, WIDTH), format!("{}{whole}", side.letter))
         };
         let beyond = self.reach.and_then(|reach| reach.note());
         let notes = beyond.into_iter().chain(self.notes.iter().cloned()).collect();
@@ -205,11 +205,11 @@ impl Chart for PairChart<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.max().filter(|max| *max > 0.0).ok_or(self.missing)?;
         Ok(match self.reach {
             Some(reach) => reach.axis(1.0, 4, self.log_scale),
-            None => Axis::new(Values::up_to(max, if self.share < 1.0 { 2 } else { 4 }, self.steps)),
+            None => ValueAxis::new(ValueTicks::up_to(max, if self.share < 1.0 { 2 } else { 4 }, self.steps)),
         })
     }
 
@@ -217,7 +217,7 @@ impl Chart for PairChart<'_> {
         if self.axis().is_ok() { Height::Share(self.share) } else { Height::Fixed(NOTHING) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &crate::layout::frame::Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &crate::layout::frame::ChartFrame) {
         for side in self.sides.iter().rev() {
             let values = |column: &TimeColumn| (self.values)(side, column);
             let line = ColumnLine { values, color: |_: &TimeColumn| side.color, width: WIDTH };

@@ -8,7 +8,7 @@ use perfpipe_analyze::{Change, Sweep, Timeline, Trends};
 use perfpipe_ingest::RunInfo;
 
 use super::{changes, comparison, footer, levels, run, sweep, test, trend};
-use crate::output::drawing::Text;
+use crate::output::drawing::TextLine;
 use crate::output::page::Page;
 use crate::style::Style;
 
@@ -18,13 +18,13 @@ impl Page {
     /// The seconds of a run of more than 1,500 seconds are gathered into columns of several seconds, which keep
     /// extremes.
     pub fn run(timeline: &Timeline, style: &Style) -> Self {
-        let title = Text::clean(&title(&timeline.info));
+        let title = TextLine::clean(&title(&timeline.info));
         Self::new(run::draw(timeline, style, &title), title, Some(timeline.info.t0_ms))
     }
 
     /// Creates the page of one run by load, in portrait format: throughput, response times and CPU, with the knee.
     pub fn sweep(sweep: &Sweep, style: &Style) -> Self {
-        let title = Text::clean(&format!("{} by load", title(&sweep.info)));
+        let title = TextLine::clean(&format!("{} by load", title(&sweep.info)));
         Self::new(sweep::draw(sweep, style, &title), title, Some(sweep.info.t0_ms))
     }
 
@@ -47,7 +47,7 @@ impl Page {
     /// ```
     pub fn levels(test: &str, levels: &[Level], by: SweepBy, style: &Style) -> Self {
         let names: BTreeSet<&str> = levels.iter().map(|level| level.framework.as_str()).collect();
-        let title = Text::clean(&format!("{} {test} {}", some_of(&names), by_words(by)));
+        let title = TextLine::clean(&format!("{} {test} {}", some_of(&names), by_words(by)));
         Self::new(levels::draw_overview(levels, by, style, &title), title, None)
     }
 
@@ -67,7 +67,7 @@ impl Page {
     /// ```
     pub fn level_details(test: &str, levels: &[Level], by: SweepBy, style: &Style) -> Self {
         let names: BTreeSet<&str> = levels.iter().map(|level| level.framework.as_str()).collect();
-        let title = Text::clean(&format!("{} {test} {}: details", some_of(&names), by_words(by)));
+        let title = TextLine::clean(&format!("{} {test} {}: details", some_of(&names), by_words(by)));
         Self::new(levels::draw_single(levels, by, style, &title), title, None)
     }
 
@@ -76,7 +76,7 @@ impl Page {
     /// ([`perfpipe_analyze::league::median_repeats`]).
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
-        let title = Text::clean(&format!("{} – {test}", frameworks(&timelines)));
+        let title = TextLine::clean(&format!("{} – {test}", frameworks(&timelines)));
         let date = timelines.iter().map(|timeline| timeline.info.t0_ms).min();
         Self::new(test::draw(timelines, style, &title), title, date)
     }
@@ -84,7 +84,7 @@ impl Page {
     /// Creates the page that compares two runs, in portrait format: throughput, the percentiles of `a`, and CPU over
     /// time.
     pub fn comparison(a: &Timeline, b: &Timeline, style: &Style) -> Self {
-        let title = Text::clean(&format!("{} against {}", b.info.key, a.info.key));
+        let title = TextLine::clean(&format!("{} against {}", b.info.key, a.info.key));
         let date = a.info.t0_ms.min(b.info.t0_ms);
         Self::new(comparison::draw(a, b, style, &title), title, Some(date))
     }
@@ -92,7 +92,7 @@ impl Page {
     /// Creates the page of the changes from one side of a comparison to another, in portrait format: each figure's change
     /// in percent with its interval. Of the changes, those of the side `b` are drawn.
     pub fn changes(a: &str, b: &str, changes: &[Change], style: &Style) -> Self {
-        let title = Text::clean(&format!("{b} against {a}: changes"));
+        let title = TextLine::clean(&format!("{b} against {a}: changes"));
         let own: Vec<&Change> = changes.iter().filter(|change| change.run == b).collect();
         Self::new(changes::draw((a, b), &own, style, &title), title, None)
     }
@@ -100,7 +100,7 @@ impl Page {
     /// Creates the page of a framework's figures over versions, in portrait format: throughput, response times, failures
     /// and CPU with their intervals, and the changes of their level.
     pub fn trend(test: &str, trends: &Trends, style: &Style) -> Self {
-        let title = Text::clean(&format!("{} {test} over versions", trends.name));
+        let title = TextLine::clean(&format!("{} {test} over versions", trends.name));
         let date = trends.versions.iter().map(|version| version.start_ms).min();
         Self::new(trend::draw(trends, style, &title), title, date)
     }

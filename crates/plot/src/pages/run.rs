@@ -4,7 +4,7 @@ use perfpipe_analyze::Timeline;
 
 use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use crate::charts::chart::{Chart, ColorBar};
+use crate::charts::chart::{ColorBar, TimeChart};
 use crate::charts::load::LoadChart;
 use crate::charts::requests::{FailuresChart, RequestsChart};
 use crate::charts::response::ResponseChart;
@@ -18,10 +18,10 @@ use crate::pages::footer;
 use crate::style::Style;
 
 /// Returns the charts, from top to bottom.
-fn charts<'a>(run: &'a RunData<'a>) -> Vec<Box<dyn Chart + 'a>> {
-    let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(RequestsChart(run)), Box::new(CpuChart(run))];
-    charts.extend(LoadChart::new(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
-    charts.extend(series::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
+fn charts<'a>(run: &'a RunData<'a>) -> Vec<Box<dyn TimeChart + 'a>> {
+    let mut charts: Vec<Box<dyn TimeChart>> = vec![Box::new(RequestsChart(run)), Box::new(CpuChart(run))];
+    charts.extend(LoadChart::new(run).map(|chart| Box::new(chart) as Box<dyn TimeChart>));
+    charts.extend(series::charts(run).map(|chart| Box::new(chart) as Box<dyn TimeChart>));
     charts.push(Box::new(ResponseChart::new(run)));
     if run.summary().failures > 0 {
         charts.push(Box::new(FailuresChart(run)));
@@ -58,7 +58,7 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
 }
 
 /// Returns the area from the first chart's frame to the last one's, for the colour bar.
-fn bar_area(charts: &[Box<dyn Chart + '_>], column: Rect) -> Rect {
+fn bar_area(charts: &[Box<dyn TimeChart + '_>], column: Rect) -> Rect {
     let above = charts.first().map_or(0.0, |chart| chart.legend().height(column.width()));
     column.rows(column.top + above, column.bottom - sheet::BELOW)
 }

@@ -1,10 +1,10 @@
 //! The texts around the charts of a page, and the charts between them, one below the other over a common axis.
 
 use crate::charts::chart;
-use crate::charts::chart::{Chart, Height, TIME_LABELS};
+use crate::charts::chart::{Height, TIME_LABELS, TimeChart};
 use crate::layout::frame::{Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
-use crate::output::drawing::{Anchor, Drawing, PagePart, Text};
+use crate::output::drawing::{Anchor, Drawing, PagePart, TextLine};
 use crate::palette::{GRID, INK, SOFT};
 use crate::text::fonts::Fonts;
 
@@ -39,7 +39,7 @@ impl PageTexts<'_> {
         let mut line = |part: PagePart, text: &str, y: f64, size: f64, color| {
             let text = fonts.fitted(text, size, page.width());
             drawing.begin(part);
-            drawing.text(Text::new(&text, (page.left, y), size, Anchor::Start, color));
+            drawing.text(TextLine::new(&text, (page.left, y), size, Anchor::Start, color));
         };
         line(PagePart::Heading, self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
         let chosen = wrapped(self.chosen, &fonts, SIZES.1, page.width()).into_iter().map(|line| (line, INK));
@@ -90,7 +90,7 @@ pub(crate) const BELOW: f64 = TIME_LABELS + TIME_TITLE;
 /// Draws charts one below the other, over a common axis.
 pub(crate) fn draw(
     drawing: &mut Drawing,
-    charts: &[Box<dyn Chart + '_>],
+    charts: &[Box<dyn TimeChart + '_>],
     column: Rect,
     time: TimeAxis,
     phases: &PhaseBand,
@@ -111,12 +111,12 @@ pub(crate) fn draw(
 }
 
 /// Returns the room below a chart's frame, in points.
-fn below(chart: &dyn Chart) -> f64 {
+fn below(chart: &dyn TimeChart) -> f64 {
     GAP + if chart.has_time_labels() { TIME_LABELS } else { 0.0 }
 }
 
 /// Returns the heights of the charts' frames that make the charts fill `column`, in points.
-fn heights(charts: &[Box<dyn Chart + '_>], column: Rect) -> Vec<f64> {
+fn heights(charts: &[Box<dyn TimeChart + '_>], column: Rect) -> Vec<f64> {
     let legends: f64 = charts.iter().map(|chart| chart.legend().height(column.width())).sum();
     let gaps: f64 = charts.iter().map(|chart| below(chart.as_ref())).sum::<f64>() - GAP + TIME_TITLE;
     let (mut fixed, mut shares) = (0.0, 0.0);

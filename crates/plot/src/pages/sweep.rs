@@ -6,11 +6,11 @@ use perfpipe_analyze::sweep::{Growth, LoadStep};
 
 use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use crate::charts::chart::{Chart, Height};
+use crate::charts::chart::{Height, TimeChart};
 use crate::charts::response::log_words;
-use crate::layout::axis::{Axis, Steps, Values};
-use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::{ChartFrame, LABEL_GAP, Rect, TimeAxis};
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::pages::footer;
@@ -47,7 +47,7 @@ pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
 }
 
 /// Returns the charts, from top to bottom.
-pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Chart + 'a>> {
+pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn TimeChart + 'a>> {
     vec![
         Box::new(LoadThroughput(sweep)),
         Box::new(LoadResponse(sweep, style)),
@@ -121,7 +121,7 @@ fn most(
 /// Draws a line through the steps' values, broken at absent ones, with a dot at each.
 fn line(
     drawing: &mut Drawing,
-    frame: &Frame,
+    frame: &ChartFrame,
     sweep: &Sweep,
     (width, color): (f64, Color),
     value: impl Fn(&LoadStep) -> Option<f64>,
@@ -137,7 +137,7 @@ fn line(
 }
 
 /// Draws the knee as a vertical line across a chart.
-fn knee(drawing: &mut Drawing, frame: &Frame, sweep: &Sweep) {
+fn knee(drawing: &mut Drawing, frame: &ChartFrame, sweep: &Sweep) {
     if let Some(knee) = sweep.knee {
         let x = frame.x(knee.load);
         drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], WIDTHS.3, KNEE);
@@ -155,9 +155,9 @@ impl LoadThroughput<'_> {
     }
 }
 
-impl Chart for LoadThroughput<'_> {
+impl TimeChart for LoadThroughput<'_> {
     fn legend(&self) -> Legend {
-        let mut entries = vec![Entry::new(
+        let mut entries = vec![LegendEntry::new(
             Swatch::Line(series_color(0), WIDTHS.0),
             "Mean of the seconds ± standard deviation",
         )];
@@ -166,8 +166,8 @@ impl Chart for LoadThroughput<'_> {
                 true => ("Capacity", "at or below "),
                 false => ("Asymptotic bounds", ""),
             };
-            entries.push(Entry::new(Swatch::Line(FRAME, WIDTHS.2), bounds));
-            entries.push(Entry::new(
+            entries.push(LegendEntry::new(Swatch::Line(FRAME, WIDTHS.2), bounds));
+            entries.push(LegendEntry::new(
                 Swatch::Line(KNEE, WIDTHS.3),
                 format!("Knee: {at}{} threads", measured(knee.load)),
             ));
@@ -180,16 +180,16 @@ impl Chart for LoadThroughput<'_> {
         format!("Successes per second by load: {}; {}.", most.unwrap_or("none".to_owned()), growth(self.0))
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = greatest(self.0, |step| Some(Self::spread(step).1)).filter(|max| *max > 0.0);
-        Ok(Axis::new(Values::up_to(max.ok_or("No request succeeded")?, 6, Steps::Whole)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max.ok_or("No request succeeded")?, 6, Steps::Whole)))
     }
 
     fn height(&self) -> Height {
         Height::Share(1.15)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let Self(sweep) = self;
         if let Some(found) = sweep.knee {
             let bend = frame.at(found.load, found.throughput);
@@ -244,13 +244,13 @@ impl LoadResponse<'_> {
     }
 }
 
-impl Chart for LoadResponse<'_> {
+impl TimeChart for LoadResponse<'_> {
     fn legend(&self) -> Legend {
         let places = self.ascending();
         let entry = |(rank, at): (usize, &usize)| {
             let name = self.0.percentiles.get(*at).copied().unwrap_or_default();
             let swatch = Swatch::Line(quantile_color(rank, places.len()), WIDTHS.0);
-            Entry::new(swatch, format!("p{}", trimmed(name)))
+            LegendEntry::new(swatch, format!("p{}", trimmed(name)))
         };
         let entries = places.iter().enumerate().map(entry).collect();
         let heading = format!("Response time ({}{})", self.unit().1, log_words(self.1));
@@ -269,20 +269,20 @@ impl Chart for LoadResponse<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.max().ok_or("No request succeeded")?;
         let unit = self.unit().0;
         if self.1.log_scale {
-            return Ok(Axis::log(self.least() / unit, max / unit));
+            return Ok(ValueAxis::log(self.least() / unit, max / unit));
         }
-        Ok(Axis::new(Values::up_to(max / unit, 6, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max / unit, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         Height::Share(1.15)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let (places, unit) = (self.ascending(), self.unit().0);
         knee(drawing, frame, self.0);
         for (rank, at) in places.iter().enumerate() {
@@ -295,9 +295,9 @@ impl Chart for LoadResponse<'_> {
 /// The chart of CPU by load.
 struct LoadCpu<'a>(&'a Sweep, &'a Style);
 
-impl Chart for LoadCpu<'_> {
+impl TimeChart for LoadCpu<'_> {
     fn legend(&self) -> Legend {
-        let entry = Entry::new(Swatch::Line(INK, WIDTHS.0), "Mean of the seconds");
+        let entry = LegendEntry::new(Swatch::Line(INK, WIDTHS.0), "Mean of the seconds");
         let entries = if self.axis().is_ok() { vec![entry] } else { Vec::new() };
         Legend { heading: "CPU utilisation (%)".to_owned(), entries, notes: Vec::new() }
     }
@@ -309,11 +309,11 @@ impl Chart for LoadCpu<'_> {
         })
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = greatest(self.0, |step| step.summary.cpu_mean).ok_or("No CPU readings for this run")?;
         Ok(match self.1.cpu_top() {
-            Some(top) => Axis::ending_at(top.max(max), 4, Steps::Any).with_room(max),
-            None => Axis::new(Values::up_to(max, 4, Steps::Any)),
+            Some(top) => ValueAxis::ending_at(top.max(max), 4, Steps::Any).with_room(max),
+            None => ValueAxis::new(ValueTicks::up_to(max, 4, Steps::Any)),
         })
     }
 
@@ -321,7 +321,7 @@ impl Chart for LoadCpu<'_> {
         if self.axis().is_ok() { Height::Share(0.8) } else { Height::Fixed(40.0) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         knee(drawing, frame, self.0);
         line(drawing, frame, self.0, (WIDTHS.0, INK), |step| step.summary.cpu_mean);
     }

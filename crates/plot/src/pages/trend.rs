@@ -5,13 +5,13 @@ use perfpipe_analyze::{Direction, LevelChange, Measure, Trend, Trends};
 
 use super::footer::chosen;
 use super::sheet::{self, PageTexts};
-use crate::charts::chart::{Chart, Height, TIME_LABELS};
+use crate::charts::chart::{Height, TIME_LABELS, TimeChart};
 use crate::charts::response::log_words;
-use crate::layout::axis::{Axis, LABEL, Scale, Steps, Values};
-use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::axis::{LABEL, Scale, Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::{ChartFrame, LABEL_GAP, Rect, TimeAxis};
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::layout::phase_band::PhaseBand;
-use crate::output::drawing::{Anchor, Drawing, Text, dot_radius};
+use crate::output::drawing::{Anchor, Drawing, TextLine, dot_radius};
 use crate::palette::{Color, INK, SOFT, quantile_color, series_color};
 use crate::style::Style;
 use crate::text::fonts;
@@ -81,7 +81,7 @@ fn facts(trends: &Trends) -> Vec<String> {
 }
 
 /// Returns the charts, from top to bottom. A figure that no version has gets none.
-fn charts<'a>(trends: &'a Trends, style: &Style) -> Vec<Box<dyn Chart + 'a>> {
+fn charts<'a>(trends: &'a Trends, style: &Style) -> Vec<Box<dyn TimeChart + 'a>> {
     let mut percentiles: Vec<(f64, &Trend)> = Vec::new();
     let mut charts: Vec<VersionChart<'a>> = Vec::new();
     for trend in trends.figures.iter().filter(|trend| trend.values.iter().any(Option::is_some)) {
@@ -101,7 +101,7 @@ fn charts<'a>(trends: &'a Trends, style: &Style) -> Vec<Box<dyn Chart + 'a>> {
     percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
     let responses = VersionChart::percentiles(&percentiles, style);
     charts.insert(charts.len().min(1), responses);
-    charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart + 'a>).collect()
+    charts.into_iter().map(|chart| Box::new(chart) as Box<dyn TimeChart + 'a>).collect()
 }
 
 /// A figure over the versions, as it is drawn.
@@ -176,7 +176,12 @@ impl<'a> VersionChart<'a> {
     }
 
     /// Draws a change between two versions as a vertical line with its size.
-    fn mark(&self, drawing: &mut Drawing, frame: &Frame, (line, change): (&VersionLine<'_>, &LevelChange)) {
+    fn mark(
+        &self,
+        drawing: &mut Drawing,
+        frame: &ChartFrame,
+        (line, change): (&VersionLine<'_>, &LevelChange),
+    ) {
         let x = frame.x(change.version as f64 - 0.5);
         let color = color(change.outcome);
         drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], WIDTHS.2, color);
@@ -188,7 +193,7 @@ impl<'a> VersionChart<'a> {
         let text = format!("{name}{size} ({})", change.outcome.name());
         let is_left = x + fonts::width(&text, LABEL) + 4.0 > frame.area.right;
         let (anchor, place) = if is_left { (Anchor::End, x - 3.0) } else { (Anchor::Start, x + 3.0) };
-        drawing.text(Text::new(&text, (place, frame.area.top + 7.0), LABEL, anchor, color));
+        drawing.text(TextLine::new(&text, (place, frame.area.top + 7.0), LABEL, anchor, color));
     }
 }
 
@@ -207,10 +212,10 @@ fn signed(value: f64, decimals: usize) -> String {
     format!("{sign}{}", grouped(value, decimals))
 }
 
-impl Chart for VersionChart<'_> {
+impl TimeChart for VersionChart<'_> {
     fn legend(&self) -> Legend {
         let entry =
-            |line: &VersionLine<'_>| Entry::new(Swatch::Line(line.color, WIDTHS.1), line.name.clone());
+            |line: &VersionLine<'_>| LegendEntry::new(Swatch::Line(line.color, WIDTHS.1), line.name.clone());
         let entries = if self.lines.len() > 1 { self.lines.iter().map(entry).collect() } else { Vec::new() };
         Legend { heading: self.heading.clone(), entries, notes: Vec::new() }
     }
@@ -233,12 +238,12 @@ impl Chart for VersionChart<'_> {
         )
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let (least, most) = self.extent().ok_or("No request succeeded")?;
         Ok(match self.is_log {
-            true => Axis::log(least.max(most * LEAST_OF_LOG), most),
+            true => ValueAxis::log(least.max(most * LEAST_OF_LOG), most),
             // From 0: a change of a few percent is not to look like a cliff.
-            false => Axis::new(Values::up_to(most, 5, Steps::Any)),
+            false => ValueAxis::new(ValueTicks::up_to(most, 5, Steps::Any)),
         })
     }
 
@@ -250,7 +255,7 @@ impl Chart for VersionChart<'_> {
         false
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let at = |version: usize, value: f64| frame.at(version as f64, value / self.unit);
         for line in &self.lines {
             for stretch in line.intervals() {
@@ -289,12 +294,12 @@ fn name_room(trends: &Trends, fonts: &Fonts) -> f64 {
 
 /// Draws the versions' names upwards, from the top of `area` down; of many, every few.
 fn names(drawing: &mut Drawing, trends: &Trends, area: Rect, axis: TimeAxis) {
-    let frame = Frame { area, time: axis, scale: Scale::Linear(1.0) };
+    let frame = ChartFrame { area, time: axis, scale: Scale::Linear(1.0) };
     let distance = area.width() / trends.versions.len().max(1) as f64;
     let step = (NAME_STEP / distance).ceil().max(1.0) as usize;
     for (at, version) in trends.versions.iter().enumerate().step_by(step) {
         let name = drawing.fonts.fitted(&version.name, LABEL, NAMES);
         let place = (frame.x(at as f64), area.top + 5.0);
-        drawing.text(Text::new(&name, place, LABEL, Anchor::End, SOFT).upwards());
+        drawing.text(TextLine::new(&name, place, LABEL, Anchor::End, SOFT).upwards());
     }
 }

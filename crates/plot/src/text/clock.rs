@@ -89,7 +89,7 @@ impl RunClock {
 
 /// The format of the labels of a horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TimeFormat {
+pub(crate) enum TickFormat {
     /// Whole seconds.
     Seconds,
     /// Minutes and seconds, as in 1:30.
@@ -104,7 +104,7 @@ pub(crate) enum TimeFormat {
     Places,
 }
 
-impl TimeFormat {
+impl TickFormat {
     /// Returns the format for an axis that ends at `end` seconds and has a tick every `step` seconds.
     pub(crate) fn of(end: f64, step: u32) -> Self {
         match end {
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn labels_follow_the_span() {
-        assert_eq!(TimeFormat::of(5.0, 1).label(3.0), "3");
-        assert_eq!(TimeFormat::of(420.0, 30).label(390.0), "6:30");
-        assert_eq!(TimeFormat::of(86_400.0, 7200).label(21_600.0), "6:00");
+        assert_eq!(TickFormat::of(5.0, 1).label(3.0), "3");
+        assert_eq!(TickFormat::of(420.0, 30).label(390.0), "6:30");
+        assert_eq!(TickFormat::of(86_400.0, 7200).label(21_600.0), "6:00");
         // A window of ten seconds late in a long run needs labels with seconds.
-        assert_eq!(TimeFormat::of(9_010.0, 2).label(9_002.0), "150:02");
+        assert_eq!(TickFormat::of(9_010.0, 2).label(9_002.0), "150:02");
     }
 
     #[test]
@@ -194,9 +194,9 @@ mod tests {
         let (utc, india, york) = (clock("UTC"), clock("+05:30"), clock("America/New_York"));
         assert_eq!(utc.time(0.0), "19:42:18");
         assert_eq!(india.time(60.0), "01:13:18");
-        assert_eq!(TimeFormat::of_clock(york, 60).label(60.0), "14:43");
-        assert_eq!(TimeFormat::of_clock(york, 5).label(60.0), "14:43:18");
-        assert_eq!(TimeFormat::of_clock(york, 86_400).label(86_400.0), "21 Nov");
+        assert_eq!(TickFormat::of_clock(york, 60).label(60.0), "14:43");
+        assert_eq!(TickFormat::of_clock(york, 5).label(60.0), "14:43:18");
+        assert_eq!(TickFormat::of_clock(york, 86_400).label(86_400.0), "21 Nov");
         assert_eq!(utc.title((0.0, 60.0)), "Time of day (UTC), 20 November 2026");
         assert_eq!(york.title((0.0, 60.0)), "Time of day (UTC−05:00), 20 November 2026");
         let two_days = "Time of day (UTC+05:30), 21 November 2026 to 22 November 2026";

@@ -3,12 +3,12 @@
 use perfpipe_analyze::points::{Level, Spread};
 
 use super::series::{LevelPlaces, LevelSeries, cross};
-use crate::charts::chart::{Chart, Height};
-use crate::layout::axis::{Axis, LABEL, Steps, Values};
+use crate::charts::chart::{Height, TimeChart};
+use crate::layout::axis::{LABEL, Steps, ValueAxis, ValueTicks};
 use crate::layout::dashes;
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::output::drawing::{Anchor, Drawing, Point, Text};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
+use crate::output::drawing::{Anchor, Drawing, Point, TextLine};
 use crate::palette::{INK, PAPER, SOFT};
 use crate::text::fonts;
 use crate::text::number::{grouped, measured, percent};
@@ -29,7 +29,7 @@ const KILOBYTE: f64 = 1e3;
 const MEGABYTE: f64 = 1e6;
 
 /// Returns half the width of a bar, in points.
-pub(super) fn half_width(frame: &Frame) -> f64 {
+pub(super) fn half_width(frame: &ChartFrame) -> f64 {
     (LevelPlaces::step(frame) * OF_STEP).min(WIDEST) / 2.0
 }
 
@@ -56,13 +56,13 @@ impl ScalingLevels<'_> {
     }
 }
 
-impl Chart for ScalingLevels<'_> {
+impl TimeChart for ScalingLevels<'_> {
     fn legend(&self) -> Legend {
         let is_repeated = self.known().any(|(_, level, _)| level.repeats > 1);
         let bar = if is_repeated { "Median (line: least to greatest)" } else { "Measured" };
         let entries = vec![
-            Entry::new(Swatch::Bar(self.series.color.tint(PALE)), bar),
-            Entry::new(Swatch::Dashes(INK, WIDTHS.0), "Ideal, from the fewest workers"),
+            LegendEntry::new(Swatch::Bar(self.series.color.tint(PALE)), bar),
+            LegendEntry::new(Swatch::Dashes(INK, WIDTHS.0), "Ideal, from the fewest workers"),
         ];
         let note =
             "Above each bar: the speed-up, and the efficiency, which is the speed-up by worker".to_owned();
@@ -81,17 +81,17 @@ impl Chart for ScalingLevels<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let ideal = self.ideal().into_iter().map(|(_, value)| value);
         let max = self.known().map(|(.., spread)| spread.greatest * ROOM).chain(ideal).reduce(f64::max);
-        Ok(Axis::new(Values::up_to(max.ok_or("No level has a throughput")?, 6, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max.ok_or("No level has a throughput")?, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         Height::Share(1.2)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.places.draw(drawing, frame);
         let half = half_width(frame);
         let x = |workers: u32| frame.x(self.places.at(workers));
@@ -127,7 +127,7 @@ fn write_above(drawing: &mut Drawing, (x, top): Point, ideal: f64, lines: &[Stri
         let y = base - LABEL - (LABEL + LEADING) * line as f64;
         let half = fonts::width(text, LABEL) / 2.0 + LEADING;
         drawing.rect((x - half, y - LABEL / 2.0 - LEADING), (x + half, y + LABEL / 2.0), PAPER);
-        drawing.text(Text::new(text, (x, y), LABEL, Anchor::Middle, INK));
+        drawing.text(TextLine::new(text, (x, y), LABEL, Anchor::Middle, INK));
     }
 }
 
@@ -155,7 +155,7 @@ impl BytesLevels<'_> {
     }
 }
 
-impl Chart for BytesLevels<'_> {
+impl TimeChart for BytesLevels<'_> {
     fn legend(&self) -> Legend {
         let heading = match self.unit() {
             (_, unit @ "kB") => format!("Received ({unit}/s, 1 kB = 1,000 bytes)"),
@@ -171,16 +171,16 @@ impl Chart for BytesLevels<'_> {
         format!("Received by {}, in {unit}/s: {}.", self.places.name(), words.join(", "))
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.known().map(|(_, value)| value / self.unit().0).reduce(f64::max);
-        Ok(Axis::new(Values::up_to(max.ok_or("The tool reports no bytes")?, 4, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max.ok_or("The tool reports no bytes")?, 4, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         Height::Share(0.6)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.places.draw(drawing, frame);
         let (half, unit) = (half_width(frame), self.unit().0);
         for (at, value) in self.known() {

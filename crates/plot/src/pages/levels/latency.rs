@@ -3,12 +3,12 @@
 use perfpipe_analyze::points::Level;
 
 use super::series::{LevelPlaces, LevelSeries};
-use crate::charts::chart::{Chart, Height};
+use crate::charts::chart::{Height, TimeChart};
 use crate::charts::response::log_words;
-use crate::layout::axis::{Axis, Steps, Values};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::dashes;
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, INK, quantile_color, series_color};
 use crate::style::Style;
@@ -121,14 +121,15 @@ fn shade() -> Color {
     INK.tint(1.0 - SHADE)
 }
 
-impl Chart for LatencyLevels<'_> {
+impl TimeChart for LatencyLevels<'_> {
     fn legend(&self) -> Legend {
-        let line = |line: &LatencyLine| Entry::new(Swatch::Line(line.color, WIDTH), line.name);
-        let mut entries: Vec<Entry> = self.known_lines().iter().map(line).collect();
+        let line = |line: &LatencyLine| LegendEntry::new(Swatch::Line(line.color, WIDTH), line.name);
+        let mut entries: Vec<LegendEntry> = self.known_lines().iter().map(line).collect();
         let has_little = self.series.levels.iter().any(|(_, level)| level.little_ms.is_some());
-        entries.extend(has_little.then(|| Entry::new(Swatch::Dashes(INK, WIDTH), "c/X (Little's law)")));
+        entries
+            .extend(has_little.then(|| LegendEntry::new(Swatch::Dashes(INK, WIDTH), "c/X (Little's law)")));
         let late = self.levels(is_late);
-        entries.extend(late.map(|_| Entry::new(Swatch::Bar(shade()), "Time-outs, in no latency")));
+        entries.extend(late.map(|_| LegendEntry::new(Swatch::Bar(shade()), "Time-outs, in no latency")));
         let heading = format!("Latency ({}{})", self.unit().1, log_words(self.style));
         Legend { heading, entries, notes: self.notes() }
     }
@@ -155,7 +156,7 @@ impl Chart for LatencyLevels<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         if self.values().next().is_none() {
             return Err("The tool reports no latencies");
         }
@@ -163,16 +164,16 @@ impl Chart for LatencyLevels<'_> {
         let max = self.values().reduce(f64::max).unwrap_or(1.0);
         if self.style.log_scale {
             let least = self.values().filter(|value| *value > 0.0).reduce(f64::min).unwrap_or(max);
-            return Ok(Axis::log(least / unit, max / unit));
+            return Ok(ValueAxis::log(least / unit, max / unit));
         }
-        Ok(Axis::new(Values::up_to(max / unit, 6, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max / unit, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         if self.axis().is_ok() { Height::Share(1.1) } else { Height::Fixed(40.0) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let unit = self.unit().0;
         for (at, _) in self.series.levels.iter().filter(|(_, level)| is_late(level)) {
             let (x, half) = (frame.x(self.places.at(*at)), LevelPlaces::step(frame) / 2.0);

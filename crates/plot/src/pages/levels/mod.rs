@@ -18,7 +18,7 @@ use self::outcomes::{FailuresLevels, OutcomesLevels};
 use self::series::{LevelPlaces, LevelSeries, other_words};
 use self::throughput::ThroughputLevels;
 use super::sheet::PageTexts;
-use crate::charts::chart::Chart;
+use crate::charts::chart::TimeChart;
 use crate::output::drawing::Drawing;
 use crate::style::Style;
 use crate::text::number::measured;
@@ -35,7 +35,7 @@ pub(super) fn draw_overview(levels: &[Level], by: SweepBy, style: &Style, title:
         footer: &of_overview(levels),
     };
     let room = sheet.draw(&mut drawing);
-    let charts: Vec<Box<dyn Chart + '_>> = vec![
+    let charts: Vec<Box<dyn TimeChart + '_>> = vec![
         Box::new(ThroughputLevels { series: &series, places: &places }),
         Box::new(FailuresLevels { series: &series, places: &places }),
     ];
@@ -55,7 +55,7 @@ pub(super) fn draw_single(levels: &[Level], by: SweepBy, style: &Style, title: &
         footer: &of_one(levels),
     };
     let room = sheet.draw(&mut drawing);
-    let charts: Vec<Box<dyn Chart + '_>> =
+    let charts: Vec<Box<dyn TimeChart + '_>> =
         all.first().map(|series| charts(series, &places, (by, style))).unwrap_or_default();
     places.stack(&mut drawing, &charts, room);
     drawing
@@ -66,8 +66,8 @@ fn charts<'a>(
     series: &'a LevelSeries<'a>,
     places: &'a LevelPlaces,
     (by, style): (SweepBy, &'a Style),
-) -> Vec<Box<dyn Chart + 'a>> {
-    let mut charts: Vec<Box<dyn Chart + 'a>> = Vec::new();
+) -> Vec<Box<dyn TimeChart + 'a>> {
+    let mut charts: Vec<Box<dyn TimeChart + 'a>> = Vec::new();
     if by == SweepBy::Workers {
         charts.push(Box::new(ScalingLevels { series, places }));
         let bytes = BytesLevels { series, places };

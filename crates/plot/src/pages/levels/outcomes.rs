@@ -3,11 +3,11 @@
 use perfpipe_analyze::points::Level;
 
 use super::series::{FAILED, LevelPlaces, LevelSeries, cross};
-use crate::charts::chart::{Chart, Height};
-use crate::layout::axis::{Axis, LABEL, Steps, Values};
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::output::drawing::{Anchor, Drawing, Point, Text, dot_radius};
+use crate::charts::chart::{Height, TimeChart};
+use crate::layout::axis::{LABEL, Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
+use crate::output::drawing::{Anchor, Drawing, Point, TextLine, dot_radius};
 use crate::pages::levels::bars;
 use crate::palette::{Color, INK};
 use crate::text::number::percent;
@@ -33,10 +33,10 @@ impl OutcomesLevels<'_> {
     }
 }
 
-impl Chart for OutcomesLevels<'_> {
+impl TimeChart for OutcomesLevels<'_> {
     fn legend(&self) -> Legend {
         let any = |part: fn([f64; 3]) -> f64| self.shares().any(|(_, shares)| part(shares) > 0.0);
-        let entry = |color: Color, text: &str| Entry::new(Swatch::Bar(color), text);
+        let entry = |color: Color, text: &str| LegendEntry::new(Swatch::Bar(color), text);
         let mut entries = vec![entry(self.series.color.tint(PALE), "Successes")];
         entries.extend(any(|[_, failed, _]| failed).then(|| entry(FAILED, "Failures")));
         entries.extend(any(|[.., late]| late).then(|| entry(LATE, "Time-outs")));
@@ -57,9 +57,9 @@ impl Chart for OutcomesLevels<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         match self.shares().next() {
-            Some(_) => Ok(Axis::new(Values { top: ROOM, step: 25.0 })),
+            Some(_) => Ok(ValueAxis::new(ValueTicks { top: ROOM, step: 25.0 })),
             None => Err("The tool reports no failures"),
         }
     }
@@ -68,7 +68,7 @@ impl Chart for OutcomesLevels<'_> {
         if self.axis().is_ok() { Height::Share(0.7) } else { Height::Fixed(EMPTY) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.places.draw(drawing, frame);
         let half = bars::half_width(frame);
         for (at, shares) in self.shares() {
@@ -84,7 +84,7 @@ impl Chart for OutcomesLevels<'_> {
             let [_, failed, late] = shares;
             if failed + late > 0.0 {
                 let place = (x, frame.y(100.0) - LABEL);
-                drawing.text(Text::new(&percent(failed + late), place, LABEL, Anchor::Middle, FAILED));
+                drawing.text(TextLine::new(&percent(failed + late), place, LABEL, Anchor::Middle, FAILED));
             }
         }
         for (at, _) in self.series.levels.iter().filter(|(_, level)| level.aborted > 0) {
@@ -120,7 +120,7 @@ impl FailuresLevels<'_> {
     }
 }
 
-impl Chart for FailuresLevels<'_> {
+impl TimeChart for FailuresLevels<'_> {
     fn legend(&self) -> Legend {
         let heading = "Failures (% of requests, the repeat with most)".to_owned();
         Legend { heading, entries: Vec::new(), notes: Vec::new() }
@@ -138,10 +138,10 @@ impl Chart for FailuresLevels<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let (most, ..) = self.most().ok_or("The tools report no failures")?;
         match most > 0.0 {
-            true => Ok(Axis::new(Values::up_to(most, 4, Steps::Any))),
+            true => Ok(ValueAxis::new(ValueTicks::up_to(most, 4, Steps::Any))),
             false => Err("No request failed"),
         }
     }
@@ -150,7 +150,7 @@ impl Chart for FailuresLevels<'_> {
         if self.axis().is_ok() { Height::Share(0.5) } else { Height::Fixed(NO_FAILURES) }
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.places.draw(drawing, frame);
         for series in self.series.iter().rev() {
             let color = if self.series.len() == 1 { FAILED } else { series.color };

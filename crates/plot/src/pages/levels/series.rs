@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use perfpipe_analyze::points::{Level, SweepBy};
 
-use crate::charts::chart::Chart;
+use crate::charts::chart::TimeChart;
 use crate::layout::axis::LABEL;
-use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
+use crate::layout::frame::{ChartFrame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
 use crate::marks::Marker;
-use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::drawing::{Anchor, Drawing, TextLine};
 use crate::pages::sheet;
 use crate::pages::sheet::LEAST_LABEL;
 use crate::palette::{Color, FRAME, GRID, PAPER, SOFT, series_color};
@@ -148,7 +148,7 @@ impl LevelPlaces {
     }
 
     /// Returns the width of a step on a frame, in points.
-    pub(super) fn step(frame: &Frame) -> f64 {
+    pub(super) fn step(frame: &ChartFrame) -> f64 {
         frame.area.width() / (frame.time.end() - frame.time.start()).max(1.0)
     }
 
@@ -169,7 +169,7 @@ impl LevelPlaces {
     }
 
     /// Draws a vertical line at each level, and the labels that fit below the frame.
-    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let Rect { top, bottom, .. } = frame.area;
         let mut free = f64::NEG_INFINITY;
         for level in &self.levels {
@@ -182,17 +182,17 @@ impl LevelPlaces {
             }
             free = x + half + LABEL_SPACE;
             drawing.line(vec![(x, bottom), (x, bottom + 3.0)], 0.6, FRAME);
-            drawing.text(Text::new(&label, (x, bottom + LABEL_DROP), LABEL, Anchor::Middle, SOFT));
+            drawing.text(TextLine::new(&label, (x, bottom + LABEL_DROP), LABEL, Anchor::Middle, SOFT));
         }
     }
 
     /// Draws charts one below the other over the axis, and its name below the last.
-    pub(super) fn stack(&self, drawing: &mut Drawing, charts: &[Box<dyn Chart + '_>], room: Rect) {
+    pub(super) fn stack(&self, drawing: &mut Drawing, charts: &[Box<dyn TimeChart + '_>], room: Rect) {
         let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
         let column = Rect { left: room.left + labels.fold(LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
         sheet::draw(drawing, charts, column, self.axis(), &PhaseBand::none());
         let place = ((column.left + column.right) / 2.0, column.bottom - sheet::BELOW + TITLE_DROP);
-        drawing.text(Text::new(self.title(), place, TITLE, Anchor::Middle, SOFT));
+        drawing.text(TextLine::new(self.title(), place, TITLE, Anchor::Middle, SOFT));
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
         let places = LevelPlaces::new((0..200).map(|at| 1000 + at * 7), SweepBy::Concurrency);
         let mut drawing = Drawing::new((600.0, 100.0));
         let area = Rect { left: 40.0, top: 10.0, right: 560.0, bottom: 80.0 };
-        places.draw(&mut drawing, &Frame { area, time: places.axis(), scale: Scale::Linear(1.0) });
+        places.draw(&mut drawing, &ChartFrame { area, time: places.axis(), scale: Scale::Linear(1.0) });
         let text = |shape: &crate::output::drawing::Shape| match shape {
             crate::output::drawing::Shape::Text(text) => {
                 Some((text.at.0, fonts::width(&text.text, LABEL) / 2.0))

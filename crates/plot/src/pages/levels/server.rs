@@ -3,11 +3,11 @@
 use perfpipe_ingest::points::Readings;
 
 use super::series::{LevelPlaces, LevelSeries};
-use crate::charts::chart::{Chart, Height};
+use crate::charts::chart::{Height, TimeChart};
 use crate::charts::series::ScaledSeries;
-use crate::layout::axis::{Axis, Steps, Values};
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, series_color};
 use crate::text::number::measured;
@@ -52,7 +52,7 @@ impl ServerLevels<'_> {
         self.readings.first().map_or("", |(_, of)| of.name.as_str())
     }
 
-    fn line(&self, drawing: &mut Drawing, frame: &Frame, value: fn(&Readings) -> f64, color: Color) {
+    fn line(&self, drawing: &mut Drawing, frame: &ChartFrame, value: fn(&Readings) -> f64, color: Color) {
         let at = |(at, _): &(u32, _)| {
             let found = self.readings.iter().find(|(level, _)| level == at)?;
             Some(frame.at(self.places.at(*at), value(found.1) / self.scaled.factor))
@@ -65,11 +65,11 @@ impl ServerLevels<'_> {
     }
 }
 
-impl Chart for ServerLevels<'_> {
+impl TimeChart for ServerLevels<'_> {
     fn legend(&self) -> Legend {
         let entries = vec![
-            Entry::new(Swatch::Line(self.color(), WIDTH), "Greatest"),
-            Entry::new(Swatch::Line(self.color().tint(PALE), WIDTH), "Mean"),
+            LegendEntry::new(Swatch::Line(self.color(), WIDTH), "Greatest"),
+            LegendEntry::new(Swatch::Line(self.color().tint(PALE), WIDTH), "Mean"),
         ];
         let heading = format!("{} of the server ({})", self.name(), self.scaled.unit);
         Legend { heading, entries, notes: self.scaled.note().into_iter().collect() }
@@ -88,16 +88,16 @@ impl Chart for ServerLevels<'_> {
         )
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.readings.iter().map(|(_, of)| of.greatest / self.scaled.factor).reduce(f64::max);
-        Ok(Axis::new(Values::up_to(max.ok_or("No readings")?.max(0.0), 4, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max.ok_or("No readings")?.max(0.0), 4, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         Height::Share(0.6)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.places.draw(drawing, frame);
         self.line(drawing, frame, |of| of.mean, self.color().tint(PALE));
         self.line(drawing, frame, |of| of.greatest, self.color());

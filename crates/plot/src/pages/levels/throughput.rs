@@ -3,10 +3,10 @@
 use perfpipe_analyze::points::{Level, Spread};
 
 use super::series::{LevelPlaces, LevelSeries, cross, ring};
-use crate::charts::chart::{Chart, Height};
-use crate::layout::axis::{Axis, Steps, Values};
-use crate::layout::frame::Frame;
-use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::charts::chart::{Height, TimeChart};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::ChartFrame;
+use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::output::drawing::{Drawing, Point};
 use crate::text::number::measured;
 
@@ -25,10 +25,11 @@ pub(super) struct ThroughputLevels<'a> {
     pub(super) places: &'a LevelPlaces,
 }
 
-impl Chart for ThroughputLevels<'_> {
+impl TimeChart for ThroughputLevels<'_> {
     fn legend(&self) -> Legend {
-        let entry =
-            |series: &LevelSeries<'_>| Entry::new(Swatch::Line(series.color, WIDTHS.0), series.name.clone());
+        let entry = |series: &LevelSeries<'_>| {
+            LegendEntry::new(Swatch::Line(series.color, WIDTHS.0), series.name.clone())
+        };
         let entries =
             if self.series.len() > 1 { self.series.iter().map(entry).collect() } else { Vec::new() };
         Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
@@ -44,18 +45,18 @@ impl Chart for ThroughputLevels<'_> {
         }
     }
 
-    fn axis(&self) -> Result<Axis, &'static str> {
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
         let levels = self.series.iter().flat_map(|series| &series.levels);
         let max = levels.filter_map(|(_, level)| level.throughput).map(|spread| spread.greatest);
         let max = max.reduce(f64::max).ok_or("No level has a throughput")?;
-        Ok(Axis::new(Values::up_to(max, 6, Steps::Any)))
+        Ok(ValueAxis::new(ValueTicks::up_to(max, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {
         Height::Share(1.3)
     }
 
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         self.places.draw(drawing, frame);
         let at = |level: u32, value: f64| frame.at(self.places.at(level), value);
         for series in self.series {
@@ -83,7 +84,7 @@ impl Chart for ThroughputLevels<'_> {
 
 impl ThroughputLevels<'_> {
     /// Draws a cross on the base line for each level with aborted repeats, those of several series beside each other.
-    fn crosses(&self, drawing: &mut Drawing, frame: &Frame) {
+    fn crosses(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let is_aborted = |series: &&LevelSeries<'_>| series.levels.iter().any(|(_, level)| level.aborted > 0);
         let aborted: Vec<&LevelSeries<'_>> = self.series.iter().filter(is_aborted).collect();
         for (rank, series) in aborted.iter().enumerate() {

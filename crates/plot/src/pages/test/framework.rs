@@ -4,7 +4,7 @@ use perfpipe_analyze::Timeline;
 
 use super::super::footer;
 use crate::columns::{ColumnSpread, RunColumns, TimeColumn};
-use crate::layout::frame::Frame;
+use crate::layout::frame::ChartFrame;
 use crate::marks::{ColumnLine, Marker};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, series_color};
@@ -129,7 +129,7 @@ impl<'a> Framework<'a> {
     }
 
     /// Draws a figure: a line at the median of the repeats, over a band from the least to the greatest.
-    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &Frame, of: RunValues<'_>) {
+    pub(super) fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame, of: RunValues<'_>) {
         let spreads = self.spreads(of);
         let at = |column: &TimeColumn| {
             spreads.get(self.columns.partition_point(|other| other.start < column.start)).copied()
@@ -152,7 +152,7 @@ impl<'a> Framework<'a> {
     fn band(
         &self,
         drawing: &mut Drawing,
-        frame: &Frame,
+        frame: &ChartFrame,
         values: &impl Fn(&TimeColumn) -> Option<ColumnSpread>,
     ) {
         let known: Vec<(&TimeColumn, ColumnSpread)> =
@@ -176,7 +176,7 @@ impl<'a> Framework<'a> {
     pub(super) fn mark(
         &self,
         drawing: &mut Drawing,
-        frame: &Frame,
+        frame: &ChartFrame,
         (rank, lines): (usize, usize),
         values: RunValues<'_>,
     ) {

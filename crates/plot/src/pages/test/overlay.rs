@@ -5,9 +5,9 @@ use perfpipe_analyze::Timeline;
 use super::framework::{Framework, KEY_SIZE, NAME, WIDTH};
 use crate::charts::series::SharedSeries;
 use crate::columns::{ColumnSpread, TimeColumn};
-use crate::layout::axis::{Axis, Steps, Values};
-use crate::layout::frame::{Frame, Rect, TimeAxis};
-use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, Text};
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
+use crate::layout::frame::{ChartFrame, Rect, TimeAxis};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, TextLine};
 use crate::palette::{INK, SOFT};
 use crate::text::fonts::Fonts;
 use crate::text::number::measured;
@@ -57,12 +57,12 @@ impl Overlay {
         }
     }
 
-    pub(super) fn axis(&self, frameworks: &[Framework<'_>]) -> Axis {
+    pub(super) fn axis(&self, frameworks: &[Framework<'_>]) -> ValueAxis {
         let greatest = |line: &Framework<'_>| line.greatest(&|run, column| self.values(run, column));
         let most = frameworks.iter().map(greatest).fold(0.0, f64::max);
-        Axis::new(match self {
-            Self::Successes => Values::up_to(most, 6, Steps::Whole),
-            Self::Series(_) => Values::up_to(most, 4, Steps::Any),
+        ValueAxis::new(match self {
+            Self::Successes => ValueTicks::up_to(most, 6, Steps::Whole),
+            Self::Series(_) => ValueTicks::up_to(most, 4, Steps::Any),
         })
     }
 
@@ -73,12 +73,12 @@ impl Overlay {
         frameworks: &[Framework<'_>],
         area: Rect,
         time: TimeAxis,
-    ) -> Frame {
+    ) -> ChartFrame {
         let (heading, top) = (self.heading(), area.top - HEADING);
         drawing.begin(PagePart::Figure(PageFigure::new(&heading, self.alt(frameworks), top)));
-        drawing.text(Text::new(&heading, (area.left, top + 5.0), 10.0, Anchor::Start, INK));
+        drawing.text(TextLine::new(&heading, (area.left, top + 5.0), 10.0, Anchor::Start, INK));
         let axis = self.axis(frameworks);
-        let frame = Frame { area, time, scale: axis.scale };
+        let frame = ChartFrame { area, time, scale: axis.scale };
         frame.time_grid(drawing);
         frame.value_grid(drawing, &axis);
         if frameworks.is_empty() {
@@ -177,7 +177,13 @@ impl Key {
     ) {
         let right = area.right + self.width();
         let top = area.top + KEY_SIZE / 2.0;
-        drawing.text(Text::new(&overlay.average(), (right, top - KEY_LEADING), KEY_SIZE, Anchor::End, SOFT));
+        drawing.text(TextLine::new(
+            &overlay.average(),
+            (right, top - KEY_LEADING),
+            KEY_SIZE,
+            Anchor::End,
+            SOFT,
+        ));
         let most = (area.height() / LEAST_LEADING) as usize;
         let shown = if frameworks.len() > most { most.saturating_sub(1) } else { frameworks.len() };
         let leading = (area.height() / frameworks.len().max(1) as f64).clamp(LEAST_LEADING, KEY_LEADING);
@@ -188,7 +194,7 @@ impl Key {
         if shown < frameworks.len() {
             let place = (area.right + KEY_GAP, top + leading * shown as f64);
             let rest = format!("and {} more", frameworks.len() - shown);
-            drawing.text(Text::new(&rest, place, KEY_SIZE, Anchor::Start, SOFT));
+            drawing.text(TextLine::new(&rest, place, KEY_SIZE, Anchor::Start, SOFT));
         }
     }
 
@@ -196,8 +202,8 @@ impl Key {
         drawing.line(vec![(x, y), (x + SWATCH, y)], WIDTH * 1.6, line.color);
         line.marker.draw(drawing, (x + SWATCH / 2.0, y), line.color);
         let left = x + SWATCH + KEY_GAP / 2.0;
-        drawing.text(Text::new(&line.shown, (left, y), KEY_SIZE, Anchor::Start, INK));
+        drawing.text(TextLine::new(&line.shown, (left, y), KEY_SIZE, Anchor::Start, INK));
         let right = left + self.name + KEY_GAP + self.value;
-        drawing.text(Text::new(value, (right, y), KEY_SIZE, Anchor::End, INK));
+        drawing.text(TextLine::new(value, (right, y), KEY_SIZE, Anchor::End, INK));
     }
 }
