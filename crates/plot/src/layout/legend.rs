@@ -2,7 +2,7 @@
 
 use super::dashes;
 use super::frame::Rect;
-use crate::output::drawing::{Anchor, Drawing, TextLine};
+use crate::output::drawing::{Anchor, Drawing, Point, TextLine};
 use crate::palette::{Color, INK, SOFT, STEPS};
 use crate::style::Palette;
 use crate::text::fonts;
@@ -113,7 +113,7 @@ fn row_width(row: &[LegendEntry]) -> f64 {
     row.iter().map(|entry| entry.width() + GAPS.1).sum::<f64>() - GAPS.1
 }
 
-fn draw_entry(drawing: &mut Drawing, entry: &LegendEntry, (x, y): (f64, f64)) {
+fn draw_entry(drawing: &mut Drawing, entry: &LegendEntry, (x, y): Point) {
     let middle = |share: f64| x + SWATCH * share;
     match entry.swatch {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),

@@ -7,7 +7,7 @@ use crate::charts::series::ScaledSeries;
 use crate::layout::axis::{Steps, ValueTicks};
 use crate::layout::frame::Rect;
 use crate::output::drawing;
-use crate::output::drawing::{Anchor, Drawing, PageFigure, TextLine};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, Point, TextLine};
 use crate::palette::{Color, FRAME, GRID, INK, SOFT};
 use crate::style::Style;
 use crate::text::fonts::Fonts;
@@ -32,8 +32,8 @@ const COLORS: (Color, Color, Color) = (Color(0xc0, 0x39, 0x2b), Color(0x1b, 0x7a
 /// The largest change that the axis reaches to, in percent; what is beyond it ends there.
 const FARTHEST: f64 = 200.0;
 
-/// Draws the page. `names` are those of the baseline and of the other side, whose changes are given.
-pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, title: &str) -> Drawing {
+/// Draws the page of the changes from `a`, the baseline, to `b`.
+pub(crate) fn draw(a: &str, b: &str, changes: &[&Change], style: &Style, title: &str) -> Drawing {
     let parts = || changes.chunk_by(|a, b| a.part == b.part);
     let rows = ROWS.0 * changes.len() as f64 + 2.0 * ROWS.1 * parts().count() as f64;
     let (width, height) = style.paper.portrait();
@@ -42,14 +42,14 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
     let subtitle = [vec![outcomes(changes)]];
     let footer = facts(changes);
     let room = PageTexts { title, chosen: &[], subtitle: &subtitle, footer: &footer }.draw(&mut drawing);
-    let alt = alt(names, changes);
+    let alt = alt(a, b, changes);
     drawing.begin(drawing::PagePart::Figure(PageFigure::new("Changes", alt, room.top)));
     let chart = Rect { left: room.left + COLUMNS.0, right: room.right - COLUMNS.1, ..room };
     let values = ValueTicks::up_to(reach(changes), 3, Steps::Any);
-    let plot = Plot { chart, values, fonts: style.fonts() };
+    let plot = Plot { chart, values, sides: format!("{a} → {b}"), fonts: style.fonts() };
     let mut top = room.top;
     for rows in parts() {
-        top = plot.rows(&mut drawing, rows, top, names);
+        top = plot.rows(&mut drawing, rows, top);
     }
     drawing
 }
@@ -82,7 +82,7 @@ fn facts(changes: &[&Change]) -> Vec<String> {
 }
 
 /// Returns the page in words.
-fn alt((a, b): (&str, &str), changes: &[&Change]) -> String {
+fn alt(a: &str, b: &str, changes: &[&Change]) -> String {
     let words = changes.iter().map(|change| format!("{} {}", name(change), figures(change)));
     format!("Changes from {a} to {b}: {}.", words.collect::<Vec<_>>().join("; "))
 }
@@ -130,6 +130,8 @@ struct Plot {
     chart: Rect,
     /// The values to either side of no change, in percent.
     values: ValueTicks,
+    /// The names of both sides.
+    sides: String,
     fonts: Fonts,
 }
 
@@ -140,7 +142,7 @@ impl Plot {
     }
 
     /// Draws the changes of a part of the run from `top` down. Returns the end.
-    fn rows(&self, drawing: &mut Drawing, rows: &[&Change], top: f64, (a, b): (&str, &str)) -> f64 {
+    fn rows(&self, drawing: &mut Drawing, rows: &[&Change], top: f64) -> f64 {
         let heading = match rows.first().map(|change| change.part) {
             Some(Part::Hold) => "Hold",
             Some(Part::Ramp) => "Ramp",
@@ -150,15 +152,14 @@ impl Plot {
         };
         let left = self.chart.left - COLUMNS.0;
         let right = self.chart.right + COLUMNS.1;
-        let mut text = |words: &str, at: (f64, f64), size: f64, anchor, color| {
+        let mut text = |words: &str, at: Point, size: f64, anchor, color| {
             drawing.text(TextLine::new(words, at, size, anchor, color));
         };
         text(heading, (left, top + SIZES.0 / 2.0), SIZES.0, Anchor::Start, INK);
-        let sides = format!("{a} → {b}");
-        text(&sides, (right, top + SIZES.0 / 2.0), SIZES.1, Anchor::End, SOFT);
+        text(&self.sides, (right, top + SIZES.0 / 2.0), SIZES.1, Anchor::End, SOFT);
         let first = top + ROWS.1 - 6.0;
         let bottom = first + ROWS.0 * rows.len() as f64;
-        self.grid(drawing, (first, bottom));
+        self.grid(drawing, self.chart.rows(first, bottom));
         for (at, change) in rows.iter().enumerate() {
             self.row(drawing, change, first + ROWS.0 * (at as f64 + 0.5));
         }
@@ -166,7 +167,7 @@ impl Plot {
     }
 
     /// Draws the vertical lines with their labels below.
-    fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64)) {
+    fn grid(&self, drawing: &mut Drawing, Rect { top, bottom, .. }: Rect) {
         let ticks: Vec<f64> = self.values.ticks().collect();
         for percent in ticks.iter().rev().map(|tick| -tick).chain(ticks.iter().copied()) {
             let (x, is_zero) = (self.x(percent), percent == 0.0);

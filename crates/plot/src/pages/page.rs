@@ -94,7 +94,7 @@ impl Page {
     pub fn changes(a: &str, b: &str, changes: &[Change], style: &Style) -> Self {
         let title = TextLine::clean(&format!("{b} against {a}: changes"));
         let own: Vec<&Change> = changes.iter().filter(|change| change.run == b).collect();
-        Self::new(changes::draw((a, b), &own, style, &title), title, None)
+        Self::new(changes::draw(a, b, &own, style, &title), title, None)
     }
 
     /// Creates the page of a framework's figures over versions, in portrait format: throughput, response times, failures

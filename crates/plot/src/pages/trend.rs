@@ -176,12 +176,7 @@ impl<'a> VersionChart<'a> {
     }
 
     /// Draws a change between two versions as a vertical line with its size.
-    fn mark(
-        &self,
-        drawing: &mut Drawing,
-        frame: &ChartFrame,
-        (line, change): (&VersionLine<'_>, &LevelChange),
-    ) {
+    fn mark(&self, drawing: &mut Drawing, frame: &ChartFrame, line: &VersionLine<'_>, change: &LevelChange) {
         let x = frame.x(change.version as f64 - 0.5);
         let color = color(change.outcome);
         drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], WIDTHS.2, color);
@@ -280,8 +275,8 @@ impl TimeChart for VersionChart<'_> {
             drawing.line(ends, WIDTHS.2, color(drift.outcome));
         }
         let versions = self.lines.iter().map(|line| line.trend.values.len()).max().unwrap_or_default();
-        for change in (0..versions).filter_map(|version| self.change(version)) {
-            self.mark(drawing, frame, change);
+        for (line, change) in (0..versions).filter_map(|version| self.change(version)) {
+            self.mark(drawing, frame, line, change);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::layout::axis::LABEL;
 use crate::layout::frame::{ChartFrame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
 use crate::marks::Marker;
-use crate::output::drawing::{Anchor, Drawing, TextLine};
+use crate::output::drawing::{Anchor, Drawing, Point, TextLine};
 use crate::pages::sheet;
 use crate::pages::sheet::LEAST_LABEL;
 use crate::palette::{Color, FRAME, GRID, PAPER, SOFT, series_color};
@@ -94,7 +94,7 @@ pub(super) fn other_words(other: u32, by: SweepBy) -> String {
 }
 
 /// Draws a cross on a base line at `y`, for a level that was aborted.
-pub(super) fn cross(drawing: &mut Drawing, (x, y): (f64, f64), color: Color) {
+pub(super) fn cross(drawing: &mut Drawing, (x, y): Point, color: Color) {
     let (half, width) = CROSS;
     let y = y - half - width;
     drawing.line(vec![(x - half, y - half), (x + half, y + half)], width, color);
@@ -102,7 +102,7 @@ pub(super) fn cross(drawing: &mut Drawing, (x, y): (f64, f64), color: Color) {
 }
 
 /// Draws the ring of a knee.
-pub(super) fn ring(drawing: &mut Drawing, at: (f64, f64), color: Color) {
+pub(super) fn ring(drawing: &mut Drawing, at: Point, color: Color) {
     drawing.dot(at, RING.0, color);
     drawing.dot(at, RING.1, PAPER);
 }

@@ -7,7 +7,7 @@ use crate::charts::series::SharedSeries;
 use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::{ChartFrame, Rect, TimeAxis};
-use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, TextLine};
+use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, Point, TextLine};
 use crate::palette::{INK, SOFT};
 use crate::text::fonts::Fonts;
 use crate::text::number::measured;
@@ -198,7 +198,7 @@ impl Key {
         }
     }
 
-    fn entry(&self, drawing: &mut Drawing, line: &Framework<'_>, value: &str, (x, y): (f64, f64)) {
+    fn entry(&self, drawing: &mut Drawing, line: &Framework<'_>, value: &str, (x, y): Point) {
         drawing.line(vec![(x, y), (x + SWATCH, y)], WIDTH * 1.6, line.color);
         line.marker.draw(drawing, (x + SWATCH / 2.0, y), line.color);
         let left = x + SWATCH + KEY_GAP / 2.0;
