@@ -13,7 +13,7 @@ use crate::output::drawing::{Drawing, TextLine};
 use crate::text::number::measured;
 
 /// The largest number of series on a page: more would leave no height for their charts.
-pub(super) const MOST: usize = 4;
+const MOST: usize = 4;
 
 /// A series of several runs, by name and unit.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ impl ScaledSeries {
     }
 
     /// Returns the unit for series that are all in `unit`.
-    pub(crate) fn of_all<'a>(unit: &str, all: impl Iterator<Item = &'a SeriesBySecond>) -> Self {
+    fn of_all<'a>(unit: &str, all: impl Iterator<Item = &'a SeriesBySecond>) -> Self {
         let ends = all.filter_map(|series| series.min().zip(series.max()));
         let (least, most) =
             ends.fold((0.0, 0.0), |(least, most): (f64, f64), (min, max)| (least.min(min), most.max(max)));

@@ -404,7 +404,7 @@ struct Bins<'a> {
 }
 
 impl NetworkCourses {
-    pub(super) fn new(network: &Network) -> Self {
+    fn new(network: &Network) -> Self {
         Self {
             all: NetworkCourse::new(&network.all, |value| rounded(value, 4)),
             labels: network.labels.iter().map(NetworkCourse::of_label).collect(),
@@ -444,7 +444,7 @@ fn rounded(value: f64, digits: i32) -> f64 {
 }
 
 impl<'a> Bins<'a> {
-    pub(super) fn new(found: &'a Distribution) -> Self {
+    fn new(found: &'a Distribution) -> Self {
         let Distribution { unit, width, first, beyond, max, .. } = *found;
         Self { scale: unit.per_ms(), width, first, counts: &found.counts, beyond, max }
     }
@@ -452,7 +452,7 @@ impl<'a> Bins<'a> {
 
 /// A number with at most three decimals; integers have no decimal point. `null` if absent or not finite.
 #[derive(Clone, Copy)]
-struct Number(pub(super) Option<f64>);
+struct Number(Option<f64>);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {

@@ -69,7 +69,7 @@ pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
 pub(super) static LIVE_SCRIPT: LazyLock<String> = LazyLock::new(|| linked(&MODULES));
 
 /// A module: its path within the folder of scripts, and its text.
-pub(super) type Module = (&'static str, &'static str);
+type Module = (&'static str, &'static str);
 
 /// Joins modules into one script, each after those that it imports. Comments that take whole lines are left out.
 fn linked(modules: &[Module]) -> String {

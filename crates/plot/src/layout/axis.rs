@@ -145,7 +145,7 @@ impl ValueTicks {
     }
 
     /// Creates an axis that ends exactly at `top`, even if there is no tick.
-    pub(crate) fn ending_at(top: f64, count: u32, steps: Steps) -> Self {
+    fn ending_at(top: f64, count: u32, steps: Steps) -> Self {
         Self { top, step: steps.round(top / f64::from(count.max(1))) }
     }
 
@@ -197,10 +197,10 @@ pub(super) fn multiples(start: f64, end: f64, step: u32) -> impl Iterator<Item =
 #[derive(Debug, Clone, PartialEq)]
 struct Decades {
     /// The lower end, less than the least value.
-    pub(crate) bottom: f64,
+    bottom: f64,
     /// The top of the axis, greater than the largest value.
-    pub(crate) top: f64,
-    pub(crate) ticks: Vec<f64>,
+    top: f64,
+    ticks: Vec<f64>,
 }
 
 impl Decades {

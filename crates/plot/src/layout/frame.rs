@@ -86,7 +86,7 @@ impl TimeAxis {
     }
 
     /// Returns the axis title.
-    pub(crate) fn title(&self) -> String {
+    fn title(&self) -> String {
         self.format.title((self.start, self.end))
     }
 

@@ -12,7 +12,7 @@ const HEADING: f64 = 10.0;
 /// The size of the key's texts, in points.
 const SIZE: f64 = 7.5;
 /// The height of a line of the key, in points.
-pub(crate) const ROW: f64 = 12.0;
+const ROW: f64 = 12.0;
 /// The width of a swatch, in points.
 const SWATCH: f64 = 16.0;
 /// The gap from a swatch to its text, and that between entries, in points.
@@ -37,7 +37,7 @@ pub(crate) enum Swatch {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LegendEntry {
     pub(crate) swatch: Swatch,
-    pub(crate) text: String,
+    text: String,
 }
 
 impl LegendEntry {

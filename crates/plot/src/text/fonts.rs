@@ -183,7 +183,7 @@ pub(crate) struct Glyph {
 }
 
 /// Returns the glyphs of `text`, one per character.
-pub(crate) fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
+fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     let charmap = FONT.as_ref().map(|font| font.charmap());
     let metrics = FONT.as_ref().map(|font| font.glyph_metrics(Size::new(1.0), LocationRef::default()));
     text.chars().map(move |c| {
@@ -194,7 +194,7 @@ pub(crate) fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
 }
 
 /// Draws the outline of a glyph at `size`, with the baseline at 0 and the y axis pointing up.
-pub(crate) fn outline(glyph: u32, size: f64, pen: &mut impl OutlinePen) {
+fn outline(glyph: u32, size: f64, pen: &mut impl OutlinePen) {
     let glyphs = FONT.as_ref().map(|font| font.outline_glyphs());
     if let Some(glyph) = glyphs.and_then(|glyphs| glyphs.get(GlyphId::new(glyph))) {
         let settings = DrawSettings::unhinted(Size::new(size as f32), LocationRef::default());

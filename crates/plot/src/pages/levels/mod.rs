@@ -87,7 +87,7 @@ fn charts<'a>(
 const NAMED: usize = 4;
 
 /// Describes what was chosen: the tools, and what is the same for all levels.
-pub(super) fn chosen(levels: &[Level], by: SweepBy) -> Vec<String> {
+fn chosen(levels: &[Level], by: SweepBy) -> Vec<String> {
     let tools: BTreeSet<&str> = levels.iter().map(|level| level.tool.as_str()).collect();
     let others: BTreeSet<Option<u32>> = levels.iter().map(|level| level.other).collect();
     let mut chosen = vec![format!("by {}", tools.into_iter().collect::<Vec<_>>().join(", "))];
@@ -150,7 +150,7 @@ fn of_overview(levels: &[Level]) -> Vec<String> {
 }
 
 /// Explains how the charts of one series are read, as far as they have it.
-pub(super) fn of_one(levels: &[Level]) -> Vec<String> {
+fn of_one(levels: &[Level]) -> Vec<String> {
     let repeated = is_any(levels, |level| level.repeats > 1);
     let little = is_any(levels, |level| level.little_ms.is_some());
     let words = [

@@ -42,7 +42,7 @@ pub(super) struct Framework<'a> {
 }
 
 /// Returns the values of a run's column.
-pub(super) type RunValues<'a> = &'a dyn Fn(&Timeline, &TimeColumn) -> Option<ColumnSpread>;
+type RunValues<'a> = &'a dyn Fn(&Timeline, &TimeColumn) -> Option<ColumnSpread>;
 
 impl<'a> Framework<'a> {
     /// Prepares a framework, given its rank and its repeats, at least one. All columns begin a number of widths after the

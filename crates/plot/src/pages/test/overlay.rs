@@ -31,7 +31,7 @@ pub(super) enum Overlay {
 
 impl Overlay {
     /// Returns the heading of the averages in the key.
-    pub(super) fn average(&self) -> String {
+    fn average(&self) -> String {
         match self {
             Self::Successes => "Average/s".to_owned(),
             Self::Series(series) => format!("Average, {}", series.scaled.unit),
