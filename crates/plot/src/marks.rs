@@ -249,7 +249,7 @@ mod tests {
     use crate::palette::{FRAME, INK, series_color};
 
     #[test]
-    fn sixty_lines_can_be_told_apart() {
+    fn sixty_lines_are_distinguishable() {
         for a in 0..60 {
             for b in 0..a {
                 assert_ne!((Marker::of(a), series_color(a)), (Marker::of(b), series_color(b)), "{a} {b}");

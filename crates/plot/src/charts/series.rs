@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_told_in_a_unit_that_fits() {
+    fn bytes_are_written_in_a_unit_that_fits() {
         let of = |unit: &str, max: f64| {
             let scaled =
                 ScaledSeries::of(&SeriesBySecond::new("x", unit, 0, vec![None, Some(max), Some(0.0)]));

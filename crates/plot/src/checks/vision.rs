@@ -72,7 +72,7 @@ fn least_difference(colors: &[Color]) -> (f64, String) {
 
 fn assert_distinct(colors: &[Color], least: f64) {
     let (distance, what) = least_difference(colors);
-    assert!(distance >= least, "{what} are {distance:.1} apart, not {least}");
+    assert!(distance >= least, "{what} differ by {distance:.1}, not {least}");
 }
 
 /// The contrast of two colours (WCAG 2).
@@ -96,7 +96,7 @@ fn simulation_knows_what_is_known() {
 }
 
 #[test]
-fn frameworks_lines_can_be_told_apart_by_anyone() {
+fn frameworks_lines_are_distinguishable_by_anyone() {
     // The dark background is `--paper` in the HTML report.
     for (colors, ground) in [(SERIES, Color(0xff, 0xff, 0xff)), (SERIES_DARK, Color(0x16, 0x19, 0x1d))] {
         assert_distinct(&colors, 20.0);
@@ -126,7 +126,7 @@ fn of_html(name: &str) -> [Color; 2] {
 }
 
 #[test]
-fn failures_can_be_told_from_successes_at_any_load_by_anyone() {
+fn failures_are_distinguishable_from_successes_at_any_load_by_anyone() {
     let [low, high, failure, paper] = ["load-low", "load-high", "failure", "paper"].map(of_html);
     for scheme in [0, 1] {
         assert!(contrast(failure[scheme], paper[scheme]) >= 4.5, "a text about failures");
@@ -139,7 +139,7 @@ fn failures_can_be_told_from_successes_at_any_load_by_anyone() {
 }
 
 #[test]
-fn percentile_lines_can_be_told_apart_by_anyone() {
+fn percentile_lines_are_distinguishable_by_anyone() {
     for count in [2, 3, 4] {
         let colors: Vec<Color> = (0..count).map(|at| quantile_color(at, count)).collect();
         assert_distinct(&colors, 16.0);
@@ -147,7 +147,7 @@ fn percentile_lines_can_be_told_apart_by_anyone() {
 }
 
 #[test]
-fn sweeps_lines_can_be_told_apart_by_anyone() {
+fn sweeps_lines_are_distinguishable_by_anyone() {
     for chart in sweep::charts(&support::sweep(), &Style::default()) {
         let line = |entry: crate::layout::legend::LegendEntry| match entry.swatch {
             Swatch::Line(color, _) => Some(color),

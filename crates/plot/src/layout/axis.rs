@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn top_is_told_where_there_is_room() {
+    fn top_is_labelled_where_there_is_room() {
         assert_eq!(
             labels(&ValueAxis::ending_at(7200.0, 4, Steps::Any)),
             ["0", "2,000", "4,000", "6,000", "7,200"]

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_is_told() {
+    fn every_choice_is_written() {
         let plain = View::of(&info());
         assert!(choices(plain.clone()).is_empty());
         assert_eq!(choices(plain.clone().with_phase(Phase::Hold)), ["phase hold"]);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn same_choice_of_several_runs_is_told_once() {
+    fn same_choice_of_several_runs_is_written_once() {
         let info = info();
         let view = View::of(&info).with_phase(Phase::Hold);
         assert_eq!(chosen([(&view, &info), (&view, &info)]), ["phase hold"]);
