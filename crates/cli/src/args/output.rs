@@ -78,7 +78,7 @@ impl Choice for ReportFormat {
 }
 
 /// The file that is written.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Clone)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FileArgs {
     /// Write to this file, `-` for standard output [default: -]

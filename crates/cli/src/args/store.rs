@@ -79,7 +79,7 @@ impl Choice for Distributed {
 }
 
 /// Hides the flags of the store, which are global, from the help of a command that opens none.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Clone)]
 pub(crate) struct NoStoreArgs {
     #[arg(long, hide = true, id = "store")]
     store: Option<PathBuf>,

@@ -155,7 +155,7 @@ struct IngestLine {
 }
 
 /// Returns the packed run that is named alone, if there is one.
-fn packed_run(files: &[PathBuf]) -> Option<&Path> {
+pub(crate) fn packed_run(files: &[PathBuf]) -> Option<&Path> {
     match files {
         [file] if PackedRun::is_at(file) => Some(file),
         _ => None,
@@ -189,7 +189,14 @@ fn refuse_flags(args: &IngestArgs, file: &Path) -> Result<()> {
     if format!("{plain:?}") == format!("{args:?}") {
         return Ok(());
     }
+    Err(flags_of_packed(file).into())
+}
+
+/// The error for flags beside a packed run.
+pub(crate) fn flags_of_packed(file: &Path) -> CliError {
     let problem = format!("{} is a run of another store, which is stored as it is", file.display());
-    let remedy = "Leave out all flags but --replace; `perfpipe rename` gives a stored run another name.";
-    Err(CliError::usage(problem, remedy).into())
+    CliError::usage(
+        problem,
+        "Leave out all flags but --replace; `perfpipe rename` gives a stored run another name.",
+    )
 }

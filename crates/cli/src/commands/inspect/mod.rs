@@ -1,6 +1,7 @@
 //! `perfpipe inspect`: shows in advance what an ingest would find.
 
 mod log;
+mod packed;
 mod run;
 mod summaries;
 mod text;
@@ -16,7 +17,7 @@ use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
 use serde::Serialize;
 
 use self::text::TextRows;
-use super::ingest::{reading, refuse_points};
+use super::ingest::{packed_run, reading, refuse_points};
 use crate::args::{
     CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, SeriesArgs,
     StoreArgs, choice,
@@ -79,6 +80,9 @@ impl InspectArgs {
 /// Inspects the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
+    if let Some(file) = packed_run(&args.files) {
+        return packed::run(args, file);
+    }
     let given = find(&args.files).await?;
     if !given.files.is_empty() {
         refuse_series(&args.series)?;

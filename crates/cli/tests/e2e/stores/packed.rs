@@ -68,12 +68,19 @@ fn packed_run_takes_no_flags_and_a_damaged_one_is_refused() {
         let complaint = there.run(&[&["ingest", &file], flags].concat()).complaint(2);
         assert_told(&complaint, &["go.run", "--replace", "perfpipe rename"]);
     }
+    // An inspection says the same.
+    let inspected = here.run(&["inspect", &file]);
+    assert_told(&inspected.said(), &["a run of another store", "go_t", "with counts only"]);
+    let complaint = here.run(&["inspect", &file, "--framework", "x"]).complaint(2);
+    assert_told(&complaint, &["go.run", "--replace", "perfpipe rename"]);
     here.run(&["export", "go_t", "--what", "counts", "--format", "csv"]).complaint(2);
     here.run(&["export", "go_t", "--what", "counts", "--from", "3"]).complaint(2);
     let whole = std::fs::read(&file).unwrap();
     for cut in [60, whole.len() / 2, whole.len() - 1] {
         let path = there.file("cut.run", &whole[..cut]);
-        assert_told(&there.run(&["ingest", &path]).complaint(3), &["cut.run", "damaged"]);
+        for command in ["inspect", "ingest"] {
+            assert_told(&there.run(&[command, &path]).complaint(3), &["cut.run", "damaged"]);
+        }
     }
     for at in (100..whole.len()).step_by(whole.len() / 60) {
         let mut bytes = whole.clone();
