@@ -106,7 +106,7 @@ pub enum Error {
     /// A label that is counted in the cells shared by all labels beyond the limit.
     #[error(
         "the run {run} has more than {} labels, and \"{label}\" is counted among the others",
-        perfpipe_ingest::counts::LABEL_LIMIT
+        perfpipe_model::counts::LABEL_LIMIT
     )]
     SharedLabel {
         /// The run's key.
@@ -164,7 +164,7 @@ pub enum Error {
     },
     /// An error of reading the run's counts.
     #[error(transparent)]
-    Counts(#[from] perfpipe_ingest::Error),
+    Counts(#[from] perfpipe_model::Error),
     /// An I/O error of writing a table.
     #[error("writing a table: {0}")]
     Io(#[from] std::io::Error),

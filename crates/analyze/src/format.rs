@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use perfpipe_ingest::run::Damage;
+use perfpipe_model::run::Damage;
 
 use crate::error::{Error, Result};
 

@@ -80,34 +80,90 @@
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub mod campaign;
-#[cfg(feature = "postgres")]
-mod connection;
-pub mod counts;
-mod error;
-mod formats;
+mod counting;
 #[cfg(any(all(test, feature = "parquet", feature = "postgres"), feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzz;
 mod inspect;
 mod operations;
 mod pipeline;
-pub mod run;
-pub mod sample;
-pub mod series;
 pub mod source;
-pub mod store;
+
+/// Exact counts by second, label, success and transaction, which are merged by addition.
+pub mod counts {
+    #[doc(inline)]
+    pub use perfpipe_model::counts::{
+        Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, PackedCell,
+        Spread, TakeCounts, set_apart,
+    };
+}
+
+/// The data that describes a run: key, metadata, rejects and damage.
+pub mod run {
+    #[doc(inline)]
+    pub use perfpipe_model::run::{
+        Damage, DamageKind, Frameworks, Intervals, LARGEST_CPU_OFFSET, LAST_REPEAT, Measures, Note, NoteKind,
+        PartNumber, Reject, RejectReason, Repeat, Replace, Resolution, RunOptions, SourceFile, SourceKind,
+        is_numbered, is_tag_key, tag_fault,
+    };
+}
+
+/// Samples in columns, and their texts.
+pub mod sample {
+    #[doc(inline)]
+    pub use perfpipe_model::sample::{Nullable, TextList, Texts};
+}
+
+/// Time series of the server: CPU readings and their unit, and others by name.
+pub mod series {
+    #[doc(inline)]
+    pub use perfpipe_model::series::{CpuChoice, CpuJoin, CpuScale, SeriesFile, ServerSeries, TimeSeries};
+}
+
+/// The stores, a folder or a bucket of Parquet files and PostgreSQL, and the traits that another store implements.
+pub mod store {
+    #[doc(inline)]
+    pub use perfpipe_store::{
+        BatchEncoder, CommitStage, FinishedRun, Listing, RejectSpool, Repaired, Repairer, RunStore,
+        RunWriter, Stage, StoreCheck, StoredParts,
+    };
+
+    /// The store in Parquet files: a folder, or a lake in a folder or a bucket.
+    #[cfg(feature = "parquet")]
+    pub mod parquet {
+        #[doc(inline)]
+        pub use perfpipe_store::parquet::{
+            PackedRun, ParquetStore, ParquetWriter, SampleColumns, SampleEncoder, SampleExport,
+        };
+    }
+
+    /// The store in PostgreSQL.
+    #[cfg(feature = "postgres")]
+    pub mod postgres {
+        #[doc(inline)]
+        pub use perfpipe_store::postgres::{
+            MigratedTable, Migration, Placement, PostgresConfig, PostgresStore, PostgresWriter, Rows,
+            SampleEncoder,
+        };
+    }
+}
 
 /// Points of sweeps: what load tools reported in summary.
 pub mod points {
-    pub use crate::formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
-    pub use crate::formats::summaries::point::{
-        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey, PointSecond, Readings,
-    };
-    pub use crate::formats::summaries::sections;
-    pub use crate::formats::summaries::tools::ab::AbFile;
-    pub use crate::formats::summaries::walk::{FoundSection, FoundSections};
     #[cfg(any(feature = "parquet", feature = "postgres"))]
     pub use crate::operations::points::add_readings;
+    #[doc(inline)]
+    pub use perfpipe_formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
+    #[doc(inline)]
+    pub use perfpipe_formats::summaries::sections;
+    #[doc(inline)]
+    pub use perfpipe_formats::summaries::tools::ab::AbFile;
+    #[doc(inline)]
+    pub use perfpipe_formats::summaries::walk::{FoundSection, FoundSections};
+    #[doc(inline)]
+    pub use perfpipe_model::points::{
+        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey, PointSecond, Readings,
+    };
 }
 
 /// The parts of an [`Inspection`].
@@ -115,7 +171,8 @@ pub mod inspection {
     pub use crate::inspect::{
         CpuInspection, Gap, InjectorsBy, LogInspection, MissingColumn, RejectKind, SeriesInspection, TimeForm,
     };
-    pub use crate::series::clock_guess::ClockGuess;
+    #[doc(inline)]
+    pub use perfpipe_model::series::clock_guess::ClockGuess;
 }
 
 /// Following the logs of a running test.
@@ -125,8 +182,6 @@ pub mod watch {
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use campaign::plan::Campaign;
-pub use counts::stored_run::StoredRun;
-pub use error::{Error, ErrorClass, ErrorKind, Result};
 pub use inspect::{Inspection, inspect};
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::attach::AttachedSeries;
@@ -140,7 +195,14 @@ pub use operations::parts;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::store::Store;
 pub use operations::stream::{SampleSink, stream};
+#[doc(inline)]
+pub use perfpipe_model::counts::stored_run::StoredRun;
+#[doc(inline)]
+pub use perfpipe_model::error::{Error, ErrorClass, ErrorKind, Result};
+#[doc(inline)]
+pub use perfpipe_model::run::info::RunInfo;
+#[doc(inline)]
+pub use perfpipe_model::run::key::RunKey;
+#[doc(inline)]
+pub use perfpipe_model::sample::batch::SampleBatch;
 pub use pipeline::{PipelineOptions, Progress};
-pub use run::info::RunInfo;
-pub use run::key::RunKey;
-pub use sample::batch::SampleBatch;

@@ -1,6 +1,6 @@
 //! The style of pages: paper, colours and axes.
 
-use perfpipe_ingest::source::TimeZone;
+use perfpipe_model::run::TimeZone;
 
 use crate::text::fonts::{FallbackFont, Fonts};
 

@@ -1,6 +1,6 @@
 //! What a report shows of a run besides its seconds: heat map, percentile curve, failures, labels and load sweep.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use super::error_kinds::{ErrorKind, error_kinds};
 use super::heatmap::Heatmap;

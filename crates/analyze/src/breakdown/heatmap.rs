@@ -1,7 +1,7 @@
 //! The heat map of a run: how often each elapsed time occurred, over time.
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::StoredRun;
+use perfpipe_model::run::Resolution;
 
 use crate::error::Result;
 use crate::stats::histogram::sort_and_add_up;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, CellKey, Spread};
-use perfpipe_ingest::run::{Measures, Resolution};
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::{Cell, CellKey, Spread};
+use perfpipe_model::run::{Measures, Resolution};
 
 use crate::error::Result;
 use crate::stats::histogram::{Histogram, mean};

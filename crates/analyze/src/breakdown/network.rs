@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, Spread};
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::{Cell, Spread};
+use perfpipe_model::run::Resolution;
 
 use super::labels::LabelStats;
 use crate::error::Result;

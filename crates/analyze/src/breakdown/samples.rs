@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::counts::{OTHER, set_apart};
-use perfpipe_ingest::{SampleBatch, StoredRun};
+use perfpipe_model::counts::{OTHER, set_apart};
+use perfpipe_model::{SampleBatch, StoredRun};
 
 use crate::error::Result;
 use crate::stats::histogram::Histogram;

@@ -1,7 +1,7 @@
 //! The tables of a run: its phases, its seconds in pieces, its errors, and the readings of the server.
 
-use perfpipe_ingest::series::{CpuJoin, TimeSeries};
-use perfpipe_ingest::{RunInfo, StoredRun};
+use perfpipe_model::series::{CpuJoin, TimeSeries};
+use perfpipe_model::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;

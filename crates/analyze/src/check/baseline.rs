@@ -1,6 +1,6 @@
 //! The figures of a run for the labels and phases that rules name, and those of other runs that rules compare with.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use super::measure::Measure;
 use super::rule::Rule;

@@ -1,6 +1,6 @@
 //! The measures that rules can use: names, units, and values over a run or in one second.
 
-use perfpipe_ingest::points::Figures;
+use perfpipe_model::points::Figures;
 
 use crate::error::Result;
 use crate::format::Unit;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::points::{Point, PointKey};
+use perfpipe_model::points::{Point, PointKey};
 
 use crate::format::counted;
 use crate::sweep::points::Spread;

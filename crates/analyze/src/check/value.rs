@@ -91,9 +91,9 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
-    use perfpipe_ingest::series::{ServerSeries, TimeSeries};
-    use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
+    use perfpipe_model::counts::{Cell, CellKey, CellTable};
+    use perfpipe_model::series::{ServerSeries, TimeSeries};
+    use perfpipe_model::{RunInfo, RunKey, StoredRun};
 
     use crate::check::{Baseline, check};
     use crate::{Rule, Verdict, View};

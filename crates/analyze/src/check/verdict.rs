@@ -1,6 +1,6 @@
 //! The check of a run against rules, and its verdicts; with a duration, the seconds in a row that break a rule.
 
-use perfpipe_ingest::{RunKey, StoredRun};
+use perfpipe_model::{RunKey, StoredRun};
 
 use super::baseline::{Baseline, RuleTimelines};
 use super::bound::Bound;
@@ -319,9 +319,9 @@ fn unknown_seconds(row: &[Judged]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::RunInfo;
-    use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
-    use perfpipe_ingest::series::TimeSeries;
+    use perfpipe_model::RunInfo;
+    use perfpipe_model::counts::{Cell, CellKey, CellTable};
+    use perfpipe_model::series::TimeSeries;
     use proptest::prelude::*;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use super::memory::{self, ENOUGH, Scatter};
 use crate::stats::histogram::Histogram;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use perfpipe_ingest::series::ServerSeries;
-use perfpipe_ingest::{RunInfo, StoredRun};
+use perfpipe_model::series::ServerSeries;
+use perfpipe_model::{RunInfo, StoredRun};
 
 use super::figure::{FigureKind, PartFigure, SampleRanks};
 use super::measure::{Measure, Part, SeriesKey};

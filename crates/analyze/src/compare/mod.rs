@@ -12,7 +12,7 @@ mod sides;
 mod trend;
 mod units;
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use crate::error::Result;
 use crate::view::View;
@@ -53,8 +53,8 @@ pub fn compare(a: (&StoredRun, &View), b: (&StoredRun, &View)) -> Result<Vec<Cha
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
-    use perfpipe_ingest::{RunInfo, RunKey};
+    use perfpipe_model::counts::{Cell, CellKey, CellTable};
+    use perfpipe_model::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

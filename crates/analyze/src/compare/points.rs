@@ -1,6 +1,6 @@
 //! The points of two keys at a level, compared, and the table of the changes.
 
-use perfpipe_ingest::points::{Figures, LatencySource, Point};
+use perfpipe_model::points::{Figures, LatencySource, Point};
 
 use super::change::{Direction, Outcome, TONES};
 use super::difference::MISSED;
@@ -336,7 +336,7 @@ fn unit(measure: PointMeasure) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::points::{Bounds, Latencies, PointKey};
+    use perfpipe_model::points::{Bounds, Latencies, PointKey};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Facts about a run that several rules need.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use super::rules::clocks::{self, Clocks};
 use super::seconds::{RuleSecond, requests, span};

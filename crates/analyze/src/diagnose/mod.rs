@@ -13,7 +13,7 @@ mod series;
 mod unseen;
 mod waits;
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use self::facts::Facts;
 use self::rules::{capacity, failures, injectors, littles_law, queue, shifts, slow_tail, stalls, warm_up};

@@ -1,7 +1,7 @@
 //! The requests expected in each second, and those that wait much longer than usual around them: the effect of a server
 //! pause on the requests it holds up.
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use super::facts::Facts;
 use super::noise::{dispersion, variance_ratio};

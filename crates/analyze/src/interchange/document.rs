@@ -1,6 +1,6 @@
 //! A run as a JSON document with a documented, versioned schema.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 use serde::Serialize;
 use serde_json::value::RawValue;
 

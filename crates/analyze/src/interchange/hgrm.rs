@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use crate::error::Result;
 use crate::stats::histogram::Histogram;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use perfpipe_ingest::counts::OTHER;
-use perfpipe_ingest::{SampleBatch, StoredRun};
+use perfpipe_model::counts::OTHER;
+use perfpipe_model::{SampleBatch, StoredRun};
 
 use crate::breakdown::samples::SampleFilter;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use perfpipe_ingest::RunInfo;
+use perfpipe_model::RunInfo;
 
 use crate::error::Result;
 use crate::format::one_line;
@@ -185,7 +185,7 @@ fn tag(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::RunKey;
+    use perfpipe_model::RunKey;
 
     use super::*;
 

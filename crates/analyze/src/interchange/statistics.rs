@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, CellKey, set_apart};
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::{Cell, CellKey, set_apart};
 use serde::Serialize;
 
 use super::label_times::{LabelTimes, Times};

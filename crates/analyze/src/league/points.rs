@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::points::Point;
+use perfpipe_model::points::Point;
 
 use super::ranks::ranks;
 use crate::sweep::points::{Level, Spread, SweepBy, levels};
@@ -125,7 +125,7 @@ pub fn level_league_table(league: &[LevelStanding]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::points::{Bounds, Figures, PointKey};
+    use perfpipe_model::points::{Bounds, Figures, PointKey};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use crate::stats::percentile::median;
 use crate::table::Interval;

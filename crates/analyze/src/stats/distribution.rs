@@ -1,6 +1,6 @@
 //! How elapsed times are distributed: their counts in bins of equal width, and the curve of percentiles.
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use super::histogram::Histogram;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use super::percentile::Percentiles;
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use crate::error::{Error, Result};
 

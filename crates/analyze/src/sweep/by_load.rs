@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::run::{Measures, Resolution};
-use perfpipe_ingest::{RunInfo, StoredRun};
+use perfpipe_model::run::{Measures, Resolution};
+use perfpipe_model::{RunInfo, StoredRun};
 
 use super::knee::{Growth, Knee, Point};
 use crate::error::{Error, Result};

@@ -16,7 +16,7 @@ mod writer;
 
 use std::io::Write;
 
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 pub use self::column::{Column, Tone};
 pub use self::pieces::TableWriter;

@@ -8,7 +8,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::run::Resolution;
 
 use super::Table;
 use super::value::{Nested, Values, lower};

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use perfpipe_ingest::RunKey;
+use perfpipe_model::RunKey;
 
 #[cfg(feature = "parquet")]
 use parquet::arrow::ArrowWriter;

@@ -1,6 +1,6 @@
 //! The duration of a run, and its last second if that is cut.
 
-use perfpipe_ingest::RunInfo;
+use perfpipe_model::RunInfo;
 
 use crate::view::View;
 use crate::view::phases::Span;
@@ -80,7 +80,7 @@ impl RunDuration {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::RunKey;
+    use perfpipe_model::RunKey;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, CellKey, InjectorLoad};
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::{Cell, CellKey, InjectorLoad};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::cells::{AT_A_TIME, STRETCH};

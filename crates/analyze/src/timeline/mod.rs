@@ -11,7 +11,7 @@ pub(crate) mod summary;
 pub(crate) mod tables;
 pub(crate) mod unseen;
 
-use perfpipe_ingest::{RunInfo, StoredRun};
+use perfpipe_model::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use self::cells::{AT_A_TIME, STRETCH};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use super::load::LoadCurve;
 use crate::error::{Error, NoPhaseReason, Result};
@@ -96,7 +96,7 @@ impl Phases {
 
     /// Returns the reason why the run does not have a phase.
     fn lack(&self, phase: Phase, run: &StoredRun) -> Result<NoPhaseReason> {
-        let is_known = |load: &perfpipe_ingest::counts::InjectorLoad| load.samples > 0;
+        let is_known = |load: &perfpipe_model::counts::InjectorLoad| load.samples > 0;
         let mut known = false;
         for cell in run.cells.sums() {
             known |= cell?.1.injectors.iter().any(is_known);

@@ -1,8 +1,8 @@
 //! The figures of one second of a run, computed from its cells, the totals of many, and the server's series by second.
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, CellKey, PackedCell, Spread, TakeCounts};
-use perfpipe_ingest::run::Resolution;
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::{Cell, CellKey, PackedCell, Spread, TakeCounts};
+use perfpipe_model::run::Resolution;
 use smallvec::SmallVec;
 
 use super::load::LoadCurve;
@@ -423,9 +423,9 @@ impl Totals {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::counts::CellTable;
-    use perfpipe_ingest::series::{CpuJoin, ServerSeries, TimeSeries};
-    use perfpipe_ingest::{RunInfo, RunKey};
+    use perfpipe_model::counts::CellTable;
+    use perfpipe_model::series::{CpuJoin, ServerSeries, TimeSeries};
+    use perfpipe_model::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! The seconds and cells of a run that a view selects.
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT, PackedCell};
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT, PackedCell};
 
 use super::cells::{CellsOfSecond, by_second};
 use super::duration::RunDuration;
@@ -194,8 +194,8 @@ fn likeness(label: &str, wanted: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::counts::CellTable;
-    use perfpipe_ingest::{RunInfo, RunKey};
+    use perfpipe_model::counts::CellTable;
+    use perfpipe_model::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! The summary of a run: figures over all selected seconds.
 
-use perfpipe_ingest::run::{Measures, Resolution};
+use perfpipe_model::run::{Measures, Resolution};
 
 use super::second::{Second, Totals};
 use super::unseen::long_failures::LongFailures;

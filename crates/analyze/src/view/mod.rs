@@ -4,9 +4,9 @@ pub(crate) mod phases;
 
 use std::fmt;
 
-use perfpipe_ingest::RunInfo;
-use perfpipe_ingest::run::Resolution;
-use perfpipe_ingest::series::CpuJoin;
+use perfpipe_model::RunInfo;
+use perfpipe_model::run::Resolution;
+use perfpipe_model::series::CpuJoin;
 
 use self::phases::Phase;
 use crate::error::Result;

@@ -102,8 +102,8 @@ async fn repair(
         repairer = repairer.force();
     }
     if args.runs.is_all() {
-        repairer.store(store)?;
-        repairer.points(store).await?;
+        store.repair_store(&mut repairer)?;
+        store.repair_points(&mut repairer).await?;
     }
     let chosen = Selection::any(store, &args.runs.run, &args.runs.of).await?;
     for key in &chosen.keys {
@@ -116,7 +116,7 @@ async fn repair(
 async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey, names: &RunNames) -> Result<()> {
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
-    let repaired = repairer.run(store, key, &progress).await;
+    let repaired = store.repair_run(key, repairer, &progress).await;
     bar.finish();
     match repaired {
         Ok(()) => Ok(()),

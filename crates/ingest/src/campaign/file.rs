@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use super::file_names::FileName;
 use super::pairing::{Paired, ReadingsSpan};
-use crate::error::{Error, Result};
-use crate::formats::endpoint::Endpoints;
-use crate::formats::injector::Injectors;
-use crate::formats::jtl::parsed::Parsed;
-use crate::formats::jtl::parser::Parser;
 use crate::operations::options::IngestOptions;
 use crate::pipeline::plan::open_log;
 use crate::pipeline::survey::Survey;
-use crate::run::infer::Clues;
-use crate::run::info::SourceFile;
-use crate::run::key::RunKey;
-use crate::run::options::CpuScale;
-use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
+use perfpipe_formats::endpoint::Endpoints;
+use perfpipe_formats::injector::Injectors;
+use perfpipe_formats::jtl::parsed::Parsed;
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::run::infer::Clues;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::options::CpuScale;
+use perfpipe_model::series::cpu::CpuJoin;
 
 /// The number of bytes of a log that are read to plan its ingest.
 const HEAD: usize = 1 << 20;

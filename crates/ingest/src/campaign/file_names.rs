@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::formats::summaries::keys::{NamePattern, NamedParts};
 use crate::operations::options::IngestOptions;
-use crate::run::key::Repeat;
 use crate::source::log::{last_part, stem};
+use perfpipe_formats::summaries::keys::{NamePattern, NamedParts};
+use perfpipe_model::run::key::Repeat;
 
 /// Patterns that a message may propose, the most likely first, without the ending.
 const PROPOSED: [&str; 8] = [

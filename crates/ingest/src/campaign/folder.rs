@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
 
 /// The entries of the folders.
 #[derive(Debug, Default)]

@@ -11,12 +11,12 @@ use super::folder::FolderListing;
 use super::pairing::{Paired, PairedExport, PairedLog, PairingChoice, bare, log_of, pair};
 use super::run::CampaignRun;
 use super::status::{RunCandidate, Stand};
-use crate::error::{Error, ErrorKind, Place, Result};
 use crate::operations::options::{IngestOptions, check};
 use crate::operations::store::Store;
-use crate::run::info::RunInfo;
-use crate::run::key::{Repeat, RunKey};
-use crate::run::note::{Note, NoteKind};
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::info::RunInfo;
+use perfpipe_model::run::key::{Repeat, RunKey};
+use perfpipe_model::run::note::{Note, NoteKind};
 
 /// The maximum number of examples that an error names.
 const NAMED: usize = 3;

@@ -9,12 +9,12 @@ use super::file::{LogFile, PlannedCpu};
 use super::file_names::FileName;
 use super::pairing::Paired;
 use super::status::{RunCandidate, Stand, are_logs_of};
-use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
-use crate::run::info::{RunInfo, SourceFile};
-use crate::run::key::{Repeat, RunKey};
-use crate::run::note::Note;
 use crate::source::LogSource;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::run::info::{RunInfo, SourceFile};
+use perfpipe_model::run::key::{Repeat, RunKey};
+use perfpipe_model::run::note::Note;
 
 /// The packed size in bytes from which a run is ingested alone: such a run keeps all cores busy, and its cells may have
 /// many distinct times.

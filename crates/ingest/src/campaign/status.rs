@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use super::file::{PlannedCpu, PlannedExport, same_content};
 use super::pairing::bare;
-use crate::error::Error;
 use crate::operations::options::IngestOptions;
-use crate::run::info::{RunInfo, SourceFile, SourceKind};
-use crate::run::key::RunKey;
-use crate::run::options::CpuScale;
-use crate::run::replace::Replace;
 use crate::source::LogSource;
 use crate::source::log::last_part;
+use perfpipe_model::error::Error;
+use perfpipe_model::run::info::{RunInfo, SourceFile, SourceKind};
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::options::CpuScale;
+use perfpipe_model::run::replace::Replace;
 
 /// The status of a run compared with the store.
 #[derive(Debug)]

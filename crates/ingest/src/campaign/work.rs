@@ -8,12 +8,12 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::operations::ingest::{IngestContext, Ingested};
 use crate::operations::options::IngestOptions;
 use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
-use crate::run::key::{Repeat, RunKey};
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::key::{Repeat, RunKey};
 
 use super::pairing::Paired;
 use super::plan::Campaign;

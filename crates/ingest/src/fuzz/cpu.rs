@@ -1,9 +1,9 @@
 //! Reads any bytes as CPU exports.
 
 use super::inputs::{RUNTIME, as_file, as_pipe};
-use crate::error::{Error, Result};
-use crate::series::cpu::TimeSeries;
 use crate::source::{Inputs, SourceOptions};
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::series::cpu::TimeSeries;
 
 /// Reads the CPU export among the inputs; `None` if there is none.
 fn readings(inputs: Result<Inputs>) -> Option<Result<TimeSeries>> {

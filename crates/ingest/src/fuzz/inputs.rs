@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use tempfile::NamedTempFile;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::error::Result;
 use crate::source::zip::member::printable;
 use crate::source::{Inputs, LogReader, SourceOptions};
+use perfpipe_model::error::Result;
 
 /// The maximum number of bytes read of a log. Small files can hold much larger ones.
 const READ: usize = 1 << 20;

@@ -1,10 +1,10 @@
 //! Keys of runs: inferred from any URLs, labels and names, and converted to names of tables and folders.
 
-use super::Taker;
-use crate::formats::endpoint::Endpoints;
-use crate::run::infer::Clues;
-use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::source::log::stem;
+use perfpipe_formats::endpoint::Endpoints;
+use perfpipe_model::fuzz::Taker;
+use perfpipe_model::run::infer::Clues;
+use perfpipe_model::run::key::{LAST_REPEAT, RunKey};
 
 fn endpoints(urls: &[&[u8]]) -> Endpoints {
     let mut endpoints = Endpoints::default();
@@ -29,8 +29,8 @@ fn agreed(urls: &[&[u8]], cut: usize) -> (Option<String>, Option<String>) {
 
 /// Checks that the names of tables and folders are safe and unique.
 fn check_names(key: &RunKey, other: &RunKey) {
-    use crate::store::parquet::fuzz::folder;
-    use crate::store::postgres::fuzz::table_names;
+    use perfpipe_store::parquet::fuzz::folder;
+    use perfpipe_store::postgres::fuzz::table_names;
     let name = folder(key);
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+%~".contains(&byte);
     assert!(!name.is_empty() && name.len() <= 150 && name.bytes().all(safe), "{name}");

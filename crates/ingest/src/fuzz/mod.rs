@@ -11,30 +11,21 @@
     reason = "a property that does not hold is reported by panicking"
 )]
 
-mod cells;
 mod cpu;
-mod dates;
 mod inputs;
 mod keys;
 mod parse;
-mod records;
-mod taker;
-mod tools;
 
-pub(crate) use self::cells::cell;
-pub use self::cells::cells;
+pub use perfpipe_formats::fuzz::dates::dates;
+pub use perfpipe_formats::fuzz::{records, summaries, tools};
+pub use perfpipe_model::fuzz::cells;
+pub use perfpipe_store::parquet::fuzz::{manifest, operations, packed, tables};
+pub use perfpipe_store::postgres::fuzz::{copy, passfile, rows, settings};
+
 pub use self::cpu::cpu;
-pub use self::dates::dates;
 pub use self::inputs::inputs;
 pub use self::keys::keys;
 pub use self::parse::parse;
-#[cfg(test)]
-pub(crate) use self::records::Trickle;
-pub use self::records::records;
-pub(crate) use self::taker::Taker;
-pub use self::tools::{summaries, tools};
-pub use crate::store::parquet::fuzz::{manifest, operations, packed, tables};
-pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
 
 /// A property that panics if it does not hold.
 pub type Target = fn(&[u8]);

@@ -5,23 +5,25 @@ use std::sync::{Arc, LazyLock};
 
 use regex_lite::Regex;
 
-use super::records::{FoundRecord, ReadSizes, slow};
-use super::{Taker, dates};
-use crate::counts::counter::Counter;
-use crate::counts::totals::Totals;
-use crate::counts::{Cell, ErrorCount, LabelCount};
-use crate::error::Place;
-use crate::formats::date::{DateParser, TimeZone};
-use crate::formats::injector::Injectors;
-use crate::formats::jtl::column_parser::MOST_BYTES;
-use crate::formats::jtl::layout::{Layout, LayoutOptions, is_separator_line};
-use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::jtl::parser::Parser;
-use crate::sample::batch::SampleBatch;
-use crate::sample::reserved::{OTHER, set_apart};
-use crate::sample::texts::clean_text;
-use crate::series::cpu::{CpuJoin, TimeSeries};
+use crate::counting::counter::Counter;
+use crate::counting::totals::Totals;
 use crate::source::head::text;
+use perfpipe_formats::date::DateParser;
+use perfpipe_formats::fuzz::dates;
+use perfpipe_formats::fuzz::{FoundRecord, ReadSizes, slow};
+use perfpipe_formats::injector::Injectors;
+use perfpipe_formats::jtl::column_parser::MOST_BYTES;
+use perfpipe_formats::jtl::layout::{Layout, LayoutOptions, is_separator_line};
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_model::counts::{Cell, ErrorCount, LabelCount};
+use perfpipe_model::error::Place;
+use perfpipe_model::fuzz::Taker;
+use perfpipe_model::run::time_zone::TimeZone;
+use perfpipe_model::sample::batch::SampleBatch;
+use perfpipe_model::sample::reserved::{OTHER, set_apart};
+use perfpipe_model::sample::texts::clean_text;
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -249,7 +251,7 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
     for (key, cell) in totals.cells().map(Result::unwrap) {
         let mut cell = cell.open().unwrap();
         let loads = std::mem::take(&mut cell.injectors);
-        let load = |load: crate::counts::InjectorLoad| {
+        let load = |load: perfpipe_model::counts::InjectorLoad| {
             (injectors[load.injector as usize].clone(), (load.samples, load.threads))
         };
         let loads = loads.into_iter().map(load).collect();

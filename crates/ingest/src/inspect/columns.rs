@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use perfpipe_formats::jtl::layout::{Layout, LayoutOptions};
 
 /// One of JMeter's default columns that a log lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -65,8 +65,8 @@ impl ColumnNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Place;
-    use crate::formats::jtl::layout::DEFAULT_COLUMNS;
+    use perfpipe_formats::jtl::layout::DEFAULT_COLUMNS;
+    use perfpipe_model::error::Place;
 
     fn of(header: &str) -> ColumnNames {
         let options = LayoutOptions::default();

@@ -5,11 +5,11 @@ use serde::Serialize;
 use super::log::{LogInspection, TimeForm};
 use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
-use crate::run::info::SourceFile;
-use crate::series::clock_guess::{ClockGuess, SecondRange, covered};
-use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::cpu_export::CpuFacts;
 use crate::source::cpu_export::series::SeriesExport;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::series::clock_guess::{ClockGuess, SecondRange, covered};
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
 
 /// The facts about a series of the server other than its CPU.
 #[derive(Debug, Clone, PartialEq, Serialize)]

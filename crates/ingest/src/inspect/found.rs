@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::cpu::{CpuInspection, SeriesInspection};
 use super::log::LogInspection;
-use crate::counts::LabelCount;
-use crate::error::{Error, Result};
 use crate::operations::sub_samples::sub_sample_names;
-use crate::run::damage::Damage;
-use crate::run::key::RunKey;
-use crate::run::note::Note;
-use crate::run::reject_reason::RejectReason;
-use crate::run::rejects::{Reject, RejectSpool};
+use perfpipe_model::counts::LabelCount;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::note::Note;
+use perfpipe_model::run::reject_reason::RejectReason;
+use perfpipe_model::run::rejects::{Reject, RejectSpool};
 
 /// The facts about a run before it is ingested.
 ///

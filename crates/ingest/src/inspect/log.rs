@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::columns::MissingColumn;
-use crate::run::options::time_unit::TimeUnit;
+use perfpipe_model::run::options::time_unit::TimeUnit;
 
 /// How the injectors of a log are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -16,13 +16,13 @@ pub use self::cpu::{CpuInspection, Gap, SeriesInspection};
 pub use self::found::{Inspection, RejectKind};
 pub use self::log::{InjectorsBy, LogInspection, TimeForm};
 use self::sampler::Sampler;
-use crate::error::{Error, Result};
 #[cfg(feature = "fetch")]
 use crate::operations::fetched::with_readings_of;
 use crate::operations::ingest::{Prepared, lacks_log};
 use crate::operations::options::{IngestOptions, check};
 use crate::pipeline::plan::ReadPlan;
 use crate::source::Inputs;
+use perfpipe_model::error::{Error, Result};
 
 /// The minimum number of bytes to read of each log.
 const LEAST: u64 = 256 << 10;

@@ -8,28 +8,28 @@ use super::cpu::{CpuInspection, SeriesInspection};
 use super::found::Inspection;
 use super::found::{first_rejects, reject_kinds};
 use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
-use crate::counts::counter::Counter;
-use crate::counts::totals::Totals;
-use crate::error::{Error, Place, Result};
-use crate::formats::date::TimeZone;
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
-use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::jtl::parser::Parser;
-use crate::formats::jtl::records::record::Records;
-use crate::formats::number::parse_i64;
-use crate::formats::tools::rows::form::Form;
+use crate::counting::counter::Counter;
+use crate::counting::totals::Totals;
 use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
 use crate::pipeline::collector::collected::{BlockCounts, Collected};
 use crate::pipeline::plan::LogFeed;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
-use crate::run::key::Repeat;
-use crate::run::note::Note;
-use crate::sample::pool::NewBuffers;
-use crate::sample::texts::Texts;
 use crate::source::LogSource;
+use perfpipe_formats::jtl::blocks::Block;
+use perfpipe_formats::jtl::layout::{Layout, LayoutOptions};
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_formats::jtl::records::record::Records;
+use perfpipe_formats::number::parse_i64;
+use perfpipe_formats::tools::rows::form::Form;
+use perfpipe_model::error::{Error, Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::run::key::Repeat;
+use perfpipe_model::run::note::Note;
+use perfpipe_model::run::time_zone::TimeZone;
+use perfpipe_model::sample::pool::NewBuffers;
+use perfpipe_model::sample::texts::Texts;
 
 /// The number of bytes at the end of a log that are read.
 const TAIL: u64 = 1 << 20;
@@ -387,7 +387,7 @@ impl SampledLog {
     fn add_block(&mut self, parsed: &Parsed, file: Option<&str>) {
         let found = &mut self.found;
         found.accepted += parsed.samples();
-        found.rejects += parsed.rejects.len();
+        found.rejects += parsed.rejects.kept();
         found.earliest_ms = min(found.earliest_ms, parsed.earliest_ms);
         found.latest_ms = found.latest_ms.max(parsed.latest_ms);
         self.lines += parsed.lines;
@@ -432,11 +432,11 @@ impl SampledLog {
         }
         let columns = &layout.columns;
         let mut records = Records::new(&block.bytes, layout.delimiter);
-        while let Some(record) = records.next() {
+        while let Some(record) = records.next_record() {
             let time = record.field(columns.time_stamp);
             let number = parse_i64(time).map(|number| parser.columns.unit.to_ms(number));
             let time_ms = number.unwrap_or_else(|| parser.columns.dates.parse(time));
-            if record.len() != layout.width || record.open || time_ms != Some(first_ms) {
+            if record.width() != layout.width || record.open || time_ms != Some(first_ms) {
                 continue;
             }
             let date = parser.columns.dates.form(time);

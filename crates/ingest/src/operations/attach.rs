@@ -4,19 +4,19 @@ use futures_util::future::BoxFuture;
 
 use super::copy::{ATTEMPTS, write};
 use super::store::Store;
-use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, ErrorKind, Result};
-use crate::run::damage::Damage;
-use crate::run::info::{RunInfo, SourceFile, SourceKind};
-use crate::run::key::RunKey;
-use crate::run::note::Note;
-use crate::run::options::RunOptions;
-use crate::run::replace::Replace;
-use crate::series::cpu::CpuJoin;
-use crate::series::server;
 use crate::source::SeriesExport;
 use crate::source::cpu_export::CpuExport;
 use crate::source::cpu_export::series::files;
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::{RunInfo, SourceFile, SourceKind};
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::note::Note;
+use perfpipe_model::run::options::RunOptions;
+use perfpipe_model::run::replace::Replace;
+use perfpipe_model::series::cpu::CpuJoin;
+use perfpipe_model::series::server;
 
 /// Removes the files of a kind from a run's metadata, with their damage.
 fn remove(info: &mut RunInfo, kind: &SourceKind) {

@@ -13,20 +13,20 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use super::store::blocking;
 use super::store::{Store, StoreKind};
 use super::verify::differ;
-use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, ErrorKind, Result};
 use crate::operations::options::check_names;
-use crate::pipeline::sink::{BatchEncoder, CommitStage, FinishedRun, RunStore, RunWriter};
-use crate::run::info::RunInfo;
-use crate::run::key::RunKey;
-use crate::run::rejects::RejectSpool;
-use crate::run::replace::Replace;
-use crate::sample::batch::{Nullable, SampleBatch};
-use crate::series::cpu::{CpuJoin, TimeSeries};
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::info::RunInfo;
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::rejects::RejectSpool;
+use perfpipe_model::run::replace::Replace;
+use perfpipe_model::sample::batch::{Nullable, SampleBatch};
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
 #[cfg(feature = "parquet")]
-use crate::store::parquet::ParquetStore;
+use perfpipe_store::parquet::ParquetStore;
 #[cfg(feature = "parquet")]
-use crate::store::parquet::packed::{TemporaryFolder, pack};
+use perfpipe_store::parquet::packed::{TemporaryFolder, pack};
+use perfpipe_store::sink::{BatchEncoder, CommitStage, FinishedRun, RunStore, RunWriter};
 
 /// The maximum number of batches in transit between the two stores.
 const ON_THE_WAY: usize = 2;
@@ -60,7 +60,7 @@ impl Store {
         })
     }
 
-    /// Packs a run into one file, without its samples: [`PackedRun`](crate::store::parquet::PackedRun) takes it out
+    /// Packs a run into one file, without its samples: [`PackedRun`](perfpipe_store::parquet::PackedRun) takes it out
     /// again. Everything that is computed of the run from its counts stays the same.
     ///
     /// # Errors

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use super::options::{Fetched, IngestOptions};
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
-use crate::run::info::{RunInfo, SourceKind};
-use crate::run::key::{Repeat, RunKey};
-use crate::run::note::Note;
-use crate::sample::batch::SampleBatch;
-use crate::series::cpu::CpuChoice;
-use crate::series::server;
 use crate::source::CpuExport;
 use crate::source::cpu_export::fetch::by_host;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::info::{RunInfo, SourceKind};
+use perfpipe_model::run::key::{Repeat, RunKey};
+use perfpipe_model::run::note::Note;
+use perfpipe_model::sample::batch::SampleBatch;
+use perfpipe_model::series::cpu::CpuChoice;
+use perfpipe_model::series::server;
+use perfpipe_store::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 
 /// Returns the options by which the logs of a run are read for their time only. Of the `kept` ones the text can be read
 /// again.

@@ -3,33 +3,33 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::commit::{CommittedRun, CountedRun, commit};
 #[cfg(feature = "fetch")]
 use super::fetched::{NullStore, for_time, with_readings};
 use super::options::{IngestOptions, check};
 use super::twins_and_engines::{engines_note, engines_of_log, engines_pattern, leave_out_twins};
-use crate::counts::totals::part::PartRow;
-use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
-use crate::formats::injector::Injectors;
-use crate::formats::jtl::parser::Parser;
-use crate::formats::tools::format::check_clocks;
 use crate::pipeline::collector::collected::Collected;
 use crate::pipeline::plan::{ReadPlan, RestartWindow};
-use crate::pipeline::sink::{RunStore, RunWriter, Stage};
 use crate::pipeline::{PassOutcome, run};
-use crate::run::damage::{Damage, Fault};
-use crate::run::infer::Clues;
-use crate::run::info::{RunInfo, SourceFile};
-use crate::run::key::{Repeat, RunKey};
-use crate::run::note::{Note, NoteKind};
-use crate::run::options::{CpuScale, PartNumber, RunOptions};
-use crate::run::replace::Replace;
-use crate::series::clock_guess::ClockGuess;
-use crate::series::cpu::{CpuJoin, TimeSeries};
-use crate::series::server::ServerSeries;
 use crate::source::cpu_export::series::{self, SeriesExport};
 use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
-use crate::store::{CommittedRun, CountedRun, commit};
+use perfpipe_formats::injector::Injectors;
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_formats::tools::format::check_clocks;
+use perfpipe_model::counts::part::PartRow;
+use perfpipe_model::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
+use perfpipe_model::run::damage::{Damage, Fault};
+use perfpipe_model::run::infer::Clues;
+use perfpipe_model::run::info::{RunInfo, SourceFile};
+use perfpipe_model::run::key::{Repeat, RunKey};
+use perfpipe_model::run::note::{Note, NoteKind};
+use perfpipe_model::run::options::{CpuScale, PartNumber, RunOptions};
+use perfpipe_model::run::replace::Replace;
+use perfpipe_model::series::clock_guess::ClockGuess;
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
+use perfpipe_model::series::server::ServerSeries;
+use perfpipe_store::sink::{RunStore, RunWriter, Stage};
 
 /// Result of an ingest.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,27 +5,27 @@ use std::path::PathBuf;
 
 use futures_util::future::BoxFuture;
 
+use super::commit::{CommittedRun, CountedRun, commit};
 use super::ingest::{IngestContext, Ingested, ingest_as};
 use super::options::IngestOptions;
 use super::store::{Store, StoreKind, blocking};
-use crate::counts::stored_run::StoredRun;
-use crate::counts::totals::{DEFAULT_MEMORY, Totals};
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::counting::totals::{DEFAULT_MEMORY, Totals};
 use crate::pipeline::Progress;
-use crate::pipeline::sink::{CommitStage, RunWriter, Stage};
-use crate::run::damage::Damage;
-use crate::run::info::{RunInfo, SourceFile, SourceKind};
-use crate::run::key::RunKey;
-use crate::run::note::{Note, NoteKind};
-use crate::run::options::intervals::Intervals;
-use crate::run::options::measures::Measures;
-use crate::run::options::{PartNumber, RunOptions};
-use crate::run::rejects::{Reject, RejectSpool};
-use crate::run::replace::Replace;
-use crate::series::cpu::CpuJoin;
-use crate::store::parquet::packed::PartFacts;
-use crate::store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, no_parts};
-use crate::store::{CommittedRun, CountedRun, commit};
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::{RunInfo, SourceFile, SourceKind};
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::note::{Note, NoteKind};
+use perfpipe_model::run::options::intervals::Intervals;
+use perfpipe_model::run::options::measures::Measures;
+use perfpipe_model::run::options::{PartNumber, RunOptions};
+use perfpipe_model::run::rejects::{Reject, RejectSpool};
+use perfpipe_model::run::replace::Replace;
+use perfpipe_model::series::cpu::CpuJoin;
+use perfpipe_store::parquet::packed::PartFacts;
+use perfpipe_store::parts::{ClaimedParts, PartStore, StoredPart, StoredParts, no_parts};
+use perfpipe_store::sink::{CommitStage, RunWriter, Stage};
 
 /// How parts are merged.
 ///

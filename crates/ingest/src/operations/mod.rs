@@ -2,6 +2,7 @@
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod attach;
+mod commit;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod copy;
 #[cfg(feature = "fetch")]

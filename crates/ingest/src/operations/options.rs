@@ -2,20 +2,20 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::endpoint::Endpoints;
-use crate::formats::summaries::keys::NamePattern;
 use crate::pipeline::{PipelineOptions, Progress};
-use crate::run::infer::{Clues, Frameworks};
-use crate::run::info::LONGEST_SPAN_MS;
-use crate::run::key::{LAST_REPEAT, Repeat, RunKey, name_fault};
-use crate::run::options::RunOptions;
-use crate::run::reject_reason::USUALLY_ALLOWED;
-use crate::series::cpu::CpuChoice;
-use crate::series::server::{self, SeriesFile};
 use crate::source::{CpuExport, SeriesExport, SourceOptions};
 #[cfg(feature = "fetch")]
 use crate::source::{ReadingsSource, SeriesSource};
+use perfpipe_formats::endpoint::Endpoints;
+use perfpipe_formats::summaries::keys::NamePattern;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::infer::{Clues, Frameworks};
+use perfpipe_model::run::info::LONGEST_SPAN_MS;
+use perfpipe_model::run::key::{LAST_REPEAT, Repeat, RunKey, name_fault};
+use perfpipe_model::run::options::RunOptions;
+use perfpipe_model::run::reject_reason::USUALLY_ALLOWED;
+use perfpipe_model::series::cpu::CpuChoice;
+use perfpipe_model::series::server::{self, SeriesFile};
 
 /// Options for reading and storing a run.
 ///

@@ -3,25 +3,26 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use crate::counts::counter::Counter;
-use crate::error::{Error, Place, Result};
-use crate::formats::date::{DateParser, TimeZone};
-use crate::formats::injector::Injectors;
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
-use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::jtl::parser::Parser;
-use crate::formats::jtl::records::plain::PlainRecords;
-use crate::formats::jtl::records::record::{Records, marks};
+use crate::counting::counter::Counter;
 use crate::pipeline::plan::{LogFeed, ReadPlan};
-use crate::pipeline::sink::BatchEncoder;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
-use crate::sample::batch::SampleBatch;
-use crate::sample::pool::{Pool, Turn};
-use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::{Inputs, SourceOptions};
-use crate::store::postgres::SampleEncoder;
+use perfpipe_formats::date::DateParser;
+use perfpipe_formats::injector::Injectors;
+use perfpipe_formats::jtl::blocks::Block;
+use perfpipe_formats::jtl::layout::{Layout, LayoutOptions};
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_formats::jtl::records::plain::PlainRecords;
+use perfpipe_formats::jtl::records::record::{Records, marks};
+use perfpipe_model::error::{Error, Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::run::time_zone::TimeZone;
+use perfpipe_model::sample::batch::SampleBatch;
+use perfpipe_model::sample::pool::{Pool, Turn};
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
+use perfpipe_store::postgres::SampleEncoder;
+use perfpipe_store::sink::BatchEncoder;
 
 /// The stages of the pipeline, applied to blocks of one log.
 pub struct Parts {
@@ -63,8 +64,8 @@ impl Parts {
         let mut uniform = 0;
         loop {
             plain.read(&mut records, self.layout.width);
-            uniform += plain.rows(block).len() * self.layout.width;
-            if !plain.is_full() && records.next().is_none() {
+            uniform += plain.rows(block).count() * self.layout.width;
+            if !plain.is_full() && records.next_record().is_none() {
                 return uniform;
             }
         }

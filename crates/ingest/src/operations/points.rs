@@ -7,13 +7,13 @@ use futures_util::future::BoxFuture;
 #[cfg(feature = "parquet")]
 use super::store::blocking;
 use super::store::{Store, StoreKind};
-use crate::error::Result;
-use crate::formats::summaries::point::{Point, PointKey, Readings};
-use crate::series::server::SeriesFile;
 use crate::source::SourceOptions;
 use crate::source::cpu_export::series::{self, SeriesExport};
-use crate::store::Repairer;
-use crate::store::consistency::damage_message;
+use perfpipe_model::error::Result;
+use perfpipe_model::points::{Point, PointKey, Readings};
+use perfpipe_model::series::server::SeriesFile;
+use perfpipe_store::Repairer;
+use perfpipe_store::consistency::damage_message;
 
 impl Store {
     /// Stores points, all or none of them. Each replaces an earlier one of its key. Blocks while it writes to a folder.
@@ -88,25 +88,25 @@ impl Store {
     }
 }
 
-impl Repairer<'_> {
+impl Store {
     /// Moves a damaged file of points out of the way; in a database, damaged points are left as they are. Blocks while it moves
     /// a file.
     ///
     /// # Errors
     /// If the store can't be read or written.
-    pub fn points<'a>(&'a mut self, store: &'a Store) -> BoxFuture<'a, Result<()>> {
+    pub fn repair_points<'a>(&'a self, repairer: &'a mut Repairer<'_>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let faults = store.verify_points().await?;
+            let faults = self.verify_points().await?;
             if faults.is_empty() {
                 return Ok(());
             }
             let faults = faults.join("; ");
-            match &store.0 {
+            match &self.0 {
                 #[cfg(feature = "parquet")]
-                StoreKind::Parquet(store) => store.set_points_aside(&faults, self),
+                StoreKind::Parquet(store) => store.set_points_aside(&faults, repairer),
                 #[cfg(feature = "postgres")]
                 StoreKind::Postgres(..) => {
-                    self.leave(format!("{faults} (ingest the summaries again)"));
+                    repairer.leave(format!("{faults} (ingest the summaries again)"));
                     Ok(())
                 }
             }

@@ -1,18 +1,18 @@
 //! Counts the stored samples of a run again, so that one more label gets cells of its own.
 
-use crate::counts::LabelCount;
-use crate::counts::counter::Counter;
-use crate::counts::stored_run::StoredRun;
-use crate::counts::table::CellTable;
-use crate::counts::totals::Totals;
-use crate::error::Result;
-use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::run::info::RunInfo;
-use crate::sample::batch::SampleBatch;
+use crate::counting::counter::Counter;
+use crate::counting::totals::Totals;
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_model::counts::LabelCount;
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::counts::table::CellTable;
+use perfpipe_model::error::Result;
+use perfpipe_model::run::info::RunInfo;
+use perfpipe_model::sample::batch::SampleBatch;
 
 /// Counts the samples of a run again, in the same way as its ingest.
 ///
-/// The run's labels keep their cells, and one more label gets its own. All other labels share [`crate::counts::OTHER`].
+/// The run's labels keep their cells, and one more label gets its own. All other labels share [`perfpipe_model::counts::OTHER`].
 pub(crate) struct Recount {
     clock: Clock,
     parsed: Parsed,
@@ -72,10 +72,10 @@ impl Recount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::{CellKey, LABEL_LIMIT, LabelCount};
-    use crate::run::info::RunInfo;
-    use crate::run::key::RunKey;
-    use crate::sample::reserved::OTHER;
+    use perfpipe_model::counts::{CellKey, LABEL_LIMIT, LabelCount};
+    use perfpipe_model::run::info::RunInfo;
+    use perfpipe_model::run::key::RunKey;
+    use perfpipe_model::sample::reserved::OTHER;
 
     /// Returns two samples of each of 260 labels, at intervals of a second.
     fn batch() -> SampleBatch {

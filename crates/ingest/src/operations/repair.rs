@@ -6,35 +6,27 @@ use super::copy::rewrite;
 use super::recount::Recount;
 use super::store::{Store, StoreKind};
 use super::verify::sums;
-use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, Result};
 use crate::pipeline::Progress;
-use crate::run::key::RunKey;
-use crate::store::consistency::unequal;
-#[cfg(feature = "parquet")]
-use crate::store::parquet::ParquetStore;
-use crate::store::{Repaired, Repairer};
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::run::key::RunKey;
+use perfpipe_store::Repairer;
+use perfpipe_store::consistency::unequal;
 
-impl Repairer<'_> {
+impl Store {
     /// Repairs the store itself: its marker, leftovers of killed writers, runs in the wrong folder.
     /// Blocks while it does.
     ///
     /// # Errors
     /// If the store can't be read or written.
-    pub fn store(&mut self, store: &Store) -> Result<()> {
-        match &store.0 {
+    pub fn repair_store(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            StoreKind::Parquet(store) => self.folder(store),
+            StoreKind::Parquet(store) => store.repair(repairer),
             // A server rolls back what was not committed.
             #[cfg(feature = "postgres")]
             StoreKind::Postgres(..) => Ok(()),
         }
-    }
-
-    /// Repairs a store in a folder, as [`store`](Self::store) does.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn folder(&mut self, store: &ParquetStore) -> Result<()> {
-        store.repair(self)
     }
 
     /// Repairs a run if it is damaged. `progress` counts the samples that are read.
@@ -42,47 +34,42 @@ impl Repairer<'_> {
     ///
     /// # Errors
     /// If the run is not stored, is being written, or the store can't be read or written.
-    pub fn run<'a>(
-        &'a mut self,
-        store: &'a Store,
+    pub fn repair_run<'a>(
+        &'a self,
         key: &'a RunKey,
+        repairer: &'a mut Repairer<'_>,
         progress: &'a Progress,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let faults = store.verify(key, progress).await?;
+            let faults = self.verify(key, progress).await?;
             if faults.is_empty() {
                 return Ok(());
             }
             let faults = faults.join("; ");
-            if let Ok(run) = recounted(store, key).await {
-                self.change(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
-                if self.dry_run {
+            if let Ok(run) = recounted(self, key).await {
+                repairer.change(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
+                if repairer.dry_run {
                     return Ok(());
                 }
-                rewrite(store, &run).await?;
-                if store.verify(key, progress).await?.is_empty() {
+                rewrite(self, &run).await?;
+                if self.verify(key, progress).await?.is_empty() {
                     return Ok(());
                 }
             }
-            self.set_aside(store, key, &faults)
+            self.set_run_aside(key, &faults, repairer)
         })
     }
 
-    fn set_aside(&mut self, store: &Store, key: &RunKey, faults: &str) -> Result<()> {
-        match &store.0 {
+    fn set_run_aside(&self, key: &RunKey, faults: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            StoreKind::Parquet(store) => store.set_aside(key, faults, self),
+            StoreKind::Parquet(store) => store.set_aside(key, faults, repairer),
             #[cfg(feature = "postgres")]
             StoreKind::Postgres(..) => {
-                self.leave(format!("{key}: {faults} (drop it, and ingest it again)"));
+                repairer.leave(format!("{key}: {faults} (drop it, and ingest it again)"));
                 Ok(())
             }
         }
-    }
-
-    /// Returns the result of the repair.
-    pub fn done(self) -> Repaired {
-        self.done
     }
 }
 

@@ -12,20 +12,20 @@ use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use super::ingest::{IngestContext, Ingested, ingest_as};
 use super::options::IngestOptions;
 use super::recount::Recount;
-use super::sub_samples::SubSamples;
+use super::sub_samples::{SubSamples, leave_out};
 use super::watch::Followed;
-use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, ErrorKind, Result};
-use crate::run::info::RunInfo;
-use crate::run::key::RunKey;
-use crate::run::rejects::Reject;
-use crate::sample::batch::SampleBatch;
-use crate::sample::ends::Ends;
-use crate::store::Listing;
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::info::RunInfo;
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::rejects::Reject;
+use perfpipe_model::sample::batch::SampleBatch;
+use perfpipe_model::sample::ends::Ends;
+use perfpipe_store::Listing;
 #[cfg(feature = "parquet")]
-use crate::store::parquet::ParquetStore;
+use perfpipe_store::parquet::ParquetStore;
 #[cfg(feature = "postgres")]
-use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
+use perfpipe_store::postgres::{Migration, PostgresConfig, PostgresStore};
 
 /// What fails if a thread for blocking work ends early.
 const READING: &str = "reading the store";
@@ -44,7 +44,7 @@ const ON_THE_WAY: usize = 1;
 ///
 /// # Cancellation
 ///
-/// A future that is dropped before it ends leaves nothing in the store, unless [`Stage`](crate::store::Stage) says that
+/// A future that is dropped before it ends leaves nothing in the store, unless [`Stage`](perfpipe_store::Stage) says that
 /// the commit was asked for. If the polling thread must stay responsive, poll the future with `Handle::block_on` within
 /// `tokio::task::spawn_blocking`, as the command `perfpipe` does; but then nothing drops it: such a task can't be aborted,
 /// and goes on when its handle is dropped. [`Progress::cancel`](crate::Progress::cancel) ends an ingest or a merge there.
@@ -384,7 +384,7 @@ impl Store {
     }
 
     /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of
-    /// [`OTHER`](crate::counts::OTHER).
+    /// [`OTHER`](perfpipe_model::counts::OTHER).
     ///
     /// This costs a pass over all samples. The run's other labels keep their cells.
     ///
@@ -450,7 +450,7 @@ impl Store {
                     "Look at the labels one by one, or at all of them.",
                 ));
             }
-            run.leave_out(&labels)?;
+            leave_out(run, &labels)?;
             Ok(labels)
         })
     }

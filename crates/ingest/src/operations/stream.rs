@@ -7,10 +7,10 @@ use futures_util::future::BoxFuture;
 
 use super::ingest::{Ingested, ingest};
 use super::options::IngestOptions;
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
-use crate::run::key::RunKey;
-use crate::sample::batch::SampleBatch;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::sample::batch::SampleBatch;
+use perfpipe_store::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 
 /// A receiver of samples, batch by batch in the order of the log. Closures implement it.
 pub trait SampleSink: Send + 'static {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::counts::CellKey;
-use crate::counts::stored_run::StoredRun;
-use crate::counts::table::CellTable;
-use crate::error::{Error, ErrorKind, Result};
-use crate::sample::batch::SampleBatch;
+use perfpipe_model::counts::CellKey;
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::counts::table::CellTable;
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::sample::batch::SampleBatch;
 
 /// The number of samples of a parent's label that are remembered, the latest ones in the log.
 const REMEMBERED: usize = 1024;
@@ -144,38 +144,36 @@ impl SubSamples {
     }
 }
 
-impl StoredRun {
-    /// Removes the records of these labels from the run's counts, failures and totals.
-    ///
-    /// # Errors
-    /// If the counts can't be read or don't fit into memory.
-    pub(crate) fn leave_out(&mut self, labels: &[String]) -> Result<()> {
-        let is_out = |label: &str| labels.iter().any(|out| out == label);
-        let kept: Vec<String> = self.cells.labels.iter().filter(|label| !is_out(label)).cloned().collect();
-        let mut next = 0;
-        let places = self.cells.labels.iter().map(|label| {
-            let place = (!is_out(label)).then_some(next);
-            next += u32::from(place.is_some());
-            place
-        });
-        let places: Vec<Option<u32>> = places.collect();
-        // The remaining labels keep their order, so the cells still ascend.
-        let cells = self.cells.packed_between(0, u32::MAX).filter_map(|cell| match cell {
-            Ok((key, cell)) => {
-                let label = places.get(key.label as usize).copied().flatten()?;
-                Some(Ok((CellKey { label, ..key }, cell)))
-            }
-            Err(error) => Some(Err(error)),
-        });
-        self.cells = CellTable::from_ascending(kept, self.cells.injectors.clone(), cells)?;
-        self.errors.retain(|error| !is_out(&error.label));
-        for out in self.labels.extract_if(.., |label| is_out(&label.label)) {
-            self.info.successes = self.info.successes.saturating_sub(out.successes);
-            self.info.failures = self.info.failures.saturating_sub(out.failures);
-            self.info.transactions = self.info.transactions.saturating_sub(out.transactions);
+/// Removes the records of these labels from a run's counts, failures and totals.
+///
+/// # Errors
+/// If the counts can't be read or don't fit into memory.
+pub(crate) fn leave_out(run: &mut StoredRun, labels: &[String]) -> Result<()> {
+    let is_out = |label: &str| labels.iter().any(|out| out == label);
+    let kept: Vec<String> = run.cells.labels.iter().filter(|label| !is_out(label)).cloned().collect();
+    let mut next = 0;
+    let places = run.cells.labels.iter().map(|label| {
+        let place = (!is_out(label)).then_some(next);
+        next += u32::from(place.is_some());
+        place
+    });
+    let places: Vec<Option<u32>> = places.collect();
+    // The remaining labels keep their order, so the cells still ascend.
+    let cells = run.cells.packed_between(0, u32::MAX).filter_map(|cell| match cell {
+        Ok((key, cell)) => {
+            let label = places.get(key.label as usize).copied().flatten()?;
+            Some(Ok((CellKey { label, ..key }, cell)))
         }
-        Ok(())
+        Err(error) => Some(Err(error)),
+    });
+    run.cells = CellTable::from_ascending(kept, run.cells.injectors.clone(), cells)?;
+    run.errors.retain(|error| !is_out(&error.label));
+    for out in run.labels.extract_if(.., |label| is_out(&label.label)) {
+        run.info.successes = run.info.successes.saturating_sub(out.successes);
+        run.info.failures = run.info.failures.saturating_sub(out.failures);
+        run.info.transactions = run.info.transactions.saturating_sub(out.transactions);
     }
+    Ok(())
 }
 
 #[cfg(test)]

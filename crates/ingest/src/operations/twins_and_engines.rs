@@ -15,15 +15,15 @@ use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
 
-use crate::error::{Place, Result};
-use crate::formats::injector::names_host;
-use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::records::record::{Record, Records};
-use crate::formats::number::parse_i64;
-use crate::formats::tools::rows::form::Form;
 use crate::pipeline::plan::open_log;
-use crate::sample::pool::NewBuffers;
 use crate::source::{LogSource, SourceOptions};
+use perfpipe_formats::injector::names_host;
+use perfpipe_formats::jtl::layout::Layout;
+use perfpipe_formats::jtl::records::record::{Record, Records};
+use perfpipe_formats::number::parse_i64;
+use perfpipe_formats::tools::rows::form::Form;
+use perfpipe_model::error::{Place, Result};
+use perfpipe_model::sample::pool::NewBuffers;
 
 /// The size of the blocks in which logs are read.
 const BLOCK: usize = 1 << 20;
@@ -56,8 +56,8 @@ fn first_records(
         };
         read += block.bytes.len();
         let mut records = Records::new(&block.bytes, layout.delimiter);
-        while let Some(record) = records.next() {
-            if record.len() == layout.width && !record.open && take(&record, &layout).is_break() {
+        while let Some(record) = records.next_record() {
+            if record.width() == layout.width && !record.open && take(&record, &layout).is_break() {
                 return Ok(Some(false));
             }
         }

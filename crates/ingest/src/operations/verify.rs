@@ -6,17 +6,17 @@ use super::recount::Recount;
 #[cfg(feature = "parquet")]
 use super::store::blocking;
 use super::store::{Store, StoreKind};
-use crate::counts::stored_run::StoredRun;
-use crate::counts::table::CellTable;
-use crate::counts::{Cell, CellKey};
-use crate::error::{Error, Result};
 use crate::pipeline::Progress;
-use crate::run::key::RunKey;
-use crate::sample::batch::SampleBatch;
-use crate::sample::ends::Ends;
-use crate::series::cpu::CpuJoin;
-use crate::store::StoreCheck;
-use crate::store::consistency::{self, SampleTotals, damage_message, unequal};
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::counts::table::CellTable;
+use perfpipe_model::counts::{Cell, CellKey};
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::sample::batch::SampleBatch;
+use perfpipe_model::sample::ends::Ends;
+use perfpipe_model::series::cpu::CpuJoin;
+use perfpipe_store::StoreCheck;
+use perfpipe_store::consistency::{self, SampleTotals, damage_message, unequal};
 
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
@@ -205,7 +205,7 @@ impl<'a> NamedCell<'a> {
     fn new(table: &'a CellTable, key: CellKey, mut cell: Cell) -> Self {
         let name = |names: &'a [String], index: u32| names.get(index as usize).map_or("", String::as_str);
         let loads = std::mem::take(&mut cell.injectors);
-        let load = |load: crate::counts::InjectorLoad| {
+        let load = |load: perfpipe_model::counts::InjectorLoad| {
             (name(&table.injectors, load.injector), load.samples, load.threads)
         };
         let mut loads: Vec<_> = loads.into_iter().map(load).collect();
@@ -217,7 +217,7 @@ impl<'a> NamedCell<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::InjectorLoad;
+    use perfpipe_model::counts::InjectorLoad;
 
     fn table(labels: [&str; 2], injectors: [&str; 3], swapped: bool, threads: i64) -> CellTable {
         let at = |index: u32| if swapped { 1 - index } else { index };

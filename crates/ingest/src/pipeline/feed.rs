@@ -15,14 +15,14 @@ use tokio::sync::mpsc;
 
 use super::messages::{BlockWork, LaneEvent, Message, SharedState, WorkStep};
 use super::plan::{Lane, LogFeed, ReadPlan};
-use crate::error::{Place, Result};
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::parsed::Clock;
-use crate::formats::jtl::parser::Parser;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
-use crate::sample::pool::{Buffers, Gauge, PooledBuffer, Turn};
+use perfpipe_formats::jtl::blocks::Block;
+use perfpipe_formats::jtl::layout::Layout;
+use perfpipe_formats::jtl::parsed::Clock;
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_model::error::{Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::sample::pool::{Buffers, Gauge, PooledBuffer, Turn};
 
 /// A reading thread's end of the channels.
 pub(super) struct Feed<C> {
@@ -404,11 +404,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::error;
-    use crate::formats::jtl::blocks::Block;
-    use crate::formats::jtl::layout::{Layout, LayoutOptions};
     use crate::pipeline::messages::BlockWork;
-    use crate::sample::pool::{Buffers, Pool, PooledBuffer};
+    use perfpipe_formats::jtl::blocks::Block;
+    use perfpipe_formats::jtl::layout::{Layout, LayoutOptions};
+    use perfpipe_model::error;
+    use perfpipe_model::sample::pool::{Buffers, Pool, PooledBuffer};
 
     fn work(lane: usize, bytes: PooledBuffer) -> BlockWork {
         let head = b"timeStamp,elapsed,label,success\n";

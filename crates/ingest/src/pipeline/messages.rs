@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::collector::collected::BlockCounts;
 use super::progress::Progress;
-use crate::counts::block::{BlockTally, KnownNames};
-use crate::error::{Error, Place};
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::parsed::Clock;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
-use crate::sample::pool::PooledBuffer;
+use crate::counting::block::{BlockTally, KnownNames};
+use perfpipe_formats::jtl::blocks::Block;
+use perfpipe_formats::jtl::layout::Layout;
+use perfpipe_formats::jtl::parsed::Clock;
+use perfpipe_model::error::{Error, Place};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::sample::pool::PooledBuffer;
 
 /// A block on its way to a worker.
 pub(crate) struct BlockWork {

@@ -27,7 +27,6 @@ mod options;
 pub(crate) mod plan;
 mod progress;
 mod reader;
-pub(crate) mod sink;
 pub(crate) mod survey;
 mod threads;
 mod worker;
@@ -45,14 +44,13 @@ use self::options::Dimensions;
 pub use self::options::PipelineOptions;
 use self::plan::{Lanes, LogFeed, ReadPlan};
 pub use self::progress::Progress;
-use self::sink::RunWriter;
-pub(crate) use self::threads::{Job, side_by_side};
 use self::threads::{join, spawn};
 use self::worker::Worker;
-use crate::counts::totals::Totals;
-use crate::error::{Error, Result};
-use crate::formats::jtl::parser::Parser;
-use crate::sample::pool::Pool;
+use crate::counting::totals::Totals;
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::sample::pool::Pool;
+use perfpipe_store::sink::RunWriter;
 
 /// The result of a pass over the logs.
 pub(crate) enum PassOutcome<W> {

@@ -1,7 +1,7 @@
 //! What a user may set of the pipeline, and the numbers and sizes of its parts.
 
 use super::plan;
-use crate::counts::totals::DEFAULT_MEMORY;
+use crate::counting::totals::DEFAULT_MEMORY;
 
 /// The number of logs that are read side by side even where there are fewer cores, but more than one: requests of the
 /// same second in several logs are then counted jointly.

@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::error::{Place, Result};
-use crate::formats::jtl::blocks::{Block, Cutter};
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
-use crate::formats::jtl::parsed::Clock;
-use crate::formats::tools::recognise;
-use crate::formats::tools::rows::form::Form;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
-use crate::run::options::time_unit::TimeUnit;
-use crate::sample::pool::Buffers;
 use crate::source::head::{read_head, text};
 use crate::source::{LogReader, LogSource};
+use perfpipe_formats::jtl::blocks::{Block, Cutter};
+use perfpipe_formats::jtl::layout::{Layout, LayoutOptions};
+use perfpipe_formats::jtl::parsed::Clock;
+use perfpipe_formats::tools::recognise;
+use perfpipe_formats::tools::rows::form::Form;
+use perfpipe_model::error::{Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::run::options::time_unit::TimeUnit;
+use perfpipe_model::sample::pool::Buffers;
 
 /// The approximate number of records in a block, if they are short.
 const RECORDS: usize = 8 << 10;

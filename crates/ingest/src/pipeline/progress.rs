@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::sink::{CommitStage, Stage};
-use crate::error::{Error, ErrorKind, Result};
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_store::sink::{CommitStage, Stage};
 
 /// A handle to the progress of an ingest, a campaign or a verification. Clones share it, and only perfpipe counts.
 ///

@@ -5,15 +5,15 @@ use std::sync::{Arc, PoisonError};
 
 use super::plan::{LEAST, Lane, Lanes, LogFeed, ReadPlan, blocks, groups};
 use super::survey::{Survey, are_light, belong_together};
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::jtl::blocks::{Block, Cutter};
-use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::parser::Parser;
-use crate::formats::tools::rows::form::Form;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
 use crate::source::log::LogNames;
 use crate::source::{LogReader, LogSource};
+use perfpipe_formats::jtl::blocks::{Block, Cutter};
+use perfpipe_formats::jtl::layout::Layout;
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_formats::tools::rows::form::Form;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
 
 impl ReadPlan {
     /// Reads all logs into the feed. Returns early, without error, when the feed asks to stop.

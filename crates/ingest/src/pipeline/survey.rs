@@ -3,18 +3,18 @@
 use hashbrown::HashSet;
 
 use super::plan::{LogFeed, ReadPlan};
-use super::threads::{Job, side_by_side};
-use crate::counts::counter::step::{BlockSpan, near};
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
-use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::jtl::parser::Parser;
-use crate::formats::tools::rows::form::Form;
-use crate::run::info::TIMES;
-use crate::run::options::time_unit::TimeUnit;
-use crate::sample::pool::{Buffers, PooledBuffer};
+use crate::counting::counter::step::{BlockSpan, near};
 use crate::source::LogSource;
+use perfpipe_formats::jtl::blocks::{Block, Cutter, LogBytes};
+use perfpipe_formats::jtl::layout::Layout;
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_formats::tools::rows::form::Form;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::info::TIMES;
+use perfpipe_model::run::options::time_unit::TimeUnit;
+use perfpipe_model::sample::pool::{Buffers, PooledBuffer};
+use perfpipe_store::parallel::{Job, side_by_side};
 
 /// The number of bytes of a log that are searched for a first acceptable record, even if the window is smaller.
 const SEARCHED: usize = 32 << 20;

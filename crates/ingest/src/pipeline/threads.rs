@@ -1,12 +1,11 @@
 //! Starts and joins threads, and reports their panics.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
 use super::messages::Message;
-use crate::error::{Error, Result};
+use perfpipe_model::error::{Error, Result};
 
 /// Runs `work` on a new thread. A panic is reported as a message, since others would wait for its results.
 pub(super) fn spawn<C, F>(name: &str, alarm: mpsc::Sender<Message<C>>, work: F) -> Result<JoinHandle<()>>
@@ -46,29 +45,4 @@ pub(super) fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The name of a job and its work.
-pub(crate) type Job<'a, T> = (&'static str, Box<dyn FnOnce() -> Result<T> + Send + 'a>);
-
-/// Runs jobs in parallel, such as waits for a disk, and returns their results in order. The last one runs on this thread.
-///
-/// # Errors
-/// Returns the error of the first job that failed.
-pub(crate) fn side_by_side<T: Send>(mut jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'static str, T)>> {
-    std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        let last = jobs.pop();
-        for (name, work) in jobs {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, work).map_err(Error::no_thread)?;
-            threads.push((name, thread));
-        }
-        let last = last.map(|(name, work)| (name, catch_unwind(AssertUnwindSafe(work))));
-        let ended = threads.into_iter().map(|(name, thread)| (name, thread.join())).chain(last);
-        let done = ended.map(|(name, ended)| {
-            let done = ended.map_err(|_| Error::stopped(format!("the work on {name}")))?;
-            Ok((name, done?))
-        });
-        done.collect()
-    })
 }

@@ -8,12 +8,12 @@ use tokio::sync::mpsc;
 
 use super::collector::collected::BlockCounts;
 use super::messages::{BlockWork, CountedBlock, CountedStep, Message, SharedState, WorkStep};
-use super::sink::BatchEncoder;
-use crate::counts::block::BlockTally;
-use crate::counts::counter::step::StepCounter;
-use crate::error::{Error, Result};
-use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::formats::jtl::parser::Parser;
+use crate::counting::block::BlockTally;
+use crate::counting::counter::step::StepCounter;
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_store::sink::BatchEncoder;
 
 /// The state of a worker thread.
 pub(super) struct Worker<E: BatchEncoder> {

@@ -4,13 +4,13 @@ use super::SourceOptions;
 use super::cpu_export::{CpuForm, CsvForm, Monitor, recognise_table};
 use super::head::{HEAD, first_line, records, text};
 use super::unpack::codec::Container;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::jtl::layout::{Layout, likely_columns};
-use crate::formats::summaries::others::other_output;
-use crate::formats::summaries::unwrapped::is_utf16;
-use crate::formats::tools::format::Format;
-use crate::formats::tools::recognise;
-use crate::run::damage::Fault;
+use perfpipe_formats::jtl::layout::{Layout, likely_columns};
+use perfpipe_formats::summaries::others::other_output;
+use perfpipe_formats::summaries::unwrapped::is_utf16;
+use perfpipe_formats::tools::format::Format;
+use perfpipe_formats::tools::recognise;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::Fault;
 
 /// The kind of the unpacked bytes of a file or member.
 #[derive(Debug, Clone, PartialEq)]
@@ -254,7 +254,7 @@ fn packed_name(head: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::jtl::layout::LayoutOptions;
+    use perfpipe_formats::jtl::layout::LayoutOptions;
 
     fn fault(head: &[u8]) -> Fault {
         match FileContent::of(head, &SourceOptions::default()).unwrap() {

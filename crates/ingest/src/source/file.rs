@@ -14,10 +14,10 @@ use super::unpack::codec::{Codec, Container, Extent, Unpacker};
 use super::unpack::gzip::Gunzip;
 use super::unpack::metered::{Meter, PackedCount, packed};
 use super::zip::member::{Member, method_name, open_member};
-use crate::error::{ErrorKind, Place, Result};
-use crate::formats::tools::format::TimeBase;
-use crate::formats::tools::recognise;
-use crate::run::damage::{Fault, explain};
+use perfpipe_formats::tools::format::TimeBase;
+use perfpipe_formats::tools::recognise;
+use perfpipe_model::error::{ErrorKind, Place, Result};
+use perfpipe_model::run::damage::{Fault, explain};
 
 /// The assumed compression ratio of logs whose unpacked size is unknown.
 const USUAL_RATIO: u64 = 12;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use crate::formats::jtl::blocks::RECORD_LIMIT;
-use crate::formats::jtl::records::record::Records;
+use perfpipe_formats::jtl::blocks::RECORD_LIMIT;
+use perfpipe_formats::jtl::records::record::Records;
 
 /// The number of bytes by which a text is recognised.
 pub(crate) const HEAD: usize = 64 << 10;
@@ -38,10 +38,10 @@ pub(crate) fn records(text: &[u8], delimiter: u8) -> impl Iterator<Item = Vec<St
     let mut records = Records::new(text, delimiter);
     std::iter::from_fn(move || {
         loop {
-            let record = records.next()?;
+            let record = records.next_record()?;
             if !record.is_blank() {
                 let field = |i| String::from_utf8_lossy(record.field(i)).trim().to_owned();
-                return Some((0..record.len()).map(field).collect());
+                return Some((0..record.width()).map(field).collect());
             }
         }
     })

@@ -15,8 +15,8 @@ use super::unpack::metered::{PackedCount, read_up_to};
 use super::zip::directory::{members, placed_members};
 use super::zip::member::Member;
 use super::zip::recover::scan;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::run::damage::{Damage, Fault, explain, harm};
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::{Damage, Fault, explain, harm};
 
 /// The inputs of one run.
 #[derive(Default)]

@@ -13,14 +13,14 @@ use super::opened::Opened;
 use super::pipe::{InputPipe, PipeText};
 use super::unpack::checked::{Digest, Digested};
 use super::unpack::metered::PackedCount;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::jtl::blocks::LogBytes;
-use crate::formats::tools::format::Converter;
-use crate::formats::tools::format::Format;
-use crate::formats::tools::format::{LogToConvert, NextBytes};
-use crate::run::damage::{Damage, Fault, explain};
-use crate::run::info::{SourceFile, SourceKind};
-use crate::sample::resolution::Resolution;
+use perfpipe_formats::jtl::blocks::LogBytes;
+use perfpipe_formats::tools::format::Converter;
+use perfpipe_formats::tools::format::Format;
+use perfpipe_formats::tools::format::{LogToConvert, NextBytes};
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::{Damage, Fault, explain};
+use perfpipe_model::run::info::{SourceFile, SourceKind};
+use perfpipe_model::sample::resolution::Resolution;
 
 /// A log, or a pipe that contains at least one.
 pub struct LogSource {

@@ -1,12 +1,13 @@
 //! The options by which inputs are read.
 
-use crate::formats::date::{DateParser, TimeZone};
-use crate::formats::jtl::layout::LayoutOptions;
-use crate::formats::number::parse_i64;
-use crate::formats::time_format::TimeFormat;
-use crate::run::options::CpuScale;
-use crate::run::options::time_unit::TimeUnit;
-use crate::series::server::SeriesFile;
+use perfpipe_formats::date::DateParser;
+use perfpipe_formats::jtl::layout::LayoutOptions;
+use perfpipe_formats::number::parse_i64;
+use perfpipe_formats::time_format::TimeFormat;
+use perfpipe_model::run::options::CpuScale;
+use perfpipe_model::run::options::time_unit::TimeUnit;
+use perfpipe_model::run::time_zone::TimeZone;
+use perfpipe_model::series::server::SeriesFile;
 
 /// The columns of readings, as far as the user names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use super::unpack::codec::{Container, MAGIC};
 use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
 use super::zip::member::is_litter;
 use super::zip::pipe::ZipPipe;
-use crate::error::{Place, Result};
-use crate::run::damage::{Fault, explain};
+use perfpipe_model::error::{Place, Result};
+use perfpipe_model::run::damage::{Fault, explain};
 
 /// An input that is read once, from start to end.
 pub(crate) struct InputPipe {

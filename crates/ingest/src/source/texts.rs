@@ -8,8 +8,8 @@ use super::file::{FilePart, StoredText};
 use super::unpack::codec::{Container, MAGIC};
 use super::unpack::metered::{PackedCount, read_up_to};
 use super::zip::directory::members;
-use crate::error::{Place, Result};
-use crate::run::damage::explain;
+use perfpipe_model::error::{Place, Result};
+use perfpipe_model::run::damage::explain;
 
 /// A text in a regular file: the file itself, unpacked, or a member of a zip.
 ///

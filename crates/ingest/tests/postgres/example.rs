@@ -34,10 +34,13 @@ pub(crate) fn example(key: &RunKey, samples: usize) -> Example {
     };
     let (failures, failed) = (count(false, false), count(false, true));
     let transactions = count(true, true) + failed;
-    let mut damage = Damage::default();
-    damage.file = "Results-2048-9000.csv.zip".into();
-    damage.problem = "the file was cut short: \"'x'".into();
-    (damage.bytes, damage.packed_read) = (1 << 40, Some(7));
+    let damage = Damage {
+        file: "Results-2048-9000.csv.zip".into(),
+        problem: "the file was cut short: \"'x'".into(),
+        bytes: 1 << 40,
+        packed_read: Some(7),
+        ..Damage::default()
+    };
     let mut info = RunInfo::new(key.clone(), 1_795_203_738_609, 1_795_203_816_638);
     info.last_end_ms = Some(1_795_203_817_001);
     (info.successes, info.failures, info.transactions) = (count(true, false), failures, transactions);

@@ -24,8 +24,7 @@ async fn write_pieces(writer: &mut PostgresWriter, example: &Example, size: usiz
     let mut encoder = writer.encoder().unwrap();
     let mut at = 0;
     while at < example.batch.len() {
-        let mut piece = SampleBatch::default();
-        piece.resolution = example.batch.resolution;
+        let mut piece = SampleBatch { resolution: example.batch.resolution, ..SampleBatch::default() };
         (at..example.batch.len().min(at + size)).for_each(|at| push_sample(&mut piece, at));
         writer.write(encoder.encode(&piece).unwrap().unwrap()).await.unwrap();
         at += size;

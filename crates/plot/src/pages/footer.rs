@@ -2,8 +2,8 @@
 
 use perfpipe_analyze::format::{counted, damage_read, lasting};
 use perfpipe_analyze::{Summary, Timeline, View};
-use perfpipe_ingest::RunInfo;
-use perfpipe_ingest::series::CpuJoin;
+use perfpipe_model::RunInfo;
+use perfpipe_model::series::CpuJoin;
 
 use crate::charts::run::RunData;
 use crate::columns;
@@ -192,7 +192,7 @@ fn cpu(chosen: CpuJoin, plain: CpuJoin) -> [Option<String>; 2] {
 #[cfg(test)]
 mod tests {
     use perfpipe_analyze::Phase;
-    use perfpipe_ingest::RunKey;
+    use perfpipe_model::RunKey;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{Level, SweepBy};
 use perfpipe_analyze::{Change, Sweep, Timeline, Trends};
-use perfpipe_ingest::RunInfo;
+use perfpipe_model::RunInfo;
 
 use super::{changes, comparison, footer, levels, run, sweep, test, trend};
 use crate::output::drawing::TextLine;

@@ -1,6 +1,6 @@
 //! Formatting of times: dates in UTC, durations, times of day, and labels of a time axis.
 
-use perfpipe_ingest::source::TimeZone;
+use perfpipe_model::run::TimeZone;
 
 /// Formats an epoch time in ms as a date and time in UTC.
 pub(crate) fn utc(epoch_ms: i64) -> String {

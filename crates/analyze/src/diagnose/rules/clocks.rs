@@ -1,7 +1,7 @@
 //! The injectors that the log distinguishes, and clock skew: one whose requests are all shifted in time by the same
 //! amount.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_model::StoredRun;
 
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::noise::SURPRISE;

@@ -1,6 +1,6 @@
 //! A tail that departs from the median: the slowest requests get slower, while most do not.
 
-use perfpipe_ingest::counts::Cell;
+use perfpipe_model::counts::Cell;
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};

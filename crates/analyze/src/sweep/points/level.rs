@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::points::{Figures, Point, PointKey, Readings};
+use perfpipe_model::points::{Figures, Point, PointKey, Readings};
 
 use super::scalability::Scalability;
 use crate::sweep::knee;

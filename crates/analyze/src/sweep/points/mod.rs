@@ -4,8 +4,8 @@ pub(crate) mod level;
 pub(crate) mod scalability;
 pub(crate) mod tables;
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::points::{Bounds, Figures, Latencies, Point, PointKey};
+use perfpipe_model::StoredRun;
+use perfpipe_model::points::{Bounds, Figures, Latencies, Point, PointKey};
 
 pub use self::level::{Level, Outcomes, Spread, SweepBy, levels};
 pub use self::scalability::{Fitted, Scalability};
@@ -62,15 +62,16 @@ fn load_of(timeline: &Timeline, span: Span) -> Option<u32> {
 
 fn figures(hold: &Summary, span: Span, in_flight: Option<u32>, percents: &[f64]) -> Figures {
     let pairs = percents.iter().zip(&hold.percentiles).filter_map(|(percent, ms)| Some((*percent, (*ms)?)));
-    let mut figures = Figures::default();
-    figures.in_flight = in_flight;
-    figures.duration = Some(hold.duration);
-    figures.requests = Some(hold.requests());
-    figures.successes = Some(hold.successes);
-    figures.failures = Some(Bounds::exactly(hold.failures));
-    figures.answers_per_second = Some(hold.requests() as f64 / hold.duration).filter(|rate| rate.is_finite());
-    figures.bytes_per_second = hold.bytes_per_second();
-    figures.latencies = Latencies::exact(hold.elapsed_mean, hold.elapsed_max, pairs.collect());
-    figures.notes.push(format!("the hold of a stored run, seconds {} to {}", span.first, span.last));
-    figures
+    Figures {
+        in_flight,
+        duration: Some(hold.duration),
+        requests: Some(hold.requests()),
+        successes: Some(hold.successes),
+        failures: Some(Bounds::exactly(hold.failures)),
+        answers_per_second: Some(hold.requests() as f64 / hold.duration).filter(|rate| rate.is_finite()),
+        bytes_per_second: hold.bytes_per_second(),
+        latencies: Latencies::exact(hold.elapsed_mean, hold.elapsed_max, pairs.collect()),
+        notes: vec![format!("the hold of a stored run, seconds {} to {}", span.first, span.last)],
+        ..Figures::default()
+    }
 }

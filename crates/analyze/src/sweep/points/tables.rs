@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use perfpipe_ingest::points::{LatencySource, Point, PointKey, PointSecond, Readings};
+use perfpipe_model::points::{LatencySource, Point, PointKey, PointSecond, Readings};
 
 use super::level::{Level, Spread, SweepBy};
 use super::scalability::{Fitted, Scalability};

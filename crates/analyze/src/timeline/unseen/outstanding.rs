@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::counts::InjectorLoad;
-use perfpipe_ingest::run::SourceKind;
+use perfpipe_model::StoredRun;
+use perfpipe_model::counts::InjectorLoad;
+use perfpipe_model::run::SourceKind;
 
 use crate::error::Result;
 use crate::format::{counted, percent};

@@ -1,4 +1,3 @@
 //! The source and its documentation.
 
 mod docs;
-mod layers;

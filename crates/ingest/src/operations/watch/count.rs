@@ -4,23 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::live::Live;
-use crate::counts::counter::Counter;
-use crate::error::{Place, Result};
-use crate::formats::injector::Injectors;
-use crate::formats::jtl::blocks::{Block, Cutter};
-use crate::formats::jtl::layout::{Layout, LayoutOptions};
-use crate::formats::jtl::parsed::Parsed;
-use crate::formats::jtl::parser::Parser;
+use crate::counting::counter::Counter;
 use crate::operations::options::IngestOptions;
 use crate::pipeline::plan::open_log;
 use crate::pipeline::survey::Survey;
-use crate::run::damage::explain;
-use crate::sample::pool::NewBuffers;
-use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::LogReader;
 use crate::source::file::unpack;
 use crate::source::growing::{Following, GrowingLog};
 use crate::source::unpack::codec::Container;
+use perfpipe_formats::injector::Injectors;
+use perfpipe_formats::jtl::blocks::{Block, Cutter};
+use perfpipe_formats::jtl::layout::{Layout, LayoutOptions};
+use perfpipe_formats::jtl::parsed::Parsed;
+use perfpipe_formats::jtl::parser::Parser;
+use perfpipe_model::error::{Place, Result};
+use perfpipe_model::run::damage::explain;
+use perfpipe_model::sample::pool::NewBuffers;
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
 
 /// The number of rejects of a block that are kept; of others only the number matters here.
 const REJECTS: u64 = 1;
@@ -161,5 +161,5 @@ fn reader_of(cutter: Cutter<LogReader<'_>>) -> LogReader<'_> {
 
 /// The number of rejects of a block.
 fn rejects(parsed: &Parsed) -> u64 {
-    parsed.rejects.len() + parsed.rejects.left_out()
+    parsed.rejects.kept() + parsed.rejects.left_out()
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::live::Live;
-use crate::error::{Error, Result};
 use crate::operations::options::IngestOptions;
-#[cfg(feature = "fetch")]
-use crate::series::cpu::TimeSeries;
 use crate::source::Inputs;
+use perfpipe_model::error::{Error, Result};
+#[cfg(feature = "fetch")]
+use perfpipe_model::series::cpu::TimeSeries;
 
 /// The largest export that is read again and again, in bytes: weeks of readings of each second.
 const LARGEST: u64 = 64 << 20;
@@ -94,7 +94,7 @@ impl WatchedCpu {
     /// Asks for the readings of the complete seconds that are not known yet.
     #[cfg(feature = "fetch")]
     async fn ask(&mut self) -> Result<()> {
-        use crate::error::ErrorKind;
+        use perfpipe_model::error::ErrorKind;
 
         let Some((source, (t0_ms, last_ms))) = self.options.cpu_from.as_ref().zip(self.live.time()) else {
             return Ok(());

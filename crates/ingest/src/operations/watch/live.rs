@@ -6,21 +6,21 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::counts::block::BlockTally;
-use crate::counts::stored_run::StoredRun;
-use crate::counts::table::CellTable;
-use crate::counts::totals::Totals;
-use crate::error::{Error, Result};
-use crate::formats::jtl::parsed::{Clock, Parsed};
+use crate::counting::block::BlockTally;
+use crate::counting::totals::Totals;
 use crate::operations::options::IngestOptions;
-use crate::run::info::RunInfo;
-use crate::run::key::RunKey;
-use crate::run::options::measures::Measures;
-use crate::run::options::{CpuScale, RunOptions};
-use crate::sample::ends::Ends;
-use crate::sample::resolution::Resolution;
-use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::growing::Control;
+use perfpipe_formats::jtl::parsed::{Clock, Parsed};
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::counts::table::CellTable;
+use perfpipe_model::error::{Error, Result};
+use perfpipe_model::run::info::RunInfo;
+use perfpipe_model::run::key::RunKey;
+use perfpipe_model::run::options::measures::Measures;
+use perfpipe_model::run::options::{CpuScale, RunOptions};
+use perfpipe_model::sample::ends::Ends;
+use perfpipe_model::sample::resolution::Resolution;
+use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
 
 /// The counts of a run so far.
 pub(super) struct Live {

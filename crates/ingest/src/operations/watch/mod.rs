@@ -20,10 +20,10 @@ pub use self::cpu::WatchedCpu;
 use self::live::Live;
 pub use self::live::Look;
 use super::options::{IngestOptions, check};
-use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, ErrorKind, Result};
 use crate::source::growing::{Control, Finished, GrowingLog};
 use crate::source::{Inputs, refuse_twins};
+use perfpipe_model::counts::stored_run::StoredRun;
+use perfpipe_model::error::{Error, ErrorKind, Result};
 
 /// A running test, followed by its logs.
 ///

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use crate::counts::block::BlockTally;
-use crate::counts::totals::Totals;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::clock_steps::BlockClocks;
-use crate::formats::endpoint::Endpoints;
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::oddities::Oddities;
-use crate::formats::jtl::parsed::{Parsed, Swallowed};
-use crate::formats::jtl::rejects::{BlockRejects, LocalReject};
-use crate::formats::time_format::TimeFormat;
-use crate::formats::tools::rows::form::Form;
-use crate::run::damage::Damage;
-use crate::run::info::SourceFile;
-use crate::run::options::intervals::Intervals;
-use crate::run::options::measures::Measures;
-use crate::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason, USUALLY_ALLOWED};
-use crate::run::rejects::{Reject, RejectSpool};
-use crate::sample::ends::Ends;
-use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
-use crate::sample::resolution::Resolution;
+use crate::counting::block::BlockTally;
+use crate::counting::totals::Totals;
 use crate::source::log::last_part;
+use perfpipe_formats::clock_steps::BlockClocks;
+use perfpipe_formats::endpoint::Endpoints;
+use perfpipe_formats::jtl::blocks::Block;
+use perfpipe_formats::jtl::oddities::Oddities;
+use perfpipe_formats::jtl::parsed::{Parsed, Swallowed};
+use perfpipe_formats::jtl::rejects::{BlockRejects, LocalReject};
+use perfpipe_formats::time_format::TimeFormat;
+use perfpipe_formats::tools::rows::form::Form;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::SourceFile;
+use perfpipe_model::run::options::intervals::Intervals;
+use perfpipe_model::run::options::measures::Measures;
+use perfpipe_model::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason, USUALLY_ALLOWED};
+use perfpipe_model::run::rejects::{Reject, RejectSpool};
+use perfpipe_model::sample::ends::Ends;
+use perfpipe_model::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
+use perfpipe_model::sample::resolution::Resolution;
 
 /// A log with fewer rejects is accepted, however few other records it has.
 const FEW_REJECTS: u64 = 100;
@@ -98,7 +98,7 @@ impl BlockCounts {
 
     /// Returns true if there are rejects, which are reported with the bytes of the block.
     pub(crate) fn has_rejects(&self) -> bool {
-        self.rejects.len() + self.rejects.left_out() > 0
+        self.rejects.kept() + self.rejects.left_out() > 0
     }
 
     /// The result of a block that is a single record beyond the maximum length.
@@ -503,7 +503,7 @@ impl Collected {
     /// Returns true if a block can be collected ahead of its turn. Otherwise it depends on the blocks before what
     /// becomes of it.
     pub(super) fn has_room(&self, block: &BlockCounts) -> bool {
-        let rejects = self.rejects.len() + block.rejects.len();
+        let rejects = self.rejects.len() + block.rejects.kept();
         block.rejects.left_out() == 0 && rejects <= REJECTS_AHEAD && self.totals.has_room(&block.tally)
     }
 
@@ -568,9 +568,9 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::Cell;
-    use crate::counts::block::LocalKey;
-    use crate::sample::pool::PooledBuffer;
+    use crate::counting::block::LocalKey;
+    use perfpipe_model::counts::Cell;
+    use perfpipe_model::sample::pool::PooledBuffer;
 
     /// A block with one cell that has these sums of bytes.
     fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {

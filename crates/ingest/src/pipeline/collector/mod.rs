@@ -16,10 +16,10 @@ use tokio::sync::mpsc;
 use self::collected::{BlockCounts, Collected};
 use super::messages::{CountedBlock, CountedStep, LaneEvent, Message, SharedState};
 use super::plan::RestartWindow;
-use super::sink::{BatchEncoder, RunWriter};
-use crate::counts::block::{BlockTally, KnownNames};
-use crate::counts::totals::{JointCounts, Totals};
-use crate::error::{Error, Result};
+use crate::counting::block::{BlockTally, KnownNames};
+use crate::counting::totals::{JointCounts, Totals};
+use perfpipe_model::error::{Error, Result};
+use perfpipe_store::sink::{BatchEncoder, RunWriter};
 
 /// The chunks of a writer's encoder.
 pub(super) type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;

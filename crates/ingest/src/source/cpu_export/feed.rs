@@ -6,10 +6,10 @@ use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 /// The maximum unpacked size of an export, in bytes.
 const LARGEST: u64 = 256 << 20;

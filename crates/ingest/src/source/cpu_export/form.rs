@@ -1,9 +1,10 @@
 //! The forms of CPU exports, their columns, and the logs of JMeter's PerfMon plugin that are one.
 
 use super::monitor::Monitor;
-use crate::formats::date::{DateParser, TimeZone};
-use crate::formats::jtl::layout::Layout;
 use crate::source::head::records;
+use perfpipe_formats::date::DateParser;
+use perfpipe_formats::jtl::layout::Layout;
+use perfpipe_model::run::time_zone::TimeZone;
 
 /// The columns of a CPU export.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,8 +159,8 @@ impl CpuForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Place;
-    use crate::formats::jtl::layout::LayoutOptions;
+    use perfpipe_formats::jtl::layout::LayoutOptions;
+    use perfpipe_model::error::Place;
 
     #[test]
     fn perfmon_log_is_known_by_its_labels_and_empty_columns() {

@@ -26,14 +26,14 @@ use super::log::source_file;
 use super::opened::Opened;
 use super::unpack::checked::{Checked, Digested, Expected};
 use super::unpack::metered::PackedCount;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::date::DateForm;
-use crate::run::damage::{Damage, Fault, explain};
-use crate::run::info::{SourceFile, SourceKind};
-use crate::run::note::Note;
-use crate::run::options::CpuScale;
-use crate::run::rejects::Spool;
-use crate::series::cpu::TimeSeries;
+use perfpipe_formats::date::DateForm;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::damage::{Damage, Fault, explain};
+use perfpipe_model::run::info::{SourceFile, SourceKind};
+use perfpipe_model::run::note::Note;
+use perfpipe_model::run::options::CpuScale;
+use perfpipe_model::run::rejects::Spool;
+use perfpipe_model::series::cpu::TimeSeries;
 
 /// The size of the buffer by which an export is copied out of a pipe, in bytes.
 const COPY_BUFFER: usize = 64 << 10;

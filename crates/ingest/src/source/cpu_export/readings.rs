@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::monitor::{FoundReadings, MOST_READINGS, MOST_SERIES, Stamped};
 use super::row::{CLOCKS, ROUNDED, RowReading};
 use super::table::plain;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::date::DateForm;
-use crate::run::note::Note;
-use crate::run::options::CpuScale;
-use crate::series::cpu::{TimeSeries, doubt};
 use crate::source::SourceOptions;
+use perfpipe_formats::date::DateForm;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
+use perfpipe_model::run::note::Note;
+use perfpipe_model::run::options::CpuScale;
+use perfpipe_model::series::cpu::{TimeSeries, doubt};
 
 /// The largest plausible reading, in percent of one core: ten times as many cores as the largest machines have. Bytes
 /// of memory exceed it.

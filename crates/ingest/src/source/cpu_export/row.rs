@@ -6,10 +6,10 @@ use csv_async::ByteRecord;
 
 use super::form::{CpuMetric, CsvForm};
 use super::table::{is_no_value, number};
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::date::{DateForm, DateParser};
-use crate::formats::time_format::TimeFormat;
 use crate::source::SourceOptions;
+use perfpipe_formats::date::{DateForm, DateParser};
+use perfpipe_formats::time_format::TimeFormat;
+use perfpipe_model::error::{Error, ErrorKind, Place, Result};
 
 /// The remedy for a row that can't be read.
 pub(super) const CORRECT: &str = "Correct or remove that line, or export the readings again as clock,value.";

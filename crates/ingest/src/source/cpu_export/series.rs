@@ -1,12 +1,12 @@
 //! Reads the series of the server beside its CPU.
 
 use super::{CpuExport, CpuFacts};
-use crate::error::{Error, ErrorKind, Result};
-use crate::run::damage::Damage;
-use crate::run::info::{SourceFile, SourceKind};
-use crate::run::note::Note;
-use crate::series::server::{self, SeriesFile, ServerSeries};
 use crate::source::{Inputs, SourceOptions};
+use perfpipe_model::error::{Error, ErrorKind, Result};
+use perfpipe_model::run::damage::Damage;
+use perfpipe_model::run::info::{SourceFile, SourceKind};
+use perfpipe_model::run::note::Note;
+use perfpipe_model::series::server::{self, SeriesFile, ServerSeries};
 
 /// What was read of a series of the server: a file, or what a monitoring system answered.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,10 @@
 //! people's own scripts write.
 
 use super::form::{CsvForm, ValueColumn, is_clock};
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
 use crate::source::ReadingColumns;
 use crate::source::head::records;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 /// The most lines before the header, or before the first reading of a table without one.
 const MOST_LINES_BEFORE: usize = 20;

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, Read};
 
 use super::codec::Unpacker;
-use crate::error::ErrorKind;
-use crate::run::damage::{Fault, harm};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::{Fault, harm};
 
 /// The size and CRC-32 of the bytes that were added.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 use lzma_rust2::{LzmaReader, XzReader};
 use zstd::stream::raw::{Decoder as ZstdDecoder, Operation};
 
-use crate::error::ErrorKind;
-use crate::run::damage::{Fault, PackedRead, with_packed};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::{Fault, PackedRead, with_packed};
 
 /// A compression method and its state.
 pub(crate) enum Codec {

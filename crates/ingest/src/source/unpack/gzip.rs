@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::checked::Digest;
 use super::codec::{Codec, Extent, Unpacker};
-use crate::run::damage::{Fault, PackedRead, with_packed};
+use perfpipe_model::run::damage::{Fault, PackedRead, with_packed};
 
 /// Flags of a header: it has a checksum, extra fields, a name, a comment; and the reserved bits.
 const HEADER_CRC: u8 = 0b0000_0010;

@@ -12,11 +12,11 @@ use zip::{CompressionMethod, ZipArchive};
 use super::header::{END, LOCAL, directory, signature};
 use super::member::{MOST_MEMBERS, Member, UNPACK, encrypted, is_litter, misplaced, printable, too_many};
 use super::recover::ZipScan;
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
 use crate::source::unpack::checked::Stated;
 use crate::source::unpack::codec::Extent;
 use crate::source::unpack::metered::read_up_to;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 /// Lists the members of the zip at `path`, without folders and the metadata files of file managers.
 ///

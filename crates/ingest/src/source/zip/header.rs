@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 
 use super::member::printable;
-use crate::run::damage::Fault;
 use crate::source::unpack::checked::Stated;
+use perfpipe_model::run::damage::Fault;
 
 /// Signature of a member's local header.
 pub(crate) const LOCAL: [u8; 4] = *b"PK\x03\x04";

@@ -7,12 +7,12 @@ use std::path::Path;
 use bzip2::bufread::BzDecoder;
 use deflate64::Deflate64Decoder;
 
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Checked, Expected, Sips, Unpacked};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker, lzma, xz};
 use crate::source::unpack::metered::{Meter, PackedCount, packed};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 /// The maximum number of members of a zip.
 pub(crate) const MOST_MEMBERS: u64 = 1000;

@@ -8,11 +8,11 @@ use super::header::{
     signature, skip,
 };
 use super::member::{MOST_MEMBERS, encrypted, too_many, unsupported};
-use crate::error::ErrorKind;
-use crate::run::damage::{Fault, harm};
 use crate::source::unpack::checked::{Digest, Digested, Stated, wrong_checksum};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker};
 use crate::source::unpack::metered::{PackedReader, read_up_to};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::{Fault, harm};
 
 /// The size in bytes of the buffer for unpacking members that are skipped.
 const SKIP_BUFFER: usize = 64 << 10;

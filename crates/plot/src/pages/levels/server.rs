@@ -1,6 +1,6 @@
 //! What the server read of itself, such as its memory, by level.
 
-use perfpipe_ingest::points::Readings;
+use perfpipe_model::points::Readings;
 
 use super::series::{LevelPlaces, LevelSeries};
 use crate::charts::chart::{Height, TimeChart};

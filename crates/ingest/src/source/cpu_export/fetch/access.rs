@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 
-use crate::error::secrets::Secrets;
+use perfpipe_model::error::secrets::Secrets;
 
 /// A text that is never printed.
 #[derive(Clone, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::error::{Error, ErrorKind};
-use crate::run::damage::Fault;
+use perfpipe_model::error::{Error, ErrorKind};
+use perfpipe_model::run::damage::Fault;
 
 /// How a URL has to be.
 const REMEDY: &str = "Write zabbix+https://HOST/zabbix/api_jsonrpc.php?host=HOSTNAME&item=KEY, \

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::address::One;
-use crate::error::ErrorKind;
-use crate::error::secrets::Secrets;
-use crate::run::damage::Fault;
-use crate::run::options::CpuScale;
-use crate::series::cpu::{CpuChoice, CpuJoin, TimeSeries};
 use crate::source::cpu_export::monitor::FoundReadings;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::error::secrets::Secrets;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::options::CpuScale;
+use perfpipe_model::series::cpu::{CpuChoice, CpuJoin, TimeSeries};
 
 /// An hour, and the longest time from a run to its ingest, or from the first reading to the run, for which clocks are
 /// compared, in seconds.

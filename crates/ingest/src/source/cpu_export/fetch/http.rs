@@ -11,9 +11,9 @@ use ureq::{Agent, Body, Proxy};
 
 use super::access::Access;
 use super::answered::answer;
-use crate::error::ErrorKind;
-use crate::error::secrets::Secrets;
-use crate::run::damage::Fault;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::error::secrets::Secrets;
+use perfpipe_model::run::damage::Fault;
 
 /// The maximum size of an answer with readings, and of any other, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;

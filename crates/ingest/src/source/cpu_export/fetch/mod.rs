@@ -19,13 +19,13 @@ use self::prometheus::Query;
 use super::readings::ReadingsBySeries;
 use super::series::SeriesExport;
 use super::{CpuExport, CpuFacts};
-use crate::error::{Error, Place, Result};
-use crate::run::damage::Fault;
-use crate::run::info::{SourceFile, SourceKind};
-use crate::run::note::Note;
-use crate::series::cpu::TimeSeries;
-use crate::series::server::ServerSeries;
 use crate::source::SourceOptions;
+use perfpipe_model::error::{Error, Place, Result};
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::info::{SourceFile, SourceKind};
+use perfpipe_model::run::note::Note;
+use perfpipe_model::series::cpu::TimeSeries;
+use perfpipe_model::series::server::ServerSeries;
 
 /// Where readings of the server are asked for.
 ///
@@ -135,7 +135,7 @@ impl ReadingsSource {
 
     #[cfg(not(feature = "postgres"))]
     async fn of_database(&self, _: &AskedItems, _: (i64, i64), _: &SourceOptions) -> Result<CpuExport> {
-        use crate::error::ErrorKind;
+        use perfpipe_model::error::ErrorKind;
 
         let problem = "this build asks no database for readings";
         Err(Error::usage(ErrorKind::SourceUrl, problem, "Build it with the feature postgres."))

@@ -8,10 +8,10 @@ use super::access::Access;
 use super::address::several;
 use super::answered::{Answered, AnsweredPart, Nearest, SHIFTED, answer, no_readings};
 use super::http::{HttpClient, HttpRequest, LARGEST};
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
 use crate::source::cpu_export::monitor::prometheus::{Series, SeriesLabels, each_series, name};
 use crate::source::cpu_export::monitor::{FoundReadings, MOST_READINGS, MOST_SERIES, too_many};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 /// The number of points that are asked for at once. Prometheus answers up to 11,000.
 const POINTS: i64 = 10_000;

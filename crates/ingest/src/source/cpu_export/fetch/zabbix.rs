@@ -8,12 +8,12 @@ use super::answered::{
     Answered, AnsweredPart, Nearest, SHIFTED, answer, count, no_readings, of, only_trends,
 };
 use super::http::{HttpClient, HttpRequest, LARGEST, SMALL, denied};
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
-use crate::run::options::CpuScale;
 use crate::source::SourceOptions;
 use crate::source::cpu_export::monitor::FoundReadings;
 use crate::source::cpu_export::monitor::zabbix::read as read_history;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::options::CpuScale;
 
 /// The seconds of history that are asked for at once.
 const WINDOW: i64 = 20_000;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::ErrorKind;
-use crate::formats::date::DateForm;
-use crate::run::damage::Fault;
+use perfpipe_formats::date::DateForm;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 /// The maximum number of readings: 46 days at one a second.
 pub(in crate::source::cpu_export) const MOST_READINGS: usize = 4_000_000;

@@ -8,8 +8,8 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::found::flaw;
-use crate::formats::steps;
-use crate::run::damage::Fault;
+use perfpipe_formats::steps;
+use perfpipe_model::run::damage::Fault;
 
 /// Parses a whole JSON text. `what` is what it has to be.
 pub(super) fn whole<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> Result<T, Fault> {

@@ -13,12 +13,12 @@ pub(super) mod zabbix;
 use std::io;
 
 pub(super) use self::found::{FoundReadings, MOST_READINGS, MOST_SERIES, Stamped, too_many};
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
-use crate::run::options::CpuScale;
 use crate::source::SourceOptions;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::options::CpuScale;
 
 /// The maximum size of such a text, in bytes: some ten days of readings of each second.
 const LARGEST: u64 = 64 << 20;
@@ -179,7 +179,7 @@ impl WholeText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::worst_shapes::{behind, check, numbered, repeated};
+    use perfpipe_formats::worst_shapes::{behind, check, numbered, repeated};
 
     /// Reads a text as whatever it is recognised as.
     fn read(text: &[u8]) {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::found::{FoundReadings, Stamped, flaw, shown};
 use super::json::{each, part, whole};
-use crate::run::damage::Fault;
+use perfpipe_model::run::damage::Fault;
 
 /// What a text has to be.
 const WHAT: &str = "an answer of Prometheus to query_range";

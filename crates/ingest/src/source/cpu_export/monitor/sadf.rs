@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::found::{FoundReadings, Stamped, flaw, shown, used};
 use super::time::{LineDates, lines};
-use crate::formats::date::TimeZone;
-use crate::run::damage::Fault;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::time_zone::TimeZone;
 
 /// The maximum number of cores.
 const MOST_CORES: usize = 65_536;

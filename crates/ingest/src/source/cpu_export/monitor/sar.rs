@@ -3,8 +3,8 @@
 
 use super::found::{FoundReadings, Stamped, flaw, shown, used};
 use super::time::{Days, LineDates, lines};
-use crate::formats::date::TimeZone;
-use crate::run::damage::Fault;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::time_zone::TimeZone;
 
 /// Returns true if a text begins as this output does.
 pub(super) fn is(text: &[u8]) -> bool {

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::found::{FoundReadings, MOST_SERIES, Stamped, flaw, too_many, used};
 use super::json::{each, part, whole};
 use super::time::{Days, LineDates};
-use crate::formats::date::TimeZone;
-use crate::run::damage::Fault;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::time_zone::TimeZone;
 
 /// What a text has to be.
 const WHAT: &str = "JSON of sadf or mpstat";

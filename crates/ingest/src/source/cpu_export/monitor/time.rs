@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use jiff::civil::Date;
 
 use super::found::{flaw, shown};
-use crate::formats::date::{DateForm, DateParser, TimeZone};
-use crate::formats::steps;
-use crate::run::damage::Fault;
+use perfpipe_formats::date::{DateForm, DateParser};
+use perfpipe_formats::steps;
+use perfpipe_model::run::damage::Fault;
+use perfpipe_model::run::time_zone::TimeZone;
 
 /// Reads dates with times, in a zone where they name none.
 pub(super) struct LineDates {

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::found::{FoundReadings, Stamped, flaw, shown};
 use super::json::{each, whole};
 use super::time::lines;
-use crate::error::ErrorKind;
-use crate::run::damage::Fault;
+use perfpipe_model::error::ErrorKind;
+use perfpipe_model::run::damage::Fault;
 
 #[derive(Deserialize)]
 struct Answer<'a> {

@@ -19,13 +19,13 @@ use super::answered::{
     only_trends,
 };
 use super::zabbix::{CORES, ZabbixItem, choose, missing_item, only_item};
-use crate::connection::config::PostgresConfig;
-use crate::connection::connect;
-use crate::connection::session::{Session, Value};
-use crate::error::{Error, ErrorKind, Place};
-use crate::run::damage::Fault;
 use crate::source::SourceOptions;
 use crate::source::cpu_export::monitor::{FoundReadings, Stamped};
+use perfpipe_model::error::{Error, ErrorKind, Place};
+use perfpipe_model::run::damage::Fault;
+use perfpipe_store::connection::config::PostgresConfig;
+use perfpipe_store::connection::connect;
+use perfpipe_store::connection::session::{Session, Value};
 
 /// The seconds of history that are asked for at once.
 const WINDOW: i64 = 20_000;

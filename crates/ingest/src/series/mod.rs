@@ -1,9 +1,0 @@
-//! Time series of the server: CPU readings and their unit, and others by name.
-
-pub(crate) mod clock_guess;
-pub(crate) mod cpu;
-pub(crate) mod server;
-
-pub use self::cpu::{CpuChoice, CpuJoin, TimeSeries};
-pub use self::server::{SeriesFile, ServerSeries};
-pub use crate::run::options::CpuScale;
