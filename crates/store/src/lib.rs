@@ -166,7 +166,7 @@ impl<'a> Repairer<'a> {
         if self.dry_run { Ok(()) } else { perform() }
     }
 
-    /// Reports and performs a step as [`step`](Self::step) does, by which a run or the points are changed, moved or set aside.
+    /// Reports and performs a step by which a run or the points are changed, moved or set aside.
     pub fn change(&mut self, what: String, perform: impl FnOnce() -> Result<()>) -> Result<()> {
         self.done.changes.push(what.clone());
         self.step(what, perform)

@@ -50,7 +50,7 @@ pub(crate) struct LogArgs {
     /// Threads that parse and encode [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Parts, clusters and speed", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
-    /// Maximum number of logs of a run that are read in parallel [default: one per core, at least 8; 1 on a single core]
+    /// Maximum number of logs of a run that are read in parallel [default: one per core, and no more than workers]
     #[arg(long, value_name = "N", help_heading = "Parts, clusters and speed", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) readers: Option<u16>,
     /// Memory for a run's counts; above a fifth of it, counts go to a temporary file

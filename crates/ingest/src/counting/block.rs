@@ -1,6 +1,6 @@
 //! The exact counts of one block, keyed by the block's own text codes; also of a block of intervals.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use perfpipe_formats::histogram::Histogram;
 use perfpipe_formats::jtl::parsed::Clock;
@@ -52,8 +52,6 @@ pub(crate) struct BlockTally {
     elapsed: Vec<(i32, u64)>,
     /// The injectors of all cells, cell after cell.
     loads: Vec<InjectorLoad>,
-    /// What is known of the block's cells, if they are counted jointly with those of other blocks.
-    elsewhere: Option<Elsewhere>,
     /// Failures, ascending.
     pub(crate) errors: Vec<(LocalError, u64)>,
     /// The texts that the codes stand for.
@@ -61,35 +59,6 @@ pub(crate) struct BlockTally {
     pub(crate) injectors: TextList,
     pub(crate) response_codes: TextList,
     pub(crate) messages: TextList,
-}
-
-/// What a block adds to the figures of its log, if its cells are counted jointly with those of other blocks.
-#[derive(Debug)]
-struct Elsewhere {
-    /// As [`BlockTally::of_labels`] returns them.
-    of_labels: Vec<LabelCount>,
-    bytes: u64,
-    /// The earliest and the latest second.
-    seconds: Option<(u32, u32)>,
-}
-
-impl Elsewhere {
-    fn of(batch: &SampleBatch) -> Self {
-        let mut of_labels = vec![LabelCount::default(); batch.label.values().len() + 1];
-        let last = of_labels.len() - 1;
-        for ((label, success), transaction) in
-            batch.label.codes().iter().zip(&batch.success).zip(&batch.transaction)
-        {
-            if let Some(count) = of_labels.get_mut((*label as usize).min(last)) {
-                *count.of(*success, *transaction) += 1;
-            }
-        }
-        let sizes = batch.bytes.values().iter().chain(batch.sent_bytes.values());
-        let bytes = sizes.map(|bytes| bytes.unsigned_abs()).fold(0, u64::saturating_add);
-        let second = |ms: &i64| u32::try_from(ms.div_euclid(1000)).ok();
-        let seconds = batch.t_ms.iter().min().and_then(second).zip(batch.t_ms.iter().max().and_then(second));
-        Self { of_labels, bytes, seconds }
-    }
 }
 
 /// A cell, and the ends of its parts in the lists of the block.
@@ -126,16 +95,8 @@ impl BlockTally {
         self.cells.push(LocalCell { key, sums, elapsed_end, loads_end });
     }
 
-    /// Creates a tally of a block whose cells are counted jointly with those of other blocks.
-    pub(crate) fn without_cells(batch: &SampleBatch) -> Self {
-        Self { elsewhere: Some(Elsewhere::of(batch)), ..Self::default() }
-    }
-
     /// The numbers of samples by the code of their label, at last those of samples without one. The counts have no names.
     pub(crate) fn of_labels(&self) -> Vec<LabelCount> {
-        if let Some(elsewhere) = &self.elsewhere {
-            return elsewhere.of_labels.clone();
-        }
         let mut of_labels = vec![LabelCount::default(); self.labels.len() + 1];
         for (key, cell) in self.cells() {
             if let Some(count) = of_labels.get_mut((key.label as usize).min(self.labels.len())) {
@@ -147,18 +108,14 @@ impl BlockTally {
 
     /// The sum of the bytes received and sent.
     pub(crate) fn bytes(&self) -> u64 {
-        if let Some(elsewhere) = &self.elsewhere {
-            return elsewhere.bytes;
-        }
         let of_cell = |sums: &CellSums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
         self.cells().flat_map(|(_, cell)| of_cell(&cell.sums)).fold(0, u64::saturating_add)
     }
 
     /// The earliest and the latest second.
     pub(crate) fn seconds(&self) -> Option<(u32, u32)> {
-        let of_cells = self.cells.first().zip(self.cells.last());
-        let of_cells = of_cells.map(|(first, last)| (first.key.second, last.key.second));
-        of_cells.or(self.elsewhere.as_ref().and_then(|elsewhere| elsewhere.seconds))
+        let ends = self.cells.first().zip(self.cells.last());
+        ends.map(|(first, last)| (first.key.second, last.key.second))
     }
 
     /// The cells, ascending by key.
@@ -191,16 +148,6 @@ impl BlockTally {
         }
         tally
     }
-}
-
-/// Names of a run that have an index of their own, whatever comes. What has no others can be counted ahead of its turn.
-#[derive(Debug, Default)]
-pub(crate) struct KnownNames {
-    /// Labels that have cells of their own.
-    pub(crate) labels: BTreeSet<String>,
-    /// Response codes and messages of failures, as short as they are kept.
-    pub(crate) response_codes: BTreeSet<String>,
-    pub(crate) messages: BTreeSet<String>,
 }
 
 /// Counts the requests of each row, which is an interval, in the second in which it begins.

@@ -1,11 +1,10 @@
 //! The messages between the pipeline's threads, and the state that the workers share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::collector::collected::BlockCounts;
 use super::progress::Progress;
-use crate::counting::block::{BlockTally, KnownNames};
 use perfpipe_formats::jtl::blocks::Block;
 use perfpipe_formats::jtl::layout::Layout;
 use perfpipe_formats::jtl::parsed::Clock;
@@ -24,23 +23,14 @@ pub(crate) struct BlockWork {
     pub(crate) block: Block,
     pub(crate) layout: Arc<Layout>,
     pub(crate) file: Option<Arc<str>>,
-    /// When the block begins, if its first field is a time: in any unit, from any moment.
-    pub(crate) time: Option<u64>,
-}
-
-/// Blocks of lanes that are read side by side, one of each.
-pub(crate) struct WorkStep {
-    pub(crate) number: u64,
-    /// Ascending by lane.
-    pub(crate) blocks: Vec<BlockWork>,
 }
 
 /// A message to the collecting task.
 pub(crate) enum Message<C> {
     /// A reader found something in the lane with this number.
     Read(usize, LaneEvent),
-    /// The blocks of a step were parsed and counted.
-    Step(Box<CountedStep<C>>),
+    /// A block was parsed and counted.
+    Block(Box<CountedBlock<C>>),
     /// A thread failed and sends nothing more.
     Failed(Error),
 }
@@ -61,22 +51,12 @@ pub(crate) enum LaneEvent {
     Failed(Error),
 }
 
-/// The results of a step.
-pub(crate) struct CountedStep<C> {
-    pub(super) number: u64,
-    pub(super) blocks: Vec<Box<CountedBlock<C>>>,
-    /// The joint counts of blocks of several logs, if there are any.
-    pub(super) together: Option<BlockTally>,
-}
-
 /// The result of a block.
 pub(crate) struct CountedBlock<C> {
     pub(super) lane: usize,
     /// The number of the block in its lane.
     pub(super) sequence: u64,
     pub(super) counts: BlockCounts,
-    /// False if only the times of its records are of interest, or if it has none.
-    pub(super) is_counted: bool,
     /// The encoded samples for the writer, if any.
     pub(super) chunk: Option<C>,
     /// The block's buffer, kept until the block is counted. Unless there are rejects, it has given its memory back.
@@ -91,8 +71,6 @@ pub(super) struct SharedState {
     /// The number of rejects of a block to keep: never fewer than are still allowed.
     pub(super) reject_room: AtomicU64,
     pub(super) progress: Progress,
-    /// The names with which blocks of several logs may be counted jointly.
-    pub(super) names: Mutex<Arc<KnownNames>>,
 }
 
 impl SharedState {
@@ -102,17 +80,6 @@ impl SharedState {
             times_only: AtomicBool::new(false),
             reject_room: AtomicU64::new(reject_room),
             progress,
-            names: Mutex::default(),
         }
-    }
-
-    /// The names with which blocks of several logs may be counted jointly.
-    pub(super) fn names(&self) -> Arc<KnownNames> {
-        Arc::clone(&self.names.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Makes names known to the workers.
-    pub(super) fn set_names(&self, names: KnownNames) {
-        *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(names);
     }
 }

@@ -1,24 +1,21 @@
 //! The threads and channels of an ingest: reading, parsing and storing in parallel.
 //!
 //! ```text
-//!              blocks                   steps                   steps, parsed, counted, encoded
-//!  readers ──────────────▶ StepQueue ─────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
+//!              blocks                    blocks                  blocks, parsed, counted, encoded
+//!  readers ──────────────▶ BlockQueue ─────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
 //!  (reader.rs)              (feed.rs)               (worker.rs)     in any order                    (collector/)  (sink.rs)
 //!     ▲                                                                                               │ in the order of the log
 //!     └────────────────────────────── buffers (sample/pool/) ─────────────────────────────────────────┘
 //! ```
 //!
-//! Several logs are read side by side, in lanes (plan.rs), and cut into blocks, which workers parse, count and encode. If they
-//! cover the same seconds, and have only a few requests in each (survey.rs), then there are up to eight readers, also on fewer
-//! cores, and one block of each makes a step, which one worker parses: requests of the same time are counted jointly.
-//! Otherwise each block is a step. The calling task merges the counts in the order of the logs, and passes the encoded chunks
-//! to the writer. The number of buffers is fixed: each reader has its own, and a block's buffer returns when the block is
-//! counted. So memory stays flat and the queues stay short, however fast or slow one stage is.
+//! Several logs are read side by side, in lanes (plan.rs), and cut into blocks, which workers parse, count and encode. The
+//! calling task merges the counts in the order of the logs, and passes the encoded chunks to the writer. The number of buffers
+//! is fixed: each reader has its own, and a block's buffer returns when the block is counted. So memory stays flat and the
+//! queues stay short, however fast or slow one stage is.
 //!
-//! Readers cannot deadlock. The blocks of the first lane that has not ended are always counted, though one may be postponed
-//! for some steps. Its reader has come to it, since readers read the lanes in order. So its buffers return, also those of
-//! earlier lanes, and parsing waits for no buffer. When the lane ends, the next one is the first. A step does without a
-//! reader that waits for a buffer.
+//! Readers cannot deadlock. The blocks of the first lane that has not ended are always counted. Its reader has come to it, since
+//! readers read the lanes in order. So its buffers return, also those of earlier lanes, and parsing waits for no buffer. When
+//! the lane ends, the next one is the first.
 
 pub(crate) mod collector;
 mod feed;
@@ -38,7 +35,7 @@ use tokio::sync::mpsc;
 
 use self::collector::collected::Collected;
 use self::collector::{AheadOptions, Collector};
-use self::feed::{BlockSender, Feed, StepQueue};
+use self::feed::{BlockQueue, BlockSender, Feed};
 use self::messages::{Message, SharedState};
 use self::options::Dimensions;
 pub use self::options::PipelineOptions;
@@ -83,18 +80,13 @@ pub(crate) async fn run<W: RunWriter>(
     let groups = plan.groups(if side_by_side { sizes.readers } else { 1 }, sizes.reader_bytes);
     let plan = Arc::new(plan);
     let (lanes, dimensions) = survey(&plan, &parser, groups, &sizes).await?;
-    let Dimensions { readers, workers, together, ref memory, .. } = dimensions;
+    let Dimensions { readers, workers, ref memory, .. } = dimensions;
     let totals = Totals::new(memory.first, writer.scratch());
     let collected = Collected::new(max_rejects, if plan.part { totals.of_part() } else { totals });
-    let ahead = AheadOptions {
-        max_rejects,
-        memory: memory.ahead,
-        memory_together: memory.together,
-        scratch: writer.scratch(),
-    };
+    let ahead = AheadOptions { max_rejects, memory: memory.ahead, scratch: writer.scratch() };
     let shared = Arc::new(SharedState::new(progress, collected.reject_room()));
     let (messages, mut inbox) = mpsc::channel(dimensions.results);
-    let (work, queue) = crossbeam_channel::bounded(dimensions.steps);
+    let (work, queue) = crossbeam_channel::bounded(dimensions.blocks);
     let pools: Vec<Pool> =
         (0..readers).map(|_| Pool::new(dimensions.buffers).with_waiting(dimensions.waiting)).collect();
     let mut threads = Vec::new();
@@ -109,17 +101,17 @@ pub(crate) async fn run<W: RunWriter>(
         threads.push(spawn("parse", messages.clone(), move || worker.run())?);
     }
     drop(queue);
-    let by_need = !together && !sizes.readers_at_once && lanes.as_ref().is_some_and(|lanes| lanes.light);
+    let by_need = !sizes.readers_at_once && lanes.as_ref().is_some_and(|lanes| lanes.light);
     // Reading, with inflating, is less than half of the work.
     let begin = if by_need { workers.div_ceil(2) } else { readers };
-    let steps = Arc::new(StepQueue::new(work, together, begin, pools.iter().map(Pool::gauge)));
+    let queue = Arc::new(BlockQueue::new(work, begin));
     let feed = |(reader, pool): (usize, &Pool)| {
-        let block_sender = BlockSender::new(Arc::clone(&steps), reader, pool.turn(), dimensions.ordinary);
+        let block_sender = BlockSender::new(Arc::clone(&queue), reader, pool.turn());
         Feed::new(block_sender, messages.clone(), Arc::clone(&shared))
     };
     let feeds = pools.iter().enumerate().map(feed).collect();
-    drop(steps);
-    threads.extend(read(&plan, parser, (lanes, dimensions.block_size), feeds, &messages)?);
+    drop(queue);
+    threads.extend(read(&plan, parser, lanes, feeds, &messages)?);
     drop(messages);
     let collector = Collector::new(collected, &mut writer, &shared, window, ahead);
     let ran = collector.run(&mut inbox).await;
@@ -153,21 +145,20 @@ async fn survey(
     sizes: &PipelineOptions,
 ) -> Result<(Option<Lanes>, Dimensions)> {
     if groups.len() < 2 {
-        return Ok((None, Dimensions::of(sizes, plan.block_size, 1, false)));
+        return Ok((None, Dimensions::of(sizes, 1)));
     }
     let (plan, parser, lanes, workers) = (Arc::clone(plan), parser.clone(), groups.len(), sizes.workers);
-    let block_size = plan.block_size;
     let survey = tokio::task::spawn_blocking(move || plan.lanes(parser, groups, workers));
     let found = survey.await.map_err(|error| Error::store("looking ahead in the logs", error))??;
-    let dimensions = Dimensions::of(sizes, block_size, lanes, found.together);
+    let dimensions = Dimensions::of(sizes, lanes);
     Ok((Some(found), dimensions))
 }
 
-/// Starts the threads that read the logs: all of a run, or lanes in blocks of this size.
+/// Starts the threads that read the logs: all of a run, or lanes.
 fn read<C: Send + 'static>(
     plan: &Arc<ReadPlan>,
     parser: Parser,
-    (lanes, block_size): (Option<Lanes>, usize),
+    lanes: Option<Lanes>,
     feeds: Vec<Feed<C>>,
     alarm: &mpsc::Sender<Message<C>>,
 ) -> Result<Vec<JoinHandle<()>>> {
@@ -182,7 +173,7 @@ fn read<C: Send + 'static>(
     let follow = |mut feed: Feed<C>| {
         let (plan, queue) = (Arc::clone(plan), queue.clone());
         feed.start(clock);
-        spawn("read", alarm.clone(), move || feed.follow(&plan, &queue, block_size))
+        spawn("read", alarm.clone(), move || feed.follow(&plan, &queue))
     };
     feeds.into_iter().map(follow).collect()
 }

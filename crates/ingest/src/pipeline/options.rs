@@ -1,11 +1,6 @@
 //! What a user may set of the pipeline, and the numbers and sizes of its parts.
 
-use super::plan;
 use crate::counting::totals::DEFAULT_MEMORY;
-
-/// The number of logs that are read side by side even where there are fewer cores, but more than one: requests of the
-/// same second in several logs are then counted jointly.
-const SIDE_BY_SIDE: usize = 8;
 
 /// The sizes of the pipeline's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,12 +8,12 @@ const SIDE_BY_SIDE: usize = 8;
 pub struct PipelineOptions {
     /// The maximum number of threads that parse, count and encode. A short log has fewer.
     pub workers: usize,
-    /// The maximum number of logs of the same run that are read side by side, each by a thread of its own. If nothing is
-    /// gained by counting them jointly, there are no more than workers. Logs from pipes are always read one after another,
+    /// The maximum number of logs of the same run that are read side by side, each by a thread of its own, and no
+    /// more than workers. Logs from pipes are always read one after another,
     /// and so are all logs if their samples are kept in a store that accepts them only in order.
     pub readers: usize,
     /// True if all of them begin at once. Otherwise one for each two workers begins, and others where these don't keep the
-    /// workers busy; all begin where records are converted while they are read, and where logs are counted jointly.
+    /// workers busy; all begin where records are converted while they are read.
     pub readers_at_once: bool,
     /// The number of bytes of unpacked logs that are worth a reader. Smaller logs next to each other share one.
     pub reader_bytes: usize,
@@ -38,8 +33,7 @@ impl Default for PipelineOptions {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             workers: cores,
-            // On a single core, blocks of the usual size matter more.
-            readers: if cores > 1 { cores.max(SIDE_BY_SIDE) } else { 1 },
+            readers: cores,
             readers_at_once: false,
             reader_bytes: 16 << 20,
             block_size: 1 << 20,
@@ -101,65 +95,47 @@ const WAITING: usize = 6;
 pub(super) struct Dimensions {
     pub(super) readers: usize,
     pub(super) workers: usize,
-    /// True if blocks of several lanes make a step.
-    pub(super) together: bool,
-    pub(super) block_size: usize,
-    /// The number of steps that wait for a worker, beside one that is passed on.
-    pub(super) steps: usize,
+    /// The number of blocks that wait for a worker, beside one that is passed on.
+    pub(super) blocks: usize,
     /// The number of messages that wait to be collected.
     pub(super) results: usize,
     /// The number of buffers of a reader.
     pub(super) buffers: usize,
     /// The number of its counted blocks that wait without a buffer.
     pub(super) waiting: usize,
-    /// The size in bytes up to which a block is an ordinary one.
-    pub(super) ordinary: usize,
     pub(super) memory: MemoryBudget,
 }
 
 impl Dimensions {
-    /// The parts that read this number of lanes, whose blocks are counted jointly or not.
-    pub(super) fn of(sizes: &PipelineOptions, block_size: usize, lanes: usize, together: bool) -> Self {
+    /// The parts that read this number of lanes.
+    pub(super) fn of(sizes: &PipelineOptions, lanes: usize) -> Self {
         let workers = sizes.workers.max(1);
-        // Each needs a part of a core. More of them help only if their blocks make steps.
-        let most = if together { sizes.readers } else { sizes.readers.min(workers) };
-        let readers = lanes.min(most).max(1);
-        let together = together && readers > 1;
-        let block_size = if together { block_of_step(block_size, readers) } else { block_size };
-        // Per reader: one block being filled, some for the workers, one being collected, the rest queued.
-        let (steps, results, buffers, ordinary) = match together {
-            false => (2, workers * 4, workers.div_ceil(readers) + 4, usize::MAX),
-            // Each step that waits has a block of each reader. So unless blocks have to wait for their turn, no reader with a
-            // block for a step waits for one without a buffer.
-            true => (2, 4, workers + 12, 4 * block_size),
-        };
-        let waiting = if together { 0 } else { WAITING.div_ceil(readers) };
-        let memory = MemoryBudget::new(sizes.memory, readers, together);
-        Self { readers, workers, together, block_size, steps, results, buffers, waiting, ordinary, memory }
+        // Each needs a part of a core.
+        let readers = lanes.min(sizes.readers.min(workers)).max(1);
+        Self {
+            readers,
+            workers,
+            blocks: 2,
+            results: workers * 4,
+            // Per reader: one block being filled, some for the workers, one being collected, the rest queued.
+            buffers: workers.div_ceil(readers) + 4,
+            waiting: WAITING.div_ceil(readers),
+            memory: MemoryBudget::new(sizes.memory, readers),
+        }
     }
 }
 
-/// The size of the blocks of readers that make a step, in bytes: all of them have about as many bytes as two blocks
-/// of a single reader.
-fn block_of_step(size: usize, readers: usize) -> usize {
-    (2 * size / readers).max(plan::LEAST).min(size)
-}
-
-/// The memory budgets in bytes of a run's results, of joint counts, and of the results of each lane that is read
-/// ahead of its turn.
+/// The memory budgets in bytes of a run's results, and of the results of each lane that is read ahead of its turn.
 pub(super) struct MemoryBudget {
     pub(super) first: usize,
-    pub(super) together: Option<usize>,
     pub(super) ahead: usize,
 }
 
 impl MemoryBudget {
-    fn new(memory: usize, readers: usize, together: bool) -> Self {
-        let others = readers.saturating_sub(1);
-        match together {
-            _ if others == 0 => Self { first: memory, together: None, ahead: 0 },
-            false => Self { first: memory / 2, together: None, ahead: memory / 2 / others },
-            true => Self { first: memory / 3, together: Some(memory / 3), ahead: memory / 3 / others },
+    fn new(memory: usize, readers: usize) -> Self {
+        match readers.saturating_sub(1) {
+            0 => Self { first: memory, ahead: 0 },
+            others => Self { first: memory / 2, ahead: memory / 2 / others },
         }
     }
 }
@@ -168,26 +144,11 @@ impl MemoryBudget {
 mod tests {
     use super::*;
 
-    fn dimensions(lanes: usize, together: bool) -> Dimensions {
+    #[test]
+    fn readers_are_no_more_than_lanes_and_workers() {
         let sizes = PipelineOptions::default().with_workers(2).with_readers(8);
-        Dimensions::of(&sizes, 1 << 20, lanes, together)
-    }
-
-    #[test]
-    fn readers_are_more_than_workers_only_if_blocks_make_steps() {
-        assert_eq!(
-            [dimensions(1, false), dimensions(9, false), dimensions(9, true)].map(|of| of.readers),
-            [1, 2, 8]
-        );
-        assert!(!dimensions(1, true).together, "a single lane has nothing to bring together");
-    }
-
-    #[test]
-    fn blocks_of_steps_are_smaller() {
-        let size = |lanes, together| dimensions(lanes, together).block_size;
-        assert_eq!(
-            [size(1, false), size(9, false), size(2, true), size(8, true)],
-            [1 << 20, 1 << 20, 1 << 20, 1 << 18]
-        );
+        assert_eq!([1, 2, 9].map(|lanes| Dimensions::of(&sizes, lanes).readers), [1, 2, 2]);
+        let none = sizes.with_workers(0).with_readers(0);
+        assert_eq!((Dimensions::of(&none, 0).readers, Dimensions::of(&none, 0).workers), (1, 1));
     }
 }

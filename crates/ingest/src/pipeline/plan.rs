@@ -164,8 +164,6 @@ pub(crate) struct Lane {
 pub(crate) struct Lanes {
     pub(crate) lanes: Vec<Lane>,
     pub(super) clock: Clock,
-    /// True if counting blocks of several lanes jointly is worth it.
-    pub(super) together: bool,
     /// True if the workers parse the records as they are in the logs, which takes longer than reading them.
     pub(super) light: bool,
 }

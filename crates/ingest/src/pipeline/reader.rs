@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError};
 
 use super::plan::{LEAST, Lane, Lanes, LogFeed, ReadPlan, blocks, groups};
-use super::survey::{Survey, are_light, belong_together};
+use super::survey::{Survey, are_light};
 use crate::source::log::LogNames;
 use crate::source::{LogReader, LogSource};
 use perfpipe_formats::jtl::blocks::{Block, Cutter};
@@ -32,7 +32,7 @@ impl ReadPlan {
         let mut names = LogNames::new(&sources, self.injector.as_deref());
         for source in sources.iter_mut() {
             let mut name = |place: &Place| names.next(place);
-            if !self.read(source, &mut name, (window, self.block_size), &packed, &mut survey, feed)? {
+            if !self.read(source, &mut name, window, &packed, &mut survey, feed)? {
                 break;
             }
         }
@@ -72,25 +72,23 @@ impl ReadPlan {
         Ok(Lanes {
             lanes: groups.into_iter().enumerate().map(lane).collect(),
             clock: self.clock(&survey, &place)?,
-            together: belong_together(&survey.beginnings),
             light: are_light(&survey.beginnings),
         })
     }
 
-    /// Reads the logs of a lane into the feed, in blocks of about `block_size` bytes. Returns false when the feed asks to stop.
+    /// Reads the logs of a lane into the feed. Returns false when the feed asks to stop.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
     pub(crate) fn read_lane(
         &self,
         lane: Lane,
-        block_size: usize,
         packed: &Arc<AtomicU64>,
         feed: &mut impl LogFeed,
     ) -> Result<bool> {
         for (mut source, name) in lane.logs {
             let mut name = |_: &Place| name.clone();
-            if !self.read(&mut source, &mut name, (0, block_size), packed, &mut None, feed)? {
+            if !self.read(&mut source, &mut name, 0, packed, &mut None, feed)? {
                 return Ok(false);
             }
         }
@@ -102,7 +100,7 @@ impl ReadPlan {
         &self,
         source: &mut LogSource,
         name: &mut dyn FnMut(&Place) -> Option<Arc<str>>,
-        (window, block_size): (usize, usize),
+        window: usize,
         packed: &Arc<AtomicU64>,
         survey: &mut Option<Survey>,
         feed: &mut impl LogFeed,
@@ -112,7 +110,7 @@ impl ReadPlan {
             let Some(log) = stream.next_log()? else { break };
             let place = log.place().clone();
             let file = name(&place);
-            let (layout, mut cutter) = self.open_log(log, block_size)?;
+            let (layout, mut cutter) = self.open_log(log, self.block_size)?;
             if self.samples && !layout.form.has_requests() {
                 return Err(late(place));
             }

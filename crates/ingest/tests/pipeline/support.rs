@@ -127,7 +127,8 @@ pub(crate) fn usual() -> IngestOptions {
 
 /// The same options, with this many readers.
 pub(crate) fn by_readers(mut options: IngestOptions, readers: usize) -> IngestOptions {
-    options.sizes.readers = readers;
+    // No more than workers read.
+    (options.sizes.readers, options.sizes.workers) = (readers, options.sizes.workers.max(readers));
     options
 }
 

@@ -63,18 +63,6 @@ impl<T: Copy + Default> Nullable<T> {
         Some(())
     }
 
-    /// Appends the rows of another column.
-    fn append(&mut self, other: &Self) {
-        if self.valid.is_empty() && !other.valid.is_empty() {
-            self.valid.resize(self.values.len(), true);
-        }
-        self.values.extend_from_slice(&other.values);
-        self.valid.extend_from_slice(&other.valid);
-        if !self.valid.is_empty() {
-            self.valid.resize(self.values.len(), true);
-        }
-    }
-
     /// Keeps only the first `rows` rows.
     pub fn truncate(&mut self, rows: usize) {
         self.values.truncate(rows);
@@ -227,39 +215,6 @@ impl SampleBatch {
         }
     }
 
-    /// Appends another batch's rows, but only the columns that per-second counts use: not response codes, idle times and
-    /// CPU readings.
-    pub fn append_counted(&mut self, other: &Self) {
-        let Self {
-            resolution: _,
-            t_ms,
-            label,
-            elapsed,
-            response_code: _,
-            success,
-            bytes,
-            sent_bytes,
-            all_threads,
-            latency,
-            idle_time: _,
-            connect,
-            cpu: _,
-            injector,
-            transaction,
-        } = other;
-        self.t_ms.extend_from_slice(t_ms);
-        self.label.append(label);
-        self.elapsed.extend_from_slice(elapsed);
-        self.success.extend_from_slice(success);
-        self.bytes.append(bytes);
-        self.sent_bytes.append(sent_bytes);
-        self.all_threads.append(all_threads);
-        self.latency.append(latency);
-        self.connect.append(connect);
-        self.injector.append(injector);
-        self.transaction.extend_from_slice(transaction);
-    }
-
     /// The number of samples.
     pub fn len(&self) -> usize {
         self.t_ms.len()
@@ -323,18 +278,6 @@ mod tests {
             [Some(3), None, Some(0), None]
         );
         assert_eq!(column.valid(), Some(&[true, false, true][..]));
-    }
-
-    #[test]
-    fn columns_are_appended_with_their_absences() {
-        let [full, some]: [Nullable<i32>; 2] =
-            [[Some(3), Some(4)], [None, Some(5)]].map(|values| values.into_iter().collect());
-        for (first, second) in [(&full, &some), (&some, &full), (&full, &full), (&some, &some)] {
-            let mut both = first.clone();
-            both.append(second);
-            let expected = [first, second].into_iter().flat_map(|column| [column.get(0), column.get(1)]);
-            assert_eq!(both, expected.collect());
-        }
     }
 
     #[test]

@@ -226,13 +226,6 @@ impl Texts {
         code
     }
 
-    /// Appends the rows of another column.
-    pub fn append(&mut self, other: &Self) {
-        let codes: Vec<u32> = other.values().iter().map(|text| self.code(text.as_bytes())).collect();
-        let here = |code: &u32| codes.get(*code as usize).copied().unwrap_or(Self::NULL);
-        self.codes.extend(other.codes.iter().map(here));
-    }
-
     /// Forgets the few texts and the recent lookups, since their codes may be those of other texts.
     fn forget(&mut self) {
         self.few.clear();
@@ -382,24 +375,6 @@ mod tests {
         assert_eq!(texts.bytes(), 8);
         assert_eq!(texts.get(3), Some("\u{FFFD}\u{FFFD}"));
         assert_eq!(texts.get(5), None);
-    }
-
-    #[test]
-    fn columns_are_appended_with_their_texts() {
-        let column = |texts: &[Option<&str>]| {
-            let mut column = Texts::default();
-            for text in texts {
-                match text {
-                    Some(text) => column.push(text.as_bytes()),
-                    None => column.push_null(),
-                }
-            }
-            column
-        };
-        let (mut both, other) = (column(&[Some("a"), Some("b")]), column(&[Some("c"), None, Some("b")]));
-        both.append(&other);
-        assert_eq!(both, column(&[Some("a"), Some("b"), Some("c"), None, Some("b")]));
-        assert_eq!(both.values().len(), 3);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The connection reads some KiB from its socket, hands them on, and waits until they are consumed. If its task is on
 //! another thread than the reader, the two wake each other for every such piece, which takes longer than anything that
-//! is done with the rows. So a reader of many rows polls the connection too ([`PolledConnection`]).
+//! is done with the rows. So a reader of many rows polls the connection too (`PolledConnection`).
 
 use std::error::Error as _;
 use std::future::poll_fn;

@@ -3,7 +3,6 @@
 mod failures;
 mod mixed;
 mod open;
-pub(crate) mod step;
 
 use std::ops::Range;
 
@@ -58,14 +57,6 @@ impl Counter {
             false => block::tally_intervals(&parsed.batch, &parsed.histograms, clock),
         };
         named(tally, parsed)
-    }
-
-    /// Counts samples of several blocks that were combined, whose distinct texts move to the tally.
-    fn tally_jointly(&mut self, batch: &mut SampleBatch, clock: &Clock) -> BlockTally {
-        let mut tally = self.cells(batch, clock);
-        tally.labels = batch.label.take_values();
-        tally.injectors = batch.injector.take_values();
-        tally
     }
 
     /// Counts samples by second, label and outcome.

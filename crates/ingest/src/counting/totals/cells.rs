@@ -117,11 +117,6 @@ impl TotalCells {
         self.newest.saturating_sub(self.lateness.expected())
     }
 
-    /// Returns true if a block whose latest second is this one is far too late for a log that ascends by time.
-    pub(super) fn is_of_another_log(&self, latest: u32) -> bool {
-        latest.saturating_add(MOST) < self.newest
-    }
-
     /// Adds a cell of a block, whose other cells have other keys.
     fn add_cell(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
         if self.is_past(key) {
@@ -204,14 +199,6 @@ impl TotalCells {
     /// Returns the first error among the cells, and fails when the temporary file can't be written or read.
     pub(super) fn add_ascending(&mut self, cells: impl Iterator<Item = CellResult>) -> Result<()> {
         self.packed.add_cells(cells)
-    }
-
-    /// Adds a run as it is, beside the cells so far.
-    ///
-    /// # Errors
-    /// When the temporary file can't be written or read.
-    pub(super) fn add_run(&mut self, run: CellRun) -> Result<()> {
-        self.packed.add_run(run)
     }
 
     /// Adds a run of another collection beside the cells so far, and keeps it with them.

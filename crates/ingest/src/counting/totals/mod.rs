@@ -3,7 +3,6 @@
 mod ahead;
 mod cells;
 mod failures;
-mod joint;
 mod names;
 pub(crate) mod part;
 
@@ -12,7 +11,6 @@ use std::path::PathBuf;
 
 use self::cells::{NameIndexes, TotalCells};
 use self::failures::{FailureCounts, FailureKey, NamedFailures};
-pub(crate) use self::joint::JointCounts;
 use self::names::{
     INJECTOR_LIMIT, LabelCounts, NAME_BYTES, NameIndex, NameLimit, NameLimits, OF_RUN, TEXT_LIMIT,
 };

@@ -14,10 +14,9 @@ use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
 
 use self::collected::{BlockCounts, Collected};
-use super::messages::{CountedBlock, CountedStep, LaneEvent, Message, SharedState};
+use super::messages::{CountedBlock, LaneEvent, Message, SharedState};
 use super::plan::RestartWindow;
-use crate::counting::block::{BlockTally, KnownNames};
-use crate::counting::totals::{JointCounts, Totals};
+use crate::counting::totals::Totals;
 use perfpipe_model::error::{Error, Result};
 use perfpipe_store::sink::{BatchEncoder, RunWriter};
 
@@ -33,8 +32,6 @@ pub(super) struct AheadOptions {
     pub(super) max_rejects: u64,
     /// The memory budget of each in bytes, and the folder for what exceeds it.
     pub(super) memory: usize,
-    /// The memory budget of joint counts, in bytes, if several lanes are read side by side.
-    pub(super) memory_together: Option<usize>,
     pub(super) scratch: Option<PathBuf>,
 }
 
@@ -47,7 +44,6 @@ pub(super) struct Collector<'a, W: RunWriter> {
     /// `None` if reading never stops early.
     window: Option<RestartWindow>,
     ahead: AheadOptions,
-    together: Option<StepCells>,
 }
 
 impl<'a, W: RunWriter> Collector<'a, W> {
@@ -59,9 +55,7 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         window: Option<RestartWindow>,
         ahead: AheadOptions,
     ) -> Self {
-        let together = |memory| StepCells::new(JointCounts::new(memory, ahead.scratch.clone()));
-        let together = ahead.memory_together.map(together);
-        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, ahead, together }
+        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, ahead }
     }
 
     /// Runs until all threads have ended or the pass has to restart. Returns the results, and if a record before t0 was
@@ -81,7 +75,7 @@ impl<'a, W: RunWriter> Collector<'a, W> {
                     }
                     self.advance(at).await?;
                 }
-                Message::Step(counted) => self.add_step(*counted).await?,
+                Message::Block(done) => self.add_block(done).await?,
             }
             if self.must_restart() {
                 return self.end();
@@ -94,21 +88,15 @@ impl<'a, W: RunWriter> Collector<'a, W> {
         self.end()
     }
 
-    /// Adds the results of a step.
-    async fn add_step(&mut self, counted: CountedStep<ChunkOf<W>>) -> Result<()> {
-        let CountedStep { number, blocks, together: cells } = counted;
-        for done in blocks {
-            let at = self.segment(done.lane);
-            if let Some(segment) = self.segments.get_mut(at) {
-                segment.keep(done);
-            }
-            self.advance(at).await?;
+    /// Adds the results of a block.
+    async fn add_block(&mut self, done: Box<CountedBlock<ChunkOf<W>>>) -> Result<()> {
+        let at = self.segment(done.lane);
+        if let Some(segment) = self.segments.get_mut(at) {
+            segment.keep(done);
         }
+        self.advance(at).await?;
         while let Some(at) = self.postponed() {
             self.advance(at).await?;
-        }
-        if let (Some(together), Some(first)) = (&mut self.together, self.segments.first()) {
-            together.add(number, cells, &first.collected.totals, self.shared)?;
         }
         Ok(())
     }
@@ -223,74 +211,9 @@ impl<'a, W: RunWriter> Collector<'a, W> {
             false => {
                 let mut collected = self.segments.swap_remove(0).collected;
                 collected.earliest_ms = earliest;
-                if let Some(together) = self.together.filter(|_| late.is_none()) {
-                    together.end(&mut collected.totals)?;
-                }
                 Ok((collected, late))
             }
             true => Err(Error::bug("reading the logs", "nothing was collected")),
-        }
-    }
-}
-
-/// With more injectors than this, no more blocks are counted jointly. Those of later steps are few.
-const INJECTORS: usize = 5_000;
-
-/// After this many steps for each name of failures that the workers know, they get the new ones: these may be many, and each
-/// may come once.
-const NAMES: usize = 16;
-
-/// The joint counts of steps.
-struct StepCells {
-    cells: JointCounts,
-    /// The number of steps so far.
-    steps: u64,
-    /// The joint counts of steps that came before their turn.
-    waiting: BTreeMap<u64, Option<BlockTally>>,
-    /// The numbers of labels and of names of failures that the workers know, and the step in which they got them.
-    published: (usize, usize, u64),
-}
-
-impl StepCells {
-    fn new(cells: JointCounts) -> Self {
-        Self { cells, steps: 0, waiting: BTreeMap::new(), published: (0, 0, 0) }
-    }
-
-    /// Adds the joint counts of a step, and gives the workers the names of the run.
-    fn add(
-        &mut self,
-        number: u64,
-        cells: Option<BlockTally>,
-        run: &Totals,
-        shared: &SharedState,
-    ) -> Result<()> {
-        self.waiting.insert(number, cells);
-        while let Some(cells) = self.waiting.remove(&self.steps) {
-            self.steps += 1;
-            cells.map_or(Ok(()), |cells| self.cells.add(&cells, run))?;
-        }
-        self.publish_names(run, shared);
-        Ok(())
-    }
-
-    /// Gives the workers the names of the run, if there are new ones.
-    fn publish_names(&mut self, run: &Totals, shared: &SharedState) {
-        let (labels, others) = run.distinct_names();
-        let (known_labels, known_others, then) = self.published;
-        let is_time = (self.steps - then) as usize * NAMES > others;
-        if self.cells.injectors() > INJECTORS {
-            shared.set_names(KnownNames::default());
-        } else if labels != known_labels || (others != known_others && is_time) {
-            shared.set_names(run.known_names());
-            self.published = (labels, others, self.steps);
-        }
-    }
-
-    /// Adds the cells to the results of the run, to which all blocks were added.
-    fn end(self, run: &mut Totals) -> Result<()> {
-        match self.waiting.is_empty() {
-            true => run.absorb_together(self.cells),
-            false => Err(Error::bug("counting logs together", "a step never came")),
         }
     }
 }

@@ -47,8 +47,6 @@ pub struct Pool(Arc<SharedBuffers>);
 struct SharedBuffers {
     /// The number of buffers.
     buffers: usize,
-    /// The number of blocks that may wait without a buffer.
-    waiting: usize,
     state: Mutex<PoolState>,
     /// Signalled when a buffer returns, a turn ends, or the work is given up.
     changed: Condvar,
@@ -98,12 +96,7 @@ impl Pool {
     fn of(buffers: usize, waiting: usize) -> Self {
         let (memory, turns) = (Vec::new(), BTreeSet::new());
         let state = PoolState { free: buffers, room: waiting, memory, begun: 0, turns, closed: false };
-        Self(Arc::new(SharedBuffers { buffers, waiting, state: Mutex::new(state), changed: Condvar::new() }))
-    }
-
-    /// A view of the pool's free buffers.
-    pub fn gauge(&self) -> Gauge {
-        Gauge(Arc::clone(&self.0))
+        Self(Arc::new(SharedBuffers { buffers, state: Mutex::new(state), changed: Condvar::new() }))
     }
 
     /// Begins the next turn.
@@ -113,16 +106,6 @@ impl Pool {
         state.begun += 1;
         state.turns.insert(number);
         Turn { pool: Arc::clone(&self.0), number }
-    }
-}
-
-/// Reports whether buffers of a pool are free.
-pub struct Gauge(Arc<SharedBuffers>);
-
-impl Gauge {
-    /// Returns true if no buffer is free.
-    pub fn is_empty(&self) -> bool {
-        self.0.lock().free == 0
     }
 }
 
@@ -150,16 +133,6 @@ impl Turn {
     /// Returns a buffer if it need not be waited for.
     pub fn take_free(&self) -> Option<PooledBuffer> {
         self.take_of(&mut self.pool.lock())
-    }
-
-    /// Waits until all buffers are free and no block waits without one, and returns one with the memory that came back last. `None` if the work was given up.
-    pub fn take_of_all(&self) -> Option<PooledBuffer> {
-        let mut state = self.pool.lock();
-        let all = (self.pool.buffers, self.pool.waiting);
-        while (state.free, state.room) != all && !state.closed {
-            state = self.pool.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        self.take_of(&mut state)
     }
 
     fn take_of(&self, state: &mut PoolState) -> Option<PooledBuffer> {
@@ -284,7 +257,7 @@ mod tests {
         assert!(first.is_empty());
         let third = take();
         assert_eq!(*third, [1; 9], "the content is not cleared");
-        assert!(turn.take_free().is_none() && pool.gauge().is_empty());
+        assert!(turn.take_free().is_none());
         drop(second);
         drop(first);
         let last = take();
@@ -310,15 +283,11 @@ mod tests {
         drop(first);
         assert!(turn.take_free().is_none(), "its buffer came back before");
         drop(second);
-        let mut fourth = take();
-        fourth.give_memory_back();
-        drop(third);
-        std::thread::scope(|scope| {
-            let all = scope.spawn(|| turn.take_of_all().is_some());
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            assert!(!all.is_finished(), "a block still waits");
-            drop(fourth);
-            assert!(all.join().unwrap());
-        });
+        drop((third, take()));
+        assert_eq!(
+            [turn.take_free().is_some(), turn.take_free().is_some()],
+            [true, false],
+            "one was dropped at once"
+        );
     }
 }
