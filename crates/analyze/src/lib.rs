@@ -7,7 +7,7 @@
 //!                     └─▶ diagnose, check, compare ─▶ Finding, Verdict, Change
 //! ```
 //!
-//! A [`StoredRun`](perfpipe_ingest::StoredRun) has the exact counts that the store keeps for each second, but not the
+//! A [`StoredRun`](perfpipe_model::StoredRun) has the exact counts that the store keeps for each second, but not the
 //! samples. A [`View`] selects seconds and a label, and says which percentiles to compute. Everything else is a function
 //! of the two:
 //!
