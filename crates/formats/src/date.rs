@@ -70,7 +70,7 @@ impl DateParser {
     #[cold]
     fn parse_other(&mut self, text: &[u8]) -> Option<i64> {
         let format = self.other.as_ref()?;
-        let ms = format.parse(text, &self.zone.rules())?;
+        let ms = format.parse(text, self.zone.rules())?;
         self.assumed |= !format.names_zone;
         Some(ms)
     }
@@ -144,7 +144,7 @@ impl DateParser {
         }
         let civil = date.at(hour, minute, 0, 0);
         let epoch_ms = |zone: &Rules| Some(zone.to_timestamp(civil).ok()?.as_millisecond());
-        Some(Minute { text: *text, zoned_ms: epoch_ms(&self.zone.rules())?, utc_ms: epoch_ms(&Rules::UTC)? })
+        Some(Minute { text: *text, zoned_ms: epoch_ms(self.zone.rules())?, utc_ms: epoch_ms(&Rules::UTC)? })
     }
 }
 

@@ -132,7 +132,7 @@ pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
     let read = || {
         let mut cut = Cut::default();
         while let Some(lane) = next() {
-            plan.read_lane(lane, BLOCK, &Arc::default(), &mut cut)?;
+            plan.read_lane(lane, &Arc::default(), &mut cut)?;
         }
         Ok(cut.bytes)
     };
