@@ -70,7 +70,7 @@ fn packed_run_takes_no_flags_and_a_damaged_one_is_refused() {
     }
     // An inspection says the same.
     let inspected = here.run(&["inspect", &file]);
-    assert_told(&inspected.said(), &["a run of another store", "go_t", "with counts only"]);
+    assert_told(&inspected.text(), &["a run of another store", "go_t", "with counts only"]);
     let complaint = here.run(&["inspect", &file, "--framework", "x"]).complaint(2);
     assert_told(&complaint, &["go.run", "--replace", "perfpipe rename"]);
     here.run(&["export", "go_t", "--what", "counts", "--format", "csv"]).complaint(2);

@@ -116,7 +116,8 @@ fn has_module(folder: &Path, module: &str) -> bool {
 #[test]
 fn guarantees_name_tests_that_exist() {
     let text = std::fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
-    let crates = ["ingest", "analyze", "plot", "cli"].map(|name| root().join("crates").join(name));
+    let crates = ["model", "formats", "store", "ingest", "analyze", "plot", "cli"]
+        .map(|name| root().join("crates").join(name));
     // Tests beside the code are the program `lib`.
     let folders = |program: &str| {
         let folder = if program == "lib" { PathBuf::from("src") } else { Path::new("tests").join(program) };
