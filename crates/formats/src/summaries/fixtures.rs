@@ -31,13 +31,14 @@ pub fn only(name: &str) -> FoundSection {
 }
 
 /// One real output of each tool and form.
-pub const FORMS: [&str; 25] = [
+pub const FORMS: [&str; 26] = [
     "ab/http500.txt",
     "ab/timeout-r.txt",
     "artillery/report.json",
     "autocannon/failures.out",
     "bombardier/clean.out",
     "bombardier/plain.out",
+    "fortio/failures.json",
     "h2load/failures.out",
     "hey/failures-summary.out",
     "k6/handleSummary.json",

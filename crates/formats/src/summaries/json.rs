@@ -10,14 +10,15 @@ use serde_json::{Map, Value};
 /// The most values of a JSON value that are kept. A list of Locust's has the most: one a name and second.
 const MOST_VALUES: usize = 1_000_000;
 
-/// The depth and the name of k6's list of metrics (`results.metrics`).
-const METRICS: (usize, &str) = (1, "metrics");
+/// The depth and the name of each list that has figures: k6's metrics (`results.metrics`), and Fortio's percentiles
+/// (`DurationHistogram.Percentiles`).
+const LISTS: [(usize, &str); 2] = [(1, "metrics"), (1, "Percentiles")];
 
 /// The depth up to which nested values are kept.
 const DEEPEST: usize = 8;
 
-/// A JSON value without what has no figures of any tool, to save memory: lists, except an outermost one and k6's list of
-/// metrics, and what is nested too deep.
+/// A JSON value without what has no figures of any tool, to save memory: lists, except an outermost one and [`LISTS`], and
+/// what is nested too deep.
 pub(super) struct Pruned(pub Value);
 
 impl<'de> Deserialize<'de> for Pruned {
@@ -103,7 +104,7 @@ impl<'de> Visitor<'de> for Prune<'_> {
             return Ok(Value::Object(kept));
         }
         while let Some(name) = object.next_key::<String>()? {
-            let keeps_list = self.depth == METRICS.0 && name == METRICS.1;
+            let keeps_list = LISTS.contains(&(self.depth, name.as_str()));
             let value = object.next_value_seed(Prune { keeps_list, ..self.below()? })?;
             kept.insert(name, value);
         }

@@ -145,7 +145,6 @@ const OUTPUTS: &[KnownOutput] = &[
         "a table of Locust before 1.0, which is not read",
         "Run Locust 1.0 or later, and give its _stats.csv.",
     ),
-    of_other(&["\"DurationHistogram\"", "\"ActualQPS\""], "the result of Fortio"),
     of_other(&["\"latencyDistribution\"", "\"endReason\""], "the result of ghz"),
     of_other(&["\"readThroughput\"", "\"writeThroughput\"", "\"elapsed\""], "the result of plow"),
     of_other(&["Benchmarking ", " connection(s).", "Elapsed", "RPS"], "the output of plow"),
@@ -217,7 +216,6 @@ mod tests {
             ),
             ("{\"MetricDataResults\": [{\"Timestamps\": []}]}", "CloudWatch", "jq -r"),
             ("\"Method\",\"Name\",\"Error\",\"Occurrences\"\n", "Locust", "_stats.csv"),
-            ("{\"ActualQPS\": 7.9, \"DurationHistogram\": {}}", "Fortio", "docs/tools/README.md"),
             (
                 "[OVERALL], RunTime(ms), 10\n[OVERALL], Throughput(ops/sec), 9\n",
                 "YCSB",

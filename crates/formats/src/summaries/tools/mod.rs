@@ -5,6 +5,7 @@ mod answers;
 mod artillery;
 mod autocannon;
 mod bombardier;
+mod fortio;
 mod h2load;
 mod hey;
 mod hgrm;
@@ -20,6 +21,7 @@ use self::ab::Ab;
 use self::artillery::Artillery;
 use self::autocannon::Autocannon;
 use self::bombardier::{BombardierJson, BombardierText};
+use self::fortio::Fortio;
 use self::h2load::H2load;
 use self::hey::Hey;
 use self::hgrm::Hgrm;
@@ -55,6 +57,7 @@ pub(super) const TOOLS: KnownTools = KnownTools {
         &K6List,
         &Autocannon,
         &BombardierJson,
+        &Fortio,
         &VegetaJson,
         &Siege,
         &Artillery,
