@@ -21,7 +21,7 @@ const LABELS: [&str; 4] = ["home", "search", "cart", "checkout"];
 pub(crate) type WriteLog = fn(i64, &mut dyn Write) -> Result<()>;
 
 /// The formats: what is printed of each, the name of its file, and what writes it.
-pub(crate) const LOGS: [(&str, &str, WriteLog); 11] = [
+pub(crate) const LOGS: [(&str, &str, WriteLog); 12] = [
     ("JMeter CSV", "jmeter.csv", jmeter_csv),
     ("JMeter XML", "jmeter.xml", jmeter_xml),
     ("Gatling text", "text.log", gatling_text),
@@ -33,6 +33,7 @@ pub(crate) const LOGS: [(&str, &str, WriteLog); 11] = [
     ("h2load", "h2load.log", h2load),
     ("hey CSV", "hey.csv", hey),
     ("oha CSV", "oha.csv", oha),
+    ("AIPerf JSON", "aiperf.jsonl", aiperf),
 ];
 
 /// A request.
@@ -329,6 +330,34 @@ fn oha(count: i64, out: &mut dyn Write) -> Result<()> {
             request.took,
             request.code(),
         )?;
+    }
+    Ok(())
+}
+
+fn aiperf(count: i64, out: &mut dyn Write) -> Result<()> {
+    for request in requests(count) {
+        let number = request.number;
+        write!(
+            out,
+            "{{\"metadata\":{{\"session_num\":{number},\"x_request_id\":\"{number}\",\"turn_index\":0,\
+             \"request_start_ns\":{},\"request_end_ns\":{},\"worker_id\":\"worker_1\",\
+             \"record_processor_id\":\"record_processor_1\",\"benchmark_phase\":\"profiling\",\
+             \"was_cancelled\":false}},\"metrics\":{{",
+            request.start(),
+            request.end,
+        )?;
+        if request.failed {
+            writeln!(out, "}},\"error\":{{\"code\":500,\"type\":\"Error\",\"message\":\"overloaded\"}}}}")?;
+        } else {
+            writeln!(
+                out,
+                "\"request_latency\":{{\"value\":{},\"unit\":\"ms\"}},\"time_to_first_token\":{{\"value\":{},\
+                 \"unit\":\"ms\"}},\"inter_chunk_latency\":{{\"value\":[1.25,1.5,0.75,2.5],\"unit\":\"ms\"}},\
+                 \"output_sequence_length\":{{\"value\":5,\"unit\":\"tokens\"}}}}}}",
+                Request::ms(request.took),
+                Request::ms(request.took / 4),
+            )?;
+        }
     }
     Ok(())
 }

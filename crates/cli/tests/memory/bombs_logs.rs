@@ -172,6 +172,15 @@ pub(crate) const BOMBS: &[Bomb] = &[
             }
         });
     }),
+    bomb("AIPerf's records: long lists that nobody wants", |folder| {
+        packed(folder, "bomb.gz", |out| {
+            for _ in 0..30 {
+                write!(out, "{{\"metadata\":{{\"request_start_ns\":1795348034787926537,\"request_end_ns\":1795348034797926537,\"benchmark_phase\":\"profiling\"}},\"metrics\":{{\"inter_chunk_latency\":{{\"value\":[").unwrap();
+                repeat(out, "1.5,", 3 * MB);
+                writeln!(out, "0],\"unit\":\"ms\"}}}}}}").unwrap();
+            }
+        });
+    }),
     bomb("h2load's log: lines of one byte", |folder| {
         packed(folder, "bomb.gz", |out| {
             writeln!(out, "1795347889514196\t200\t8154").unwrap();

@@ -1,6 +1,7 @@
 //! The logs of other load tools, one file a format. Each is converted as it streams: JMeter's XML to lines of its
 //! CSV, the others to packed requests, so that whatever reads a log reads these too.
 
+mod aiperf;
 pub mod fields;
 pub mod format;
 mod gatling;
@@ -17,7 +18,7 @@ mod vegeta;
 use self::format::Format;
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: [&Format; 11] = [
+pub const FORMATS: [&Format; 12] = [
     &jmeter_xml::FORMAT,
     &gatling::TEXT,
     &gatling::BINARY,
@@ -29,6 +30,7 @@ pub const FORMATS: [&Format; 11] = [
     &since_begin::HEY,
     &since_begin::OHA,
     &hlog::FORMAT,
+    &aiperf::FORMAT,
 ];
 
 /// Returns the format of a log that begins with these bytes, without leading whitespace; `None` for JMeter's CSV and what

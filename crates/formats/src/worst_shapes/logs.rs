@@ -70,7 +70,7 @@ fn read(format: &'static Format, log: &[u8]) {
 }
 
 /// What a log of each format begins with, and one of its records.
-const BEGINNINGS: [(&str, &str, &str); 11] = [
+const BEGINNINGS: [(&str, &str, &str); 12] = [
     (
         "JMeter's XML log",
         "<testResults version=\"1.2\">\n",
@@ -121,6 +121,11 @@ const BEGINNINGS: [(&str, &str, &str); 11] = [
         "an interval log of HdrHistogram",
         "#[Histogram log format version 1.3]\n",
         "0.127,1.007,2.769,HISTFAAAAC14nJNpmSzMwMDAzAABMJoRTM2Y1mD/ASLwnwkAT3MFRA==\n",
+    ),
+    (
+        "AIPerf's records",
+        "{\"metadata\":{\"request_start_ns\":1759813207532900363,\"request_end_ns\":1759813207838764604,\"benchmark_phase\":\"warmup\"},\"metrics\":{}}\n",
+        "{\"metadata\":{\"request_start_ns\":1759813207532900363,\"request_end_ns\":1759813207838764604,\"benchmark_phase\":\"profiling\",\"was_cancelled\":true},\"metrics\":{\"inter_chunk_latency\":{\"value\":[1.5,2],\"unit\":\"ms\"}},\"error\":{\"code\":499,\"type\":\"t\",\"message\":\"\\\"m\\\"\"}}\n",
     ),
 ];
 
@@ -278,6 +283,33 @@ fn results_of_vegeta_may_come_in_any_order() {
     });
     check_all("attacks that all differ", &|n| result(n, n, n, 5000));
     check_all("many attacks", &|n| result(n % 1000, n, n, 1_000_000_000 - n * 1000));
+}
+
+#[test]
+fn values_of_aiperf_may_be_deep_and_texts_long() {
+    let (_, begin, record) = BEGINNINGS[11];
+    let read = |log: &[u8]| read(FORMATS[11], log);
+    let (before, after) = record.split_once("[1.5,2]").unwrap();
+    for piece in ["[", "[],", "1,", "{\"value\":"] {
+        let make = |size: usize| {
+            [begin.as_bytes(), before.as_bytes(), b"[", &repeated(piece, size), b"0]", after.as_bytes()]
+                .concat()
+        };
+        check(&format!("chunks of {piece}"), make, read);
+    }
+    let (before, after) = record.split_once("\\\"m\\\"").unwrap();
+    for piece in ["\\\"", "\\u0041", "x"] {
+        let make = |size: usize| {
+            [begin.as_bytes(), before.as_bytes(), &repeated(piece, size), after.as_bytes()].concat()
+        };
+        check(&format!("a message of {piece}"), make, read);
+        let messages = |n: u64| format!("{before}{n}{piece}{after}");
+        check(
+            &format!("messages of {piece} that all differ"),
+            behind(begin, |size| numbered(size, messages)),
+            read,
+        );
+    }
 }
 
 #[test]

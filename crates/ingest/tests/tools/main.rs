@@ -3,6 +3,7 @@
 // clippy.toml allows these in #[test] functions, but not in their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod aiperf;
 mod gatling;
 mod h2load;
 mod hlog;

@@ -18,7 +18,7 @@ struct Log {
     told: &'static str,
 }
 
-const LOGS: [Log; 11] = [
+const LOGS: [Log; 12] = [
     Log {
         file: "vegeta/results.csv.gz",
         seconds: &[(136, 15), (135, 15), (135, 15), (134, 15), (135, 16), (135, 15), (135, 15), (134, 15)],
@@ -81,6 +81,13 @@ const LOGS: [Log; 11] = [
         seconds: &[(1208, 131), (517, 55), (75, 8)],
         percentiles: [7.95, 19.425, 45.406],
         told: "without an answer",
+    },
+    // AIPerf reports 254 requests and 46 errors.
+    Log {
+        file: "aiperf/profile_export.jsonl.gz",
+        seconds: &[(34, 8), (30, 7), (32, 7), (32, 5), (35, 6), (38, 7), (33, 4), (20, 2)],
+        percentiles: [99.664_5, 170.999_05, 1_085.519_68],
+        told: "warmed the server up",
     },
     // 31 of 2000 had no answer, and are in no row.
     Log {
