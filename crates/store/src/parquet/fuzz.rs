@@ -51,7 +51,7 @@ pub fn tables(data: &[u8]) {
         assert_eq!(batch.success.len(), batch.len());
         Ok(())
     };
-    let _ = samples::open(file(), Resolution::default())
+    let _ = samples::open(file())
         .and_then(|rows| samples::stream(rows, Resolution::default(), &mut count));
 }
 

@@ -308,7 +308,7 @@ impl ParquetStore {
             if !manifest.info.samples_stored {
                 return Err(Error::without_samples(wanted.key(), manifest.info.had_requests()));
             }
-            let open = |name| samples::open(file(name)?, manifest.info.resolution);
+            let open = |name| samples::open(file(name)?);
             Ok((pieces(manifest).map(open).collect::<Result<Vec<_>>>()?, manifest.info.clone()))
         })?;
         let (readers, info) = opened.ok_or_else(|| wanted.missing())?;

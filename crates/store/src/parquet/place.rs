@@ -66,19 +66,7 @@ impl RunPlace {
         }
     }
 
-    /// Removes a file.
-    pub(super) fn remove(&self, name: &str) -> Result<()> {
-        match self {
-            Self::Folder(folder) => {
-                let path = folder.join(name);
-                fs::remove_file(&path).map_err(|error| Error::io(&path, error))
-            }
-            #[cfg(feature = "lake")]
-            Self::Bucket(generation) => generation.remove(name),
-        }
-    }
-
-    /// Returns true if the files are one table with those of other runs: then all must have the same columns.
+    /// Returns true if the files are one table with those of other runs, in a bucket.
     pub(super) fn is_shared(&self) -> bool {
         match self {
             Self::Folder(_) => false,

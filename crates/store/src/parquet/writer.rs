@@ -60,7 +60,7 @@ impl RunWriter for ParquetWriter {
     type Encoder = SampleEncoder;
 
     fn encoder(&self) -> Result<SampleEncoder> {
-        Ok(SampleEncoder::new(self.samples.is_some(), self.draft.place().is_shared()))
+        Ok(SampleEncoder::new(self.samples.is_some()))
     }
 
     fn scratch(&self) -> Option<PathBuf> {
@@ -105,7 +105,6 @@ impl RunWriter for ParquetWriter {
             table(to, tables::SECONDS, {
                 let common = CellContext {
                     unit: run.info.resolution,
-                    tells_unit: place.is_shared(),
                     labels: run.labels,
                     injectors: run.injectors,
                 };

@@ -154,22 +154,24 @@ fn all_units(store: &Store) -> Vec<Key> {
     UNITS.into_iter().map(ingest).collect()
 }
 
-/// The modules that the scripts of `docs/reference/parquet.md` need, and the first line of each.
-const SCRIPTS: [(&str, &str); 2] = [("duckdb", "import duckdb"), ("polars", "import json, pathlib")];
+/// The modules that the scripts of `docs/reference/parquet.md` need, the first line of each, and how it names a run of the
+/// test `t`.
+const SCRIPTS: [(&str, &str, &str); 2] =
+    [("duckdb", "import duckdb", ",t,1,"), ("polars", "import polars as pl", "+t,")];
 
 #[test]
 fn queries_of_a_folder_are_in_ms_for_runs_of_every_unit() {
     let page = include_str!("../../../../../docs/reference/parquet.md");
     let store = Store::embedded();
     let keys = all_units(&store);
-    for (module, first) in SCRIPTS {
+    for (module, first, test) in SCRIPTS {
         if !has(module) {
             continue;
         }
         let script = block(page, first).replace("perfpipe-data", store.place());
         let rows = printed(&format!("{script}\nfor row in rows: print(*row, sep=',')\n"), &[]);
         for key in &keys {
-            let begin = format!("{},{},1,", key.framework, key.test);
+            let begin = format!("{}{test}", key.framework);
             let of_run = rows.lines().filter_map(|row| row.strip_prefix(&begin));
             let found: Vec<Vec<f64>> =
                 of_run.map(|row| row.split(',').map(|value| value.parse().unwrap()).collect()).collect();

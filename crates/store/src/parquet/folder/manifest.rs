@@ -19,9 +19,9 @@ use perfpipe_model::run::info::RunInfo;
 /// The version of the layout of a store's folders.
 const FOLDERS: u32 = 3;
 
-/// The version of the layout of a run's files. Those of version 3, whose counts by second are packed otherwise, are read
-/// as well.
-const FILES: u32 = 4;
+/// The version of the layout of a run's files. Read as well are those of version 3, whose counts by second are packed
+/// otherwise, and of 4, whose times may be narrower and have no column with their unit.
+const FILES: u32 = 5;
 
 /// The maximum size of a store's marker in bytes.
 const MARKER: u64 = 1 << 10;
@@ -49,7 +49,7 @@ impl StoreMarker {
             return Ok(());
         }
         let known = if newest > FOLDERS {
-            format!("layouts {FOLDERS} and {newest}")
+            format!("layouts {FOLDERS} to {newest}")
         } else {
             format!("layout {newest}")
         };

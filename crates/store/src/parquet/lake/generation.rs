@@ -75,11 +75,6 @@ impl RunGeneration {
         CheckedFile::new(Box::new(StoredObject { bucket: self.bucket.clone(), name }), shown, sums)
     }
 
-    /// Removes a file.
-    pub(crate) fn remove(&self, file: &str) -> Result<()> {
-        self.bucket.delete(&[self.object(file)])
-    }
-
     /// Removes all files that were begun here.
     pub(super) fn clear(&self) -> Result<()> {
         let begun = std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));

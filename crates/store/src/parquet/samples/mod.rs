@@ -16,7 +16,6 @@ pub use self::write::{SampleColumns, SampleEncoder, SampleExport};
 pub(super) use self::write::{SamplePieces, file_name, piece_of};
 
 use perfpipe_model::error::Error;
-use perfpipe_model::sample::resolution::Resolution;
 
 /// The maximum number of rows per batch when reading.
 const READ_ROWS: usize = 16 << 10;
@@ -28,7 +27,7 @@ const READ_TEXTS: usize = 8 << 20;
 /// the usual number of rows would be too large.
 const LONGEST: &str = "perfpipe.longest_texts";
 
-/// The column of the unit of times, in a table of runs with several units.
+/// The column of the unit of times.
 const RESOLUTION: &str = "resolution_us";
 
 fn text() -> DataType {
@@ -38,26 +37,21 @@ fn text() -> DataType {
 /// How times of requests are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TimeEncoding {
-    /// In whole ms.
-    Ms,
-    /// In whole numbers of a finer unit.
+    /// In whole numbers of the run's unit, which a column has, so that files of several runs can be read together.
+    Stored,
+    /// In whole numbers of a unit that is finer than a ms and in no column, as earlier versions wrote them to folders.
     Fine,
-    /// In whole numbers of any unit, which a column has: in a table of runs with several units.
-    Shared,
+    /// In whole ms, as exports have them, and as earlier versions wrote them to folders.
+    Ms,
     /// In ms with decimals, for other programs.
     Decimal,
 }
 
 impl TimeEncoding {
-    /// Returns how a store has times in this unit.
-    fn stored(resolution: Resolution) -> Self {
-        if resolution.is_fine() { Self::Fine } else { Self::Ms }
-    }
-
     fn data_type(self) -> DataType {
         match self {
+            Self::Stored | Self::Fine => DataType::Int64,
             Self::Ms => DataType::Int32,
-            Self::Fine | Self::Shared => DataType::Int64,
             Self::Decimal => DataType::Float64,
         }
     }
@@ -83,7 +77,7 @@ fn schema(times: TimeEncoding) -> SchemaRef {
         field("injector", text(), true),
         field("transaction", DataType::Boolean, false),
     ];
-    fields.extend((times == TimeEncoding::Shared).then(|| field(RESOLUTION, DataType::Int32, false)));
+    fields.extend((times == TimeEncoding::Stored).then(|| field(RESOLUTION, DataType::Int32, false)));
     Arc::new(Schema::new(fields))
 }
 
@@ -100,6 +94,7 @@ mod tests {
 
     use super::*;
     use perfpipe_model::sample::batch::{Nullable, SampleBatch};
+    use perfpipe_model::sample::resolution::Resolution;
 
     /// Columns of one kind of values each; rows name them by their numbers.
     #[derive(Debug, Clone)]

@@ -42,19 +42,18 @@ pub(crate) struct SampleReader {
 }
 
 /// Opens a file of samples for reading.
-pub(crate) fn open(file: CheckedFile, resolution: Resolution) -> Result<SampleReader> {
+pub(crate) fn open(file: CheckedFile) -> Result<SampleReader> {
     let (mut at_once, mut metadata) = (READ_ROWS, None);
     let what = format!("reading {}", file.path().display());
     let rows = GuardedReader::open(file.clone(), |file| {
         check_footer(&file)?;
         let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
         let field = |name| found.schema().field_with_name(name);
-        // Where runs of several units share a table, all times are wide. Earlier versions did not store the unit there.
         let is_wide = field("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
         let times = match is_wide {
-            true if field(RESOLUTION).is_ok() => TimeEncoding::Shared,
+            true if field(RESOLUTION).is_ok() => TimeEncoding::Stored,
             true => TimeEncoding::Fine,
-            false => TimeEncoding::stored(resolution),
+            false => TimeEncoding::Ms,
         };
         let options = ArrowReaderOptions::new().with_schema(schema(times));
         let found = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options)?;

@@ -41,11 +41,6 @@ pub(crate) fn piece_of(name: &str) -> Option<usize> {
     number.parse::<usize>().ok()?.checked_sub(1)
 }
 
-/// How times are written in a file without samples.
-fn times(place: &RunPlace) -> TimeEncoding {
-    if place.is_shared() { TimeEncoding::Shared } else { TimeEncoding::Ms }
-}
-
 /// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
 pub(crate) struct SamplePieces {
     place: RunPlace,
@@ -55,7 +50,7 @@ pub(crate) struct SamplePieces {
 
 impl SamplePieces {
     pub(crate) fn create(place: &RunPlace) -> Result<Self> {
-        let first = SampleFile::begin(place.create(SAMPLES)?, times(place));
+        let first = SampleFile::begin(place.create(SAMPLES)?);
         let open = BTreeMap::from([(0, first)]);
         Ok(Self { place: place.clone(), open, ended: BTreeMap::new() })
     }
@@ -66,7 +61,7 @@ impl SamplePieces {
         if let Some(file) = self.open.get_mut(&piece) {
             return file.append(rows, files);
         }
-        let mut file = SampleFile::begin(self.place.create(&file_name(piece))?, times(&self.place));
+        let mut file = SampleFile::begin(self.place.create(&file_name(piece))?);
         file.append(rows, files + 1)?;
         self.open.insert(piece, file);
         Ok(())
@@ -93,20 +88,10 @@ impl SamplePieces {
                 format!("{stored} were stored of {expected}; nothing was kept"),
             ));
         }
-        self.drop_empty()?;
         let finish = |(piece, file): (usize, EndedFile)| Ok((file_name(piece), file.finish(notes.clone())?));
         self.ended.into_iter().map(finish).collect()
     }
 
-    /// Removes the first file if it is empty and others are not: without samples it does not have their unit.
-    fn drop_empty(&mut self) -> Result<()> {
-        let is_empty = self.ended.get(&0).is_some_and(|file| file.rows == 0);
-        if is_empty && self.ended.len() > 1 {
-            self.ended.remove(&0);
-            self.place.remove(&file_name(0))?;
-        }
-        Ok(())
-    }
 }
 
 /// The approximate number of rows in a row group: large enough to make its metadata negligible, small enough to keep
@@ -162,10 +147,10 @@ impl<W: Write + Send> BegunFile<W> {
 }
 
 impl SampleFile<SummedFile> {
-    /// Begins a file. `empty` is how its times are written if there are none.
-    fn begin(out: SummedFile, empty: TimeEncoding) -> Self {
+    /// Begins a file.
+    fn begin(out: SummedFile) -> Self {
         let what = format!("writing {}", out.path().display());
-        Self::new(out, what, empty)
+        Self::new(out, what, TimeEncoding::Stored)
     }
 
     /// Ends the rows of the file, and begins to make it durable, unless that is under way.
@@ -311,22 +296,19 @@ impl SampleColumns {
 /// Encodes batches for the file.
 pub struct SampleEncoder {
     kept: bool,
-    /// True if the samples of runs with other units are in the same table.
-    shared: bool,
     /// True if times finer than a ms are written in ms with decimals.
     in_ms: bool,
 }
 
 impl SampleEncoder {
-    /// Creates an encoder. If samples are not kept, it returns no columns. `shared` is true if the samples of runs with
-    /// other units are in the same table.
-    pub(crate) fn new(kept: bool, shared: bool) -> Self {
-        Self { kept, shared, in_ms: false }
+    /// Creates an encoder. If samples are not kept, it returns no columns.
+    pub(crate) fn new(kept: bool) -> Self {
+        Self { kept, in_ms: false }
     }
 
     /// Creates an encoder for other programs: times are in ms, with decimals if need be.
     fn in_ms() -> Self {
-        Self { kept: true, shared: false, in_ms: true }
+        Self { kept: true, in_ms: true }
     }
 }
 
@@ -337,10 +319,10 @@ impl BatchEncoder for SampleEncoder {
         if !self.kept || batch.is_empty() {
             return Ok(None);
         }
-        let times = match TimeEncoding::stored(batch.resolution) {
-            TimeEncoding::Fine if self.in_ms => TimeEncoding::Decimal,
-            _ if self.shared => TimeEncoding::Shared,
-            times => times,
+        let times = match (self.in_ms, batch.resolution.is_fine()) {
+            (false, _) => TimeEncoding::Stored,
+            (true, true) => TimeEncoding::Decimal,
+            (true, false) => TimeEncoding::Ms,
         };
         let t_ms = starts(&batch.t_ms)?;
         let span =
@@ -408,7 +390,7 @@ fn parts(batch: &SampleBatch, t_ms: &[i32], times: TimeEncoding) -> Result<Vec<C
         texts(injector),
         flags(transaction)?,
     ];
-    if times == TimeEncoding::Shared {
+    if times == TimeEncoding::Stored {
         parts.push(unit(*resolution, rows)?);
     }
     Ok(parts)
@@ -443,7 +425,7 @@ fn time(
 ) -> Result<ColumnPart, ParquetError> {
     match times {
         TimeEncoding::Ms => numbers(values, levels, PageCompression::Tried),
-        TimeEncoding::Fine | TimeEncoding::Shared => {
+        TimeEncoding::Stored | TimeEncoding::Fine => {
             let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
             numbers(&wide, levels, PageCompression::Tried)
         }

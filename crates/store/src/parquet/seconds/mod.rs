@@ -49,8 +49,8 @@ mod tests {
         (0..seconds).map(cell).collect()
     }
 
-    fn common<'a>((labels, injectors): (&'a [String], &'a [String]), tells_unit: bool) -> CellContext<'a> {
-        CellContext { unit: Resolution::MICROSECOND, tells_unit, labels, injectors }
+    fn common<'a>((labels, injectors): (&'a [String], &'a [String])) -> CellContext<'a> {
+        CellContext { unit: Resolution::MICROSECOND, labels, injectors }
     }
 
     fn packed((key, cell): (CellKey, Cell)) -> CellResult {
@@ -67,7 +67,7 @@ mod tests {
             let path = folder.path().join(file.to_string());
             let cells = cells(seconds, times);
             let mut given = cells.iter().cloned().map(packed);
-            let run = common((&names.0, &names.1), file % 2 == 1);
+            let run = common((&names.0, &names.1));
             let sums = write_seconds(create(&path).unwrap(), run, &mut given).unwrap();
             let (read, _) = read_seconds(open(path.clone(), sums).unwrap(), &info).unwrap();
             assert_eq!(read.iter().collect::<Result<Vec<_>>>().unwrap(), cells);
@@ -84,7 +84,7 @@ mod tests {
         let mut given = cells(40, 12_000).into_iter().map(packed).chain([Err(failed())]);
         let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
         let path = folder.path().join("seconds");
-        let run = common((&names.0, &names.1), false);
+        let run = common((&names.0, &names.1));
         let written = write_seconds(create(&path).unwrap(), run, &mut given);
         assert_eq!(written.err().unwrap().to_string(), failed().to_string());
     }

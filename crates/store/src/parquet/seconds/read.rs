@@ -305,7 +305,7 @@ mod tests {
         let path = folder.path().join(SECONDS);
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         let injectors = &[String::new()];
-        let run = CellContext { unit: Resolution::default(), tells_unit: false, labels: &labels, injectors };
+        let run = CellContext { unit: Resolution::default(), labels: &labels, injectors };
         let sums = write_seconds(create(&path).unwrap(), run, &mut (0..5000).map(cell)).unwrap();
         TableReader::open(open(path, sums).unwrap()).unwrap()
     }

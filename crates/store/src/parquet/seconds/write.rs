@@ -37,7 +37,7 @@ pub(crate) fn write_seconds(
         Ok(group) if group.is_empty() => None,
         group => Some(group),
     });
-    write_groups(out, &schema(run.tells_unit), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
+    write_groups(out, &schema(), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
 }
 
 /// Reads the cells of the next row group.
@@ -115,12 +115,12 @@ fn encode_group<G: Send>(
 /// The number of cells up to which a row group is little: Zstandard takes some 200 KiB, which costs more time than all else.
 const LITTLE: usize = 1024;
 
-/// The schema of the counts by second, with the unit of times or without.
-fn schema(tells_unit: bool) -> Schema {
+/// The schema of the counts by second.
+fn schema() -> Schema {
     let field = |name: &str, data_type: DataType| Field::new(name, data_type, false);
     let list = |name: &str, item: DataType| field(name, DataType::new_list(item, true));
     let large = |name: &str| field(name, DataType::Int64);
-    let mut fields = vec![
+    Schema::new(vec![
         field("second", DataType::Int32),
         field(LABEL, DataType::Utf8),
         field("success", DataType::Boolean),
@@ -140,17 +140,14 @@ fn schema(tells_unit: bool) -> Schema {
         list("injector_samples", DataType::Int64),
         list("injector_threads", DataType::Int64),
         field(PACKED, DataType::Binary),
-    ];
-    fields.extend(tells_unit.then(|| field(RESOLUTION, DataType::Int32)));
-    Schema::new(fields)
+        field(RESOLUTION, DataType::Int32),
+    ])
 }
 
 /// What all cells of a run share.
 #[derive(Clone, Copy)]
 pub(crate) struct CellContext<'a> {
     pub(crate) unit: Resolution,
-    /// True if a column has the unit, as in a table of runs with several units.
-    pub(crate) tells_unit: bool,
     pub(crate) labels: &'a [String],
     pub(crate) injectors: &'a [String],
 }
@@ -192,7 +189,7 @@ fn parts(cells: &[(CellKey, PackedCell)], run: CellContext<'_>) -> Result<Vec<Co
         })?;
     let [latency_min, latency_max] = sums(cells, |cell| [cell.sums().latency.min, cell.sums().latency.max])?;
     let [injectors, injector_samples, injector_threads] = loads(cells, run.injectors)?;
-    let mut parts = vec![
+    Ok(vec![
         whole(&second).map_err(failed)?,
         coded(&label, run.labels, PageLevels::required(rows))?,
         flags(|key| key.success)?,
@@ -212,11 +209,8 @@ fn parts(cells: &[(CellKey, PackedCell)], run: CellContext<'_>) -> Result<Vec<Co
         injector_samples,
         injector_threads,
         packed,
-    ];
-    if run.tells_unit {
-        parts.push(whole(&vec![run.unit.microseconds() as i32; rows]).map_err(failed)?);
-    }
-    Ok(parts)
+        whole(&vec![run.unit.microseconds() as i32; rows]).map_err(failed)?,
+    ])
 }
 
 /// Returns columns of whole numbers, of which each cell has one in each. A cell takes several cache lines, so each is
