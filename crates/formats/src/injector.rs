@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::error::{Error, ErrorKind, Result};
 use perfpipe_model::sample::long_text::{TEXT_BYTES, shortened};
 use perfpipe_model::sample::short_text::{begins, same};
@@ -183,7 +183,7 @@ pub fn names_host(thread: &[u8]) -> bool {
 /// what is before the port's digits is not gone through.
 fn has_port(host: &[u8]) -> bool {
     let digits = host.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    steps::count(digits + 1);
+    work_count::count(digits + 1);
     let before = host.get(..host.len() - digits).unwrap_or_default();
     digits > 0 && before.len() > 1 && before.ends_with(b":")
 }

@@ -17,10 +17,10 @@ pub mod histogram;
 pub mod injector;
 pub mod jtl;
 pub mod number;
-pub mod steps;
 pub mod summaries;
 pub mod time_format;
 pub mod tools;
+pub mod work_count;
 #[cfg(any(test, all(feature = "fuzzing", debug_assertions)))]
 #[doc(hidden)]
 pub mod worst_shapes;

@@ -68,7 +68,6 @@
 mod charts;
 #[cfg(test)]
 mod checks;
-pub(crate) mod columns;
 mod error;
 mod html;
 mod layout;
@@ -78,6 +77,7 @@ mod pages;
 mod palette;
 mod style;
 mod text;
+pub(crate) mod time_columns;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]

@@ -1,9 +1,9 @@
 //! The marks that data are drawn with: lines, steps, markers and arrows.
 
-use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::frame::ChartFrame;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, PAPER, SERIES};
+use crate::time_columns::{ColumnSpread, TimeColumn};
 
 /// Half the width of an arrow and its height, in points.
 const ARROW_SIZE: (f64, f64) = (3.2, 5.2);

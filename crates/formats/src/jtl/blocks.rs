@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
 use super::records::last::last_record_end;
-use crate::steps;
 use crate::tools::rows::last_end;
+use crate::work_count;
 use perfpipe_model::run::reject_reason::RejectReason;
 use perfpipe_model::sample::pool::{Buffers, PooledBuffer};
 
@@ -172,7 +172,7 @@ impl<R: LogBytes> Cutter<R> {
             return Ok(Some(self.cut_lines(buffer, lines)));
         }
         self.carry.drain(..std::mem::take(&mut self.carried));
-        steps::count(self.carry.len());
+        work_count::count(self.carry.len());
         // Old content of the buffer is overwritten, not cleared: filling it with zeros would take a tenth of the time
         // that inflating into it takes.
         let mut filled = self.carry.len();
@@ -324,7 +324,7 @@ impl<R: LogBytes> Cutter<R> {
         let (mut skipped, mut piece) = (0, Vec::new());
         while !self.ended {
             self.fill(&mut piece, 0, self.limit.min(PIECE))?;
-            steps::count(piece.len());
+            work_count::count(piece.len());
             let closed = text.close(&piece);
             let from = closed.unwrap_or(0);
             if closed.is_some() || text.is_records(&piece) {

@@ -436,14 +436,32 @@ fn within_span(span: RangeInclusive<i64>, clock: &Clock) -> Result<RangeInclusiv
 
 /// Removes the numbers of the rows from `from` on.
 fn forget_numbers(batch: &mut SampleBatch, from: usize) {
-    batch.elapsed.truncate(from);
-    batch.success.truncate(from);
-    batch.bytes.truncate(from);
-    batch.sent_bytes.truncate(from);
-    batch.all_threads.truncate(from);
-    batch.latency.truncate(from);
-    batch.idle_time.truncate(from);
-    batch.connect.truncate(from);
+    // No `..`: a column that kept them would have other rows than the rest. Those with `_` are appended after the numbers.
+    let SampleBatch {
+        resolution: _,
+        t_ms: _,
+        label: _,
+        elapsed,
+        response_code: _,
+        success,
+        bytes,
+        sent_bytes,
+        all_threads,
+        latency,
+        idle_time,
+        connect,
+        cpu: _,
+        injector: _,
+        transaction: _,
+    } = batch;
+    elapsed.truncate(from);
+    success.truncate(from);
+    bytes.truncate(from);
+    sent_bytes.truncate(from);
+    all_threads.truncate(from);
+    latency.truncate(from);
+    idle_time.truncate(from);
+    connect.truncate(from);
 }
 
 /// Appends a column of texts, absent if the log has no such column. Calls `cut` with the row of each text that exceeded

@@ -2,9 +2,9 @@
 
 use super::records::record::Records;
 use crate::number::{parse_bool, parse_i64};
-use crate::steps;
 use crate::tools::fields::SAMPLE_COUNT;
 use crate::tools::rows::form::Form;
+use crate::work_count;
 use perfpipe_model::error::{Error, ErrorKind, Place, Result};
 use perfpipe_model::sample::resolution::Resolution;
 
@@ -211,7 +211,7 @@ impl Layout {
     fn from_header(line: &[u8], delimiter: Option<u8>) -> Option<Result<Self, &'static str>> {
         let found = find_time_stamp(line)?;
         let delimiter = delimiter.or_else(|| header_delimiter(line, found))?;
-        steps::count(line.len());
+        work_count::count(line.len());
         if memchr::memchr_iter(delimiter, line).count() >= MOST_COLUMNS {
             return None;
         }
@@ -362,7 +362,7 @@ fn first_line(head: &[u8]) -> &[u8] {
 fn find_time_stamp(line: &[u8]) -> Option<usize> {
     const NAME: &[u8] = b"timeStamp";
     memchr::memmem::find(line, NAME).or_else(|| {
-        steps::count(line.len());
+        work_count::count(line.len());
         line.windows(NAME.len()).position(|name| name.eq_ignore_ascii_case(NAME))
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex_lite::Regex;
 
 use super::walk::FoundSection;
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::points::{Point, PointKey};
 use perfpipe_model::run::infer::Frameworks;
 use perfpipe_model::run::key::LAST_REPEAT;
@@ -66,7 +66,7 @@ pub fn named_points<S: AsRef<[FoundSection]>>(
         let sections = sections.as_ref();
         let shared = CommonKey::by_tool(sections);
         for (at, section) in sections.iter().enumerate() {
-            steps::count(1);
+            work_count::count(1);
             let reported = completed(section, &shared);
             let key = key_of(&reported, &parts, names).map_err(|unknown| (file_at, at, unknown))?;
             let by_url = names.framework.is_none() && parts.framework.is_none() && parts.repeat.is_none();

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::units;
-use crate::steps;
+use crate::work_count;
 
 /// The lines from the beginning of a section to the beginning of the next.
 pub struct Section<'a> {
@@ -33,7 +33,7 @@ impl<'a> Section<'a> {
 
     /// The lines, with their ends.
     fn lines(&self) -> impl Iterator<Item = &'a str> {
-        self.lines.split_inclusive('\n').inspect(|line| steps::count(line.len()))
+        self.lines.split_inclusive('\n').inspect(|line| work_count::count(line.len()))
     }
 
     /// Gives each line to `read`, which returns true for those that it understands.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::steps;
+use crate::work_count;
 
 /// The fewest lines by which a prefix of each is recognised.
 const LEAST: usize = 3;
@@ -21,7 +21,7 @@ enum LinePrefix {
 
 /// Returns the text of some bytes. Bytes that are no UTF-8, or UTF-16 with its mark, are replaced. Lines stay lines.
 pub fn unwrapped(bytes: &[u8]) -> Cow<'_, str> {
-    steps::count(bytes.len());
+    work_count::count(bytes.len());
     let text = match bytes {
         [0xff, 0xfe, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)),
         [0xfe, 0xff, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes)),

@@ -8,7 +8,7 @@ use super::command::Command;
 use super::json::Pruned;
 use super::section::{Section, TextLine};
 use super::tool::{JsonTool, ParsedSummary, TextTool};
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::points::Figures;
 
 /// How far into damaged JSON its first names are looked for, in bytes.
@@ -87,7 +87,7 @@ impl<'a> SectionWalk<'a> {
 
     /// Reads what begins on a line, before which there are `at` others; returns how many lines it has.
     fn step(&mut self, line: TextLine<'_>, at: usize) -> usize {
-        steps::count(line.whole().len());
+        work_count::count(line.whole().len());
         match self.begins(line) {
             SectionStart::Text(tool) => self.text(tool, line, at),
             SectionStart::JsonValue(tool, value, lines) => {
@@ -124,7 +124,7 @@ impl<'a> SectionWalk<'a> {
             Some(Err(problem)) => offset(text, problem.line(), problem.column()),
             _ => values.byte_offset(),
         };
-        steps::count(read);
+        work_count::count(read);
         self.json_left.set(self.json_left.get().saturating_sub(read.max(1)));
         match value {
             Some(Ok(Pruned(value))) => {
@@ -143,7 +143,7 @@ impl<'a> SectionWalk<'a> {
         self.damaged_left.set(damaged_left.saturating_sub(1));
         let near = if damaged_left > 0 { NEAR } else { read.min(NEAR) };
         let near = text.get(..text.floor_char_boundary(near)).unwrap_or_default();
-        steps::count(near.len().min(read));
+        work_count::count(near.len().min(read));
         let tool = self.tools.json.iter().find(|tool| names_first(near, tool.keys()));
         // Errors of data are those of our own limits, not damage.
         let reason = match problem.is_data() {
@@ -156,7 +156,7 @@ impl<'a> SectionWalk<'a> {
     /// Reads a section of lines, which ends where the next one or a command begins.
     fn text(&mut self, tool: &'static dyn TextTool, line: TextLine<'_>, at: usize) -> usize {
         let is_next = |next: &TextLine<'_>| {
-            steps::count(next.whole().len());
+            work_count::count(next.whole().len());
             let begins = self.tools.text.iter().any(|tool| tool.begins(*next));
             begins || Command::read(next.whole()).is_some() || self.is_known_json(*next)
         };

@@ -6,7 +6,7 @@ use super::fields::LogColumn;
 use super::rows::ConvertedRows;
 use super::rows::form::Form;
 use crate::jtl::layout::Layout;
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::error::{Error, ErrorKind, Place, Result};
 use perfpipe_model::run::damage::Fault;
 use perfpipe_model::run::options::time_unit::TimeUnit;
@@ -179,7 +179,7 @@ impl Converter {
     /// Reads as much again as there is, and at least a piece. Returns the number of bytes.
     fn fill(&mut self, log: &mut impl LogToConvert) -> io::Result<usize> {
         self.input.drain(..std::mem::take(&mut self.converted));
-        steps::count(self.input.len());
+        work_count::count(self.input.len());
         let before = self.input.len();
         self.input.resize(before + before.max(PIECE), 0);
         let mut filled = before;

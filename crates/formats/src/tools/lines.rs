@@ -5,7 +5,7 @@ use super::format::{Convert, NextBytes};
 use super::rejects::RejectCause;
 use super::rows::ConvertedRows;
 use crate::jtl::blocks::{KEPT, RECORD_LIMIT};
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::run::damage::Fault;
 
 /// The most bytes of lines that are passed on as they are in one frame. A longer line is converted.
@@ -63,7 +63,7 @@ impl<T: ConvertLine> LineByLine<T> {
     fn end_line(&mut self, input: &[u8], end: usize, begun: &mut OpenRecord, rows: &mut ConvertedRows) {
         self.end_unclosed(input, end, begun, rows);
         let line = input.get(begun.line..end).unwrap_or_default();
-        steps::count(line.len() + 1);
+        work_count::count(line.len() + 1);
         begun.is_quoted = T::BEGINS.is_some() && is_quoted_after(line, begun.is_quoted);
         begun.line = end + 1;
         begun.lines += 1;

@@ -21,7 +21,7 @@ use super::rejects::RejectCause;
 use super::rows::{ConvertedRows, MS, RequestRow};
 use crate::date::rfc3339_ns;
 use crate::number::parse_i64;
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::sample::resolution::Resolution;
 
 const COLUMNS: &[LogColumn] = &[
@@ -267,7 +267,7 @@ struct InFlight {
 
 impl InFlight {
     fn add(&mut self, number: i64, start: i64, end: i64) -> i64 {
-        steps::count(self.runs.len());
+        work_count::count(self.runs.len());
         let ended: usize = self.runs.iter().map(|run| run.partition_point(|other| *other <= start)).sum();
         let ended = i64::try_from(self.forgotten + ended).unwrap_or(i64::MAX);
         match self.runs.last_mut().filter(|run| run.last().is_some_and(|last| *last <= end)) {
@@ -289,7 +289,7 @@ impl InFlight {
 
     fn merge_last(&mut self) {
         let (Some(last), Some(before)) = (self.runs.pop(), self.runs.last_mut()) else { return };
-        steps::count(before.len() + last.len());
+        work_count::count(before.len() + last.len());
         before.extend(last);
         // Sorting two ascending runs takes linear time.
         before.sort();

@@ -72,7 +72,7 @@ fn quotes_may_stay_open_on_every_line() {
 #[test]
 fn quotes_may_stay_open_beyond_the_longest_record() {
     let make = |size: usize| [HEADER.as_bytes(), &repeated("\"a\"a,\"\n", size * 4)].concat();
-    let steps = |size: usize| super::steps::of(|| read(&make(size)));
+    let steps = |size: usize| super::work_count::of(|| read(&make(size)));
     let (four, eight) = (steps(1 << 20), steps(2 << 20));
     assert!(eight < four * 3, "{four} steps for 4 MiB, {eight} for 8 MiB");
 }

@@ -1,6 +1,6 @@
 //! The worst shapes of input for each parser: four times as much of one takes no more than four times as many steps.
 //!
-//! To add a parser, let it call [`count`](crate::steps::count) for what it reads, and call [`check`] in a test of
+//! To add a parser, let it call [`count`](crate::work_count::count) for what it reads, and call [`check`] in a test of
 //! its own for each of its worst shapes: quotes and brackets that are never closed, parts within each other, one endless
 //! line, a beginning again and again, names that all differ, the reversed order. `make` returns an input of about that many
 //! bytes, and `parse` reads it on the calling thread. Memory has tests in `crates/cli/tests/memory`.
@@ -27,7 +27,7 @@ pub fn check(name: &str, make: impl Fn(usize) -> Vec<u8>, parse: impl Fn(&[u8]))
     let [one, two, four] = SIZES.map(|size| {
         let input = make(size);
         assert!(input.len() <= size + (1 << 16), "{name}: {} bytes instead of {size}", input.len());
-        let steps = steps::of(|| parse(&input));
+        let steps = work_count::of(|| parse(&input));
         assert!(steps <= MOST_STEPS * size as u64, "{name}: {steps} steps for {size} bytes");
         steps
     });
@@ -69,10 +69,10 @@ fn quadratic_work_is_noticed() {
         let lines = |size| repeated("line\n", size / 8);
         check("quadratic", lines, |input| {
             for (at, _) in input.iter().enumerate() {
-                steps::count(input.len() - at);
+                work_count::count(input.len() - at);
             }
         });
     });
     assert!(quadratic.is_err());
-    check("linear", |size| repeated("line\n", size), |input| steps::count(input.len()));
+    check("linear", |size| repeated("line\n", size), |input| work_count::count(input.len()));
 }

@@ -118,9 +118,9 @@ impl FoundFile {
 }
 
 /// The logs of two files, which may have the same content.
-pub(crate) struct Twins(Vec<(LogSource, LogSource)>);
+pub(crate) struct SimilarLogs(Vec<(LogSource, LogSource)>);
 
-impl Twins {
+impl SimilarLogs {
     /// Pairs the logs of two files; `None` if their numbers or their sizes differ.
     pub(crate) fn of(one: &LogFile, other: &LogFile) -> Option<Self> {
         let pairs = one.sources.iter().zip(&other.sources);

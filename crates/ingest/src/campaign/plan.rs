@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::future::BoxFuture;
 
-use super::file::{CpuFile, FoundFile, LogFile, PlannedCpu, Twins, same_content};
+use super::file::{CpuFile, FoundFile, LogFile, PlannedCpu, SimilarLogs, same_content};
 use super::file_names::{FileName, distinct, proposal};
 use super::folder::FolderListing;
 use super::pairing::{Paired, PairedExport, PairedLog, PairingChoice, bare, log_of, pair};
@@ -90,8 +90,8 @@ impl Files {
     async fn log(&mut self, log: LogFile) -> Result<()> {
         let name = |log: &LogFile| (folder(&log.path), bare(&log.path));
         let similar = self.logs.iter().filter(|known| name(known) == name(&log) && known.t0_ms == log.t0_ms);
-        let similar: Vec<(PathBuf, Twins)> =
-            similar.filter_map(|known| Some((known.path.clone(), Twins::of(&log, known)?))).collect();
+        let similar: Vec<(PathBuf, SimilarLogs)> =
+            similar.filter_map(|known| Some((known.path.clone(), SimilarLogs::of(&log, known)?))).collect();
         for (known, twins) in similar {
             if twins.are_the_same().await? {
                 let (copy, known) = (Place::file(&log.path), Place::file(&known));

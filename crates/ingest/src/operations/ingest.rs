@@ -7,7 +7,8 @@ use super::commit::{CommittedRun, CountedRun, commit};
 #[cfg(feature = "fetch")]
 use super::fetched::{NullStore, for_time, with_readings};
 use super::options::{IngestOptions, check};
-use super::twins_and_engines::{engines_note, engines_of_log, engines_pattern, leave_out_twins};
+use super::remote_engines::{engines_note, engines_of_log, engines_pattern};
+use super::same_samples::leave_out_same_samples;
 use crate::pipeline::collector::collected::Collected;
 use crate::pipeline::plan::{ReadPlan, RestartWindow};
 use crate::pipeline::{PassOutcome, run};
@@ -259,7 +260,7 @@ impl Prepared {
         let (mut logs, source) = (std::mem::take(&mut inputs.logs), options.source.clone());
         let given = options.injector_pattern.is_some();
         let look = move || {
-            let notes = leave_out_twins(&mut logs, &source);
+            let notes = leave_out_same_samples(&mut logs, &source);
             // Several logs are several engines already.
             let engines = match logs.as_mut_slice() {
                 [only] if !given => engines_of_log(only, &source),

@@ -7,6 +7,7 @@ mod commit;
 pub(crate) mod copy;
 #[cfg(feature = "fetch")]
 pub(crate) mod fetched;
+mod first_records;
 pub(crate) mod ingest;
 #[cfg(feature = "parquet")]
 pub(crate) mod merge;
@@ -18,13 +19,14 @@ pub mod parts;
 pub(crate) mod points;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod recount;
+mod remote_engines;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod repair;
+mod same_samples;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod store;
 pub(crate) mod stream;
 pub(crate) mod sub_samples;
-mod twins_and_engines;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod verify;
 pub(crate) mod watch;

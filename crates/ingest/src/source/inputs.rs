@@ -45,7 +45,7 @@ impl Inputs {
     /// named twice.
     pub fn recognise(files: &[PathBuf], options: &SourceOptions) -> Result<Self> {
         let mut inputs = Self::default();
-        refuse_twins(files)?;
+        refuse_named_twice(files)?;
         for file in files {
             if file.as_os_str() == "-" {
                 let begin = io::Cursor::new(options.read_of_stdin.clone());
@@ -384,7 +384,7 @@ impl OtherParts {
 }
 
 /// Refuses a file that is named twice, since its requests would be counted twice.
-pub(crate) fn refuse_twins(files: &[PathBuf]) -> Result<()> {
+pub(crate) fn refuse_named_twice(files: &[PathBuf]) -> Result<()> {
     let mut seen = Vec::new();
     for file in files {
         let same = if file.as_os_str() == "-" { Some(file.clone()) } else { file.canonicalize().ok() };

@@ -19,7 +19,7 @@ pub use self::cpu_export::fetch::{Access, ReadingsSource, Secret, SeriesSource};
 pub use self::cpu_export::series::{SeriesExport, read as read_series};
 pub use self::cpu_export::{CpuExport, CpuSource};
 pub use self::inputs::Inputs;
-pub(crate) use self::inputs::refuse_twins;
+pub(crate) use self::inputs::refuse_named_twice;
 pub use self::log::{LogReader, LogSource, LogStream};
 pub(crate) use self::options::ReadingColumns;
 pub use self::options::SourceOptions;

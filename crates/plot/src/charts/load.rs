@@ -51,7 +51,7 @@ impl TimeChart for LoadChart<'_> {
     }
 
     fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
-        let values = |column: &crate::columns::TimeColumn| column.load;
+        let values = |column: &crate::time_columns::TimeColumn| column.load;
         ColumnLine { values, color: |_: &_| SOFT, width: WIDTH }.draw(
             drawing,
             frame,

@@ -4,7 +4,6 @@ use perfpipe_analyze::format::counted;
 
 use super::chart::{Height, TimeChart};
 use super::run::RunData;
-use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::ChartFrame;
 use crate::layout::legend::{Legend, LegendEntry, Swatch};
@@ -13,6 +12,7 @@ use crate::marks::StairStep;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE, INK, PAPER};
 use crate::text::number::{count, measured, percent};
+use crate::time_columns::{ColumnSpread, TimeColumn};
 
 /// Bars are separated by gaps above this width, in points.
 const WIDE: f64 = 4.0;

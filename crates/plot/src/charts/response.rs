@@ -5,7 +5,6 @@ use perfpipe_analyze::Second;
 use super::chart::{Height, TimeChart};
 use super::reach::Reach;
 use super::run::RunData;
-use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::ValueAxis;
 use crate::layout::frame::ChartFrame;
 use crate::layout::legend::{Legend, LegendEntry, Swatch};
@@ -15,6 +14,7 @@ use crate::output::drawing::Drawing;
 use crate::palette::{Color, INK, quantile_color};
 use crate::style::Style;
 use crate::text::number::{LONG_MS, response, trimmed};
+use crate::time_columns::{ColumnSpread, TimeColumn};
 
 /// The width of the highest percentile's line, in points.
 const THICK: f64 = 1.9;

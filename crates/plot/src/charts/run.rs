@@ -2,7 +2,6 @@
 
 use perfpipe_analyze::{Second, Summary, Timeline};
 
-use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::ChartFrame;
 use crate::layout::legend::Swatch;
 use crate::marks;
@@ -11,6 +10,7 @@ use crate::output::drawing::Drawing;
 use crate::palette::{Color, ColorScale, NEUTRAL};
 use crate::style::{Style, Times};
 use crate::text::clock::{RunClock, duration, stamp};
+use crate::time_columns::{self, ColumnSpread, RunColumns, TimeColumn};
 
 /// How much a band is mixed with white, as a share.
 const BAND: f64 = 0.6;
@@ -31,17 +31,17 @@ pub(crate) struct RunData<'a> {
 
 impl<'a> RunData<'a> {
     pub(crate) fn new(timeline: &'a Timeline, style: &'a Style) -> Self {
-        let (first, end) = columns::span(timeline);
+        let (first, end) = time_columns::span(timeline);
         let by = style.color_by;
         Self {
             timeline,
             style,
             clock: (style.times == Times::Clock)
                 .then(|| RunClock::new(timeline.info.t0_ms, &style.time_zone)),
-            columns: RunColumns::new(timeline, columns::width(end - first), by),
+            columns: RunColumns::new(timeline, time_columns::width(end - first), by),
             scale: ColorScale::new(
                 style.palette,
-                timeline.seconds.iter().filter_map(|second| columns::measure(second, by)),
+                timeline.seconds.iter().filter_map(|second| time_columns::measure(second, by)),
             ),
         }
     }

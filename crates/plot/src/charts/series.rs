@@ -5,12 +5,12 @@ use perfpipe_analyze::{SeriesBySecond, Timeline};
 
 use super::chart::{Height, TimeChart};
 use super::run::RunData;
-use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::ChartFrame;
 use crate::layout::legend::{Legend, LegendEntry};
 use crate::output::drawing::{Drawing, TextLine};
 use crate::text::number::measured;
+use crate::time_columns::{ColumnSpread, TimeColumn};
 
 /// The largest number of series on a page: more would leave no height for their charts.
 const MOST: usize = 4;

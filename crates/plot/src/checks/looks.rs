@@ -2,13 +2,13 @@
 
 use perfpipe_analyze::Phases;
 
-use crate::columns;
 use crate::output::drawing::{Anchor, Drawing, Point, Shape, TextLine};
 use crate::output::page::Page;
 use crate::palette::{FAILURE, PAPER};
 use crate::style::{ColorBy, Paper, Style, Times};
 use crate::support::{self, Dice};
 use crate::text::fonts;
+use crate::time_columns;
 
 /// The left, top, right and bottom of a text.
 fn bounds(text: &TextLine) -> [f64; 4] {
@@ -171,7 +171,7 @@ fn every_busy_second_has_a_bar_and_no_silent_one() {
         run.phases = Phases::default();
         let page = Page::run(&run, &Style::default());
         let (areas, [left, right, bottom]) = requests(&page);
-        let width = columns::width(length);
+        let width = time_columns::width(length);
         for start in (0..length).step_by(width as usize) {
             let end = (start + width).min(length);
             let busy = run.seconds[start as usize..end as usize].iter().any(|second| second.successes > 0);

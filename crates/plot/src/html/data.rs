@@ -17,13 +17,13 @@ use serde::{Serialize, Serializer};
 
 use super::report::Grouped;
 use crate::charts::series::ScaledSeries;
-use crate::columns;
 use crate::error::{Error, Result};
 use crate::output::drawing::TextLine;
 use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
 use crate::style::{ColorBy, Palette, Style, Times};
 use crate::text::clock::RunClock;
+use crate::time_columns;
 
 /// What is known of all runs before their data are unpacked.
 #[derive(Serialize)]
@@ -204,7 +204,7 @@ impl RunIndex {
 impl RunHead {
     fn new(run: &Grouped<'_>, style: &Style) -> Self {
         let timeline = run.timeline;
-        let (first, end) = columns::span(timeline);
+        let (first, end) = time_columns::span(timeline);
         let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
         let measure = match style.color_by {
             ColorBy::Load => "load",

@@ -8,7 +8,6 @@ use crate::charts::chart::{Height, TimeChart};
 use crate::charts::reach::Reach;
 use crate::charts::response::log_words;
 use crate::charts::series::SharedSeries;
-use crate::columns::{self, ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Legend, LegendEntry, Swatch};
@@ -21,6 +20,7 @@ use crate::palette::{Color, series_color};
 use crate::style::{ColorBy, Style};
 use crate::text::clock::duration;
 use crate::text::number::{measured, response, trimmed};
+use crate::time_columns::{self, ColumnSpread, RunColumns, TimeColumn};
 
 /// The width of the lines, in points.
 const WIDTH: f64 = 1.1;
@@ -63,10 +63,10 @@ struct PairChart<'a> {
 /// Draws the page.
 pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Drawing {
     let (first, end) = {
-        let (one, other) = (columns::span(a), columns::span(b));
+        let (one, other) = (time_columns::span(a), time_columns::span(b));
         (one.0.min(other.0), one.1.max(other.1))
     };
-    let width = columns::width(end - first);
+    let width = time_columns::width(end - first);
     let side = |at: usize, letter, timeline| RunSide {
         letter,
         timeline,

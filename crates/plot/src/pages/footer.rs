@@ -6,9 +6,9 @@ use perfpipe_model::RunInfo;
 use perfpipe_model::series::CpuJoin;
 
 use crate::charts::run::RunData;
-use crate::columns;
 use crate::text::clock::utc;
 use crate::text::number::{count, measured, percent, response, trimmed};
+use crate::time_columns;
 
 /// The number of source files that are named; the rest are counted.
 const FILES: usize = 4;
@@ -47,7 +47,8 @@ pub(crate) fn facts(run: &RunData<'_>) -> Vec<String> {
     let mut facts = vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {lasted}")];
     facts.extend(window(run));
     facts.extend(
-        columns::cut(run.timeline).map(|_| "The last second, cut short, has no bar of successes".to_owned()),
+        time_columns::cut(run.timeline)
+            .map(|_| "The last second, cut short, has no bar of successes".to_owned()),
     );
     facts.extend(hold(run.timeline));
     facts.extend(load(&run.timeline.view));

@@ -51,8 +51,7 @@ pub fn tables(data: &[u8]) {
         assert_eq!(batch.success.len(), batch.len());
         Ok(())
     };
-    let _ = samples::open(file())
-        .and_then(|rows| samples::stream(rows, Resolution::default(), &mut count));
+    let _ = samples::open(file()).and_then(|rows| samples::stream(rows, Resolution::default(), &mut count));
 }
 
 /// Returns every file below a folder except locks.

@@ -39,6 +39,7 @@ pub(crate) mod parts;
 mod place;
 mod points;
 mod samples;
+mod schema;
 mod seconds;
 mod table_reader;
 mod tables;

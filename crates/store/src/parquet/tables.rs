@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::types::{Float64Type, Int64Type};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::Schema;
 use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use super::guard::plain_error;
 use super::pages::{
     CodedRows, ColumnPart, DistinctValues, GatheredFile, PageLevels, ValueCodes, coded, doubles, flags, whole,
 };
+use super::schema::{self, file_schema};
 use super::table_reader::{at, read};
 use crate::consistency::{self, FailureTexts};
 use crate::series_rows::SeriesRows;
@@ -95,7 +96,7 @@ pub(super) fn write_errors(
     mut errors: impl Iterator<Item = Result<ErrorCount>>,
 ) -> Result<FileSums> {
     let groups = std::iter::from_fn(move || FailureColumns::take(&mut errors).transpose());
-    write_table(out, &FailureColumns::schema(), groups.map(|group| Ok(group?.group())))
+    write_table(out, &file_schema(schema::ERRORS), groups.map(|group| Ok(group?.group())))
 }
 
 /// The number of shared texts that are recognised by their address.
@@ -137,17 +138,6 @@ struct FailureColumns {
 }
 
 impl FailureColumns {
-    fn schema() -> Schema {
-        table_schema([
-            ("second", DataType::Int32),
-            ("label", DataType::Utf8),
-            ("response_code", DataType::Utf8),
-            ("message", DataType::Utf8),
-            ("transaction", DataType::Boolean),
-            ("count", DataType::Int64),
-        ])
-    }
-
     /// Reads the next failures; `None` if there are none.
     fn take(errors: &mut impl Iterator<Item = Result<ErrorCount>>) -> Result<Option<Self>> {
         let mut group = Self::default();
@@ -208,13 +198,7 @@ pub(super) fn read_errors(file: CheckedFile, info: &RunInfo) -> Result<Vec<Error
 
 /// Writes the whole-run counts by label.
 pub(super) fn write_labels(out: SummedFile, labels: &[LabelCount]) -> Result<FileSums> {
-    let schema = table_schema([
-        ("label", DataType::Utf8),
-        ("successes", DataType::Int64),
-        ("failures", DataType::Int64),
-        ("transactions", DataType::Int64),
-    ]);
-    write_table(out, &schema, labels.chunks(ROWS).map(|labels| Ok(label_group(labels))))
+    write_table(out, &file_schema(schema::LABELS), labels.chunks(ROWS).map(|labels| Ok(label_group(labels))))
 }
 
 fn label_group(labels: &[LabelCount]) -> ColumnGroup {
@@ -250,9 +234,8 @@ pub(super) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
 
 /// Writes the CPU readings.
 pub(super) fn write_cpu(out: SummedFile, cpu: &TimeSeries) -> Result<FileSums> {
-    let schema = table_schema([("clock", DataType::Int64), ("value", DataType::Float64)]);
     let group = |readings| Ok((None, columns(readings).into()));
-    write_table(out, &schema, cpu.readings().chunks(ROWS).map(group))
+    write_table(out, &file_schema(schema::CPU), cpu.readings().chunks(ROWS).map(group))
 }
 
 /// The columns of readings: clocks and values.
@@ -275,12 +258,6 @@ pub(super) fn read_cpu(file: CheckedFile) -> Result<TimeSeries> {
 
 /// Writes the readings of other series.
 pub(super) fn write_series(out: SummedFile, series: &[ServerSeries]) -> Result<FileSums> {
-    let schema = table_schema([
-        ("name", DataType::Utf8),
-        ("unit", DataType::Utf8),
-        ("clock", DataType::Int64),
-        ("value", DataType::Float64),
-    ]);
     let mut each = (0..).zip(series).flat_map(|(number, series)| {
         series.readings.readings().iter().map(move |reading| (number, *reading))
     });
@@ -288,7 +265,7 @@ pub(super) fn write_series(out: SummedFile, series: &[ServerSeries]) -> Result<F
         let rows: Vec<(u32, (i64, f64))> = each.by_ref().take(ROWS).collect();
         (!rows.is_empty()).then(|| series_group(series, &rows))
     });
-    write_table(out, &schema, groups)
+    write_table(out, &file_schema(schema::SERIES), groups)
 }
 
 /// Encodes rows: each with the number of its series.
@@ -341,11 +318,6 @@ fn write_table(
     table.file().note(notes);
     table.file().finish().map_err(failed)?;
     table.file().inner_mut().finish()
-}
-
-/// The schema of these columns, which have no nulls.
-fn table_schema<const N: usize>(columns: [(&str, DataType); N]) -> Schema {
-    Schema::new(columns.map(|(name, data_type)| Field::new(name, data_type, false)).to_vec())
 }
 
 #[cfg(test)]

@@ -103,11 +103,8 @@ impl RunWriter for ParquetWriter {
         let expected = run.info.requests() + run.info.transactions;
         let mut tables: Vec<Job<'_, Vec<(String, FileSums)>>> = vec![
             table(to, tables::SECONDS, {
-                let common = CellContext {
-                    unit: run.info.resolution,
-                    labels: run.labels,
-                    injectors: run.injectors,
-                };
+                let common =
+                    CellContext { unit: run.info.resolution, labels: run.labels, injectors: run.injectors };
                 let cells = &mut cells;
                 move |out| seconds::write_seconds(out, common, cells)
             }),

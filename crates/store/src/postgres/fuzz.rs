@@ -15,7 +15,7 @@ use perfpipe_model::fuzz::{Taker, cell};
 use perfpipe_model::run::key::RunKey;
 use perfpipe_model::sample::batch::SampleBatch;
 
-use super::copy::rows::{HEADER, RowDecoder, RowEncoder, RowFields, TRAILER};
+use super::copy::binary::{HEADER, RowDecoder, RowEncoder, RowFields, TRAILER};
 use super::copy::samples::{self, SampleEncoder};
 use super::copy::seconds::{self, CellReader, CellTally, NameLists, PagedCells};
 use super::schema::layout::RowsOf;

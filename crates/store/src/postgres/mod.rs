@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-pub use self::copy::rows::Rows;
+pub use self::copy::binary::Rows;
 pub use self::copy::samples::SampleEncoder;
 pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;

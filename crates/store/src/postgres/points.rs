@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tokio_postgres::types::Type;
 
 use super::PostgresStore;
-use super::copy::rows::whole;
+use super::copy::binary::whole;
 use super::schema::names::LOCK;
 use super::schema::{layout, rights};
 use super::transaction::{self, TransactionMode, begin};

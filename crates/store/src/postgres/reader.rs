@@ -15,7 +15,7 @@ use perfpipe_model::sample::batch::SampleBatch;
 use perfpipe_model::sample::intern::Shared;
 use perfpipe_model::series::cpu::TimeSeries;
 
-use super::copy::rows::RowFields;
+use super::copy::binary::RowFields;
 use super::copy::seconds::{self, CellReader, CellTally, KINDS, SUMS};
 use super::copy::{CopyOut, facts, samples};
 use super::runs::{self, StoredRow};

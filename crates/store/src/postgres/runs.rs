@@ -11,7 +11,7 @@ use perfpipe_model::run::key::RunKey;
 use perfpipe_model::sample::resolution::Resolution;
 use perfpipe_model::sample::texts::clean_text;
 
-use super::copy::rows::whole;
+use super::copy::binary::whole;
 use super::copy::seconds::NameLists;
 use super::samples::read::{SampleTables, Stripes};
 use super::schema::layout::{RowsOf, SchemaLayout};

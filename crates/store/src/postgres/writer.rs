@@ -11,7 +11,7 @@ use perfpipe_model::run::info::RunInfo;
 use perfpipe_model::run::key::RunKey;
 use perfpipe_model::run::replace::Replace;
 
-use super::copy::rows::{RowEncoder, Rows};
+use super::copy::binary::{RowEncoder, Rows};
 use super::copy::samples::SampleEncoder;
 use super::copy::seconds::{self, NameLists, PagedCells};
 use super::copy::{CopyIn, facts};

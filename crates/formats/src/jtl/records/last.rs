@@ -4,7 +4,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 use super::quotes::{QuoteState, Quotes, WrittenQuotes};
 use super::scan::{Marks, STEP, StepScan, go_through};
-use crate::steps;
+use crate::work_count;
 
 /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
 pub(crate) fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
@@ -33,7 +33,7 @@ impl EndSearch<'_> {
     fn skip_plain(&mut self, at: usize) -> Option<usize> {
         let rest = self.bytes.get(at..)?;
         let quote = memchr::memchr(b'"', rest);
-        steps::count(quote.unwrap_or(rest.len()));
+        work_count::count(quote.unwrap_or(rest.len()));
         let plain = rest.get(..quote.unwrap_or(rest.len())).unwrap_or_default();
         if let Some(feed) = memchr::memrchr(b'\n', plain) {
             self.end = Some(at + feed + 1);

@@ -4,7 +4,7 @@ use fearless_simd::{Level, dispatch};
 
 use super::fields::{RecordRow, RecordRows};
 use super::scan::{Marks, STEP};
-use crate::steps;
+use crate::work_count;
 
 /// A record's fields, without quotes.
 pub struct Record<'a> {
@@ -156,7 +156,7 @@ impl<'a> Records<'a> {
             }
         };
         let end = feed.unwrap_or(bytes.len());
-        steps::count(end - start + 1);
+        work_count::count(end - start + 1);
         self.ends.push(end as u32);
         let crlf = end > field && bytes.get(end - 1) == Some(&b'\r');
         self.at = end + usize::from(feed.is_some());
@@ -174,7 +174,7 @@ impl<'a> Records<'a> {
         let looked_at = if self.had_open_quote() { line_end(rest) } else { rest.len() };
         let looked_at = rest.get(..looked_at).unwrap_or_default();
         let (length, open) = unquote(looked_at, self.delimiter, &mut self.unquoted, &mut self.ends);
-        steps::count(length);
+        work_count::count(length);
         let length = if open { rest.len() } else { length };
         let record = rest.get(..length).unwrap_or_default();
         self.at = start + length;

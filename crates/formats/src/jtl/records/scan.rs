@@ -4,7 +4,7 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, mask8x64, u8x64, u16x16};
 
-use crate::steps;
+use crate::work_count;
 
 /// The number of bytes in one step.
 pub(super) const STEP: usize = 64;
@@ -35,12 +35,12 @@ pub(super) fn go_through<S: Simd>(
     let mut at = start;
     for step in whole {
         if !scan.visit(simd, (step, at), Marks::of(simd, step, delimiter)) {
-            steps::count(at + STEP - start);
+            work_count::count(at + STEP - start);
             return;
         }
         at += STEP;
     }
-    steps::count(bytes.len().saturating_sub(start));
+    work_count::count(bytes.len().saturating_sub(start));
     if !rest.is_empty() {
         scan.visit(simd, (&step(bytes, at), at), Marks::find(simd, bytes, at, delimiter));
     }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
-use crate::steps;
 use crate::summaries::section::{Section, TextLine, needed};
 use crate::summaries::tool::{ParsedSummary, TextTool};
 use crate::summaries::units;
+use crate::work_count;
 use perfpipe_model::points::{Bounds, Figures, Latencies};
 
 /// ApacheBench.
@@ -249,7 +249,7 @@ fn each_row(
     for number in 1.. {
         line.clear();
         let length = (&mut *text).take(LONGEST).read_until(b'\n', &mut line)?;
-        steps::count(length);
+        work_count::count(length);
         if length == 0 {
             break;
         }

@@ -18,11 +18,11 @@ use hashbrown::HashMap;
 use sha2::{Digest, Sha256};
 
 use super::text::{ActiveUsers, COLUMNS, GROUP_FAILED};
-use crate::steps;
 use crate::tools::format::{Convert, NextBytes};
 use crate::tools::format::{Format, TimeBase};
 use crate::tools::rejects::RejectCause;
 use crate::tools::rows::{ConvertedRows, MS, RequestRow};
+use crate::work_count;
 use perfpipe_model::error::ErrorKind;
 use perfpipe_model::run::damage::Fault;
 use perfpipe_model::sample::long_text::{LABEL_BYTES, shortened};
@@ -167,7 +167,7 @@ impl NameTable {
     /// a hash of all names if there is more.
     fn write_label(&self, path: &[i32], label: &mut Vec<u8>) {
         label.clear();
-        steps::count(path.len());
+        work_count::count(path.len());
         for number in path {
             let between = if label.is_empty() { b"" } else { BETWEEN };
             let name = self.text(*number);
@@ -177,7 +177,7 @@ impl NameTable {
             label.extend_from_slice(between);
             label.extend_from_slice(name);
         }
-        steps::count(label.len());
+        work_count::count(label.len());
     }
 
     /// Ends a label that is too long.
@@ -185,7 +185,7 @@ impl NameTable {
     fn hash_label(&self, path: &[i32], label: &mut Vec<u8>) {
         let mut hash = Sha256::new();
         path.iter().filter_map(|number| self.get(*number)).for_each(|name| hash.update(name.hash));
-        steps::count(path.len() + label.len());
+        work_count::count(path.len() + label.len());
         label.extend_from_slice("…".as_bytes());
         for byte in hash.finalize().iter().take(16) {
             // Writing to a vector can't fail.
@@ -369,7 +369,7 @@ impl<'a> ByteReader<'a> {
     fn read(&mut self, length: usize) -> Result<&'a [u8], ReadError> {
         let end = self.at.checked_add(length).ok_or(ReadError::Invalid)?;
         let read = self.bytes.get(self.at..end).ok_or(ReadError::Incomplete)?;
-        steps::count(length);
+        work_count::count(length);
         self.at = end;
         Ok(read)
     }

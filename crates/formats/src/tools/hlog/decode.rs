@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 
 use crate::jtl::blocks::RECORD_LIMIT;
-use crate::steps;
 use crate::tools::rejects::IntervalFlaw;
+use crate::work_count;
 
 /// A decoded histogram.
 pub(super) struct DecodedHistogram {
@@ -38,7 +38,7 @@ const LONGEST_NUMBER: usize = 7;
 pub(super) fn decode(encoded: &str) -> Result<DecodedHistogram, IntervalFlaw> {
     let packed = STANDARD.decode(encoded.trim_end()).map_err(|_| IntervalFlaw::Base64)?;
     let plain = unpacked(&packed)?;
-    steps::count(packed.len() + plain.len());
+    work_count::count(packed.len() + plain.len());
     let (scale, mut encoded) = check(&plain)?;
     let (mut place, mut counts) = (0_u64, Vec::new());
     while !encoded.is_empty() {

@@ -20,7 +20,7 @@ use super::rows::ConvertedRows;
 use super::rows::form::Original;
 use crate::jtl::blocks::KEPT;
 use crate::number::{parse_bool, parse_i64};
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::run::damage::Fault;
 use perfpipe_model::sample::resolution::Resolution;
 
@@ -333,7 +333,7 @@ impl JmeterXml {
         let LogOffset { line, byte } = sample.place;
         let element = || log.get(byte, byte + sample.length.min(KEPT) as u64).to_vec();
         let record = if self.is_sound(sample) { Vec::new() } else { element() };
-        steps::count(record.len());
+        work_count::count(record.len());
         rows.catch_up(line);
         rows.fields(&sample.fields, &Original { line, byte, record });
     }
@@ -372,7 +372,7 @@ fn reject_at(place: LogOffset, broken: &[u8], rows: &mut ConvertedRows) {
 impl XmlSample {
     fn new(place: LogOffset, tag: &[u8]) -> Self {
         let mut fields = vec![Vec::new(); ATTRIBUTES.len()];
-        steps::count(tag.len() + fields.len());
+        work_count::count(tag.len() + fields.len());
         let mut reader = Reader::from_reader(tag);
         if let Ok(Event::Start(element) | Event::Empty(element)) = reader.read_event() {
             Self::read(&element, &mut fields);

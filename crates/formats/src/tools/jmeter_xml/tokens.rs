@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use crate::steps;
+use crate::work_count;
 
 /// The available bytes of the log, and where they begin in it.
 pub(super) struct LogInput<'a> {
@@ -96,7 +96,7 @@ impl XmlTokens {
             b'<' => self.tag(rest)?,
             _ => {
                 let end = memchr::memchr(b'<', rest);
-                steps::count(end.unwrap_or(rest.len()));
+                work_count::count(end.unwrap_or(rest.len()));
                 let length = end.or(Some(rest.len()).filter(|_| !is_text_wanted))?;
                 (XmlToken::Text(rest.get(..length)?), length)
             }
@@ -126,7 +126,7 @@ impl XmlTokens {
         let rest = log.get(self.at, log.end());
         let next =
             rest.get(1..).and_then(|after| memchr::memchr(b'<', after)).map_or(rest.len(), |at| at + 1);
-        steps::count(next);
+        work_count::count(next);
         self.at += next as u64;
         rest.get(..next).unwrap_or_default()
     }
@@ -134,7 +134,7 @@ impl XmlTokens {
     /// The position of a byte. Bytes must be requested in ascending order.
     fn place_of(&mut self, byte: u64, log: &LogInput<'_>) -> LogOffset {
         let text = log.get(self.counted.byte, byte);
-        steps::count(text.len());
+        work_count::count(text.len());
         let line = self.counted.line + memchr::memchr_iter(b'\n', text).count() as u64;
         self.counted = LogOffset { line, byte: byte.max(self.counted.byte) };
         LogOffset { line, byte }
@@ -149,7 +149,7 @@ impl XmlTokens {
             return None;
         }
         let length = tag_length(rest);
-        steps::count(length.unwrap_or(rest.len()));
+        work_count::count(length.unwrap_or(rest.len()));
         let length = length?;
         let tag = rest.get(..length)?;
         let token = match tag {
@@ -172,7 +172,7 @@ impl XmlTokens {
         let from = known.saturating_sub(end.len() - 1).max(begin.len());
         let after = rest.get(from..)?;
         let found = memmem::find(after, end);
-        steps::count(found.unwrap_or(after.len()));
+        work_count::count(found.unwrap_or(after.len()));
         let Some(found) = found else {
             *missing = SearchedRange {
                 from: if is_known { missing.from } else { self.at },
@@ -263,8 +263,9 @@ mod tests {
         let text = b"<![CDATA[ ".repeat(10_000);
         let log = LogInput { bytes: &text, begin: 0 };
         let mut tokens = XmlTokens::default();
-        let steps =
-            steps::of(|| while tokens.next(&log, false).is_some() || !tokens.pass_broken(&log).is_empty() {});
+        let steps = work_count::of(|| {
+            while tokens.next(&log, false).is_some() || !tokens.pass_broken(&log).is_empty() {}
+        });
         assert!(steps < 10 * text.len() as u64, "{steps} steps for {} bytes", text.len());
     }
 }

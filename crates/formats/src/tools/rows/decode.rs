@@ -12,6 +12,7 @@ use crate::tools::fields::LogColumn;
 use crate::tools::h2load;
 use crate::tools::rejects::RejectedRecord;
 use perfpipe_model::run::reject_reason::RejectReason;
+use perfpipe_model::sample::batch::SampleBatch;
 use perfpipe_model::sample::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
 use perfpipe_model::sample::texts::{Texts, clean_text};
 
@@ -308,30 +309,48 @@ impl RequestDecoder<'_> {
 
     /// Fills the columns that the format does not report.
     fn fill(&mut self) {
-        let (batch, present) = (&mut self.out.batch, &self.present);
-        let rows = batch.elapsed.len();
+        let present = &self.present;
+        // No `..`: a column that is not filled would have no rows. Those with `_` are in every format, or derived.
+        let SampleBatch {
+            resolution: _,
+            t_ms: _,
+            label,
+            elapsed,
+            response_code,
+            success: _,
+            bytes,
+            sent_bytes,
+            all_threads,
+            latency,
+            idle_time,
+            connect,
+            cpu: _,
+            injector: _,
+            transaction: _,
+        } = &mut self.out.batch;
+        let rows = elapsed.len();
         if !present.label {
-            batch.label.push_nulls(rows);
+            label.push_nulls(rows);
         }
         if !present.response_code {
-            batch.response_code.push_nulls(rows);
+            response_code.push_nulls(rows);
         }
         if !present.bytes {
-            batch.bytes.push_run(None, rows);
+            bytes.push_run(None, rows);
         }
         if !present.sent_bytes {
-            batch.sent_bytes.push_run(None, rows);
+            sent_bytes.push_run(None, rows);
         }
         if !present.threads {
-            batch.all_threads.push_run(None, rows);
+            all_threads.push_run(None, rows);
         }
         if !present.latency {
-            batch.latency.push_run(None, rows);
+            latency.push_run(None, rows);
         }
         if !present.connect {
-            batch.connect.push_run(None, rows);
+            connect.push_run(None, rows);
         }
-        batch.idle_time.push_run(None, rows);
+        idle_time.push_run(None, rows);
     }
 
     /// Rejects a request.

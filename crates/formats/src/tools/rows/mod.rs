@@ -10,7 +10,7 @@ use self::frame::{LineFrame, PackedFrame, PackedRequest};
 use super::rejects::{RejectCause, RejectedRecord};
 use crate::histogram::Histogram;
 use crate::jtl::blocks::{KEPT, RECORD_LIMIT};
-use crate::steps;
+use crate::work_count;
 use perfpipe_model::sample::resolution::Resolution;
 
 pub use self::frame::last_end;
@@ -111,7 +111,7 @@ impl ConvertedRows {
     pub fn push(&mut self, row: &RequestRow<'_>) {
         let texts = [row.label, row.response_code, row.failure_message, row.url];
         let length = texts.iter().map(|text| text.len()).fold(0, usize::saturating_add);
-        steps::count(length + 1);
+        work_count::count(length + 1);
         if length > RECORD_LIMIT / 2 {
             return self.reject(RejectCause::Long, None, row.label);
         }
@@ -175,7 +175,7 @@ impl ConvertedRows {
     fn rejected(&self, cause: RejectCause, value: Option<&[u8]>, record: &[u8]) -> RejectedRecord {
         let (line, byte) = self.place;
         let kept = |text: &[u8]| text.get(..KEPT).unwrap_or(text).to_vec();
-        steps::count(record.len().min(KEPT));
+        work_count::count(record.len().min(KEPT));
         RejectedRecord { cause, line, byte, value: value.map(kept), record: kept(record) }
     }
 

@@ -21,7 +21,7 @@ use self::live::Live;
 pub use self::live::Look;
 use super::options::{IngestOptions, check};
 use crate::source::growing::{Control, Finished, GrowingLog};
-use crate::source::{Inputs, refuse_twins};
+use crate::source::{Inputs, refuse_named_twice};
 use perfpipe_model::counts::stored_run::StoredRun;
 use perfpipe_model::error::{Error, ErrorKind, Result};
 
@@ -135,7 +135,7 @@ pub(super) struct Sorted {
 
 /// Sorts files. Pipes come first, as in an ingest.
 pub(super) fn sort(files: &[PathBuf], options: &IngestOptions) -> Result<Sorted> {
-    refuse_twins(files)?;
+    refuse_named_twice(files)?;
     let (mut pipes, mut texts, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     for file in files {
         let failed = |error| Error::io(file, error);

@@ -3,10 +3,12 @@
 //! A [`Gatherer`] receives cells in any order and returns them in ascending order. It writes what exceeds its memory to
 //! the file, as a sorted [`CellRun`]. A cell may arrive in several parts, which are added up when they are read.
 
+mod file;
 mod gather;
 mod merge;
-mod run;
+mod sorted_run;
 
+pub use self::file::SpillFile;
 pub use self::gather::{Gatherer, OrderedCells, collect};
 pub use self::merge::{CellResult, CellSource, MergedCells, opened};
-pub use self::run::{CellRun, ChunkPacker, SpillFile};
+pub use self::sorted_run::{CellRun, ChunkPacker};

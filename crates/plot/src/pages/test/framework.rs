@@ -3,7 +3,6 @@
 use perfpipe_analyze::Timeline;
 
 use super::super::footer;
-use crate::columns::{ColumnSpread, RunColumns, TimeColumn};
 use crate::layout::frame::ChartFrame;
 use crate::marks::{ColumnLine, Marker};
 use crate::output::drawing::Drawing;
@@ -11,6 +10,7 @@ use crate::palette::{Color, series_color};
 use crate::style::ColorBy;
 use crate::text::fonts;
 use crate::text::fonts::Fonts;
+use crate::time_columns::{ColumnSpread, RunColumns, TimeColumn};
 
 /// The largest width of a name in the key, and the size of the key's texts, in points.
 pub(super) const NAME: f64 = 150.0;

@@ -11,12 +11,12 @@ use self::overlay::{Key, Overlay};
 use super::footer::chosen;
 use super::sheet::{LEAST_LABEL, PageTexts};
 use crate::charts::series::SharedSeries;
-use crate::columns;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::output::drawing::Drawing;
 use crate::style::Style;
 use crate::text::clock::duration;
 use crate::text::fonts::Fonts;
+use crate::time_columns;
 
 /// The height of the time axis' labels and title, in points.
 const BELOW: f64 = 26.0;
@@ -29,7 +29,7 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let failing = failing_frameworks(runs.iter().copied());
     let timelines = in_league_order(runs);
     let span = span(&timelines);
-    let width = columns::width((span.1 - span.0) as u32);
+    let width = time_columns::width((span.1 - span.0) as u32);
     let fonts = style.fonts();
     let mut frameworks: Vec<Framework<'_>> = Vec::new();
     let is_same = |a: &&Timeline, b: &&Timeline| a.info.key.framework == b.info.key.framework;
@@ -77,7 +77,7 @@ fn charts(
 
 /// Returns the time from the first second of any run to the end of the last, in seconds from t0.
 fn span(timelines: &[&Timeline]) -> (f64, f64) {
-    let spans = timelines.iter().map(|timeline| columns::span(timeline));
+    let spans = timelines.iter().map(|timeline| time_columns::span(timeline));
     let (start, end) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 1));
     (f64::from(start), f64::from(end))
 }
@@ -206,7 +206,7 @@ mod tests {
         let runs: Vec<&perfpipe_analyze::Timeline> = runs[..2].iter().collect();
         let framework = Framework::new(0, &runs, (0, 1), false, &Style::default().fonts()).unwrap();
         let spreads = framework.spreads(&|_, column| column.successes);
-        let is_between = |(median, ends): &(Option<f64>, crate::columns::ColumnSpread)| {
+        let is_between = |(median, ends): &(Option<f64>, crate::time_columns::ColumnSpread)| {
             (*median, ends.min, ends.max) == (Some(55.0), 10.0, 100.0)
         };
         assert!(spreads.len() == 30 && spreads.iter().all(is_between), "{spreads:?}");

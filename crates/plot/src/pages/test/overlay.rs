@@ -4,13 +4,13 @@ use perfpipe_analyze::Timeline;
 
 use super::framework::{Framework, KEY_SIZE, NAME, WIDTH};
 use crate::charts::series::SharedSeries;
-use crate::columns::{ColumnSpread, TimeColumn};
 use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::{ChartFrame, Rect, TimeAxis};
 use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, Point, TextLine};
 use crate::palette::{INK, SOFT};
 use crate::text::fonts::Fonts;
 use crate::text::number::measured;
+use crate::time_columns::{ColumnSpread, TimeColumn};
 
 /// The height of a heading, in points.
 const HEADING: f64 = 16.0;

@@ -17,10 +17,11 @@ use bytes::Bytes;
 
 use super::bucket::{ListedObject, Upload, change_perhaps_made};
 use super::delta::{AddFile, KEPT, LakeTable, now_ms, unique_id};
-use super::tables::{properties, record_batch, write_batches};
+use super::tables::{properties, write_batches};
 use super::{ATTEMPTS, Lake, crowded};
 use crate::Repairer;
 use crate::parquet::checksum::{FileSums, SummedFile};
+use crate::parquet::schema::{POINTS, batch_of};
 use perfpipe_model::error::{Error, ErrorKind, Result};
 use perfpipe_model::points::Point;
 
@@ -177,19 +178,22 @@ fn write_points(out: SummedFile, points: &[Point]) -> Result<FileSums> {
         .map(serde_json::to_string)
         .collect::<Result<_, _>>()
         .map_err(|error: serde_json::Error| Error::store("writing points", error))?;
-    let rows = record_batch(vec![
-        ("tool", text(|point| Some(&point.key.tool))),
-        ("framework", text(|point| Some(&point.key.framework))),
-        ("test", text(|point| Some(&point.key.test))),
-        ("concurrency", number(|point| point.key.concurrency)),
-        ("workers", number(|point| point.key.workers)),
-        ("repeat", number(|point| Some(point.key.repeat))),
-        ("requests", count(|point| point.figures.requests)),
-        ("successes", count(|point| point.figures.successes)),
-        ("throughput", figure(|point| point.figures.throughput())),
-        ("answers_per_second", figure(|point| point.figures.answers_per_second)),
-        ("aborted", text(|point| point.figures.aborted.as_deref())),
-        ("point", Arc::new(StringArray::from(json))),
-    ]);
+    let rows = batch_of(
+        POINTS,
+        vec![
+            text(|point| Some(&point.key.tool)),
+            text(|point| Some(&point.key.framework)),
+            text(|point| Some(&point.key.test)),
+            number(|point| point.key.concurrency),
+            number(|point| point.key.workers),
+            number(|point| Some(point.key.repeat)),
+            count(|point| point.figures.requests),
+            count(|point| point.figures.successes),
+            figure(|point| point.figures.throughput()),
+            figure(|point| point.figures.answers_per_second),
+            text(|point| point.figures.aborted.as_deref()),
+            Arc::new(StringArray::from(json)),
+        ],
+    );
     write_batches(out, properties(), std::iter::once(rows))
 }

@@ -12,6 +12,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 
 use crate::parquet::checksum::{CheckedFile, FileSums, SummedFile};
 use crate::parquet::guard::plain_error;
+use crate::parquet::schema::{REJECTS, RUNS, TAGS, batch_of};
 use crate::parquet::table_reader::{TableRows, at, read};
 use perfpipe_model::error::{Error, Result};
 use perfpipe_model::run::info::RunInfo;
@@ -26,31 +27,37 @@ pub(super) fn write_row(out: SummedFile, info: &RunInfo) -> Result<FileSums> {
         Arc::new(Int32Array::from(vec![i32::try_from(value).unwrap_or(i32::MAX)]))
     };
     let text = |value: &str| -> ArrayRef { Arc::new(StringArray::from(vec![value])) };
-    let row = record_batch(vec![
-        ("t0_ms", long(Some(info.t0_ms))),
-        ("last_ms", long(Some(info.last_ms))),
-        ("last_end_ms", long(info.last_end_ms)),
-        ("seconds", whole(info.seconds)),
-        ("successes", count(info.successes)),
-        ("failures", count(info.failures)),
-        ("transactions", count(info.transactions)),
-        ("rejects", count(info.rejects)),
-        ("resolution_us", whole(info.resolution.microseconds())),
-        ("samples_stored", Arc::new(BooleanArray::from(vec![info.samples_stored]))),
-        ("cpu_offset", long(Some(info.cpu_offset))),
-        ("cpu_lookback", whole(info.cpu_lookback)),
-        ("ingested_at", text(&info.ingested_at)),
-        ("info", text(&json)),
-    ]);
+    let row = batch_of(
+        RUNS,
+        vec![
+            long(Some(info.t0_ms)),
+            long(Some(info.last_ms)),
+            long(info.last_end_ms),
+            whole(info.seconds),
+            count(info.successes),
+            count(info.failures),
+            count(info.transactions),
+            count(info.rejects),
+            whole(info.resolution.microseconds()),
+            Arc::new(BooleanArray::from(vec![info.samples_stored])),
+            long(Some(info.cpu_offset)),
+            whole(info.cpu_lookback),
+            text(&info.ingested_at),
+            text(&json),
+        ],
+    );
     write_batches(out, properties(), std::iter::once(row))
 }
 
 /// Writes the tags of a run, each by its key.
 pub(crate) fn write_tags(out: SummedFile, tags: &BTreeMap<String, String>) -> Result<FileSums> {
-    let rows = record_batch(vec![
-        ("key", Arc::new(StringArray::from_iter_values(tags.keys()))),
-        ("value", Arc::new(StringArray::from_iter_values(tags.values()))),
-    ]);
+    let rows = batch_of(
+        TAGS,
+        vec![
+            Arc::new(StringArray::from_iter_values(tags.keys())),
+            Arc::new(StringArray::from_iter_values(tags.values())),
+        ],
+    );
     write_batches(out, properties(), std::iter::once(rows))
 }
 
@@ -90,15 +97,18 @@ fn reject_batch(rejects: &[Reject]) -> Result<RecordBatch> {
     let number = |of: fn(&Reject) -> u64| -> ArrayRef {
         Arc::new(rejects.iter().map(|reject| of(reject) as i64).collect::<Int64Array>())
     };
-    record_batch(vec![
-        ("file", text(|reject| Some(&reject.file))),
-        ("member", text(|reject| reject.member.as_deref())),
-        ("line", number(|reject| reject.line)),
-        ("byte", number(|reject| reject.byte)),
-        ("code", text(|reject| reject.code.as_deref())),
-        ("reason", text(|reject| Some(&reject.reason))),
-        ("record", text(|reject| Some(&reject.record))),
-    ])
+    batch_of(
+        REJECTS,
+        vec![
+            text(|reject| Some(&reject.file)),
+            text(|reject| reject.member.as_deref()),
+            number(|reject| reject.line),
+            number(|reject| reject.byte),
+            text(|reject| reject.code.as_deref()),
+            text(|reject| Some(&reject.reason)),
+            text(|reject| Some(&reject.record)),
+        ],
+    )
 }
 
 /// Reads the rejected records, of which there are at most so many. Nothing follows an error.
@@ -162,11 +172,6 @@ pub(crate) fn compression(is_little: bool) -> Compression {
 /// How a table is written, but for its compression.
 pub(crate) fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned())
-}
-
-/// A batch of these columns.
-pub(crate) fn record_batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
-    RecordBatch::try_from_iter(columns).map_err(|error| Error::store("making a table", error))
 }
 
 #[cfg(test)]

@@ -8,13 +8,14 @@ mod write;
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::errors::ParquetError;
 
 pub(super) use self::read::{open, stream};
 pub use self::write::{SampleColumns, SampleEncoder, SampleExport};
 pub(super) use self::write::{SamplePieces, file_name, piece_of};
 
+use super::schema::{SAMPLES, file_schema};
 use perfpipe_model::error::Error;
 
 /// The maximum number of rows per batch when reading.
@@ -27,9 +28,6 @@ const READ_TEXTS: usize = 8 << 20;
 /// the usual number of rows would be too large.
 const LONGEST: &str = "perfpipe.longest_texts";
 
-/// The column of the unit of times.
-const RESOLUTION: &str = "resolution_us";
-
 fn text() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
@@ -39,9 +37,7 @@ fn text() -> DataType {
 enum TimeEncoding {
     /// In whole numbers of the run's unit, which a column has, so that files of several runs can be read together.
     Stored,
-    /// In whole numbers of a unit that is finer than a ms and in no column, as earlier versions wrote them to folders.
-    Fine,
-    /// In whole ms, as exports have them, and as earlier versions wrote them to folders.
+    /// In whole ms, for other programs.
     Ms,
     /// In ms with decimals, for other programs.
     Decimal,
@@ -50,35 +46,31 @@ enum TimeEncoding {
 impl TimeEncoding {
     fn data_type(self) -> DataType {
         match self {
-            Self::Stored | Self::Fine => DataType::Int64,
+            Self::Stored => DataType::Int64,
             Self::Ms => DataType::Int32,
             Self::Decimal => DataType::Float64,
         }
     }
 }
 
-/// The schema of the samples.
+/// The columns whose values are in the run's unit.
+const TIMES: [&str; 3] = ["elapsed", "latency", "connect"];
+
+/// The schema of the samples. Texts have a dictionary for each row group.
 fn schema(times: TimeEncoding) -> SchemaRef {
-    let time = times.data_type();
-    let field = |name: &str, data_type: DataType, nullable: bool| Field::new(name, data_type, nullable);
-    let mut fields = vec![
-        field("t_ms", DataType::Int32, false),
-        field("label", text(), true),
-        field("elapsed", time.clone(), false),
-        field("response_code", text(), true),
-        field("success", DataType::Boolean, false),
-        field("bytes", DataType::Int64, true),
-        field("sent_bytes", DataType::Int64, true),
-        field("all_threads", DataType::Int32, true),
-        field("latency", time.clone(), true),
-        field("idle_time", DataType::Int32, true),
-        field("connect", time, true),
-        field("cpu", DataType::Float64, true),
-        field("injector", text(), true),
-        field("transaction", DataType::Boolean, false),
-    ];
-    fields.extend((times == TimeEncoding::Stored).then(|| field(RESOLUTION, DataType::Int32, false)));
-    Arc::new(Schema::new(fields))
+    let columns = match times {
+        TimeEncoding::Stored => SAMPLES,
+        // Without the unit, which is the last one.
+        TimeEncoding::Ms | TimeEncoding::Decimal => SAMPLES.split_last().map_or(SAMPLES, |(_, rest)| rest),
+    };
+    let field = |field: &FieldRef| match field.data_type() {
+        DataType::Utf8 => Field::new(field.name(), text(), field.is_nullable()),
+        _ if TIMES.contains(&&**field.name()) => {
+            Field::new(field.name(), times.data_type(), field.is_nullable())
+        }
+        _ => Field::clone(field),
+    };
+    Arc::new(Schema::new(file_schema(columns).fields().iter().map(field).collect::<Vec<_>>()))
 }
 
 fn failed(error: ParquetError) -> Error {

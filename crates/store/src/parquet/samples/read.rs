@@ -5,16 +5,18 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::Type;
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::super::checksum::{CheckedFile, damaged};
-use super::{LONGEST, READ_ROWS, READ_TEXTS, RESOLUTION, TimeEncoding, schema};
+use super::{LONGEST, READ_ROWS, READ_TEXTS, text};
 use crate::parquet::guard::{GuardedReader, check_footer, guarded, page_sizes};
+use crate::parquet::schema::SAMPLES;
 use perfpipe_model::error::{Error, Result};
 use perfpipe_model::sample::batch::SampleBatch;
 use perfpipe_model::sample::resolution::Resolution;
@@ -48,14 +50,7 @@ pub(crate) fn open(file: CheckedFile) -> Result<SampleReader> {
     let rows = GuardedReader::open(file.clone(), |file| {
         check_footer(&file)?;
         let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
-        let field = |name| found.schema().field_with_name(name);
-        let is_wide = field("elapsed").is_ok_and(|time| *time.data_type() == DataType::Int64);
-        let times = match is_wide {
-            true if field(RESOLUTION).is_ok() => TimeEncoding::Stored,
-            true => TimeEncoding::Fine,
-            false => TimeEncoding::Ms,
-        };
-        let options = ArrowReaderOptions::new().with_schema(schema(times));
+        let options = ArrowReaderOptions::new().with_schema(read_schema(found.schema())?);
         let found = ArrowReaderMetadata::try_new(Arc::clone(found.metadata()), options)?;
         at_once = rows_at_once(found.metadata());
         metadata = Some(Arc::clone(found.metadata()));
@@ -63,6 +58,22 @@ pub(crate) fn open(file: CheckedFile) -> Result<SampleReader> {
     })?;
     let metadata = metadata.ok_or_else(|| Error::bug(&*what, "it has no footer"))?;
     Ok(SampleReader { rows, file, metadata, what, at_once, looked_at: 0, ahead: 0, failed: false })
+}
+
+/// Returns the schema by which a file is read: of the columns that it has, texts keep their dictionaries. Files of earlier
+/// versions lack columns, and may have narrower times.
+fn read_schema(found: &Schema) -> Result<SchemaRef, ParquetError> {
+    let field = |field: &FieldRef| match field.data_type() {
+        _ if SAMPLES.iter().all(|known| known.name != field.name()) => {
+            Err(ParquetError::General(format!("perfpipe writes no column {}", field.name())))
+        }
+        DataType::Utf8 => Ok(Field::new(field.name(), text(), field.is_nullable())),
+        _ => Ok(Field::clone(field)),
+    };
+    if found.fields().len() > SAMPLES.len() {
+        return Err(ParquetError::General("it has more columns than perfpipe writes".to_owned()));
+    }
+    Ok(Arc::new(Schema::new(found.fields().iter().map(field).collect::<Result<Vec<_>, _>>()?)))
 }
 
 /// Returns the number of rows to read per batch.

@@ -91,7 +91,6 @@ impl SamplePieces {
         let finish = |(piece, file): (usize, EndedFile)| Ok((file_name(piece), file.finish(notes.clone())?));
         self.ended.into_iter().map(finish).collect()
     }
-
 }
 
 /// The approximate number of rows in a row group: large enough to make its metadata negligible, small enough to keep
@@ -425,7 +424,7 @@ fn time(
 ) -> Result<ColumnPart, ParquetError> {
     match times {
         TimeEncoding::Ms => numbers(values, levels, PageCompression::Tried),
-        TimeEncoding::Stored | TimeEncoding::Fine => {
+        TimeEncoding::Stored => {
             let wide: Vec<i64> = values.iter().copied().map(i64::from).collect();
             numbers(&wide, levels, PageCompression::Tried)
         }

@@ -14,9 +14,6 @@ const INJECTORS: &str = "injectors";
 /// other programs.
 const PACKED: &str = "packed";
 
-/// The column of the unit of times, in a table of runs with several units.
-const RESOLUTION: &str = "resolution_us";
-
 /// Converts a number of samples into the type of its column.
 fn limited(samples: u64) -> i64 {
     i64::try_from(samples).unwrap_or(i64::MAX)

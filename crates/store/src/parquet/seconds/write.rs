@@ -4,18 +4,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::Schema;
 use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::{INJECTORS, LABEL, PACKED, RESOLUTION, limited};
+use super::limited;
 use crate::parquet::checksum::{FileSums, SummedFile};
 use crate::parquet::guard::plain_error;
 use crate::parquet::pages::{
     ColumnChunk, ColumnPart, EncodedColumn, PageCompression, PageLevels, PagedFile, WholeNumber,
     byte_strings, coded, flags, numbers, whole, zstd,
 };
+use crate::parquet::schema::{SECONDS, file_schema};
 use perfpipe_model::counts::spill::CellResult;
 use perfpipe_model::counts::{Cell, CellKey, PackedCell, TakeCounts};
 use perfpipe_model::error::{Error, Result};
@@ -37,7 +38,7 @@ pub(crate) fn write_seconds(
         Ok(group) if group.is_empty() => None,
         group => Some(group),
     });
-    write_groups(out, &schema(), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
+    write_groups(out, &file_schema(SECONDS), groups, &|group: Vec<_>, schema| columns(&group, run, schema))
 }
 
 /// Reads the cells of the next row group.
@@ -114,35 +115,6 @@ fn encode_group<G: Send>(
 
 /// The number of cells up to which a row group is little: Zstandard takes some 200 KiB, which costs more time than all else.
 const LITTLE: usize = 1024;
-
-/// The schema of the counts by second.
-fn schema() -> Schema {
-    let field = |name: &str, data_type: DataType| Field::new(name, data_type, false);
-    let list = |name: &str, item: DataType| field(name, DataType::new_list(item, true));
-    let large = |name: &str| field(name, DataType::Int64);
-    Schema::new(vec![
-        field("second", DataType::Int32),
-        field(LABEL, DataType::Utf8),
-        field("success", DataType::Boolean),
-        field("transaction", DataType::Boolean),
-        large("samples"),
-        list("elapsed", DataType::Int32),
-        list("counts", DataType::Int64),
-        large("latency_n"),
-        large("latency_sum"),
-        field("latency_min", DataType::Int32),
-        field("latency_max", DataType::Int32),
-        large("connect_sum"),
-        large("bytes_sum"),
-        large("sent_bytes_sum"),
-        large("before_boundary"),
-        list(INJECTORS, DataType::Utf8),
-        list("injector_samples", DataType::Int64),
-        list("injector_threads", DataType::Int64),
-        field(PACKED, DataType::Binary),
-        field(RESOLUTION, DataType::Int32),
-    ])
-}
 
 /// What all cells of a run share.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use perfpipe_model::run::rejects::Reject;
 use perfpipe_model::sample::intern::Shared;
 use perfpipe_model::series::server::ServerSeries;
 
-use super::rows::{RowEncoder, RowFields, whole};
+use super::binary::{RowEncoder, RowFields, whole};
 
 use crate::postgres::schema::layout::RowsOf;
 

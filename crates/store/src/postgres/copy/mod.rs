@@ -1,7 +1,7 @@
 //! Sends encoded rows to a table and receives the rows of a query, by binary COPY.
 
+pub(crate) mod binary;
 pub(crate) mod facts;
-pub(crate) mod rows;
 pub(crate) mod samples;
 pub(crate) mod seconds;
 
@@ -13,7 +13,7 @@ use tokio_postgres::{CopyInSink, CopyOutStream};
 
 use perfpipe_model::error::{Error, Result};
 
-use self::rows::{CHUNK, HEADER, RowDecoder, RowEncoder, RowFields, Rows, TRAILER};
+use self::binary::{CHUNK, HEADER, RowDecoder, RowEncoder, RowFields, Rows, TRAILER};
 use crate::connection::session::Session;
 
 /// A COPY to a table in progress. If dropped, it is rolled back with its transaction.

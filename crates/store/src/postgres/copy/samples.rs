@@ -1,6 +1,6 @@
 //! Encodes and decodes the rows of a run's samples.
 
-use super::rows::{RowEncoder, RowFields, Rows};
+use super::binary::{RowEncoder, RowFields, Rows};
 use crate::consistency::SampleTotals;
 use crate::sink::BatchEncoder;
 use perfpipe_model::error::{Error, Result};
@@ -171,7 +171,7 @@ mod tests {
     use tokio_postgres::{Config, NoTls};
 
     use super::*;
-    use crate::postgres::copy::rows::{HEADER, RowDecoder, TRAILER};
+    use crate::postgres::copy::binary::{HEADER, RowDecoder, TRAILER};
     use perfpipe_model::sample::resolution::Resolution;
 
     /// A minimal server that receives one binary COPY.

@@ -11,7 +11,7 @@ use std::iter::Peekable;
 
 use hashbrown::HashMap;
 
-use super::rows::{RowEncoder, RowFields, whole};
+use super::binary::{RowEncoder, RowFields, whole};
 use crate::consistency::SampleTotals;
 use crate::postgres::schema::layout::RowsOf;
 use perfpipe_model::counts::pack::{pack_sums, unpack_sums};

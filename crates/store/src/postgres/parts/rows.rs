@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 use crate::connection::config::Placement;
 use crate::connection::session::{Session, value};
 use crate::parts::StoredPart;
-use crate::postgres::copy::rows::whole;
+use crate::postgres::copy::binary::whole;
 use crate::postgres::copy::samples::COLUMNS;
 use crate::postgres::locks;
 use crate::postgres::samples::read::{SampleTables, Stripes};

@@ -8,7 +8,7 @@ use crate::connection::session::Session;
 use crate::parquet::ParquetStore;
 use crate::parquet::packed::{TemporaryFolder, pack};
 use crate::postgres::copy::CopyIn;
-use crate::postgres::copy::rows::{CHUNK, RowEncoder, whole};
+use crate::postgres::copy::binary::{CHUNK, RowEncoder, whole};
 use crate::postgres::locks;
 use crate::postgres::lost_commit::{self, UncertainCommit};
 use crate::postgres::samples::write::CopiedSamples;

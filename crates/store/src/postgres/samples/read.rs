@@ -10,7 +10,7 @@ use tokio_postgres::types::{FromSql, Type};
 
 use crate::connection::session::{Session, sentence};
 use crate::postgres::copy::CopyOut;
-use crate::postgres::copy::rows::RowFields;
+use crate::postgres::copy::binary::RowFields;
 use crate::postgres::copy::samples::COLUMNS;
 use crate::postgres::schema::names::in_schema;
 use perfpipe_model::error::{Error, Result};

@@ -15,7 +15,7 @@ use crate::connection::config::{CopySpread, Placement, PostgresConfig};
 use crate::connection::connect;
 use crate::connection::session::{Session, value};
 use crate::postgres::copy::CopyIn;
-use crate::postgres::copy::rows::Rows;
+use crate::postgres::copy::binary::Rows;
 use crate::postgres::copy::samples::{self, COLUMNS};
 use crate::postgres::schema::engine::ServerEngine;
 use crate::postgres::schema::names::{in_schema, quoted};

@@ -8,7 +8,7 @@ use super::engine::ServerEngine;
 use super::names::{ALL, LOCK, literal, run_text};
 use super::rights;
 use crate::connection::session::{Session, value};
-use crate::postgres::copy::rows::RowEncoder;
+use crate::postgres::copy::binary::RowEncoder;
 use crate::postgres::transaction::{self, TransactionMode, begin, begin_with};
 use perfpipe_model::error::{Error, ErrorKind, Result};
 use perfpipe_model::run::key::RunKey;

@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 
 use super::layout::{self, CREATE_PAGES, CREATE_VIEWS, SET_COMMENTS, SchemaLayout, TABLES, table_exists};
 use crate::connection::session::{Session, value};
-use crate::postgres::copy::rows::whole;
+use crate::postgres::copy::binary::whole;
 use crate::postgres::transaction::{self, TransactionMode, begin, waiting};
 use crate::postgres::{locks, series};
 use perfpipe_model::error::{Error, ErrorKind, Result};

@@ -8,18 +8,18 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::found::flaw;
-use perfpipe_formats::steps;
+use perfpipe_formats::work_count;
 use perfpipe_model::run::damage::Fault;
 
 /// Parses a whole JSON text. `what` is what it has to be.
 pub(super) fn whole<'a, T: Deserialize<'a>>(text: &'a [u8], what: &str) -> Result<T, Fault> {
-    steps::count(text.len());
+    work_count::count(text.len());
     serde_json::from_slice(text).map_err(|error| unlike(what, &error.to_string()))
 }
 
 /// Parses a part of a JSON text.
 pub(super) fn part<'a, T: Deserialize<'a>>(text: &'a RawValue, what: &str) -> Result<T, Fault> {
-    steps::count(text.get().len());
+    work_count::count(text.get().len());
     serde_json::from_str(text.get()).map_err(|error| unlike(what, unplaced(&error.to_string())))
 }
 
@@ -31,7 +31,7 @@ pub(super) fn each<'a, T: Deserialize<'a>>(
 ) -> Result<(), Fault> {
     use serde::Deserializer as _;
 
-    steps::count(list.get().len());
+    work_count::count(list.get().len());
     let mut refused = None;
     let elements = Elements { take, refused: &mut refused, of: PhantomData };
     let read = serde_json::Deserializer::from_str(list.get()).deserialize_seq(elements);

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use super::found::{flaw, shown};
 use perfpipe_formats::date::{DateForm, DateParser};
-use perfpipe_formats::steps;
+use perfpipe_formats::work_count;
 use perfpipe_model::run::damage::Fault;
 use perfpipe_model::run::time_zone::TimeZone;
 
@@ -92,7 +92,7 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Result<(u64, Cow<'_, st
 }
 
 fn decoded(line: &[u8], number: u64) -> Result<(u64, Cow<'_, str>), Fault> {
-    steps::count(line.len() + 1);
+    work_count::count(line.len() + 1);
     if line.len() > LONGEST {
         return Err(flaw("the line is longer than 64 KiB").at_line(number, 0));
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::parquet::schema::{self, ColumnKind, TableColumn};
 use crate::parquet::tables;
 
 /// A table of a store in a bucket.
@@ -82,101 +83,19 @@ impl LakeTable {
         }
     }
 
-    /// The columns in its files, each with its type; `[]` is for lists.
-    fn columns(self) -> &'static [(&'static str, &'static str)] {
+    /// The columns in its files.
+    fn columns(self) -> &'static [TableColumn] {
         match self {
-            Self::Samples => &[
-                ("t_ms", "integer"),
-                ("label", "string"),
-                ("elapsed", "long"),
-                ("response_code", "string"),
-                ("success", "boolean"),
-                ("bytes", "long"),
-                ("sent_bytes", "long"),
-                ("all_threads", "integer"),
-                ("latency", "long"),
-                ("idle_time", "integer"),
-                ("connect", "long"),
-                ("cpu", "double"),
-                ("injector", "string"),
-                ("transaction", "boolean"),
-                ("resolution_us", "integer"),
-            ],
-            Self::Seconds => &[
-                ("second", "integer"),
-                ("label", "string"),
-                ("success", "boolean"),
-                ("transaction", "boolean"),
-                ("samples", "long"),
-                ("elapsed", "[]integer"),
-                ("counts", "[]long"),
-                ("latency_n", "long"),
-                ("latency_sum", "long"),
-                ("latency_min", "integer"),
-                ("latency_max", "integer"),
-                ("connect_sum", "long"),
-                ("bytes_sum", "long"),
-                ("sent_bytes_sum", "long"),
-                ("before_boundary", "long"),
-                ("injectors", "[]string"),
-                ("injector_samples", "[]long"),
-                ("injector_threads", "[]long"),
-                ("packed", "binary"),
-                ("resolution_us", "integer"),
-            ],
-            Self::Cpu => &[("clock", "long"), ("value", "double")],
-            Self::Series => &[("name", "string"), ("unit", "string"), ("clock", "long"), ("value", "double")],
-            Self::Errors => &[
-                ("second", "integer"),
-                ("label", "string"),
-                ("response_code", "string"),
-                ("message", "string"),
-                ("transaction", "boolean"),
-                ("count", "long"),
-            ],
-            Self::Labels => {
-                &[("label", "string"), ("successes", "long"), ("failures", "long"), ("transactions", "long")]
-            }
-            Self::Rejects => &[
-                ("file", "string"),
-                ("member", "string"),
-                ("line", "long"),
-                ("byte", "long"),
-                ("code", "string"),
-                ("reason", "string"),
-                ("record", "string"),
-            ],
-            Self::Tags => &[("key", "string"), ("value", "string")],
-            Self::Points => &[
-                ("tool", "string"),
-                ("framework", "string"),
-                ("test", "string"),
-                ("concurrency", "integer"),
-                ("workers", "integer"),
-                ("repeat", "integer"),
-                ("requests", "long"),
-                ("successes", "long"),
-                ("throughput", "double"),
-                ("answers_per_second", "double"),
-                ("aborted", "string"),
-                ("point", "string"),
-            ],
-            Self::Runs | Self::Parts => &[
-                ("t0_ms", "long"),
-                ("last_ms", "long"),
-                ("last_end_ms", "long"),
-                ("seconds", "integer"),
-                ("successes", "long"),
-                ("failures", "long"),
-                ("transactions", "long"),
-                ("rejects", "long"),
-                ("resolution_us", "integer"),
-                ("samples_stored", "boolean"),
-                ("cpu_offset", "long"),
-                ("cpu_lookback", "integer"),
-                ("ingested_at", "string"),
-                ("info", "string"),
-            ],
+            Self::Samples => schema::SAMPLES,
+            Self::Seconds => schema::SECONDS,
+            Self::Cpu => schema::CPU,
+            Self::Series => schema::SERIES,
+            Self::Errors => schema::ERRORS,
+            Self::Labels => schema::LABELS,
+            Self::Rejects => schema::REJECTS,
+            Self::Tags => schema::TAGS,
+            Self::Points => schema::POINTS,
+            Self::Runs | Self::Parts => schema::RUNS,
         }
     }
 
@@ -188,8 +107,9 @@ impl LakeTable {
 
     /// Its schema as the log has it.
     pub(super) fn schema(self) -> String {
-        let columns = self.partitions().chain(self.columns().iter().copied());
-        json!({"type": "struct", "fields": columns.map(field).collect::<Vec<Value>>()}).to_string()
+        let partitions = self.partitions().map(|(name, kind)| field(name, json!(kind), None));
+        let columns = self.columns().iter().map(column);
+        json!({"type": "struct", "fields": partitions.chain(columns).collect::<Vec<Value>>()}).to_string()
     }
 
     /// Returns a schema that an earlier version made, with the columns that came since; `None` if it has them all.
@@ -198,8 +118,7 @@ impl LakeTable {
         let mut schema: Value = serde_json::from_str(schema).ok()?;
         let fields = schema.get_mut("fields")?.as_array_mut()?;
         let lacks = |name: &str| fields.iter().all(|field| field.get("name") != Some(&json!(name)));
-        let new: Vec<Value> =
-            self.columns().iter().copied().filter(|(name, _)| lacks(name)).map(field).collect();
+        let new: Vec<Value> = self.columns().iter().filter(|column| lacks(column.name)).map(column).collect();
         if new.is_empty() {
             return None;
         }
@@ -209,10 +128,24 @@ impl LakeTable {
 }
 
 /// Returns a column as a schema has it.
-fn field((name, kind): (&str, &str)) -> Value {
-    let kind = match kind.strip_prefix("[]") {
-        Some(of) => json!({"type": "array", "elementType": of, "containsNull": true}),
-        None => json!(kind),
+fn column(column: &TableColumn) -> Value {
+    let list = |of: &str| json!({"type": "array", "elementType": of, "containsNull": true});
+    let kind = match column.kind {
+        ColumnKind::Int => json!("integer"),
+        ColumnKind::Long => json!("long"),
+        ColumnKind::Double => json!("double"),
+        ColumnKind::Flag => json!("boolean"),
+        ColumnKind::Text => json!("string"),
+        ColumnKind::Bytes => json!("binary"),
+        ColumnKind::Ints => list("integer"),
+        ColumnKind::Longs => list("long"),
+        ColumnKind::Texts => list("string"),
     };
-    json!({"name": name, "type": kind, "nullable": true, "metadata": {}})
+    field(column.name, kind, Some(column.comment))
+}
+
+/// All may be null: files of earlier versions lack columns that came since.
+fn field(name: &str, kind: Value, comment: Option<&str>) -> Value {
+    let metadata = comment.map_or(json!({}), |comment| json!({"comment": comment}));
+    json!({"name": name, "type": kind, "nullable": true, "metadata": metadata})
 }
