@@ -205,4 +205,6 @@ pub use perfpipe_model::run::info::RunInfo;
 pub use perfpipe_model::run::key::RunKey;
 #[doc(inline)]
 pub use perfpipe_model::sample::batch::SampleBatch;
+#[doc(inline)]
+pub use perfpipe_store::RunRef;
 pub use pipeline::{PipelineOptions, Progress};

@@ -55,42 +55,58 @@ pub struct StoreCheck {
     pub notes: Vec<String>,
 }
 
-/// The run that a reader asks for.
-#[derive(Clone, Copy)]
-struct WantedRun<'a> {
-    key: &'a RunKey,
-    /// The run's metadata as it was read before.
-    row: Option<&'a RunInfo>,
+/// Which run is meant: the one that has a key now, or one whose row was read before, and no later one of its key.
+///
+/// ```
+/// # extern crate perfpipe_store as perfpipe_ingest;
+/// # use perfpipe_model::run::{info::RunInfo, key::RunKey};
+/// use perfpipe_ingest::RunRef;
+///
+/// let row = RunInfo::new(RunKey::new("go", "flaky"), 0, 0);
+/// assert_eq!(RunRef::from(&row.key).key(), RunRef::from(&row).key());
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub enum RunRef<'a> {
+    /// The run that has this key now.
+    Current(&'a RunKey),
+    /// The run with this row: if another one has replaced it, [`Error::Replaced`] says so.
+    Read(&'a RunInfo),
 }
 
-impl<'a> WantedRun<'a> {
-    /// Asks for the run that has the key now.
-    fn now(key: &'a RunKey) -> Self {
-        Self { key, row: None }
+impl<'a> From<&'a RunKey> for RunRef<'a> {
+    fn from(key: &'a RunKey) -> Self {
+        Self::Current(key)
     }
+}
 
-    /// Asks for a run that was read before, and for no later run of its key.
-    fn as_it_was(row: &'a RunInfo) -> Self {
-        Self { key: &row.key, row: Some(row) }
+impl<'a> From<&'a RunInfo> for RunRef<'a> {
+    fn from(row: &'a RunInfo) -> Self {
+        Self::Read(row)
     }
+}
 
-    fn key(self) -> &'a RunKey {
-        self.key
+impl<'a> RunRef<'a> {
+    /// The run's key.
+    pub fn key(self) -> &'a RunKey {
+        match self {
+            Self::Current(key) => key,
+            Self::Read(row) => &row.key,
+        }
     }
 
     /// Fails if `found` is another run than the one that was read before.
     fn check(self, found: &RunInfo) -> Result<()> {
-        match self.row {
-            Some(row) if !row.is_row_of(found) => Err(Error::replaced(self.key)),
+        match self {
+            Self::Read(row) if !row.is_row_of(found) => Err(Error::replaced(&row.key)),
             _ => Ok(()),
         }
     }
 
     /// Returns the error for a run that the store does not have.
     fn missing(self) -> Error {
-        match self.row {
-            Some(_) => Error::replaced(self.key),
-            None => Error::missing_run(self.key),
+        match self {
+            Self::Current(key) => Error::missing_run(key),
+            Self::Read(row) => Error::replaced(&row.key),
         }
     }
 }

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use jiff::Timestamp;
 use perfpipe_analyze::format::{counted, duration};
 use perfpipe_ingest::points::PointKey;
-use perfpipe_ingest::{RunInfo, RunKey, Store};
+use perfpipe_ingest::{RunInfo, RunKey, RunRef, Store};
 
 use super::merge::of_parts;
 use crate::args::{ConfirmArgs, RunsArgs, StoreArgs, TestArgs, span, tag_key};
@@ -143,11 +143,8 @@ async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Resul
 
 /// Drops a run: as it was looked at, and none that replaces it meanwhile; or whatever has the key, if it can't be read.
 async fn drop_one(key: &RunKey, stored: &[RunInfo], store: &Store) -> Result<()> {
-    match stored.iter().find(|run| run.key == *key) {
-        Some(run) => store.drop_run_of(run).await?,
-        None => store.drop_run(key).await?,
-    }
-    Ok(())
+    let run = stored.iter().find(|run| run.key == *key);
+    Ok(store.drop_run(run.map_or(RunRef::from(key), RunRef::from)).await?)
 }
 
 /// Returns true if a run was ingested longer ago than this, in ms.

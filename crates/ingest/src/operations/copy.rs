@@ -139,7 +139,7 @@ impl Store {
                 if digest_of(self, &former).await? != digest(self, &back).await? {
                     return Err(differs(new, "samples"));
                 }
-                self.drop_run_of(&former).await
+                self.drop_run(&former).await
             };
             completed.await.map_err(|error| after(&format!("the run is stored as {new}"), error))?;
             Ok(renamed.info)
@@ -214,7 +214,7 @@ async fn write_into<S: RunStore>(
     if !from.info(&row.key).await?.is_some_and(|stored| row.is_row_of(&stored)) {
         return Err(Error::replaced(&row.key));
     }
-    from.rejects_of(row, &mut |reject| rejects.push(&reject)).await?;
+    from.rejects(row, &mut |reject| rejects.push(&reject)).await?;
     let mut digest = SampleDigest::default();
     if run.info.samples_stored {
         let mut encoder = writer.encoder()?;
@@ -256,7 +256,7 @@ fn read(from: &Store, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<Sample
     let mut each = move |batch| {
         send.send(batch).map_err(|_| Error::store("reading samples", "nobody takes them any more"))
     };
-    (spawn_blocking(move || runtime.block_on(from.samples_of(&row, &mut each))), batches)
+    (spawn_blocking(move || runtime.block_on(from.samples(&row, &mut each))), batches)
 }
 
 /// Receives the next batch; `None` after the last one.

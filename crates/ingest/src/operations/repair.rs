@@ -78,13 +78,13 @@ async fn recounted(store: &Store, key: &RunKey) -> Result<StoredRun> {
     let mut run = store.without_counts(key).await?;
     let mut rejects = 0;
     store
-        .rejects_of(&run.info, &mut |_| {
+        .rejects(&run.info, &mut |_| {
             rejects += 1;
             Ok(())
         })
         .await?;
     let mut recount = Recount::without_labels(&run.info);
-    store.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
+    store.samples(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
     (run.cells, run.labels) = (recount.cells()?, recount.label_counts());
     match unequal("rejects", rejects, run.info.rejects).into_iter().chain(sums(&run)?).next() {
         None => Ok(run),

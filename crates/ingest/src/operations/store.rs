@@ -21,11 +21,11 @@ use perfpipe_model::run::key::RunKey;
 use perfpipe_model::run::rejects::Reject;
 use perfpipe_model::sample::batch::SampleBatch;
 use perfpipe_model::sample::ends::Ends;
-use perfpipe_store::Listing;
 #[cfg(feature = "parquet")]
 use perfpipe_store::parquet::ParquetStore;
 #[cfg(feature = "postgres")]
 use perfpipe_store::postgres::{Migration, PostgresConfig, PostgresStore};
+use perfpipe_store::{Listing, RunRef};
 
 /// What fails if a thread for blocking work ends early.
 const READING: &str = "reading the store";
@@ -66,6 +66,33 @@ pub(super) enum StoreKind {
 impl From<ParquetStore> for Store {
     fn from(store: ParquetStore) -> Self {
         Self(StoreKind::Parquet(store))
+    }
+}
+
+/// A [`RunRef`] for another thread.
+#[cfg(feature = "parquet")]
+enum OwnedRef {
+    Current(RunKey),
+    Read(Box<RunInfo>),
+}
+
+#[cfg(feature = "parquet")]
+impl From<RunRef<'_>> for OwnedRef {
+    fn from(run: RunRef<'_>) -> Self {
+        match run {
+            RunRef::Current(key) => Self::Current(key.clone()),
+            RunRef::Read(row) => Self::Read(Box::new(row.clone())),
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl<'a> From<&'a OwnedRef> for RunRef<'a> {
+    fn from(run: &'a OwnedRef) -> Self {
+        match run {
+            OwnedRef::Current(key) => Self::Current(key),
+            OwnedRef::Read(row) => Self::Read(row),
+        }
     }
 }
 
@@ -334,51 +361,30 @@ impl Store {
             ends.add_batch(&batch, run.t0_ms);
             Ok(())
         };
-        self.samples_of(run, &mut add).await?;
+        self.samples(run, &mut add).await?;
         Ok(ends)
     }
 
     /// Streams the samples of a run to `each`, batch by batch.
     ///
     /// # Errors
-    /// If the run is not stored, was stored without samples, the store can't be read, or `each` fails.
+    /// If the run is not stored, was replaced ([`Error::Replaced`]), was stored without samples, the store can't be read, or
+    /// `each` fails.
     pub fn samples<'a>(
         &'a self,
-        key: &'a RunKey,
+        run: impl Into<RunRef<'a>>,
         each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
+        let run = run.into();
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
                 StoreKind::Parquet(store) => {
-                    let key = key.clone();
-                    streamed(store, each, move |store, each| store.samples(&key, each)).await
+                    let run = OwnedRef::from(run);
+                    streamed(store, each, move |store, each| store.samples(&run, each)).await
                 }
                 #[cfg(feature = "postgres")]
-                StoreKind::Postgres(store, _) => store.samples(key, each).await,
-            }
-        })
-    }
-
-    /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
-    /// run has replaced it.
-    ///
-    /// # Errors
-    /// As for [`Store::samples`]; [`Error::Replaced`] if the run was replaced.
-    pub fn samples_of<'a>(
-        &'a self,
-        run: &'a RunInfo,
-        each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            match &self.0 {
-                #[cfg(feature = "parquet")]
-                StoreKind::Parquet(store) => {
-                    let run = run.clone();
-                    streamed(store, each, move |store, each| store.samples_of(&run, each)).await
-                }
-                #[cfg(feature = "postgres")]
-                StoreKind::Postgres(store, _) => store.samples_of(run, each).await,
+                StoreKind::Postgres(store, _) => store.samples(run, each).await,
             }
         })
     }
@@ -404,7 +410,7 @@ impl Store {
                 ));
             }
             let mut recount = Recount::new(run, label);
-            self.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
+            self.samples(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
             run.cells = recount.cells()?;
             Ok(())
         })
@@ -437,7 +443,7 @@ impl Store {
                     "Ingest the run again with its samples (IngestOptions::keep_samples), or look at the labels one by one.",
                 ));
             }
-            self.samples_of(&run.info, &mut |batch| {
+            self.samples(&run.info, &mut |batch| {
                 found.add(&batch);
                 Ok(())
             })
@@ -458,44 +464,22 @@ impl Store {
     /// Streams the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// If the run is not stored, the store can't be read, or `each` fails.
+    /// If the run is not stored, was replaced ([`Error::Replaced`]), the store can't be read, or `each` fails.
     pub fn rejects<'a>(
         &'a self,
-        key: &'a RunKey,
+        run: impl Into<RunRef<'a>>,
         each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
+        let run = run.into();
         Box::pin(async move {
             match &self.0 {
                 #[cfg(feature = "parquet")]
                 StoreKind::Parquet(store) => {
-                    let key = key.clone();
-                    streamed(store, each, move |store, each| store.rejects(&key, each)).await
+                    let run = OwnedRef::from(run);
+                    streamed(store, each, move |store, each| store.rejects(&run, each)).await
                 }
                 #[cfg(feature = "postgres")]
-                StoreKind::Postgres(store, _) => store.rejects(key, each).await,
-            }
-        })
-    }
-
-    /// Streams the rejected records of a run that was read before, as [`rejects`](Self::rejects) does. It is an error
-    /// if another run has replaced it.
-    ///
-    /// # Errors
-    /// As for [`Store::rejects`]; [`Error::Replaced`] if the run was replaced.
-    pub fn rejects_of<'a>(
-        &'a self,
-        run: &'a RunInfo,
-        each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            match &self.0 {
-                #[cfg(feature = "parquet")]
-                StoreKind::Parquet(store) => {
-                    let run = run.clone();
-                    streamed(store, each, move |store, each| store.rejects_of(&run, each)).await
-                }
-                #[cfg(feature = "postgres")]
-                StoreKind::Postgres(store, _) => store.rejects_of(run, each).await,
+                StoreKind::Postgres(store, _) => store.rejects(run, each).await,
             }
         })
     }
@@ -557,33 +541,17 @@ impl Store {
     /// Removes a run. Blocks while it removes the files of a folder.
     ///
     /// # Errors
-    /// If it is not stored, stays locked by a writer or reader, or can't be removed.
-    pub fn drop_run<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<()>> {
+    /// If it is not stored, was replaced ([`Error::Replaced`]), stays locked by a writer or reader, or can't be removed.
+    pub fn drop_run<'a>(&'a self, run: impl Into<RunRef<'a>>) -> BoxFuture<'a, Result<()>> {
+        let run = run.into();
         Box::pin(async move {
             let dropped = match &self.0 {
                 #[cfg(feature = "parquet")]
-                StoreKind::Parquet(store) => store.drop_run(key)?,
+                StoreKind::Parquet(store) => store.drop_run(run)?,
                 #[cfg(feature = "postgres")]
-                StoreKind::Postgres(store, _) => store.drop_run(key).await?,
+                StoreKind::Postgres(store, _) => store.drop_run(run).await?,
             };
-            if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
-        })
-    }
-
-    /// Removes a run that was read before, as [`drop_run`](Self::drop_run) does. It is an error if another run has
-    /// replaced it.
-    ///
-    /// # Errors
-    /// As for [`Store::drop_run`]; [`Error::Replaced`] if the run was replaced.
-    pub fn drop_run_of<'a>(&'a self, run: &'a RunInfo) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let dropped = match &self.0 {
-                #[cfg(feature = "parquet")]
-                StoreKind::Parquet(store) => store.drop_run_of(run)?,
-                #[cfg(feature = "postgres")]
-                StoreKind::Postgres(store, _) => store.drop_run_of(run).await?,
-            };
-            if dropped { Ok(()) } else { Err(Error::missing_run(&run.key)) }
+            if dropped { Ok(()) } else { Err(Error::missing_run(run.key())) }
         })
     }
 

@@ -82,7 +82,7 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
     faults.extend(sums(&run)?);
     let mut rejects = 0;
     let read = store
-        .rejects_of(&run.info, &mut |_| {
+        .rejects(&run.info, &mut |_| {
             rejects += 1;
             Ok(())
         })
@@ -119,7 +119,7 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
     let (mut recount, mut found, mut unjoined) = (Recount::with_stored_labels(run), 0, 0_u64);
     let mut ends = Ends::default();
     let read = store
-        .samples_of(info, &mut |batch| {
+        .samples(info, &mut |batch| {
             found += batch.len() as u64;
             unjoined += joined_otherwise(&batch, run, join);
             ends.add_batch(&batch, info.t0_ms);

@@ -93,11 +93,11 @@ fn run_that_was_looked_at_is_not_dropped_once_another_has_replaced_it() {
     store(&place.store, &old).unwrap();
     let looked_at = place.store.info(&key()).unwrap().unwrap();
     store(&place.store, &new).unwrap();
-    assert!(matches!(place.store.drop_run_of(&looked_at), Err(Error::Replaced { .. })));
+    assert!(matches!(place.store.drop_run(&looked_at), Err(Error::Replaced { .. })));
     assert_stored(&place.store, &new);
     let now = place.store.info(&key()).unwrap().unwrap();
-    assert!(place.store.drop_run_of(&now).unwrap());
-    assert!(!place.store.drop_run_of(&now).unwrap(), "there is nothing any more");
+    assert!(place.store.drop_run(&now).unwrap());
+    assert!(!place.store.drop_run(&now).unwrap(), "there is nothing any more");
 }
 
 #[test]

@@ -148,9 +148,9 @@ async fn run_that_was_looked_at_is_not_dropped_once_another_has_replaced_it() {
     store(&postgres, &old).await.unwrap();
     let looked_at = postgres.info(&key).await.unwrap().unwrap();
     store(&postgres, &new).await.unwrap();
-    assert!(matches!(postgres.drop_run_of(&looked_at).await, Err(Error::Replaced { .. })));
+    assert!(matches!(postgres.drop_run(&looked_at).await, Err(Error::Replaced { .. })));
     check_whole(&postgres, &new).await;
     let now = postgres.info(&key).await.unwrap().unwrap();
-    assert!(postgres.drop_run_of(&now).await.unwrap());
-    assert!(!postgres.drop_run_of(&now).await.unwrap(), "there is nothing any more");
+    assert!(postgres.drop_run(&now).await.unwrap());
+    assert!(!postgres.drop_run(&now).await.unwrap(), "there is nothing any more");
 }

@@ -10,7 +10,7 @@ use super::folder::{RunLock, StagingFolder, StoreFolder};
 use super::lake::{Lake, LakeDraft};
 use super::lock::refuse_link;
 use super::place::RunPlace;
-use crate::{Repairer, WantedRun};
+use crate::{Repairer, RunRef};
 use perfpipe_model::error::Result;
 #[cfg(feature = "lake")]
 use perfpipe_model::error::{Error, ErrorKind};
@@ -133,7 +133,7 @@ impl StoreHome {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, wanted: WantedRun<'_>) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: RunRef<'_>) -> Result<bool> {
         match self {
             Self::Folder(folder) => folder.drop_run(wanted),
             #[cfg(feature = "lake")]

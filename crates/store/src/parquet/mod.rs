@@ -58,7 +58,7 @@ use self::home::StoreHome;
 #[cfg(feature = "lake")]
 use self::lake::Lake;
 use super::consistency::{self, SampleTotals, damage_message};
-use super::{Listing, Repairer, StoreCheck, WantedRun};
+use super::{Listing, Repairer, RunRef, StoreCheck};
 use crate::sink::RunStore;
 use perfpipe_model::counts::stored_run::StoredRun;
 use perfpipe_model::counts::table::CellTable;
@@ -289,21 +289,13 @@ impl ParquetStore {
     /// Streams the samples of a run to `sink`, batch by batch.
     ///
     /// # Errors
-    /// If the run is not stored, was stored without samples, its files can't be read, or `sink` fails.
-    pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
-        self.stream(WantedRun::now(key), sink)
-    }
-
-    /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
-    /// run has replaced it.
-    ///
-    /// # Errors
-    /// As for [`ParquetStore::samples`]; [`Error::Replaced`] if the run was replaced.
-    pub fn samples_of(&self, run: &RunInfo, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
-        self.stream(WantedRun::as_it_was(run), sink)
-    }
-
-    fn stream(&self, wanted: WantedRun<'_>, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
+    /// If the run is not stored, was replaced, was stored without samples, its files can't be read, or `sink` fails.
+    pub fn samples<'a>(
+        &self,
+        run: impl Into<RunRef<'a>>,
+        sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
+    ) -> Result<()> {
+        let wanted = run.into();
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
             if !manifest.info.samples_stored {
@@ -326,21 +318,13 @@ impl ParquetStore {
     /// Passes the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// If the run is not stored, its file can't be read, or `each` fails.
-    pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
-        self.each_reject(WantedRun::now(key), each)
-    }
-
-    /// Passes the rejected records of a run that was read before to `each`, as [`rejects`](Self::rejects) does. It is
-    /// an error if another run has replaced it.
-    ///
-    /// # Errors
-    /// As for [`ParquetStore::rejects`]; [`Error::Replaced`] if the run was replaced.
-    pub fn rejects_of(&self, run: &RunInfo, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
-        self.each_reject(WantedRun::as_it_was(run), each)
-    }
-
-    fn each_reject(&self, wanted: WantedRun<'_>, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
+    /// If the run is not stored, was replaced, its file can't be read, or `each` fails.
+    pub fn rejects<'a>(
+        &self,
+        run: impl Into<RunRef<'a>>,
+        each: &mut dyn FnMut(Reject) -> Result<()>,
+    ) -> Result<()> {
+        let wanted = run.into();
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
             Ok((rejects(manifest, file)?, manifest.info.clone()))
@@ -352,17 +336,9 @@ impl ParquetStore {
     /// Removes a run; returns false if it is not stored.
     ///
     /// # Errors
-    /// If it is being written, or its files can't be removed.
-    pub fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        self.home.drop_run(WantedRun::now(key))
-    }
-
-    /// Removes a run that was read before; returns false if it is not stored.
-    ///
-    /// # Errors
-    /// As for [`ParquetStore::drop_run`]; [`Error::Replaced`] if another run has replaced it.
-    pub fn drop_run_of(&self, run: &RunInfo) -> Result<bool> {
-        self.home.drop_run(WantedRun::as_it_was(run))
+    /// If it was replaced, is being written, or its files can't be removed.
+    pub fn drop_run<'a>(&self, run: impl Into<RunRef<'a>>) -> Result<bool> {
+        self.home.drop_run(run.into())
     }
 
     /// Reads from the current generation of a run, and starts again if it is replaced meanwhile.

@@ -31,7 +31,7 @@ pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;
 pub use crate::connection::config::{Placement, PostgresConfig};
 
-use super::{Listing, WantedRun};
+use super::{Listing, RunRef};
 use crate::connection::connect;
 use crate::connection::session::{self, Session};
 use crate::sink::RunStore;
@@ -224,33 +224,16 @@ impl PostgresStore {
     /// Streams the samples of a run to `each`, in batches of some thousands, in the order of the log.
     ///
     /// # Errors
-    /// If the run is not stored, was stored without samples, `each` fails, or the server fails.
+    /// If the run is not stored, was replaced, was stored without samples, `each` fails, or the server fails.
     pub fn samples<'a>(
         &'a self,
-        key: &'a RunKey,
+        run: impl Into<RunRef<'a>>,
         each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
+        let wanted = run.into();
         Box::pin(async move {
             let session = self.session().await?;
-            reader::samples(&session, WantedRun::now(key), each).await?;
-            self.put_back(session);
-            Ok(())
-        })
-    }
-
-    /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
-    /// run has replaced it.
-    ///
-    /// # Errors
-    /// As for [`PostgresStore::samples`]; [`Error::Replaced`](perfpipe_model::Error::Replaced) if the run was replaced.
-    pub fn samples_of<'a>(
-        &'a self,
-        run: &'a RunInfo,
-        each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let session = self.session().await?;
-            reader::samples(&session, WantedRun::as_it_was(run), each).await?;
+            reader::samples(&session, wanted, each).await?;
             self.put_back(session);
             Ok(())
         })
@@ -259,33 +242,16 @@ impl PostgresStore {
     /// Passes the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// If the run is not stored, `each` fails, or the server fails.
+    /// If the run is not stored, was replaced, `each` fails, or the server fails.
     pub fn rejects<'a>(
         &'a self,
-        key: &'a RunKey,
+        run: impl Into<RunRef<'a>>,
         each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> BoxFuture<'a, Result<()>> {
+        let wanted = run.into();
         Box::pin(async move {
             let session = self.session().await?;
-            reader::rejects(&session, WantedRun::now(key), each).await?;
-            self.put_back(session);
-            Ok(())
-        })
-    }
-
-    /// Passes the rejected records of a run that was read before to `each`, as [`rejects`](Self::rejects) does. It is
-    /// an error if another run has replaced it.
-    ///
-    /// # Errors
-    /// As for [`PostgresStore::rejects`]; [`Error::Replaced`](perfpipe_model::Error::Replaced) if the run was replaced.
-    pub fn rejects_of<'a>(
-        &'a self,
-        run: &'a RunInfo,
-        each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let session = self.session().await?;
-            reader::rejects(&session, WantedRun::as_it_was(run), each).await?;
+            reader::rejects(&session, wanted, each).await?;
             self.put_back(session);
             Ok(())
         })
@@ -294,24 +260,15 @@ impl PostgresStore {
     /// Removes a run; returns `false` if it is not stored.
     ///
     /// # Errors
-    /// If it is being written, its samples are being read for the whole waiting time, or the server fails.
-    pub fn drop_run<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.drop_wanted(WantedRun::now(key)))
-    }
-
-    /// Removes a run that was read before; returns `false` if it is not stored.
-    ///
-    /// # Errors
-    /// As for [`PostgresStore::drop_run`]; [`Error::Replaced`](perfpipe_model::Error::Replaced) if another run has replaced it.
-    pub fn drop_run_of<'a>(&'a self, run: &'a RunInfo) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.drop_wanted(WantedRun::as_it_was(run)))
-    }
-
-    async fn drop_wanted(&self, wanted: WantedRun<'_>) -> Result<bool> {
-        let session = self.session().await?;
-        let dropped = drop_run(&session, wanted).await?;
-        self.put_back(session);
-        Ok(dropped)
+    /// If it was replaced, is being written, its samples are being read for the whole waiting time, or the server fails.
+    pub fn drop_run<'a>(&'a self, run: impl Into<RunRef<'a>>) -> BoxFuture<'a, Result<bool>> {
+        let wanted = run.into();
+        Box::pin(async move {
+            let session = self.session().await?;
+            let dropped = drop_run(&session, wanted).await?;
+            self.put_back(session);
+            Ok(dropped)
+        })
     }
 
     /// Describes what [`PostgresStore::migrate`] would do; `None` if the schema does not exist or has the newest
@@ -367,7 +324,7 @@ impl RunStore for PostgresStore {
     }
 }
 
-async fn drop_run(session: &Session, wanted: WantedRun<'_>) -> Result<bool> {
+async fn drop_run(session: &Session, wanted: RunRef<'_>) -> Result<bool> {
     let (what, key) = ("dropping a run", wanted.key());
     if layout::open(session, what, TransactionMode::Reading, &[]).await?.is_none() {
         return Ok(false);

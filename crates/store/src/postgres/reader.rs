@@ -3,7 +3,7 @@
 use tokio_postgres::error::SqlState;
 
 use crate::consistency::{self, SampleTotals};
-use crate::{Listing, WantedRun};
+use crate::{Listing, RunRef};
 use perfpipe_model::counts::ErrorCount;
 use perfpipe_model::counts::stored_run::StoredRun;
 use perfpipe_model::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
@@ -197,7 +197,7 @@ async fn select_seconds<'a>(session: &'a Session, run: &RowsOf) -> Result<CopyOu
 /// Passes a run's rejects to `each`, in the order of the log.
 pub(super) async fn rejects(
     session: &Session,
-    wanted: WantedRun<'_>,
+    wanted: RunRef<'_>,
     each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
 ) -> Result<()> {
     let what = "reading rejected records";
@@ -225,7 +225,7 @@ async fn require(
     what: &str,
     mode: TransactionMode,
     tables: &[&str],
-    wanted: WantedRun<'_>,
+    wanted: RunRef<'_>,
 ) -> Result<StoredRow> {
     let found = find(session, what, mode, tables, wanted.key()).await?;
     let stored = found.ok_or_else(|| wanted.missing())?;
@@ -236,7 +236,7 @@ async fn require(
 /// Passes a run's samples to `each`, batch by batch in the order in which they were written.
 pub(super) async fn samples(
     session: &Session,
-    wanted: WantedRun<'_>,
+    wanted: RunRef<'_>,
     each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
 ) -> Result<()> {
     let (info, tables) = lock_tables(session, wanted).await?;
@@ -266,7 +266,7 @@ pub(super) async fn samples(
 
 /// Begins a transaction in which the tables of a run's samples can't be replaced. Returns the run's metadata and the
 /// tables.
-async fn lock_tables(session: &Session, wanted: WantedRun<'_>) -> Result<(RunInfo, SampleTables)> {
+async fn lock_tables(session: &Session, wanted: RunRef<'_>) -> Result<(RunInfo, SampleTables)> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
         let stored = require(session, what, TransactionMode::Reading, &["runs"], wanted).await?;

@@ -169,7 +169,7 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
             seen.add(&batch);
             Ok(())
         };
-        store.samples_of(&run.info, &mut each).await?;
+        store.samples(&run.info, &mut each).await?;
     } else {
         note(&format!(
             "the samples of {key} are not stored, and only they show when a label began and ended: \
@@ -236,7 +236,7 @@ async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Resul
         figures.add(&batch);
         Ok(())
     };
-    store.samples_of(&run.info, &mut each).await?;
+    store.samples(&run.info, &mut each).await?;
     Ok(if args.what == What::Codes { figures.code_table() } else { figures.percentile_table() })
 }
 

@@ -8,7 +8,7 @@ use perfpipe_analyze::table::{Column, Format, Kind, RowWriter, Table, Value};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::store::parquet::SampleExport;
-use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
+use perfpipe_ingest::{RunInfo, RunKey, RunRef, SampleBatch};
 
 use super::args::ExportArgs;
 use crate::args::ViewArgs;
@@ -57,13 +57,14 @@ pub(crate) async fn export(
 /// Writes the samples of one run.
 async fn of_one(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let (wanted, run) = SampleFilter::of(store, key, &args.view).await?;
+    let run = run.as_ref().map_or(RunRef::from(key), RunRef::from);
     // An error of writing must not be reported as an error of the store.
     let mut failure = None;
     let result = match args.form().of_table() {
         Some(format) => {
             let mut rows = SampleRows::Waiting(Some(output));
             let mut each = |batch| keep(rows.write(format, &batch, &wanted), &mut failure);
-            let result = stream(store, key, run.as_ref(), &mut each).await;
+            let result = store.samples(run, &mut each).await;
             if result.is_ok() {
                 rows.finish(format)?;
             }
@@ -72,7 +73,7 @@ async fn of_one(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Out
         None => {
             let mut file = SampleExport::new(output)?;
             let mut each = |batch| file.write(&picked(batch, &wanted));
-            let result = stream(store, key, run.as_ref(), &mut each).await;
+            let result = store.samples(run, &mut each).await;
             if result.is_ok() {
                 file.finish()?;
             }
@@ -93,13 +94,14 @@ async fn of_several(store: &Store, chosen: &Selection, args: &ExportArgs, output
     let mut writer = args.writer(&like, output)?;
     for key in &chosen.keys {
         let (wanted, run) = chosen.named(key, SampleFilter::of(store, key, &args.view).await)?;
+        let run = run.as_ref().map_or(RunRef::from(key), RunRef::from);
         let mut failure = None;
         let mut each = |batch: SampleBatch| {
             let unit = batch.resolution;
             let piece = table(&picked(batch, &wanted), unit).of_run(key).like(like.columns());
             keep(writer.write(&piece).map_err(Into::into), &mut failure)
         };
-        let result = stream(store, key, run.as_ref(), &mut each).await;
+        let result = store.samples(run, &mut each).await;
         if let Some(failure) = failure {
             return Err(failure);
         }
@@ -130,19 +132,6 @@ fn table(batch: &SampleBatch, unit: Resolution) -> Table {
         .column("injector", |row| batch.injector.get(*row).map(str::to_owned))
         .column("transaction", |row| batch.transaction.get(*row).copied())
         .done()
-}
-
-/// Streams the samples of a run, or of one whose metadata was read before.
-async fn stream(
-    store: &Store,
-    key: &RunKey,
-    run: Option<&RunInfo>,
-    each: &mut (dyn FnMut(SampleBatch) -> perfpipe_ingest::Result<()> + Send),
-) -> perfpipe_ingest::Result<()> {
-    match run {
-        Some(run) => store.samples_of(run, each).await,
-        None => store.samples(key, each).await,
-    }
 }
 
 /// Returns the first and the last selected second. For a phase, the run is read for its counts, and its metadata

@@ -15,7 +15,7 @@ use self::paths::{SET_ASIDE, has_manifest, read_manifest};
 
 use super::checksum::FileSums;
 use super::lock::{LockFile, refuse_link};
-use crate::WantedRun;
+use crate::RunRef;
 use perfpipe_model::error::{Error, ErrorKind, Result};
 use perfpipe_model::run::info::RunInfo;
 use perfpipe_model::run::key::{LAST_REPEAT, RunKey};
@@ -206,7 +206,7 @@ impl StoreFolder {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, wanted: WantedRun<'_>) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: RunRef<'_>) -> Result<bool> {
         let key = wanted.key();
         if !has_manifest(&self.run(key)) {
             return Ok(false);

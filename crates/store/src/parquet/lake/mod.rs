@@ -44,7 +44,7 @@ use self::generation::RunSlot;
 use super::folder::manifest::{Manifest, is_generation};
 use super::samples::piece_of;
 use super::tables::{OPTIONAL, REJECT_TABLE, RUN, SMALL};
-use crate::WantedRun;
+use crate::RunRef;
 use perfpipe_model::error::{Error, ErrorKind, Result};
 use perfpipe_model::run::key::RunKey;
 
@@ -232,7 +232,7 @@ impl Lake {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, wanted: WantedRun<'_>) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: RunRef<'_>) -> Result<bool> {
         let key = wanted.key();
         let slot = RunSlot::run(key);
         let Some(generation) = self.current(&slot)? else { return Ok(false) };

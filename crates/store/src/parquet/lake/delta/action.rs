@@ -2,7 +2,6 @@
 //! values of a table's columns from the paths, all others from the log.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::de::IgnoredAny;
@@ -287,28 +286,9 @@ pub(crate) fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Returns 128 random bits in the form of a UUID.
+/// Returns a random UUID.
 pub(crate) fn unique_id() -> String {
-    // The system's random numbers are the keys of the standard library's hashes.
-    let bits = || {
-        let mut hasher = RandomState::new().build_hasher();
-        hasher.write_i64(now_ms());
-        hasher.finish()
-    };
-    let hex = format!("{:016x}{:016x}", bits(), bits());
-    let mut id = String::new();
-    for (at, digit) in hex.chars().enumerate() {
-        if [8, 12, 16, 20].contains(&at) {
-            id.push('-');
-        }
-        // Version 4: random.
-        id.push(match at {
-            12 => '4',
-            16 => 'a',
-            _ => digit,
-        });
-    }
-    id
+    uuid::Uuid::new_v4().to_string()
 }
 
 /// The files that a table has, as far as its log was read.
