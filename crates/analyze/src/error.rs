@@ -39,6 +39,12 @@ pub enum Error {
         /// The percentile, in percent.
         percentile: f64,
     },
+    /// Too few repeats to know how much runs scatter.
+    #[error("{of} has no two runs of one version, so nothing shows how much its runs scatter")]
+    FewRepeats {
+        /// What was measured.
+        of: String,
+    },
     /// A text that is not a time of whole milliseconds.
     #[error("\"{text}\" is not a time of whole milliseconds")]
     Time {
@@ -191,6 +197,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Percentile { .. } => "percentile",
+            Self::FewRepeats { .. } => "few-repeats",
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
             Self::Window { .. } => "window",
@@ -215,6 +222,7 @@ impl Error {
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
+            Self::FewRepeats { .. } => "Repeat the test.".into(),
             Self::Time { .. } => "Write a number and a unit, as in 200ms, 2s or 1.5s.".into(),
             Self::Interval { .. } => "Give the time between two requests of one client.".into(),
             Self::Window { from, to, last } if from > to && from <= last => {

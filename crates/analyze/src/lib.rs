@@ -102,8 +102,9 @@ pub mod points {
 
 pub use check::{Baseline, Outlook, Rule, Verdict, check, verdict_table};
 pub use compare::{
-    Change, Direction, Drift, LevelChange, Measure, Measured, Noise, Outcome, Part, Power, SeriesKey, Side,
-    Trend, Trends, Version, change_table, compare, compare_sides, trend_table,
+    Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, Part, Plan,
+    PlanOptions, PlannedFigure, Power, SeriesKey, Side, Trend, Trends, Version, change_table, compare,
+    compare_sides, plan_table, trend_table,
 };
 pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};

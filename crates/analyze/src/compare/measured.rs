@@ -35,6 +35,8 @@ pub struct Measured {
     pub(super) long_failures: (Option<LongFailures>, u64),
     /// What was outstanding when the log ended.
     pub(super) outstanding: Option<Outstanding>,
+    /// The number of its seconds.
+    pub(super) seconds: u32,
     /// The figures of the whole run, and of its hold if there is one and other seconds too.
     pub(super) parts: Vec<PartFigures>,
 }
@@ -64,7 +66,9 @@ impl Measured {
         }
         let long_failures = (timeline.summary.long_failures(99.0).copied(), timeline.summary.requests());
         let outstanding = timeline.outstanding;
-        Ok(Self { info: run.info.clone(), view: view.clone(), long_failures, outstanding, parts })
+        let whole = selection.whole();
+        let seconds = whole.last.saturating_sub(whole.first).saturating_add(1);
+        Ok(Self { info: run.info.clone(), view: view.clone(), long_failures, outstanding, seconds, parts })
     }
 
     /// Returns the metadata of the run.

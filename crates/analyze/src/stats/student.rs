@@ -65,6 +65,32 @@ pub(crate) fn distance(share: f64, degrees: f64) -> f64 {
     low
 }
 
+/// The regularised lower incomplete gamma function P(a, x), by its series (Abramowitz and Stegun, "Handbook of mathematical
+/// functions", 1964, 6.5.29).
+fn incomplete_gamma(a: f64, x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let (mut term, mut sum, mut at) = (1.0, 1.0, a);
+    // Terms grow up to x ≈ a, and then shrink.
+    while term > sum * 1e-15 && at < a + 1e6 {
+        at += 1.0;
+        term *= x / at;
+        sum += term;
+    }
+    (sum * (a * x.ln() - x - ln_gamma(a + 1.0)).exp()).min(1.0)
+}
+
+/// Returns the quantile of the chi-square distribution: the value that this share of it does not exceed.
+pub(crate) fn chi_square(share: f64, degrees: f64) -> f64 {
+    let (mut low, mut high) = (0.0, degrees + 40.0 * (degrees + 10.0).sqrt());
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if incomplete_gamma(degrees / 2.0, middle / 2.0) < share { low = middle } else { high = middle }
+    }
+    low
+}
+
 /// The number of deviations of a 99 % interval.
 const OF_99_PERCENT: f64 = 2.5758;
 
@@ -98,6 +124,25 @@ pub(crate) fn few_beyond(percent: f64, values: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_of_chi_square_are_those_of_tables() {
+        // Abramowitz and Stegun, table 26.8.
+        let table = [
+            (0.05, 1.0, 0.003_932_14),
+            (0.95, 1.0, 3.841_46),
+            (0.05, 2.0, 0.102_587),
+            (0.95, 2.0, 5.991_46),
+            (0.05, 11.0, 4.574_81),
+            (0.95, 11.0, 19.6751),
+            (0.05, 100.0, 77.9295),
+            (0.95, 100.0, 124.342),
+        ];
+        for (share, degrees, expected) in table {
+            let found = chi_square(share, degrees);
+            assert!((found / expected - 1.0).abs() < 1e-5, "{share} {degrees}: {found}");
+        }
+    }
 
     #[test]
     fn distances_are_those_of_the_tables() {

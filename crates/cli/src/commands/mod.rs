@@ -13,6 +13,7 @@ mod inspect;
 mod list;
 mod merge;
 mod migrate;
+mod plan;
 mod rename;
 mod repair;
 mod report;
@@ -48,6 +49,7 @@ use self::inspect::InspectArgs;
 use self::list::ListArgs;
 use self::merge::MergeArgs;
 use self::migrate::MigrateArgs;
+use self::plan::PlanArgs;
 use self::rename::RenameArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
@@ -233,6 +235,8 @@ commands! {
     "compare" => Compare(CompareArgs),
     /// Show the figures of a test over versions, and where they change their level
     "trend" => Trend(TrendArgs),
+    /// Show how many runs or pairs it takes to see a change, by the scatter of stored repeats
+    "plan" => Plan(PlanArgs),
     /// Show the points of load tools by concurrency or workers: throughput, failures, latencies, knee
     "sweep" => Sweep(SweepArgs),
     /// List the stored runs
@@ -295,6 +299,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Check(args) => check::run(&args, &store).await,
         Command::Compare(args) => compare::run(&args, &store).await,
         Command::Trend(args) => trend::run(&args, &store).await,
+        Command::Plan(args) => plan::run(&args, &store).await,
         Command::Sweep(args) => sweep::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
         Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,

@@ -44,7 +44,7 @@ pub(super) fn print_completions(
 const EXAMPLES: usize = 4;
 
 /// The flags for the first time, of commands that have many: by their ids.
-const FIRST: [(&str, &[&str]); 12] = [
+const FIRST: [(&str, &[&str]); 13] = [
     (
         "ingest",
         &[
@@ -87,6 +87,22 @@ const FIRST: [(&str, &[&str]); 12] = [
     ),
     ("compare", &["test", "framework", "tag", "phase", "format", "output", "out", "store", "database"]),
     ("trend", &["test", "by", "framework", "phase", "format", "output", "out", "store", "database"]),
+    (
+        "plan",
+        &[
+            "test",
+            "framework",
+            "by",
+            "change",
+            "runs",
+            "minutes",
+            "pairs",
+            "phase",
+            "format",
+            "store",
+            "database",
+        ],
+    ),
     ("sweep", &["test", "framework", "by", "at", "name", "format", "output", "out", "store", "database"]),
     ("check", &["test", "rules", "baseline", "phase", "format", "junit", "github", "store", "database"]),
     (

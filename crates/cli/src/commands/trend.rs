@@ -107,7 +107,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
 }
 
 /// Parses a percentage, with or without its sign, as a share.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.trim_end_matches('%').trim().parse().ok();
     let percent = number.filter(|percent: &f64| (0.0..=1000.0).contains(percent));
     percent.map(|percent| percent / 100.0).ok_or_else(|| "a percentage such as 2% is expected".to_owned())

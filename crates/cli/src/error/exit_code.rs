@@ -53,6 +53,7 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
                 | Analyze::Rule { .. }
                 | Analyze::NoBaseline { .. },
             ) => Some(USAGE),
+            Some(Analyze::FewRepeats { .. }) => Some(BAD_INPUT),
             _ => None,
         }
     };

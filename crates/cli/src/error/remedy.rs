@@ -270,6 +270,7 @@ fn of_analyze(error: &Analyze) -> Option<String> {
             "Only the run's samples separate its requests (`perfpipe export --what samples`)."
         }
         Analyze::TransactionLabel { .. } => "Ask for transactions too (--transactions).",
+        Analyze::FewRepeats { .. } => "Repeat the test, and ingest each run (--append-repeat).",
         Analyze::NoBaseline { .. } => "Name the run to compare with (--baseline).",
         Analyze::Counts(error) => return of_ingest(error),
         _ => return error.remedy(),

@@ -12,7 +12,7 @@ mod logs;
 #[cfg(test)]
 mod summaries;
 
-use super::steps;
+use super::work_count;
 
 /// The sizes of the inputs, in bytes. Steps are counted exactly, so that no larger ones are needed to see what grows faster.
 const SIZES: [usize; 3] = [1 << 15, 1 << 16, 1 << 17];

@@ -18,7 +18,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 99] = [
+const LINES: [(&str, IsRead); 101] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -183,6 +183,11 @@ const LINES: [(&str, IsRead); 99] = [
         "trend --test t --by day --min-change 2% --format md -o x",
         |c| matches!(c, Command::Trend(a) if a.by == By::Day && a.drawn.out.is_none()),
     ),
+    (
+        "plan --test t --framework a --repeat 1 --tag a=b --by tag:commit --change 3% --runs 5 --minutes 2.5 --format json -o p",
+        |c| matches!(c, Command::Plan(a) if a.change == 0.03 && a.runs == Some(5) && a.minutes == Some(2.5)),
+    ),
+    ("plan --test t --pairs", |c| matches!(c, Command::Plan(a) if a.pairs && a.change == 0.05)),
     (
         "list --test t --framework a --repeat 1 --tag a=b",
         |c| matches!(c, Command::List(a) if a.of.tag.len() == 1),
@@ -358,7 +363,7 @@ fn tried() -> BTreeSet<String> {
     let options = INGEST
         .iter()
         .flat_map(|(line, _)| ["ingest", "inspect", "watch"].map(|command| format!("{command} {line}")));
-    let commands = ["export", "report", "diagnose", "check", "compare", "trend"];
+    let commands = ["export", "report", "diagnose", "check", "compare", "trend", "plan"];
     let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
     let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);
     let flags = lines.chain(options).chain(views).chain(styles).flat_map(|line| {
