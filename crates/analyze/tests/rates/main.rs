@@ -15,6 +15,7 @@ mod diagnose;
 mod dice;
 mod league;
 mod load;
+mod plan;
 mod repeats;
 mod share;
 mod system;

@@ -47,7 +47,7 @@ impl Rates {
 }
 
 /// A run of a closed loop: what throughput loses, response times gain.
-fn run(dice: &mut Dice, rate: f64) -> StoredRun {
+pub(crate) fn run(dice: &mut Dice, rate: f64) -> StoredRun {
     let key = |second| CellKey { second, label: 0, success: true, transaction: false };
     // The twenty quantiles of an exponential distribution whose mean is 10 clients' share of a second.
     let quantile = |at: u64| -10e6 / rate * (1.0 - (at as f64 + 0.5) / 20.0).ln();
