@@ -82,7 +82,11 @@ fn ranges_of_plans_contain_the_truth() {
     for pairs in [false, true] {
         for count in [3, 12] {
             let found = forecasts(count, pairs, 1, 200);
-            assert!((200 - found.within.count) as f64 <= at_most(0.1, 200, CHANCE), "{count}: {}", found.within);
+            assert!(
+                (200 - found.within.count) as f64 <= at_most(0.1, 200, CHANCE),
+                "{count}: {}",
+                found.within
+            );
         }
         let found = forecasts(12, pairs, 1, 200);
         assert!((200 - found.near.count) as f64 <= at_most(0.1, 200, CHANCE), "{}", found.near);

@@ -133,11 +133,7 @@ pub(crate) const ERRORS: &[TableColumn] = &[
     column("second", Int, "seconds since t0"),
     column("label", Text, "the sampler's name"),
     column("response_code", Text, "the response code"),
-    column(
-        "JMeter's failure message, or else its response message",
-        Text,
-        "JMeter's failure message, or else its response message",
-    ),
+    column("message", Text, "JMeter's failure message, or else its response message"),
     column("transaction", Flag, "whether these are transactions"),
     column("count", Long, "how many failed so"),
 ];
