@@ -85,8 +85,11 @@ const FIRST: [(&str, &[&str]); 12] = [
         "report",
         &["test", "framework", "phase", "format", "output", "out", "table", "order_by", "store", "database"],
     ),
-    ("compare", &["test", "framework", "tag", "phase", "format", "output", "out", "store", "database"]),
-    ("trend", &["test", "by", "framework", "phase", "format", "output", "out", "store", "database"]),
+    (
+        "compare",
+        &["test", "framework", "tag", "fail_on", "phase", "format", "output", "out", "store", "database"],
+    ),
+    ("trend", &["test", "by", "framework", "fail_on", "phase", "format", "output", "out", "store", "database"]),
     ("sweep", &["test", "framework", "by", "at", "name", "format", "output", "out", "store", "database"]),
     ("check", &["test", "rules", "baseline", "phase", "format", "junit", "github", "store", "database"]),
     (
