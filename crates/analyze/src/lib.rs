@@ -100,7 +100,9 @@ pub mod points {
     };
 }
 
-pub use check::{Baseline, Outlook, Rule, Verdict, check, verdict_table};
+pub use check::{
+    Baseline, Comparison, Gate, Outlook, Rule, RuleFigures, RuleOutcome, Verdict, check, verdict_table,
+};
 pub use compare::{
     Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, Part, Plan,
     PlanOptions, PlannedFigure, Power, SeriesKey, Side, Trend, Trends, Version, change_table, compare,

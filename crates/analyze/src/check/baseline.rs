@@ -2,6 +2,7 @@
 
 use perfpipe_model::StoredRun;
 
+use super::gate::RuleFigures;
 use super::measure::Measure;
 use super::rule::Rule;
 use crate::error::Result;
@@ -12,21 +13,21 @@ use crate::view::{Goal, View};
 
 /// The figures of the runs that others are compared with.
 ///
-/// Of several runs, a rule compares with the median of their figures. Takes a few bytes a rule and run, however long the
-/// runs are.
+/// Of several runs, a rule compares with the median of their figures, and one about chance with their mean. Takes about 100 KB
+/// a run for each label and phase that rules name, however long the runs are.
 #[derive(Debug, Clone)]
 pub struct Baseline {
     /// The rules that need a baseline, each with its figure in the runs that have it.
     known: Vec<(Rule, Vec<f64>)>,
-    /// The number of runs.
-    runs: usize,
+    /// The figures of each run with their noise.
+    runs: Vec<RuleFigures>,
 }
 
 impl Baseline {
     /// Starts a baseline for these rules.
     pub fn new(rules: &[Rule]) -> Self {
         let needed = rules.iter().filter(|rule| rule.needs_baseline());
-        Self { known: needed.map(|rule| (rule.clone(), Vec::new())).collect(), runs: 0 }
+        Self { known: needed.map(|rule| (rule.clone(), Vec::new())).collect(), runs: Vec::new() }
     }
 
     /// Adds the figures of a run.
@@ -36,16 +37,26 @@ impl Baseline {
     pub fn add(&mut self, run: &StoredRun, view: &View) -> Result<()> {
         let rules: Vec<Rule> = self.known.iter().map(|(rule, _)| rule.clone()).collect();
         let figures = RuleTimelines::new(&rules, run, view)?;
-        self.runs += 1;
+        self.runs.push(RuleFigures::new(&rules, run, view)?);
         for (rule, values) in &mut self.known {
             values.extend(figures.of(rule).and_then(|timeline| rule.of_run(timeline)));
         }
         Ok(())
     }
 
+    /// Returns true if there are no runs to compare with.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns the figures of its runs with their noise.
+    pub(super) fn runs(&self) -> &[RuleFigures] {
+        &self.runs
+    }
+
     /// Returns the reason why a rule has nothing to compare with.
     pub(super) fn lack(&self) -> &'static str {
-        if self.runs == 0 {
+        if self.is_empty() {
             "there is no earlier run to compare with"
         } else {
             "the baseline has no such figure"
@@ -65,7 +76,7 @@ pub(super) struct RuleTimelines {
 }
 
 /// The label and the phase that a rule names.
-type LabelPhase = (Option<String>, Option<Phase>);
+pub(super) type LabelPhase = (Option<String>, Option<Phase>);
 
 impl RuleTimelines {
     /// Computes the timelines, with the percentiles and the goals of all rules.
@@ -86,10 +97,8 @@ impl RuleTimelines {
         let mut made: Vec<(LabelPhase, Timeline)> = Vec::new();
         for part in rules.iter().map(part) {
             if made.iter().all(|(known, _)| *known != part) {
-                let mut view = view.clone();
-                view.label = part.0.clone().or(view.label);
-                view.phase = part.1.or(view.phase);
-                made.push((part, Timeline::new(run, &view)?));
+                let timeline = Timeline::new(run, &view_of(&part, &view))?;
+                made.push((part, timeline));
             }
         }
         Ok(Self { made })
@@ -102,6 +111,15 @@ impl RuleTimelines {
     }
 }
 
-fn part(rule: &Rule) -> LabelPhase {
+/// Returns what a label and a phase, if they are named, leave of a view.
+pub(super) fn view_of((label, phase): &LabelPhase, view: &View) -> View {
+    let mut view = view.clone();
+    view.label = label.clone().or(view.label);
+    view.phase = phase.or(view.phase);
+    view
+}
+
+/// Returns the label and the phase that a rule names.
+pub(super) fn part(rule: &Rule) -> LabelPhase {
     (rule.label.clone(), rule.phase)
 }

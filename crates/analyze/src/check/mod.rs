@@ -2,7 +2,9 @@
 
 mod baseline;
 mod bound;
+mod gate;
 mod measure;
+mod not_worse;
 mod points;
 mod rule;
 mod server;
@@ -10,6 +12,7 @@ mod value;
 mod verdict;
 
 pub use self::baseline::Baseline;
+pub use self::gate::{Comparison, Gate, RuleFigures};
 pub use self::points::check_points;
 pub use self::rule::{Outlook, Rule};
-pub use self::verdict::{Verdict, check, verdict_table};
+pub use self::verdict::{RuleOutcome, Verdict, check, verdict_table};

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::bound::Bound;
 use super::measure::Measure;
+use super::not_worse::NotWorse;
 use super::server::OfServer;
 use crate::error::{Error, Result};
 use crate::format::{Unit, parse_time};
@@ -15,6 +16,7 @@ use crate::view::phases::Phase;
 ///
 /// ```text
 /// MEASURE [of "LABEL"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]
+/// MEASURE [of "LABEL"] [in ramp|hold|tail] not worse|more|less than baseline [by MARGIN]
 /// MEASURE OPERATOR NUMBER at CONCURRENCY
 /// ```
 /// - MEASURE: `throughput`, `requests`, `successes`, `failures`, `failures_percent`, `rejects`, `mean`, `min`, `max`, a
@@ -27,6 +29,10 @@ use crate::view::phases::Phase;
 /// - LIMIT: a number with `ms`, `s`, `us`, `%`, `/s`, `B/s`, `kB/s` or `MB/s`, where that fits the measure (times
 ///   without a unit are in ms), for a series of bytes with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB`, `GiB` or `TiB`; or `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of
 ///   another run. Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
+/// - MARGIN: `3%` of the baseline's value, or a difference in the measure's unit, as in `20ms`; of failures, `1%` are
+///   percentage points. The rule is about chance ([`crate::Gate`]), and its measure is one that [`crate::compare_sides`]
+///   knows: throughput, failures, the mean, a percentile, the CPU or a series. More CPU is neither better nor worse: its
+///   rules say `not more` or `not less`.
 /// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule then applies to single seconds. It is broken if that
 ///   many seconds in a row break it. A row continues over a gap of seconds without a value if the gap is shorter than
 ///   DURATION. The rule holds only if it would hold for any values of the seconds without one: absent readings are no
@@ -58,6 +64,8 @@ pub struct Rule {
     pub(super) lasting: Option<u32>,
     /// The concurrency of the points that the rule is about.
     pub(super) level: Option<u32>,
+    /// What chance is judged by, if the rule is about it. The operator and the limit are then those of its margin.
+    pub(super) not_worse: Option<NotWorse>,
 }
 
 /// A comparison of a value with its limit.
@@ -96,6 +104,20 @@ impl Rule {
     /// ```
     pub fn level(&self) -> Option<u32> {
         self.level
+    }
+
+    /// Returns true if the rule says `not worse`, `not more` or `not less`: it is about what chance explains, so that a
+    /// [`Gate`](crate::Gate) decides it together with all others of its kind.
+    ///
+    /// ```
+    /// use perfpipe_analyze::Rule;
+    ///
+    /// assert!("p95 not worse than baseline by 3%".parse::<Rule>()?.knows_chance());
+    /// assert!(!"p95 < baseline * 1.03".parse::<Rule>()?.knows_chance());
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn knows_chance(&self) -> bool {
+        self.not_worse.is_some()
     }
 
     /// Returns true if the rule compares with another run.
@@ -144,21 +166,21 @@ impl FromStr for Rule {
 }
 
 /// A syntax error in a rule, with its remedy.
-struct Unread {
+pub(super) struct Unread {
     problem: String,
     remedy: String,
 }
 
 impl Unread {
-    fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into() }
     }
 }
 
-type Read<T> = std::result::Result<T, Unread>;
+pub(super) type Read<T> = std::result::Result<T, Unread>;
 
 /// Remedy that shows the form of a rule.
-const FORM: &str = "Write a rule as in `p95 < 200ms`, `failures < 1%`, `p95 of \"/json\" in hold < baseline * 1.1`, `cpu < 6500 for 30s`";
+const FORM: &str = "Write a rule as in `p95 < 200ms`, `failures < 1%`, `p95 of \"/json\" in hold < baseline * 1.1`, `p95 not worse than baseline by 3%`, `cpu < 6500 for 30s`";
 
 fn read(text: &str) -> Read<Rule> {
     let mut words = Words { rest: text, unit: "" };
@@ -173,16 +195,23 @@ fn read(text: &str) -> Read<Rule> {
     let series = measure.is_of_server().then(|| words.series(name)).transpose()?;
     let label = words.take("of").then(|| words.label()).transpose()?;
     let phase = words.take("in").then(|| words.phase()).transpose()?;
-    let operator = words.operator()?;
-    let limit = limit(&mut words, &mut measure, name)?;
+    let not_worse = words.take("not").then(|| NotWorse::read(&mut words, &mut measure, name)).transpose()?;
+    let (operator, limit) = match not_worse {
+        Some(not_worse) => not_worse.limit(),
+        None => (words.operator()?, limit(&mut words, &mut measure, name)?),
+    };
     let lasting = words.take("for").then(|| words.duration()).transpose()?;
     let level = words.take("at").then(|| words.level()).transpose()?;
     words.end()?;
+    if not_worse.is_some() && (lasting.is_some() || level.is_some()) {
+        let problem = "chance is judged of whole runs, and neither of seconds nor of points";
+        return Err(Unread::new(problem, "Leave out `for` and `at`"));
+    }
     let is_plain = label.is_none() && phase.is_none() && lasting.is_none();
     check_level(measure, level, is_plain && matches!(limit, Limit::Number(_)), name)?;
     check_part(measure, label.is_some(), phase.is_some(), lasting.is_some(), name)?;
     let series = series.map(|name| OfServer { name, unit: words.unit.to_owned() });
-    Ok(Rule { text: text.into(), measure, series, label, phase, operator, limit, lasting, level })
+    Ok(Rule { text: text.into(), measure, series, label, phase, operator, limit, lasting, level, not_worse })
 }
 
 /// Refuses a part of the run that the measure is not known of.
@@ -251,7 +280,8 @@ fn limit(words: &mut Words<'_>, measure: &mut Measure, name: &str) -> Read<Limit
 }
 
 /// The unread rest of a rule.
-struct Words<'a> {
+#[derive(Clone)]
+pub(super) struct Words<'a> {
     rest: &'a str,
     /// The unit that was read last.
     unit: &'a str,
@@ -267,7 +297,8 @@ impl<'a> Words<'a> {
         taken
     }
 
-    fn word(&mut self) -> &'a str {
+    /// Reads a word of letters, digits, `_` and `.`.
+    pub(super) fn word(&mut self) -> &'a str {
         self.run(|c| c.is_alphanumeric() || c == '_' || c == '.')
     }
 
@@ -293,7 +324,7 @@ impl<'a> Words<'a> {
     }
 
     /// Reads a word if it is the given one.
-    fn take(&mut self, word: &str) -> bool {
+    pub(super) fn take(&mut self, word: &str) -> bool {
         let before = self.rest;
         let found = self.word() == word;
         if !found {
@@ -355,7 +386,8 @@ impl<'a> Words<'a> {
         Some(sign)
     }
 
-    fn number(&mut self) -> Read<f64> {
+    /// Reads a number.
+    pub(super) fn number(&mut self) -> Read<f64> {
         let before = self.rest.trim_start();
         let digits = self.run(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
         digits
@@ -366,8 +398,16 @@ impl<'a> Words<'a> {
             .ok_or_else(|| Unread::new(format!("there is no number at `{before}`"), FORM))
     }
 
+    /// Reads a number and a percent sign, as a share; reads nothing of other amounts.
+    pub(super) fn share(&mut self) -> Option<f64> {
+        let mut words = self.clone();
+        let share = words.number().ok()? / 100.0;
+        (words.run(|c| c.is_alphabetic() || matches!(c, '%' | '/')) == "%").then(|| *self = words)?;
+        Some(share)
+    }
+
     /// Reads a number and converts it to the measure's unit.
-    fn amount(&mut self, measure: &mut Measure, name: &str) -> Read<f64> {
+    pub(super) fn amount(&mut self, measure: &mut Measure, name: &str) -> Read<f64> {
         let rest = self.rest.trim_start();
         let end = [" for ", " at "].iter().filter_map(|word| rest.find(word)).min().unwrap_or(rest.len());
         // A time is read in every form in which one is printed, as in `1:00` and `1 min 3 s`.
@@ -606,6 +646,21 @@ mod tests {
             ("series_max", "needs the name of a series"),
             ("series memory of \"Get\" < 5", "has no labels"),
             ("series memory < 5 at 32", "series is not known of points"),
+            ("p95 not worse", "`than baseline` is missing"),
+            ("p95 not wrose than baseline", "no \"wrose\" after `not`"),
+            ("p95 not worse than basis", "`than baseline` is missing"),
+            ("p95 not worse than baseline by", "no number"),
+            ("p95 not worse than baseline by 0%", "not above 0"),
+            ("p95 not worse than baseline by 5 /s", "p95 is not measured in /s"),
+            ("p95 not worse than baseline * 1.1", "after its end: `* 1.1`"),
+            ("p95 not worse than baseline for 3s", "neither of seconds nor of points"),
+            ("p95 not worse than baseline at 32", "neither of seconds nor of points"),
+            ("throughput not worse than baseline by 100%", "below 100 %"),
+            ("cpu not worse than baseline", "neither better nor worse"),
+            ("series memory not worse than baseline", "neither better nor worse"),
+            ("max not worse than baseline", "max is not compared"),
+            ("within 200ms not worse than baseline", "within is not compared"),
+            ("p95 worse than baseline", "no operator before `worse than baseline`"),
         ] {
             let error = text.parse::<Rule>().unwrap_err();
             assert!(error.to_string().contains(problem), "{text}: {error}");
@@ -617,7 +672,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_a_panic(text in "(p9|mean|series|of|in|at|hold|<|>=|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
+        fn no_text_is_a_panic(text in "(p9|mean|series|of|in|at|hold|<|>=|not worse than|by|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
             if let Ok(rule) = text.parse::<Rule>() {
                 prop_assert_eq!(rule.to_string().parse::<Rule>()?, rule);
             }

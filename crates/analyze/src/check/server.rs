@@ -35,25 +35,33 @@ impl OfServer {
     /// Returns the series in a timeline, and what numbers of the rule are to be multiplied by; otherwise the reason why
     /// the rule can't be judged.
     pub(super) fn find<'a>(&self, timeline: &'a Timeline) -> Result<(&'a SeriesBySecond, f64), String> {
+        let series = timeline.series.iter().find(|series| series.name == self.name);
+        let series = series.ok_or_else(|| self.lack())?;
+        Ok((series, self.factor(&series.unit)?))
+    }
+
+    /// Says that a run does not have the series.
+    pub(super) fn lack(&self) -> String {
+        format!("the run has no series {}", self.name)
+    }
+
+    /// Returns what numbers of the rule are to be multiplied by for a series in a unit; otherwise the reason why the rule
+    /// can't be judged.
+    pub(super) fn factor(&self, of_series: &str) -> Result<f64, String> {
         let Self { name, unit } = self;
-        let Some(series) = timeline.series.iter().find(|series| series.name == *name) else {
-            return Err(format!("the run has no series {name}"));
-        };
-        let factor = match (bytes(&series.unit), bytes(unit)) {
-            _ if unit.is_empty() || *unit == series.unit => Some(1.0),
+        let factor = match (bytes(of_series), bytes(unit)) {
+            _ if unit.is_empty() || *unit == of_series => Some(1.0),
             (Some(own), Some(limit)) => Some(limit / own),
             _ => None,
         };
-        factor
-            .map(|factor| (series, factor))
-            .ok_or_else(|| format!("{name} is in {}, not in {unit}", series.unit))
+        factor.ok_or_else(|| format!("{name} is in {of_series}, not in {unit}"))
     }
 
-    /// Returns the unit of the series' values, if verdicts have one for it.
-    pub(super) fn unit_of(series: &SeriesBySecond) -> Unit {
-        match bytes(&series.unit) {
+    /// Returns the unit of a series' values, if verdicts have one for it.
+    pub(super) fn unit_of(unit: &str) -> Unit {
+        match bytes(unit) {
             Some(1.0) => Unit::Bytes,
-            _ if series.unit == "%" => Unit::Percent,
+            _ if unit == "%" => Unit::Percent,
             _ => Unit::None,
         }
     }

@@ -4,6 +4,7 @@ use perfpipe_model::{RunKey, StoredRun};
 
 use super::baseline::{Baseline, RuleTimelines};
 use super::bound::Bound;
+use super::gate::{Comparison, Gate, RuleFigures};
 use super::rule::{Limit, Operator, Rule};
 use super::server::OfServer;
 use crate::error::{Error, Result};
@@ -25,7 +26,8 @@ pub struct Verdict {
     pub run: String,
     /// The text of the rule.
     pub rule: String,
-    /// True if the rule holds; false also where there is no figure to judge by.
+    /// True if the rule holds; false also where there is no figure to judge by. True also where chance is too great to say
+    /// (see [`Verdict::outcome`]).
     pub holds: bool,
     /// The figure judged by; for a rule about single seconds, that of the worst second.
     pub value: Option<f64>,
@@ -42,9 +44,49 @@ pub struct Verdict {
     /// True if the rule does not hold because there is no figure to judge by, or because seconds without a value leave it
     /// open.
     pub open: bool,
+    /// True if the rule is about chance, and the data can't tell.
+    pub unknown: bool,
+    /// True if the rule does not hold because there is no run to compare with.
+    pub lacks_baseline: bool,
+    /// Of a rule about chance: how the figure compares with that of the baseline.
+    pub comparison: Option<Comparison>,
+    /// Of a fixed limit by a baseline: the share of equal runs that would break it by chance, 0 to 1, if that is known.
+    pub equal_runs_break: Option<f64>,
+}
+
+/// What became of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuleOutcome {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It is about chance, and the data can't tell.
+    Unknown,
+}
+
+impl RuleOutcome {
+    /// Returns the name used in output: `passed`, `failed` or `unknown`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 impl Verdict {
+    /// Returns what became of the rule. An unknown outcome holds, unless the caller decides otherwise.
+    pub fn outcome(&self) -> RuleOutcome {
+        match (self.unknown, self.holds) {
+            (true, _) => RuleOutcome::Unknown,
+            (false, true) => RuleOutcome::Passed,
+            (false, false) => RuleOutcome::Failed,
+        }
+    }
+
     /// Returns the verdict on a rule that can't be checked in a run, as one on a label that the run does not have: the
     /// rule does not hold, and the note says why.
     pub fn unchecked(rule: &Rule, run: &RunKey, why: impl Into<String>) -> Self {
@@ -64,6 +106,10 @@ impl Verdict {
             note: None,
             long_failures: None,
             open: true,
+            unknown: false,
+            lacks_baseline: false,
+            comparison: None,
+            equal_runs_break: None,
         }
     }
 
@@ -81,7 +127,8 @@ impl Verdict {
 /// Checks a run against rules; see [`Rule`] for their syntax.
 ///
 /// A label or a phase in a rule takes precedence over that of the view. Everything is computed from the exact counts
-/// alone, once for each label and phase that rules name. A rule about points (`at 32`) does not hold in a run.
+/// alone, once for each label and phase that rules name. A rule about points (`at 32`) does not hold in a run. Rules about
+/// chance are decided together; a [`Gate`] decides those of several runs, and of repeats by their mean.
 ///
 /// # Errors
 /// [`Error::NoBaseline`] if a rule needs a baseline and none is given; otherwise the same errors as [`Timeline::new`].
@@ -113,10 +160,25 @@ pub fn check(
         return Err(Error::NoBaseline { rule: rule.to_string() });
     }
     let figures = RuleTimelines::new(rules, run, view)?;
-    Ok(rules.iter().filter_map(|rule| Some(judge(rule, figures.of(rule)?, baseline))).collect())
+    let measured = RuleFigures::new(rules, run, view)?;
+    let mut gate = Gate::default();
+    if let Some(baseline) = baseline {
+        gate.add(rules, &run.info.key.to_string(), std::slice::from_ref(&measured), baseline);
+    }
+    let mut decided = gate.verdicts().into_iter();
+    let verdict = |rule: &Rule| match rule.knows_chance() {
+        true => decided
+            .next()
+            .map(|verdict| figures.of(rule).map_or(verdict.clone(), |of| rule.remarked(of, verdict))),
+        false => Some(judge(rule, figures.of(rule)?, baseline, &measured)),
+    };
+    Ok(rules.iter().filter_map(verdict).collect())
 }
 
-/// Builds a table of verdicts: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` (seconds) and `note`.
+/// Builds a table of verdicts: `run`, `rule`, `passed`, `outcome`, `value`, `limit`, `unit`, `first`, `last` (seconds), `note`;
+/// of rules about chance `change_percent`, its interval (`change_percent_low`, `change_percent_high`), that of the difference
+/// (`difference_low`, `difference_high`), `p_adjusted` and `noise`; and of fixed limits by a baseline
+/// `equal_runs_break_percent`.
 pub fn verdict_table(verdicts: &[Verdict]) -> Table {
     let decimals = verdicts.iter().map(Verdict::decimals).max().unwrap_or_default();
     let spans = verdicts.iter().any(|row| row.span.is_some());
@@ -125,8 +187,12 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .column("rule", |row| Some(row.rule.clone()))
         .major()
         .column("passed", |row| Some(row.holds))
+        .people_see(false)
+        .column("outcome", |row| Some(row.outcome().name().to_owned()))
+        .title("passed")
+        .words(&[("passed", "yes"), ("failed", "no")])
         .major()
-        .tones(&[("yes", Tone::Good), ("no", Tone::Bad)])
+        .tones(&[("yes", Tone::Good), ("no", Tone::Bad), ("unknown", Tone::Doubt)])
         .column("value", |row| row.value)
         .unit("", decimals)
         .column("limit", |row| row.limit)
@@ -140,6 +206,22 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .minor()
         .column("note", |row| row.note.clone())
         .people_see(verdicts.iter().any(|row| row.note.is_some()))
+        .column("change_percent", |row| row.comparison.as_ref()?.percent())
+        .people_see(false)
+        .column("change_percent_low", |row| row.comparison.as_ref()?.percent_interval.map(|(low, _)| low))
+        .people_see(false)
+        .column("change_percent_high", |row| row.comparison.as_ref()?.percent_interval.map(|(_, high)| high))
+        .people_see(false)
+        .column("difference_low", |row| row.comparison.as_ref()?.interval.map(|(low, _)| low))
+        .people_see(false)
+        .column("difference_high", |row| row.comparison.as_ref()?.interval.map(|(_, high)| high))
+        .people_see(false)
+        .column("p_adjusted", |row| row.comparison.as_ref()?.p_adjusted)
+        .people_see(false)
+        .column("noise", |row| Some(row.comparison.as_ref()?.noise?.name().to_owned()))
+        .people_see(false)
+        .column("equal_runs_break_percent", |row| row.equal_runs_break.map(|share| 100.0 * share))
+        .people_see(false)
         .done()
 }
 
@@ -155,19 +237,22 @@ fn bound(rule: &Rule, baseline: Option<&Baseline>, unit: f64) -> std::result::Re
     }
 }
 
-fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>) -> Verdict {
+fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>, own: &RuleFigures) -> Verdict {
     let open = Verdict::open(rule, timeline.info.key.to_string());
     if rule.level.is_some() {
         return Verdict { note: Some("the rule is about points of a sweep".into()), ..open };
     }
     let (unit, open) = match rule.of_server(timeline) {
         Ok(None) => (1.0, open),
-        Ok(Some((series, factor))) => (factor, Verdict { unit: OfServer::unit_of(series), ..open }),
+        Ok(Some((series, factor))) => (factor, Verdict { unit: OfServer::unit_of(&series.unit), ..open }),
         Err(lack) => return Verdict { note: Some(lack), ..open },
     };
     let bound = match bound(rule, baseline, unit) {
         Ok(bound) => bound,
-        Err(lack) => return Verdict { note: Some(lack.into()), ..open },
+        Err(lack) => {
+            let lacks_baseline = baseline.is_some_and(Baseline::is_empty);
+            return Verdict { note: Some(lack.into()), lacks_baseline, ..open };
+        }
     };
     let verdict = Verdict { limit: Some(bound.limit()), ..open };
     let verdict = match rule.lasting {
@@ -183,7 +268,16 @@ fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>) -> Verdi
             None => Verdict { note: Some("the run has no such figure".into()), ..verdict },
         },
     };
-    if verdict.value.is_some() { rule.remarked(timeline, verdict) } else { verdict }
+    if verdict.value.is_none() {
+        return verdict;
+    }
+    let verdict = match baseline.and_then(|baseline| own.equal_runs_break(rule, baseline, unit)) {
+        Some(broken) => {
+            Verdict { note: Some(broken.sentence()), equal_runs_break: Some(broken.share), ..verdict }
+        }
+        None => verdict,
+    };
+    rule.remarked(timeline, verdict)
 }
 
 /// Judges a rule about single seconds.

@@ -5,7 +5,7 @@ use super::figure::{PartFigure, SumNoise};
 use crate::stats::student;
 
 /// The share of intervals that miss the true difference, and of false alarms.
-pub(super) const MISSED: f64 = 0.01;
+pub(crate) const MISSED: f64 = 0.01;
 /// A number of standard deviations that chance never reaches.
 const BEYOND_CHANCE: f64 = 1e5;
 /// Differences below this share of the figures are rounding errors.
@@ -133,7 +133,7 @@ pub(super) fn degrees_of_both(a: &dyn DifferenceSide, b: &dyn DifferenceSide) ->
 }
 
 /// Computes the p-value: the level at which the interval just reaches zero.
-fn likelihood(a: &dyn DifferenceSide, b: &dyn DifferenceSide, degrees: f64) -> f64 {
+pub(super) fn likelihood(a: &dyn DifferenceSide, b: &dyn DifferenceSide, degrees: f64) -> f64 {
     let size = a.value().abs().max(b.value().abs());
     if (b.value() - a.value()).abs() <= ROUNDING * size {
         return 1.0;
@@ -152,16 +152,16 @@ fn likelihood(a: &dyn DifferenceSide, b: &dyn DifferenceSide, degrees: f64) -> f
 
 /// A p-value of a family.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Member {
+pub(crate) struct Member {
     /// The p-value, adjusted for the family.
-    pub(super) adjusted: f64,
+    pub(crate) adjusted: f64,
     /// The p-value must be below this for its figure to be called changed.
-    pub(super) level: f64,
+    pub(crate) level: f64,
 }
 
 /// Adjusts p-values (Holm, "A simple sequentially rejective multiple test procedure", 1979). If values below a level
 /// are called changes, the share of families with any false call is at most that level.
-pub(super) fn adjusted(likelihoods: &[f64]) -> Vec<Member> {
+pub(crate) fn adjusted(likelihoods: &[f64]) -> Vec<Member> {
     let mut ascending: Vec<(usize, f64)> = likelihoods.iter().copied().enumerate().collect();
     ascending.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut largest = 0.0;

@@ -1,14 +1,16 @@
 //! Comparison of runs: what changed, and whether chance explains it.
 
 mod change;
-mod difference;
+pub(crate) mod difference;
 mod figure;
+pub(crate) mod margin;
 mod measure;
 mod measured;
 mod memory;
 mod plan;
 pub(crate) mod points;
 mod repeats;
+mod sessions;
 mod sides;
 mod trend;
 mod units;

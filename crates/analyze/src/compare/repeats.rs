@@ -57,6 +57,11 @@ impl Repeats {
         (!values.is_empty()).then_some(Self { count, mean, squares, least })
     }
 
+    /// Returns the variance that a repeat has at least.
+    pub(super) fn least(self) -> f64 {
+        self.least
+    }
+
     fn with(self, variance: f64, degrees: f64) -> OfMean {
         OfMean { mean: self.mean, error: (variance / self.count).sqrt(), degrees }
     }
@@ -73,6 +78,11 @@ impl Repeats {
     /// nearly so. With unequal numbers it is not, and the wider of Student's and Welch's intervals counts. A single repeat
     /// is assumed to scatter as those of the other side do.
     pub(super) fn compared(self, other: Self) -> Option<OfRepeats> {
+        self.means(other).and_then(RepeatMeans::compared)
+    }
+
+    /// Returns the means of both sides with the noise that [`Repeats::compared`] takes; `None` for two single repeats.
+    pub(super) fn means(self, other: Self) -> Option<RepeatMeans> {
         let degrees = self.count + other.count - 2.0;
         let pooled = (self.squares + other.squares) / degrees;
         let least = (self.least * self.count + other.least * other.count) / (self.count + other.count);
@@ -80,19 +90,49 @@ impl Repeats {
             return None;
         }
         let variance = pooled.max(least);
-        let with = |(a, b): (OfMean, OfMean), degrees| {
-            let difference = difference_with(&a, &b, degrees)?;
-            let error = a.error.hypot(b.error);
-            let by_least = least > pooled;
-            Some(OfRepeats { difference, by_least, baseline: self.mean, error, degrees, variance })
+        let with = |(a, b): (OfMean, OfMean), degrees| RepeatMeans {
+            a,
+            b,
+            degrees,
+            by_least: least > pooled,
+            variance,
         };
-        let student = with((self.with(variance, degrees), other.with(variance, degrees)), degrees)?;
+        let student = with((self.with(variance, degrees), other.with(variance, degrees)), degrees);
         if self.count == other.count {
             return Some(student);
         }
         let own = self.alone().zip(other.alone());
-        let welch = own.and_then(|(a, b)| with((a, b), degrees_of_both(&a, &b)));
+        let welch = own.map(|(a, b)| with((a, b), degrees_of_both(&a, &b)));
         Some(welch.filter(|welch| welch.reach(MISSED) > student.reach(MISSED)).unwrap_or(student))
+    }
+}
+
+/// The means of two sides of repeats, with their noise.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RepeatMeans {
+    pub(super) a: OfMean,
+    pub(super) b: OfMean,
+    /// The degrees of freedom of both noises combined.
+    pub(super) degrees: f64,
+    /// True if the repeats scatter less than the least they should.
+    pub(super) by_least: bool,
+    /// The variance of a repeat, of both sides combined.
+    pub(super) variance: f64,
+}
+
+impl RepeatMeans {
+    fn error(&self) -> f64 {
+        self.a.error.hypot(self.b.error)
+    }
+
+    fn reach(&self, level: f64) -> f64 {
+        student::distance(level, self.degrees) * self.error()
+    }
+
+    fn compared(self) -> Option<OfRepeats> {
+        let Self { a, b, degrees, by_least, variance } = self;
+        let difference = difference_with(&a, &b, degrees)?;
+        Some(OfRepeats { difference, by_least, baseline: a.mean, error: self.error(), degrees, variance })
     }
 }
 

@@ -26,20 +26,20 @@ pub struct Side {
 
 /// One figure of all runs of a side; none if a run does not have it.
 #[derive(Default)]
-struct SideValues<'a> {
-    figures: Vec<&'a PartFigure>,
+pub(super) struct SideValues<'a> {
+    pub(super) figures: Vec<&'a PartFigure>,
     /// The mean of the runs' values.
-    mean: Option<f64>,
+    pub(super) mean: Option<f64>,
 }
 
 /// One figure of both sides.
-struct FigurePair<'a> {
-    part: Part,
-    measure: Measure,
-    a: SideValues<'a>,
-    b: SideValues<'a>,
+pub(super) struct FigurePair<'a> {
+    pub(super) part: Part,
+    pub(super) measure: Measure,
+    pub(super) a: SideValues<'a>,
+    pub(super) b: SideValues<'a>,
     /// How much of the figure's noise is slow; `None` if the noise is that of the repeats.
-    memory: Option<f64>,
+    pub(super) memory: Option<f64>,
 }
 
 impl<'a> FigurePair<'a> {
@@ -124,6 +124,11 @@ impl Side {
         measures(self, &[], Part::Run)
     }
 
+    /// Returns the mean of a figure over the side's runs, of all seconds that their views have; `None` if a run lacks it.
+    pub(crate) fn mean(&self, measure: &Measure) -> Option<f64> {
+        self.values(Part::Run, measure)?.mean
+    }
+
     /// Returns which requests the times of the side's runs leave out, as sentences without their full stops.
     pub fn remarks(&self) -> Vec<String> {
         let long = LongFailures::of_repeats(self.runs.iter().map(|run| run.long_failures));
@@ -194,11 +199,19 @@ pub fn compare_sides(baseline: &Side, others: &[Side], decide: &[Measure]) -> Ve
 
 /// Computes the differences of one side, not judged yet.
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
+    let pairs = pairs(baseline, other);
+    let server = memory_of_server(&pairs);
+    let view = baseline.runs.first().map(|run| run.view().clone()).unwrap_or_default();
+    pairs.into_iter().map(move |pair| pair.compared(&other.name, &view, server))
+}
+
+/// Returns the figures that both sides have, of each part.
+pub(super) fn pairs<'a>(baseline: &'a Side, other: &'a Side) -> Vec<FigurePair<'a>> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
     let measures = |(part, _): &'a PartFigures| {
         measures(baseline, &other.runs, *part).into_iter().map(|measure| (*part, measure))
     };
-    let pairs: Vec<FigurePair<'_>> = parts
+    parts
         .iter()
         .flat_map(measures)
         .filter_map(|(part, measure)| {
@@ -211,10 +224,7 @@ fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Comp
             };
             Some(FigurePair::new(part, measure.clone(), a, b))
         })
-        .collect();
-    let server = memory_of_server(&pairs);
-    let view = baseline.runs.first().map(|run| run.view().clone()).unwrap_or_default();
-    pairs.into_iter().map(move |pair| pair.compared(&other.name, &view, server))
+        .collect()
 }
 
 /// Returns the figures of a part: those of the baseline's first run, and the series of all other runs.
@@ -232,7 +242,7 @@ fn measures<'a>(baseline: &'a Side, others: &'a [Measured], part: Part) -> Vec<&
 
 /// Returns the longest memory among the figures of the server: slow noise in one of them is slow noise of the server,
 /// and may be in all others.
-fn memory_of_server(pairs: &[FigurePair<'_>]) -> f64 {
+pub(super) fn memory_of_server(pairs: &[FigurePair<'_>]) -> f64 {
     if pairs.iter().any(FigurePair::wanders) {
         return ENDLESS;
     }
@@ -280,6 +290,13 @@ impl SideValues<'_> {
     /// Computes the difference with the scatter of the seconds as noise. The second value is true if that noise is
     /// known well enough to rule out a difference beyond it.
     fn by_seconds(&self, other: &Self, own: f64, server: f64) -> Option<(EstimatedDifference, bool)> {
+        let (memory, is_sure) = self.memory_with(other, own, server)?;
+        Some((difference(&*self.side(memory), &*other.side(memory))?, is_sure))
+    }
+
+    /// Returns the memory of the seconds' noise, and true if that noise is known well enough to rule out a difference
+    /// beyond it; `None` if the seconds of a run say nothing about its noise.
+    pub(super) fn memory_with(&self, other: &Self, own: f64, server: f64) -> Option<(f64, bool)> {
         let all = self.with(other);
         if self.mean.is_none() || other.mean.is_none() || all.iter().any(|figure| figure.scatters.is_empty())
         {
@@ -287,11 +304,11 @@ impl SideValues<'_> {
         }
         let enough = |memory| all.iter().all(|figure| figure.has_enough(memory));
         let memory = if enough(server) { own } else { server };
-        let is_sure = self.mean == other.mean || enough(memory);
-        Some((difference(&*self.side(memory), &*other.side(memory))?, is_sure))
+        Some((memory, self.mean == other.mean || enough(memory)))
     }
 
-    fn side(&self, memory: f64) -> Box<dyn DifferenceSide + '_> {
+    /// Returns the side with the noise of its seconds.
+    pub(super) fn side(&self, memory: f64) -> Box<dyn DifferenceSide + '_> {
         if let [figure] = self.figures.as_slice() {
             return Box::new(OfSeconds { figure, noise: figure.noise(memory) });
         }
@@ -309,7 +326,7 @@ impl SideValues<'_> {
     }
 
     /// Returns the values of the repeats, each of which scatters at least as its seconds do.
-    fn repeats(&self) -> Option<Repeats> {
+    pub(super) fn repeats(&self) -> Option<Repeats> {
         let values: Option<Vec<f64>> = self.figures.iter().map(|figure| figure.value).collect();
         let memory = PartFigure::memory(&self.figures);
         let errors = self.figures.iter().map(|figure| figure.error(figure.noise(memory)));

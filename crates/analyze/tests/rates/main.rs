@@ -13,6 +13,7 @@ mod changes;
 mod compare;
 mod diagnose;
 mod dice;
+mod gate;
 mod league;
 mod load;
 mod plan;

@@ -17,5 +17,5 @@ pub(crate) use self::reading::{INJECTORS, LogArgs};
 pub(crate) use self::runs::{ConfirmArgs, PointArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, SendArgs, StoreArgs};
 pub(crate) use self::style::{ChartArgs, LinePagesArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
-pub(crate) use self::values::{Choice, PartChoice, Tag, choice, parse as span, tag_key};
+pub(crate) use self::values::{Choice, FailOn, PartChoice, Tag, choice, parse as span, tag_key};
 pub(crate) use self::view::{GoalArgs, ScopeArgs, ViewArgs};

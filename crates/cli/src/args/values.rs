@@ -32,6 +32,26 @@ pub(crate) fn choice<T: Choice>(all: &'static [T]) -> impl TypedValueParser<Valu
     PossibleValuesParser::new(shown).try_map(move |name| find(name).ok_or("not one of the choices"))
 }
 
+/// What makes a comparison fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailOn {
+    /// A change for the worse.
+    Worse,
+}
+
+impl FailOn {
+    /// All of them.
+    pub(crate) const ALL: &'static [Self] = &[Self::Worse];
+}
+
+impl Choice for FailOn {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+        }
+    }
+}
+
 impl Choice for Format {
     fn name(self) -> &'static str {
         Self::name(self)

@@ -85,8 +85,14 @@ const FIRST: [(&str, &[&str]); 13] = [
         "report",
         &["test", "framework", "phase", "format", "output", "out", "table", "order_by", "store", "database"],
     ),
-    ("compare", &["test", "framework", "tag", "phase", "format", "output", "out", "store", "database"]),
-    ("trend", &["test", "by", "framework", "phase", "format", "output", "out", "store", "database"]),
+    (
+        "compare",
+        &["test", "framework", "tag", "fail_on", "phase", "format", "output", "out", "store", "database"],
+    ),
+    (
+        "trend",
+        &["test", "by", "framework", "fail_on", "phase", "format", "output", "out", "store", "database"],
+    ),
     (
         "plan",
         &[

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{Measured, Trend, Trends, Version, trend_table};
+use perfpipe_analyze::{Direction, LevelChange, Measured, Trend, Trends, Version, trend_table};
 use perfpipe_ingest::Store;
 use perfpipe_plot::{Figures, Page};
 
 use crate::args::{
-    LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, StoreArgs, TestArgs, ViewArgs,
+    FailOn, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, StoreArgs, TestArgs, ViewArgs, choice,
 };
-use crate::error::CliError;
+use crate::error::{ChangedForTheWorse, CliError};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::Selection;
 use crate::input::versions::{By, VersionRuns, by_framework};
@@ -28,6 +28,7 @@ use crate::output::{Output, fonts, note, page_folder};
     perfpipe trend --test 2048 --framework go --by tag:version --tag branch=main --out charts\n  \
     perfpipe trend --test 2048 --by tag:commit --format html -o trend.html\n  \
     perfpipe trend --test 2048 --by tag:commit --min-change 2%\n  \
+    perfpipe trend --test 2048 --by tag:commit --tag branch=main --fail-on worse --newest 3\n  \
     perfpipe trend --test 2048 --by day --phase hold --format csv -o trend.csv\n\n\
     Runs get their tags at ingest: perfpipe ingest run.zip --append-repeat --tag commit=3f2a9c1. Runs with the same value \
     are the repeats of one version. Versions are in the order in which they were first tested.")]
@@ -40,6 +41,12 @@ pub(crate) struct TrendArgs {
     /// The least change of a figure's level to be marked, as 2%
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "0%")]
     pub(crate) min_change: f64,
+    /// Exit with code 4 if a change for the worse begins in one of the newest versions: --fail-on worse
+    #[arg(long, value_name = "WHAT", value_parser = choice(FailOn::ALL))]
+    pub(crate) fail_on: Option<FailOn>,
+    /// The number of the newest versions that --fail-on looks at, as 3 [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "fail_on")]
+    pub(crate) newest: Option<u32>,
     #[command(flatten)]
     pub(crate) output: ReportOutputArgs,
     #[command(flatten)]
@@ -103,7 +110,38 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         });
     }
     pages.into_iter().for_each(Pages::print_notes);
+    if args.fail_on == Some(FailOn::Worse) {
+        fail_on_worse(&trends, args.newest.unwrap_or(NEWEST))?;
+    }
     left_out.end()
+}
+
+/// The number of the newest versions in which a change for the worse fails.
+const NEWEST: u32 = 5;
+
+/// Fails if a change for the worse begins in one of the newest versions of a framework.
+fn fail_on_worse(all: &[Trends], newest: u32) -> Result<()> {
+    let mut worse = Vec::new();
+    for trends in all {
+        let first = trends.versions.len().saturating_sub(newest as usize);
+        for figure in &trends.figures {
+            let begins =
+                |change: &&LevelChange| change.version >= first && change.outcome == Direction::Worse;
+            worse.extend(figure.changes.iter().filter(begins).map(|change| {
+                let since = trends.versions.get(change.version).map_or("", |version| version.name.as_str());
+                let name = if all.len() > 1 { format!("{}: ", trends.name) } else { String::new() };
+                let percent = change.percent().map(|percent| format!(" {percent:+.1} %")).unwrap_or_default();
+                format!("{name}{}{percent} since {since}", figure.measure.column())
+            }));
+        }
+    }
+    match worse.as_slice() {
+        [] => Ok(()),
+        worse => {
+            let text = format!("worse in the newest {newest} versions: {}", worse.join(", "));
+            Err(ChangedForTheWorse(text).into())
+        }
+    }
 }
 
 /// Parses a percentage, with or without its sign, as a share.

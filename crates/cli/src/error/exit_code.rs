@@ -2,14 +2,14 @@
 
 use std::error::Error;
 
-use super::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed, chain};
+use super::own::{Broken, BrokenForGood, ChangedForTheWorse, CliError, Damaged, Fault, RunsFailed, chain};
 use crate::signals::Interrupted;
 
 /// The exit code for wrong usage.
 const USAGE: u8 = 2;
-/// The exit code for invalid input, too many rejects, and damaged runs.
+/// The exit code for invalid input, too many rejects, damaged runs, and a check without a run to compare with.
 const BAD_INPUT: u8 = 3;
-/// The exit code for a broken rule.
+/// The exit code for a broken rule, and for a change for the worse.
 const CHECK: u8 = 4;
 
 /// Returns the exit code of an error.
@@ -20,10 +20,12 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         if let Some(interrupted) = cause.downcast_ref::<Interrupted>() {
             return Some(interrupted.code);
         }
-        if cause.downcast_ref::<CliError>().is_some_and(|error| error.usage) {
-            return Some(USAGE);
+        match cause.downcast_ref::<CliError>().map(|error| error.fault) {
+            Some(Fault::Usage) => return Some(USAGE),
+            Some(Fault::NoEarlierRun) => return Some(BAD_INPUT),
+            Some(Fault::Refused) | None => {}
         }
-        if cause.is::<Broken>() || cause.is::<BrokenForGood>() {
+        if cause.is::<Broken>() || cause.is::<BrokenForGood>() || cause.is::<ChangedForTheWorse>() {
             return Some(CHECK);
         }
         if cause.is::<Damaged>() {
@@ -64,7 +66,14 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
 pub(super) fn name(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let of_cause = |cause: &(dyn Error + 'static)| {
         if let Some(error) = cause.downcast_ref::<CliError>() {
-            return Some(if error.usage { "usage" } else { "refused" });
+            return Some(match error.fault {
+                Fault::Usage => "usage",
+                Fault::Refused => "refused",
+                Fault::NoEarlierRun => "no-earlier-run",
+            });
+        }
+        if cause.is::<ChangedForTheWorse>() {
+            return Some("worse");
         }
         if cause.is::<Broken>() || cause.is::<BrokenForGood>() {
             return Some("rule-failed");

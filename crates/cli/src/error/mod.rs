@@ -13,7 +13,7 @@ mod remedy;
 pub(crate) use self::exit_code::code;
 use self::exit_code::name;
 use self::own::chain;
-pub(crate) use self::own::{Broken, BrokenForGood, CliError, Damaged, RunsFailed};
+pub(crate) use self::own::{Broken, BrokenForGood, ChangedForTheWorse, CliError, Damaged, RunsFailed};
 pub(crate) use self::remedy::{of_ingest, with_flags};
 
 /// Prints an error with its remedy, and returns the exit code.

@@ -8,29 +8,58 @@ use std::error::Error;
 pub(crate) struct CliError {
     problem: String,
     pub(crate) remedy: String,
-    /// True if the command line is wrong.
-    pub(super) usage: bool,
+    pub(super) fault: Fault,
+}
+
+/// What is at fault in an error of the command itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The command line is wrong.
+    Usage,
+    /// The stored runs do not allow the command.
+    Refused,
+    /// There is no run to compare with.
+    NoEarlierRun,
 }
 
 impl CliError {
     /// Arguments that contradict each other: what is wrong as a clause, the remedy as a sentence.
     pub(crate) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { problem: problem.into(), remedy: remedy.into(), usage: true }
+        Self { problem: problem.into(), remedy: remedy.into(), fault: Fault::Usage }
     }
 
     /// A command that the stored runs do not allow: the problem as a clause, the remedy as a sentence.
     pub(crate) fn refused(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { problem: problem.into(), remedy: remedy.into(), usage: false }
+        Self { problem: problem.into(), remedy: remedy.into(), fault: Fault::Refused }
+    }
+
+    /// A check that has no run to compare with: the problem as a clause, the remedy as a sentence.
+    pub(crate) fn no_earlier_run(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into(), fault: Fault::NoEarlierRun }
     }
 }
 
 /// The error on rules that do not hold.
 #[derive(Debug, thiserror::Error)]
-#[error("{broken} of {all} {} failed", plural(*all, "rule", "rules"))]
+#[error("{broken} of {all} {} failed{}", plural(*all, "rule", "rules"), because(*unknown))]
 pub(crate) struct Broken {
     pub(crate) broken: usize,
     pub(crate) all: usize,
+    /// Those of the broken ones that the data can't tell.
+    pub(crate) unknown: usize,
 }
+
+fn because(unknown: usize) -> String {
+    match unknown {
+        0 => String::new(),
+        unknown => format!(", {unknown} of them since the data can't tell (--unknown fail)"),
+    }
+}
+
+/// The error on a change for the worse, which `--fail-on worse` asks for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ChangedForTheWorse(pub(crate) String);
 
 /// The error on a rule that a test that still runs has broken for good.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::error::ErrorKind;
 
-use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, Tag, TestArgs};
+use crate::args::{BaselineStoreArgs, Choice, OutputArgs, ScopeArgs, Tag, TestArgs, choice};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("baseline_store", |store| store.requires("baseline")))]
@@ -15,7 +15,9 @@ use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, Tag, TestArgs};
     perfpipe check go_2048#2 \"p95 < 200ms\"\n  \
     perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
     perfpipe check go_2048 --baseline go_2048 --baseline-store old \"p95 < baseline * 1.1\"\n  \
-    perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n\n\
+    perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n  \
+    perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"p95 not worse than baseline by 3%\" --unknown fail\n  \
+    perfpipe check new_2048 --baseline old_2048 \"throughput not worse than baseline\" --no-baseline pass\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
     MEASURE   throughput, requests, successes, failures, failures_percent,\n            \
               rejects, mean, min, max, p95 (any percentile), within 200ms,\n            \
@@ -25,14 +27,18 @@ use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, Tag, TestArgs};
     OPERATOR  <, <=, >, >=, ==, !=\n  \
     LIMIT     a number (ms, s, %, /s, MB/s, MiB), or baseline, baseline * 1.1, baseline + 20ms\n  \
     DURATION  30s, 2m, 1:30: fails only if it is broken for that long without a pause\n\n\
+    A rule about chance: MEASURE [of \"LABEL\"] [in ramp|hold|tail] not worse|more|less than baseline [by MARGIN]\n  \
+    MEASURE   throughput, failures, mean, p95 (any percentile), cpu, series memory,\n            \
+              series_max memory\n  \
+    MARGIN    3% of the baseline, or 20ms; of failures, 1% are percentage points\n\n\
     A rule about the points of a sweep: MEASURE OPERATOR NUMBER at CONCURRENCY, as in \"throughput > 1500 at 32\"\n  \
     MEASURE   throughput, answers, requests, successes, failures, timeouts, mean,\n            \
               max, p99 (a percentile that the tool reports), bytes_per_second\n\n\
     A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
-    Exit codes: 0 all rules passed; 4 a rule failed.")]
+    Exit codes: 0 all rules passed; 3 there is no run to compare with; 4 a rule failed.")]
 pub(crate) struct CheckArgs {
     /// Runs to check, as `perfpipe list` names them: go_2048 with all its repeats, go_2048#2 for the second alone; and rules
-    /// that each of them must satisfy, which have a <, > or =. With --test all are rules
+    /// that each of them must satisfy, which have a <, >, = or the word not. With --test all are rules
     #[arg(value_name = "RUN|RULE")]
     words: Vec<String>,
     #[command(flatten)]
@@ -40,12 +46,20 @@ pub(crate) struct CheckArgs {
     /// TOML file with more rules
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Run to compare with in rules: go_2048, or go_2048#2 for its second repeat; or the median of the latest earlier runs of
-    /// the same framework and test with a tag: 'last 5 of tag:branch=main'
+    /// Run to compare with in rules: go_2048, or go_2048#2 for its second repeat; or the latest earlier runs of the same
+    /// framework and test with a tag: 'last 5 of tag:branch=main'; repeatable
     #[arg(long, value_name = "RUN")]
-    pub(crate) baseline: Option<Against>,
+    pub(crate) baseline: Vec<Against>,
     #[command(flatten)]
     pub(crate) baseline_store: BaselineStoreArgs,
+    /// What becomes of a rule that has no run to compare with: --no-baseline pass for the first run of all [default: fail,
+    /// with exit code 3]
+    #[arg(long, value_name = "OUTCOME", value_parser = choice(Fate::ALL), requires = "baseline")]
+    pub(crate) no_baseline: Option<Fate>,
+    /// What becomes of a rule about chance of which the data can't tell: --unknown fail where that is no pass [default: pass,
+    /// with a warning]
+    #[arg(long, value_name = "OUTCOME", value_parser = choice(Fate::ALL))]
+    pub(crate) unknown: Option<Fate>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Also write a JUnit XML file
@@ -70,7 +84,7 @@ impl CheckArgs {
     }
 
     fn is_rule(&self, word: &str) -> bool {
-        self.of.test.is_some() || word.contains(['<', '>', '='])
+        self.of.test.is_some() || word.contains(['<', '>', '=']) || word.contains(" not ")
     }
 
     /// Fails if no runs are chosen, or in two ways.
@@ -90,6 +104,28 @@ impl CheckArgs {
                 refuse(ErrorKind::ArgumentConflict, "runs are chosen by their names or by --tag, not by both")
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// What becomes of a rule that can't be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It passes.
+    Pass,
+    /// It fails.
+    Fail,
+}
+
+impl Fate {
+    const ALL: &'static [Self] = &[Self::Pass, Self::Fail];
+}
+
+impl Choice for Fate {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
         }
     }
 }

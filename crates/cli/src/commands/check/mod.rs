@@ -8,10 +8,10 @@ use anyhow::Result;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::check_points;
 use perfpipe_analyze::table::Format;
-use perfpipe_analyze::{Rule, Verdict, View, verdict_table};
-use perfpipe_ingest::{RunKey, Store};
+use perfpipe_analyze::{Gate, Rule, RuleFigures, RuleOutcome, Verdict, View, verdict_table};
+use perfpipe_ingest::{RunInfo, RunKey, Store};
 
-pub(crate) use self::args::CheckArgs;
+pub(crate) use self::args::{CheckArgs, Fate};
 use self::baseline::Baselines;
 use self::verdicts::Verdicts;
 pub(crate) use self::verdicts::{is_lack, sentence};
@@ -21,7 +21,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::{points, store, view};
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, print_message, terminal, write_file};
+use crate::output::{Output, note, print_message, terminal, warn, write_file};
 
 /// The largest number of verdicts of which people see those of passed rules, too.
 const MANY: usize = 20;
@@ -39,6 +39,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
         rules => of_runs(args, rules, &store, &mut left_out).await?,
     };
     verdicts.extend(level_verdicts(&at_level, args, &store).await?);
+    verdicts.iter_mut().for_each(|verdict| settle(verdict, args));
     if let Some(path) = &args.junit {
         write_file(path, &verdicts::junit_document(&verdicts)?)?;
     }
@@ -50,13 +51,19 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     write_table(&verdict_table(&shown), args.output.format(), &mut output)?;
     output.finish()?;
     if shown.len() < verdicts.len() {
-        let failed = shown.len();
+        let of = |outcome| verdicts.iter().filter(|verdict| verdict.outcome() == outcome).count();
+        let unknown = match of(RuleOutcome::Unknown) {
+            0 => String::new(),
+            unknown => format!(", {unknown} unknown"),
+        };
         note(&format!(
-            "{}: {} passed, {failed} failed; --wide shows all",
+            "{}: {} passed, {} failed{unknown}; --wide shows all",
             counted(verdicts.len() as u64, "rule"),
-            verdicts.len() - failed
+            of(RuleOutcome::Passed),
+            of(RuleOutcome::Failed),
         ));
     }
+    say_unknown(&verdicts);
     end(&verdicts)?;
     left_out.end()
 }
@@ -76,18 +83,95 @@ async fn of_runs(
     }
     let chosen = Selection::among(runs, &names, &args.of)?;
     chosen.say_repeats(&names);
-    let mut baselines = Baselines::new(args, rules, store, &chosen.stored).await?;
+    let mut baselines = Baselines::new(args, rules, store, (&chosen.stored, &chosen.keys)).await?;
+    let (by_chance, fixed): (Vec<Rule>, Vec<Rule>) = rules.iter().cloned().partition(Rule::knows_chance);
+    if let Some(rule) = by_chance.first().filter(|_| args.baseline.is_empty()) {
+        return Err(perfpipe_analyze::Error::NoBaseline { rule: rule.to_string() }.into());
+    }
     let mut verdicts = Verdicts::default();
+    let mut groups: Vec<Repeats> = Vec::new();
     for key in &chosen.keys {
         let read = view::read_by_rules(store, key, rules, &args.scope).await;
         let Some(mut run) = left_out.or_leave_out(key, read)? else { continue };
         // Those of many days are a third of the run, and no rule is about single failures.
         run.errors = Vec::new();
-        let baseline = baselines.of(&run.info).await?;
         let (name, view) = (chosen.names.name(key), view::scope(&args.scope, &run.info));
-        verdicts.add(rules, (&run, &name), &view, baseline.as_ref())?;
+        if !fixed.is_empty() {
+            let baseline = baselines.of_run(&run.info).await?;
+            verdicts.add(&fixed, (&run, &name), &view, baseline.as_ref())?;
+        }
+        if !by_chance.is_empty() {
+            let measured = verdicts.measured(&by_chance, (&run, &name), &view)?;
+            Repeats::add(&mut groups, &run.info, measured);
+        }
     }
+    let mut gate = Gate::default();
+    let mut is_compared = groups.is_empty();
+    for group in &groups {
+        let name = match group.runs.as_slice() {
+            [only] => chosen.names.name(&only.key),
+            several => several.first().map(|run| chosen.names.test(&run.key)).unwrap_or_default(),
+        };
+        match baselines.of_repeats(&group.runs).await? {
+            Some(baseline) => {
+                is_compared = true;
+                gate.add(&group.rules, &name, &group.figures, &baseline);
+            }
+            None => note(&format!("{name} is its own baseline: rules about chance say nothing of it")),
+        }
+    }
+    if !is_compared {
+        let problem = "all runs that are checked are in their own baseline";
+        return Err(CliError::usage(problem, "Name another run (--baseline).").into());
+    }
+    verdicts.decided(gate);
     verdicts.end()
+}
+
+/// The repeats of a test, which rules about chance judge together.
+struct Repeats {
+    /// The rules that all of them can be judged by.
+    rules: Vec<Rule>,
+    runs: Vec<RunInfo>,
+    figures: Vec<RuleFigures>,
+}
+
+impl Repeats {
+    /// Adds a run to the repeats of its test.
+    fn add(groups: &mut Vec<Self>, run: &RunInfo, (rules, figures): (Vec<Rule>, RuleFigures)) {
+        let test = |run: &RunInfo| (run.key.framework.clone(), run.key.test.clone());
+        let is_own = |group: &&mut Self| group.runs.first().is_some_and(|first| test(first) == test(run));
+        match groups.iter_mut().find(is_own) {
+            Some(group) => {
+                group.rules.retain(|rule| rules.contains(rule));
+                group.runs.push(run.clone());
+                group.figures.push(figures);
+            }
+            None => groups.push(Self { rules, runs: vec![run.clone()], figures: vec![figures] }),
+        }
+    }
+}
+
+/// Lets pass or fail what can't be decided, as the flags say.
+fn settle(verdict: &mut Verdict, args: &CheckArgs) {
+    if verdict.unknown && args.unknown == Some(Fate::Fail) {
+        verdict.holds = false;
+    }
+    if verdict.lacks_baseline && args.no_baseline == Some(Fate::Pass) {
+        verdict.holds = true;
+        verdict.note = Some("there is no earlier run to compare with yet".to_owned());
+    }
+}
+
+/// Warns of rules that pass although the data can't tell.
+fn say_unknown(verdicts: &[Verdict]) {
+    let unknown = verdicts.iter().filter(|verdict| verdict.unknown && verdict.holds).count();
+    if unknown > 0 {
+        let of = counted(verdicts.len() as u64, "rule");
+        warn(&format!(
+            "{unknown} of {of} passed although the data can't tell: more or longer repeats do; --unknown fail lets them fail"
+        ));
+    }
 }
 
 /// Checks one run that was just stored against rules, and prints the verdicts, or only the broken ones as sentences.
@@ -111,20 +195,27 @@ pub(super) async fn of_stored(store: &Store, key: &RunKey, rules: &[Rule], as_ta
     end(&verdicts)
 }
 
-/// Fails if a rule does not hold.
+/// Fails if a rule does not hold, or has nothing to compare with.
 fn end(verdicts: &[Verdict]) -> Result<()> {
-    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { Ok(()) }
+    let all = verdicts.len();
+    let (lacking, broken): (Vec<&Verdict>, Vec<&Verdict>) =
+        verdicts.iter().filter(|verdict| !verdict.holds).partition(|verdict| verdict.lacks_baseline);
+    let unknown = broken.iter().filter(|verdict| verdict.unknown).count();
+    match (broken.len(), lacking.len()) {
+        (0, 0) => Ok(()),
+        (0, lacking) => Err(baseline::no_earlier_run_of(lacking, all).into()),
+        (broken, _) => Err(Broken { broken, all, unknown }.into()),
+    }
 }
 
 /// Returns the verdicts that are printed: people see the failed ones first, and of many these alone.
 fn shown(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
     let mut shown = verdicts.to_vec();
     if args.output.format().is_for_people() {
-        shown.sort_by_key(|verdict| verdict.holds);
+        shown.sort_by_key(|verdict| (verdict.holds, !verdict.unknown));
     }
     if args.output.format() == Format::Text && shown.len() > MANY && !terminal::is_wide() {
-        shown.retain(|verdict| !verdict.holds);
+        shown.retain(|verdict| !verdict.holds || verdict.unknown);
     }
     shown
 }
@@ -143,7 +234,7 @@ fn all_rules(args: &CheckArgs) -> Result<Vec<Rule>> {
         let remedy = "Give one, as in `perfpipe check go_2048 \"p95 < 200ms\"`, or a file of them (--rules).";
         return Err(CliError::usage("no rule was given", remedy).into());
     }
-    if args.baseline.is_some() && !rules.iter().any(Rule::needs_baseline) {
+    if !args.baseline.is_empty() && !rules.iter().any(Rule::needs_baseline) {
         let remedy = "Leave it out, or write a rule such as \"p95 < baseline * 1.1\".";
         return Err(
             CliError::usage("--baseline has no effect, since no rule compares with it", remedy).into()

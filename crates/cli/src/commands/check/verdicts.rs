@@ -8,9 +8,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use perfpipe_analyze::format::{Unit, one_line};
 use perfpipe_analyze::table::Format;
-use perfpipe_analyze::{Baseline, Error, Rule, Verdict, View, check, verdict_table};
+use perfpipe_analyze::{
+    Baseline, Error, Gate, Rule, RuleFigures, RuleOutcome, Verdict, View, check, verdict_table,
+};
 use perfpipe_ingest::StoredRun;
 use quick_xml::Writer;
+use quick_xml::events::BytesText;
 
 /// The verdicts so far.
 #[derive(Default)]
@@ -77,6 +80,51 @@ impl Verdicts {
         Ok(())
     }
 
+    /// Measures a run for rules about chance, and returns those that it can be judged by. A rule on a label or a phase that the
+    /// run lacks is broken.
+    ///
+    /// # Errors
+    /// Those of [`RuleFigures::new`], but for such a lack.
+    pub(super) fn measured(
+        &mut self,
+        rules: &[Rule],
+        (run, name): (&StoredRun, &str),
+        view: &View,
+    ) -> Result<(Vec<Rule>, RuleFigures)> {
+        let mut known = rules.to_vec();
+        match RuleFigures::new(rules, run, view) {
+            Ok(figures) => {
+                self.checked.extend(rules.iter().cloned());
+                return Ok((known, figures));
+            }
+            Err(error) if !is_lack(&error) => return Err(error.into()),
+            Err(_) => known.clear(),
+        }
+        for rule in rules {
+            match RuleFigures::new(std::slice::from_ref(rule), run, view) {
+                Err(error) if is_lack(&error) => {
+                    let mut verdict = Verdict::unchecked(rule, &run.info.key, error.to_string());
+                    name.clone_into(&mut verdict.run);
+                    self.all.push(verdict);
+                    self.unchecked.push((rule.clone(), error));
+                }
+                Err(error) => return Err(error.into()),
+                Ok(_) => known.push(rule.clone()),
+            }
+        }
+        self.checked.extend(known.iter().cloned());
+        let figures = RuleFigures::new(&known, run, view)?;
+        Ok((known, figures))
+    }
+
+    /// Adds the verdicts on rules about chance, each beside others on its run.
+    pub(super) fn decided(&mut self, gate: Gate) {
+        for verdict in gate.verdicts() {
+            let last = self.all.iter().rposition(|other| other.run == verdict.run);
+            self.all.insert(last.map_or(self.all.len(), |last| last + 1), verdict);
+        }
+    }
+
     /// Returns all verdicts.
     ///
     /// # Errors
@@ -105,7 +153,10 @@ pub(crate) fn sentence(verdict: &Verdict) -> String {
     let limit = figure(verdict.limit).map(|limit| format!(", limit {limit}"));
     let seconds = verdict.span.map(|span| format!(", in seconds {} to {}", span.first, span.last));
     let note = verdict.note.as_ref().map(|note| format!(": {note}"));
-    let outcome = if verdict.holds { "passed" } else { "failed" };
+    let outcome = match verdict.outcome() {
+        RuleOutcome::Unknown => "is unknown",
+        outcome => outcome.name(),
+    };
     let rest = [limit, seconds, note].into_iter().flatten().collect::<String>();
     format!("{} {outcome} in {}: {found}{rest}", verdict.rule, verdict.run)
 }
@@ -114,15 +165,21 @@ fn unit(verdict: &Verdict) -> String {
     if verdict.unit == Unit::None { String::new() } else { format!(" {}", verdict.unit) }
 }
 
+/// Returns true if a rule may have passed for want of data.
+fn is_doubtful(verdict: &Verdict) -> bool {
+    verdict.unknown || verdict.lacks_baseline
+}
+
 /// The environment variable with the path of the job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Writes annotations to standard error, where GitHub recognises them too, and appends the table to the summary.
 pub(super) fn write_annotations(verdicts: &[Verdict]) -> Result<()> {
     let mut text = String::new();
-    for verdict in verdicts.iter().filter(|verdict| !verdict.holds) {
+    for verdict in verdicts.iter().filter(|verdict| !verdict.holds || is_doubtful(verdict)) {
+        let level = if verdict.holds { "warning" } else { "error" };
         let title = property(&format!("perfpipe: {}", verdict.run));
-        text.push_str(&format!("::error title={title}::{}\n", data(&sentence(verdict))));
+        text.push_str(&format!("::{level} title={title}::{}\n", data(&sentence(verdict))));
     }
     std::io::stderr().write_all(text.as_bytes())?;
     match std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
@@ -176,8 +233,16 @@ fn suite(writer: &mut Writer<Vec<u8>>, verdicts: &[Verdict]) -> std::io::Result<
 fn case(writer: &mut Writer<Vec<u8>>, verdict: &Verdict) -> std::io::Result<()> {
     let (run, rule) = (text(&verdict.run), text(&verdict.rule));
     let element = writer.create_element("testcase").with_attributes([("classname", &*run), ("name", &*rule)]);
-    if verdict.holds {
+    if verdict.holds && !is_doubtful(verdict) {
         element.write_empty()?;
+        return Ok(());
+    }
+    if verdict.holds {
+        let said = text(&sentence(verdict));
+        element.write_inner_content(|writer| {
+            writer.create_element("system-out").write_text_content(BytesText::new(&said))?;
+            Ok(())
+        })?;
         return Ok(());
     }
     element.write_inner_content(|writer| {

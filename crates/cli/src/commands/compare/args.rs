@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::args::{
-    BaselineStoreArgs, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, TestArgs, ViewArgs,
+    BaselineStoreArgs, FailOn, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, TestArgs,
+    ViewArgs, choice,
 };
 use crate::error::CliError;
 
@@ -17,6 +18,7 @@ use crate::error::CliError;
     perfpipe compare go_2048 spring_2048 nio_2048\n  \
     perfpipe compare go_2048#1 go_2048#2\n  \
     perfpipe compare go_2048 spring_2048 --decide throughput,p95\n  \
+    perfpipe compare old_2048 new_2048 --decide throughput,p95 --fail-on worse\n  \
     perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
     perfpipe compare --test 2048 --framework go --tag commit=3f2a9c1 --tag commit=77b01de\n  \
     perfpipe compare go_2048 spring_2048 --format html -o compared.html\n  \
@@ -42,6 +44,9 @@ pub(crate) struct CompareArgs {
     /// Figures that decide, as in throughput,p95: the others are exploratory [default: all decide together]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) decide: Vec<String>,
+    /// Exit with code 4 if a figure that decides is shown to be worse: --fail-on worse
+    #[arg(long, value_name = "WHAT", value_parser = choice(FailOn::ALL))]
+    pub(crate) fail_on: Option<FailOn>,
     #[command(flatten)]
     pub(crate) baseline_store: BaselineStoreArgs,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 mod args;
 mod points;
 mod runs;
+mod worse;
 
 use anyhow::Result;
 

@@ -1,13 +1,14 @@
 //! Points of sweeps, compared with a baseline.
 
 use anyhow::Result;
-use perfpipe_analyze::Outcome;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{PointChange, PointMeasure, PointSide, compare_points, point_change_table};
+use perfpipe_analyze::{Direction, Outcome};
 
 use super::args::CompareArgs;
 use super::runs::could_show;
-use crate::args::{ReportFormat, StoreArgs};
+use super::worse::WorseFigure;
+use crate::args::{FailOn, ReportFormat, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::points::PointName;
@@ -30,6 +31,10 @@ pub(super) async fn run(
     let mut left_out = LeftOut::default();
     let all = points::with_runs(&store::existing(store).await?, test, &mut left_out).await?;
     let side = |name: &PointName| Ok(PointSide::new(name.to_string(), name.among(&all, test)?));
+    if args.fail_on.is_some() && others.contains(a) {
+        let problem = format!("{a} is compared with itself, so that --fail-on can't fail");
+        return Err(CliError::usage(problem, "Name another point.").into());
+    }
     let a = side(a)?;
     let others = others.iter().map(side).collect::<Result<Vec<PointSide>>>()?;
     let figures: Vec<(String, PointMeasure)> =
@@ -44,6 +49,12 @@ pub(super) async fn run(
         changes.iter().filter(|row| !args.decide.is_empty() || row.measure == PointMeasure::Throughput);
     let powers = powers.filter_map(|row| Some(could_show(&row.name, row.measure.name(), row.power?)));
     powers.for_each(|sentence| note(&sentence));
+    if args.fail_on == Some(FailOn::Worse) {
+        let is_worse =
+            |row: &&PointChange| row.outcome.and_then(Outcome::direction) == Some(Direction::Worse);
+        let worse: Vec<WorseFigure> = changes.iter().filter(is_worse).map(WorseFigure::of_points).collect();
+        WorseFigure::fail(&a.name, &worse)?;
+    }
     left_out.end()
 }
 

@@ -8,14 +8,15 @@ use perfpipe_analyze::format::decimals;
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{
-    Change, Measure, Measured, Noise, Outcome, Power, RunDuration, Side, Timeline, change_table,
+    Change, Direction, Measure, Measured, Noise, Outcome, Power, RunDuration, Side, Timeline, change_table,
     compare_sides,
 };
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
 use super::args::CompareArgs;
-use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
+use super::worse::WorseFigure;
+use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
@@ -51,6 +52,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         Some(a) => by_name(args, a, &others, &runs)?,
         None => by_parts(args, &others, &runs)?,
     };
+    refuse_unfit(args, &a, &chosen)?;
     args.drawn.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let figures: Vec<(String, Measure)> =
@@ -97,7 +99,41 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     notes(&baseline.side, &sides, &changes, args).iter().for_each(|sentence| note(sentence));
     drawn_of.iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
+    fail_on_worse(args, &baseline.side.name, &changes)?;
     left_out.end()
+}
+
+/// Fails if a figure that decides is worse, where that is asked for.
+fn fail_on_worse(args: &CompareArgs, baseline: &str, changes: &[Change]) -> Result<()> {
+    let is_worse = |change: &&Change| change.outcome.direction() == Some(Direction::Worse);
+    let worse: Vec<WorseFigure> = changes.iter().filter(is_worse).map(WorseFigure::of_runs).collect();
+    match args.fail_on {
+        Some(FailOn::Worse) => WorseFigure::fail(baseline, &worse),
+        None => Ok(()),
+    }
+}
+
+/// Refuses runs of which no change for the worse could be shown: those that are compared with themselves, and those of
+/// another test.
+fn refuse_unfit(args: &CompareArgs, a: &SideRuns, others: &[SideRuns]) -> Result<()> {
+    let Some(FailOn::Worse) = args.fail_on else { return Ok(()) };
+    let test = |side: &SideRuns| side.keys.first().map(|key| key.test.clone()).unwrap_or_default();
+    for b in others {
+        let name = b.name.clone().unwrap_or_default();
+        if args.baseline_store().is_none() && b.keys == a.keys {
+            let problem = format!("{name} is compared with itself, so that --fail-on can't fail");
+            return Err(CliError::usage(problem, "Name another run.").into());
+        }
+        if test(a) != test(b) {
+            let problem = format!(
+                "--fail-on: A is of the test {}, and {name} of the test {}: their figures have nothing to do with each other",
+                test(a),
+                test(b)
+            );
+            return Err(CliError::usage(problem, "Compare runs of one test, or leave --fail-on out.").into());
+        }
+    }
+    Ok(())
 }
 
 /// Refuses names of runs beside a test.

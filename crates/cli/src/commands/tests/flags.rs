@@ -8,7 +8,8 @@ use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
-use crate::args::{PageFormat, PartChoice, ReportFormat};
+use crate::args::{FailOn, PageFormat, PartChoice, ReportFormat};
+use crate::commands::check::Fate;
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
 use crate::input::versions::By;
@@ -18,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 101] = [
+const LINES: [(&str, IsRead); 105] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -168,17 +169,30 @@ const LINES: [(&str, IsRead); 101] = [
         |c| matches!(c, Command::Check(a) if a.github && a.junit.is_some() && a.rules.is_some() && a.of.framework == ["a"] && a.of.repeat == [1]),
     ),
     ("check --test t --baseline go_t --baseline-store old 'p95 < baseline' --format md --output v", |c| {
-        matches!(c, Command::Check(a) if a.baseline == Some("go_t".parse().unwrap())
+        matches!(c, Command::Check(a) if a.baseline == ["go_t".parse().unwrap()]
             && a.baseline_store.baseline_store.as_deref() == Some(Path::new("old")) && a.output.file.output.is_some())
     }),
     (
         "check --test t --baseline 'last 5 of tag:a=b' 'p95 < baseline'",
-        |c| matches!(c, Command::Check(a) if a.baseline == Some("last 5 of tag:a=b".parse().unwrap())),
+        |c| matches!(c, Command::Check(a) if a.baseline == ["last 5 of tag:a=b".parse().unwrap()]),
     ),
     (
         "trend --test t --framework a --by tag:commit --tag branch=main --repeat 1 --out o --page-format png --scale 2 --paper a4 --log-scale --fonts none",
         |c| matches!(c, Command::Trend(a) if a.by == "tag:commit".parse().unwrap() && a.of.tag.len() == 1 && a.drawn.out.is_some()),
     ),
+    (
+        "check go_t 'p95 not worse than baseline' --baseline go_t#1 --baseline go_t#2 --no-baseline pass --unknown fail",
+        |c| {
+            matches!(c, Command::Check(a) if a.runs() == ["go_t"] && a.rules().eq(["p95 not worse than baseline"])
+            && a.baseline.len() == 2 && a.no_baseline == Some(Fate::Pass) && a.unknown == Some(Fate::Fail))
+        },
+    ),
+    ("compare a b --fail-on worse", |c| matches!(c, Command::Compare(a) if a.fail_on == Some(FailOn::Worse))),
+    (
+        "trend --test t --by day --fail-on worse --newest 3",
+        |c| matches!(c, Command::Trend(a) if a.fail_on.is_some() && a.newest == Some(3)),
+    ),
+    ("trend --test t --by day --fail-on worse", |c| matches!(c, Command::Trend(a) if a.newest.is_none())),
     (
         "trend --test t --by day --min-change 2% --format md -o x",
         |c| matches!(c, Command::Trend(a) if a.by == By::Day && a.drawn.out.is_none()),
@@ -464,6 +478,9 @@ fn flags_of_another_thing_are_refused() {
         assert_eq!(refused(line), ErrorKind::UnknownArgument, "{line}");
     }
     assert_eq!(refused("check --test t 'p95 < 1s' --baseline-store x"), ErrorKind::MissingRequiredArgument);
+    assert_eq!(refused("check --test t 'p95 < 1s' --no-baseline pass"), ErrorKind::MissingRequiredArgument);
+    assert_eq!(refused("trend --test t --by day --newest 3"), ErrorKind::MissingRequiredArgument);
+    assert_eq!(refused("compare a b --fail-on better"), ErrorKind::InvalidValue);
     assert_eq!(refused("report --test t --cores 4 --cpu-max 9"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("inspect a --format csv"), ErrorKind::InvalidValue);
     assert_eq!(refused("list --format parquet"), ErrorKind::InvalidValue);

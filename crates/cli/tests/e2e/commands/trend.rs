@@ -100,10 +100,47 @@ fn latest_runs_with_a_tag_are_a_baseline() {
     assert_eq!(check("go_t#10", "last 5 of tag:branch=main").code, Some(4));
     assert_eq!(check("go_t#18", "last 5 of tag:branch=main").code, Some(0));
     let first = check("go_t#1", "last 5 of tag:branch=main");
-    assert_eq!(first.code, Some(4));
+    assert_eq!(first.code, Some(3));
     assert_eq!(rows(&first)[0]["note"], "there is no earlier run to compare with");
-    assert_told(&first.err, &["no earlier run of go", "branch=main"]);
+    assert_told(&first.err, &["no earlier run of go", "branch=main", "--no-baseline pass"]);
     assert_told(&check("go_t#3", "last 5 of tag:branch=main").err, &["2 earlier runs", "branch=main"]);
+}
+
+#[test]
+fn change_for_the_worse_in_the_newest_versions_fails() {
+    let store = Store::embedded();
+    commits(&store);
+    let trend = |flags: &[&str]| {
+        let trend = ["trend", "--test", "t", "--by", "tag:commit", "--fail-on", "worse", "--format", "json"];
+        store.run(&[&trend[..], flags].concat())
+    };
+    let done = trend(&[]);
+    assert_eq!((done.code, rows(&done).len()), (Some(4), 6), "{}", done.err);
+    assert_told(&done.err, &["[worse]", "p95 +", "since c3", "newest 5 versions"]);
+    assert_eq!(trend(&["--newest", "3"]).code, Some(4));
+    assert_eq!(trend(&["--newest", "2"]).code, Some(0));
+    let compare = |flags: &[&str]| {
+        let sides = ["--test", "t", "--framework", "go", "--tag", "commit=c0"];
+        store.run(&[&["compare"], &sides[..], flags].concat())
+    };
+    let done = compare(&["--tag", "commit=c4", "--fail-on", "worse"]);
+    assert_eq!(done.code, Some(4));
+    assert_told(&done.err, &["commit=c4 is worse than commit=c0", "p95 of the run +"]);
+    assert_eq!(compare(&["--tag", "commit=c4"]).code, Some(0));
+    assert_eq!(compare(&["--tag", "commit=c1", "--fail-on", "worse"]).code, Some(0));
+}
+
+#[test]
+fn comparison_that_can_not_fail_is_refused() {
+    let store = Store::embedded();
+    for test in ["t", "u"] {
+        let file = store.file("run.csv", log(1_795_000_000_000, 100, 1));
+        store.run(&["ingest", &file, "--framework", "go", "--test", test]).said();
+    }
+    let itself = store.run(&["compare", "go_t", "go_t", "--fail-on", "worse"]).complaint(2);
+    assert_told(&itself, &["go_t is compared with itself"]);
+    let other = store.run(&["compare", "go_t", "go_u", "--fail-on", "worse"]).complaint(2);
+    assert_told(&other, &["of the test t", "of the test u"]);
 }
 
 #[test]

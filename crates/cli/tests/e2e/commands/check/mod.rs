@@ -1,5 +1,6 @@
 //! Rules that hold and rules that are broken, for a person, for JUnit and for GitHub.
 
+mod chance;
 mod points;
 
 use serde_json::Value;
@@ -74,13 +75,15 @@ fn baseline_is_another_run_of_this_store_or_of_another() {
         let key_here = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
         let name = format!("{}_{}", key.framework, key.test);
         let same = ["p95 <= baseline", "throughput >= baseline * 0.95", "mean in hold < baseline + 1ms"];
-        check(&store, &key_here.test, &[&["--baseline", &name], &same[..]].concat()).text();
         let elsewhere = ["--baseline", &name, "--baseline-store", released.place()];
+        check(&store, &key_here.test, &[&elsewhere[..], &same].concat()).text();
+        let itself = check(&store, &key_here.test, &[&["--baseline", &name], &same[..]].concat());
+        assert_told(&itself.complaint(2), &["compared with itself", "--baseline-store"]);
         let done = check(&store, &key_here.test, &[&elsewhere[..], &["p95 < baseline * 0.5"]].concat());
         assert_eq!(done.code, Some(4), "{}", done.err);
         let complaint =
-            check(&store, &key.test, &["--baseline", "nobody_2048", "p95 < baseline"]).complaint(1);
-        assert_told(&complaint, &["nobody_2048", &name]);
+            check(&store, &key.test, &["--baseline", "nobody_2048", "p95 < baseline"]).complaint(3);
+        assert_told(&complaint, &["nobody_2048", &name, "--no-baseline pass"]);
         let complaint = check(&store, &key.test, &["p95 < baseline"]).complaint(2);
         assert!(complaint.contains("--baseline"), "{complaint}");
     }
