@@ -110,12 +110,12 @@ fn manifest_of_another_layout_is_refused_and_left_alone() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     let path = place.run().join("manifest.json");
-    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\":4", "\"layout\":5");
+    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\":5", "\"layout\":6");
     fs::write(&path, &newer).unwrap();
     let told =
         [place.store.runs().err(), place.store.read(&key()).err(), store(&place.store, &example(6, 9)).err()];
     for told in told.into_iter().flatten().map(|told| told.to_string()) {
-        assert!(told.contains("layout 5") && told.contains("layouts 3 and 4"), "{told}");
+        assert!(told.contains("layout 6") && told.contains("layouts 3 to 5"), "{told}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
@@ -247,8 +247,8 @@ mod foreign {
         ]
     }
 
-    /// Columns that are for other readers; the packed counts say the same.
-    const FOR_OTHERS: [&str; 2] = ["elapsed", "counts"];
+    /// Columns that are for other readers; the packed counts and the run's row say the same.
+    const FOR_OTHERS: [&str; 3] = ["elapsed", "counts", "resolution_us"];
 
     /// Numbers that may be below zero, and texts: such columns take what is of their type.
     fn fits(name: &str, other: &ArrayRef) -> bool {

@@ -86,7 +86,7 @@ fn damaged_manifest_is_named_and_the_run_can_be_ingested_again_or_dropped() {
 fn another_layout_is_refused_by_its_version() {
     let log = fixture("distributed.csv");
     let ingest = [&["ingest", log.to_str().unwrap()], &KEY[..]].concat();
-    let files_of = [("perfpipe.json", 3, "layout 3"), ("runs/nio+2048/manifest.json", 4, "layouts 3 and 4")];
+    let files_of = [("perfpipe.json", 3, "layout 3"), ("runs/nio+2048/manifest.json", 5, "layouts 3 to 5")];
     for (name, from, known) in files_of {
         for to in [2, from + 1, 99] {
             let store = stored();

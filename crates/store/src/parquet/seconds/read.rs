@@ -184,6 +184,9 @@ impl InternedNames {
     }
 }
 
+/// The columns that are for other programs: the packed counts and the run's own row say the same.
+const FOR_OTHERS: [&str; 3] = ["elapsed", "counts", "resolution_us"];
+
 impl CellRange {
     /// Reads row groups; up to `room` bytes of the cells are kept in memory.
     fn read(
@@ -194,7 +197,7 @@ impl CellRange {
     ) -> Result<Self> {
         let (cells, counted) = (CellTableBuilder::new(room), SampleTotals::default());
         let mut part = Self { head: Vec::new(), cells, counted, names };
-        for piece in table.rows(groups, |column| !["elapsed", "counts"].contains(&column)) {
+        for piece in table.rows(groups, |column| !FOR_OTHERS.contains(&column)) {
             let piece = piece?;
             part.add(&piece, info)?;
             part.names.check(&piece)?;
