@@ -89,7 +89,10 @@ const FIRST: [(&str, &[&str]); 12] = [
         "compare",
         &["test", "framework", "tag", "fail_on", "phase", "format", "output", "out", "store", "database"],
     ),
-    ("trend", &["test", "by", "framework", "fail_on", "phase", "format", "output", "out", "store", "database"]),
+    (
+        "trend",
+        &["test", "by", "framework", "fail_on", "phase", "format", "output", "out", "store", "database"],
+    ),
     ("sweep", &["test", "framework", "by", "at", "name", "format", "output", "out", "store", "database"]),
     ("check", &["test", "rules", "baseline", "phase", "format", "junit", "github", "store", "database"]),
     (
