@@ -39,7 +39,7 @@ impl WorseFigure {
         let named: Vec<&str> = of_first.iter().take(MANY).map(|figure| figure.text.as_str()).collect();
         let more = match of_first.len().saturating_sub(MANY) {
             0 => String::new(),
-            more => format!(" and {more} more figures"),
+            more => format!(" and {more} more"),
         };
         let these = if of_first.iter().any(|figure| figure.is_of_these_runs) { " (these runs)" } else { "" };
         let mut others: Vec<&str> = worse.iter().map(|figure| figure.run.as_str()).collect();
