@@ -10,6 +10,7 @@ mod rule;
 mod server;
 mod value;
 mod verdict;
+mod words;
 
 pub use self::baseline::Baseline;
 pub use self::gate::{Comparison, Gate, RuleFigures};

@@ -1,7 +1,8 @@
 //! Rules about chance: `not worse than baseline by 3%`.
 
 use super::measure::Measure;
-use super::rule::{Limit, Operator, Read, Unread, Words};
+use super::rule::{Limit, Operator};
+use super::words::{Read, Unread, Words};
 use crate::compare::margin::Null;
 
 /// A margin must be below this share of a figure that must not be less.
