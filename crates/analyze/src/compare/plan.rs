@@ -8,14 +8,11 @@ use super::difference::MISSED;
 use super::figure::PartFigure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
+use super::power::Design;
 use crate::error::{Error, Result};
-use crate::stats::student;
+use crate::stats::{mean, student, sum_of_squares};
 use crate::table::Table;
 
-/// The power of forecasts, as the distance that a standard normal value stays below so often: 80 %.
-const POWER: f64 = 0.8416;
-/// The largest number of repeats or pairs that is planned.
-const MOST: u32 = 1000;
 /// The share of ranges that miss the truth.
 const OUTSIDE: f64 = 0.1;
 
@@ -35,51 +32,6 @@ pub struct PlanOptions {
 impl Default for PlanOptions {
     fn default() -> Self {
         Self { change: 0.05, count: None, minutes: None }
-    }
-}
-
-/// What is repeated in an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Design {
-    /// Runs of each side, in any order.
-    Repeats,
-    /// Pairs of a run of each side, compared within each pair.
-    Pairs,
-}
-
-impl Design {
-    /// Returns its name in tables: `repeats` or `pairs`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Repeats => "repeats",
-            Self::Pairs => "pairs",
-        }
-    }
-
-    /// Returns the standard error of the mean difference of so many, and its degrees of freedom, given the standard deviation
-    /// of a repeat, or of the difference within a pair.
-    fn error(self, deviation: f64, count: f64) -> (f64, f64) {
-        match self {
-            Self::Repeats => (deviation * (2.0 / count).sqrt(), 2.0 * count - 2.0),
-            Self::Pairs => (deviation / count.sqrt(), count - 1.0),
-        }
-    }
-
-    /// Returns the least difference that so many show, by an approximation of the noncentral t distribution (Abramowitz and
-    /// Stegun, "Handbook of mathematical functions", 1964, 26.7.10).
-    fn least(self, deviation: f64, count: f64) -> f64 {
-        let (error, degrees) = self.error(deviation, count);
-        let limit = student::distance(MISSED, degrees);
-        error
-            * (limit * (1.0 - 1.0 / (4.0 * degrees)) + POWER * (1.0 + limit * limit / (2.0 * degrees)).sqrt())
-    }
-
-    /// Returns the number that shows a difference; `None` if it is above 1,000.
-    fn needed(self, deviation: f64, difference: f64) -> Option<u32> {
-        let numbers: Vec<u32> = (2..=MOST).collect();
-        let is_too_few = |count: &u32| self.least(deviation, f64::from(*count)) > difference;
-        numbers.get(numbers.partition_point(is_too_few)).copied()
     }
 }
 
@@ -212,8 +164,10 @@ impl Plan {
                 measure: measure.clone(),
                 mean,
                 scatter_percent: Forecast::of(scatter, |deviation| 100.0 * deviation),
-                least_percent: Forecast::of(scatter, |deviation| 100.0 * design.least(deviation, count)),
-                needed: Forecast::of(scatter, |deviation| design.needed(deviation, options.change)),
+                least_percent: Forecast::of(scatter, |deviation| {
+                    100.0 * design.least(deviation, count, MISSED)
+                }),
+                needed: Forecast::of(scatter, |deviation| design.needed(deviation, options.change, MISSED)),
             })
         };
         let figures = first.measures(Part::Run).filter_map(planned).collect();
@@ -241,28 +195,23 @@ fn own_variance(figure: &PartFigure) -> Option<f64> {
     Some(variance).filter(|variance| variance.is_finite())
 }
 
-/// Returns the mean of some values; 0 without any.
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
 /// Returns the scatter of a figure within versions; `None` if it is not above 0 everywhere.
 fn of_versions(versions: &[Vec<&PartFigure>]) -> Option<ScatteredFigure> {
-    let (mut squares, mut degrees, mut all, mut own) = (0.0, 0.0, Vec::new(), Vec::new());
+    let (mut relative, mut degrees, mut all, mut own) = (0.0, 0.0, Vec::new(), Vec::new());
     for version in versions {
         let values: Vec<f64> = version.iter().filter_map(|figure| figure.value).collect();
         let level = mean(&values);
         if level <= 0.0 {
             return None;
         }
-        squares += values.iter().map(|value| (value / level - 1.0).powi(2)).sum::<f64>();
+        relative += sum_of_squares(&values) / level.powi(2);
         degrees += values.len() as f64 - 1.0;
         own.extend(version.iter().filter_map(|figure| own_variance(figure)).map(|own| own / level.powi(2)));
         all.extend(values);
     }
     (degrees > 0.0).then(|| ScatteredFigure {
         mean: mean(&all),
-        variance: squares / degrees,
+        variance: relative / degrees,
         degrees,
         within: mean(&own),
     })
@@ -276,9 +225,7 @@ fn of_pairs(pairs: &[(Measured, Measured)], measure: &Measure) -> Option<Scatter
     };
     let values: Vec<(f64, f64)> = pairs.iter().map(both).collect::<Option<_>>()?;
     let differences: Vec<f64> = values.iter().map(|(one, other)| (other / one).ln()).collect();
-    let level = mean(&differences);
     let degrees = differences.len() as f64 - 1.0;
-    let squares: f64 = differences.iter().map(|difference| (difference - level).powi(2)).sum();
     let all: Vec<f64> = values.iter().flat_map(|(one, other)| [*one, *other]).collect();
     // Noise that both runs of a pair share is in the seconds of each, and not in their difference: so its part within the
     // runs is at most the whole.
@@ -290,7 +237,7 @@ fn of_pairs(pairs: &[(Measured, Measured)], measure: &Measure) -> Option<Scatter
         Some(of(one)? + of(other)?)
     };
     let own: Vec<f64> = pairs.iter().filter_map(own).collect();
-    let variance = squares / degrees;
+    let variance = sum_of_squares(&differences) / degrees;
     (degrees > 0.0).then(|| ScatteredFigure {
         mean: mean(&all),
         variance,
@@ -349,49 +296,7 @@ pub fn plan_table(plans: &[Plan]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn needed_repeats_show_the_change_that_is_least_for_them() {
-        for design in [Design::Repeats, Design::Pairs] {
-            for count in [2, 3, 5, 12, 100] {
-                let least = design.least(0.03, f64::from(count));
-                assert_eq!(design.needed(0.03, least * 1.0001), Some(count));
-                assert_eq!(design.needed(0.03, least * 0.9999), Some(count + 1));
-            }
-            assert_eq!(design.needed(1.0, 0.001), None);
-        }
-        // The power of compare: 5 standard deviations by 3 and 3 repeats.
-        assert_eq!(Design::Repeats.needed(0.01, 0.05), Some(3));
-    }
-
-    /// Normal values by Box and Muller.
-    fn normal(chance: &mut fastrand::Rng) -> f64 {
-        (-2.0 * chance.f64().max(f64::MIN_POSITIVE).ln()).sqrt()
-            * (std::f64::consts::TAU * chance.f64()).cos()
-    }
-
-    /// Returns true if a t test of so many repeats of sd 1 against as many, which differ by this, is below 1 %.
-    fn is_shown(count: u32, difference: f64, chance: &mut fastrand::Rng) -> bool {
-        let n = f64::from(count);
-        let mut side = |level: f64| -> (f64, f64) {
-            let values: Vec<f64> = (0..count).map(|_| level + normal(chance)).collect();
-            let middle = mean(&values);
-            (middle, values.iter().map(|value| (value - middle).powi(2)).sum())
-        };
-        let (a, b) = (side(0.0), side(difference));
-        let error = ((a.1 + b.1) / (2.0 * n - 2.0) * 2.0 / n).sqrt();
-        ((b.0 - a.0) / error).abs() > student::distance(MISSED, 2.0 * n - 2.0)
-    }
-
-    #[test]
-    fn least_change_is_shown_in_four_of_five_experiments() {
-        let mut chance = fastrand::Rng::with_seed(11);
-        for count in [3, 5, 12] {
-            let least = Design::Repeats.least(1.0, f64::from(count));
-            let shown = (0..4000).filter(|_| is_shown(count, least, &mut chance)).count();
-            assert!((3080..=3320).contains(&shown), "{shown} of 4,000 with {count}");
-        }
-    }
+    use crate::stats::change_points::normal;
 
     #[test]
     fn range_of_the_scatter_has_the_truth_in_nine_of_ten_plans() {
@@ -400,8 +305,7 @@ mod tests {
             let degrees = count as f64 - 1.0;
             let is_in = |_: &i32| {
                 let values: Vec<f64> = (0..count).map(|_| normal(&mut chance)).collect();
-                let middle = mean(&values);
-                let variance = values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / degrees;
+                let variance = sum_of_squares(&values) / degrees;
                 let end = |share| variance * degrees / student::chi_square(share, degrees);
                 (end(1.0 - OUTSIDE / 2.0)..=end(OUTSIDE / 2.0)).contains(&1.0)
             };

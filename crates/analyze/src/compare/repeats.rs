@@ -1,15 +1,11 @@
 //! Two sides compared by the scatter of their repeats, and what so many repeats can show.
 
 use super::difference::{EstimatedDifference, MISSED, OfMean, degrees_of_both, difference_with};
+use super::power::Design;
 use crate::stats::student;
 
-/// The power that a number of repeats is planned for, as the distance that a standard normal value stays below so often:
-/// 80 %.
-const POWER: f64 = 0.8416;
 /// The difference that a number of repeats is planned for, as a share of the baseline.
 const PLANNED: f64 = 0.05;
-/// The largest number of repeats that is planned.
-const MOST: u32 = 1000;
 
 /// A figure of a side's repeats.
 #[derive(Debug, Clone, Copy)]
@@ -146,26 +142,10 @@ impl OfRepeats {
     /// `None` if the baseline's mean is not above 0.
     pub(super) fn power(&self, level: f64, first: f64) -> Option<Power> {
         let least_percent = self.reach(level) / self.baseline * 100.0;
-        (self.baseline > 0.0).then(|| Power { least_percent, repeats_for_five_percent: self.planned(first) })
+        let planned = |deviation| Design::Repeats.needed(deviation, PLANNED * self.baseline, first);
+        let repeats_for_five_percent = planned(self.variance.sqrt());
+        (self.baseline > 0.0).then_some(Power { least_percent, repeats_for_five_percent })
     }
-
-    /// Returns the number of repeats of each side of which the planned difference is called at a level.
-    fn planned(&self, level: f64) -> Option<u32> {
-        let deviations = PLANNED * self.baseline / self.variance.sqrt();
-        let numbers: Vec<u32> = (2..=MOST).collect();
-        let is_too_few = |count: &u32| !is_enough(f64::from(*count), deviations, level);
-        numbers.get(numbers.partition_point(is_too_few)).copied()
-    }
-}
-
-/// Returns true if a difference of so many standard deviations is called at a level in four of five comparisons of so many
-/// repeats with as many, by an approximation of the noncentral t distribution (Abramowitz and Stegun, "Handbook of
-/// mathematical functions", 1964, 26.7.10).
-fn is_enough(count: f64, deviations: f64, level: f64) -> bool {
-    let degrees = 2.0 * count - 2.0;
-    let limit = student::distance(level, degrees);
-    let center = deviations * (count / 2.0).sqrt() - limit * (1.0 - 1.0 / (4.0 * degrees));
-    center >= POWER * (1.0 + limit * limit / (2.0 * degrees)).sqrt()
 }
 
 #[cfg(test)]
@@ -210,8 +190,8 @@ mod tests {
     fn power_is_that_of_the_noncentral_t() {
         // Simulated: 5 standard deviations are shown by 3 and 3 repeats in 83 % and by 2 and 2 in 22 % of comparisons, 3
         // by 5 and 5 in 86 %, by 4 and 4 in 69 %.
-        for (deviations, repeats) in [(5.0, 3.0), (3.0, 5.0), (2.0, 8.0), (1.0, 26.0)] {
-            assert!(is_enough(repeats, deviations, 0.01) && !is_enough(repeats - 1.0, deviations, 0.01));
+        for (deviations, repeats) in [(5.0, 3), (3.0, 5), (2.0, 8), (1.0, 26)] {
+            assert_eq!(Design::Repeats.needed(1.0, deviations, 0.01), Some(repeats));
         }
         let found = compared(&[99.0, 100.0, 101.0], &[99.0, 100.0, 101.0]).power(0.01, 0.01).unwrap();
         assert_eq!(found.repeats_for_five_percent, Some(3));

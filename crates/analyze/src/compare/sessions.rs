@@ -6,6 +6,7 @@ use perfpipe_model::RunInfo;
 use super::difference::OfMean;
 use super::measured::Measured;
 use super::repeats::RepeatMeans;
+use crate::stats::{mean, sum_of_squares};
 
 /// A run that begins later than this after the end of the one before begins another session, in ms.
 const PAUSE: i64 = 3_600_000;
@@ -53,7 +54,7 @@ impl BySession {
     /// each side has one session, or each session one repeat.
     pub(super) fn means(&self, other: &Self, least: f64) -> Option<RepeatMeans> {
         let sides = [self, other];
-        let within: f64 = sides.iter().flat_map(|side| &side.0).map(|session| squares(session)).sum();
+        let within: f64 = sides.iter().flat_map(|side| &side.0).map(|session| sum_of_squares(session)).sum();
         let repeats: usize = sides.iter().flat_map(|side| &side.0).map(Vec::len).sum();
         let sessions: usize = sides.iter().map(|side| side.0.len()).sum();
         let (of_within, of_between) = (repeats.checked_sub(sessions)?, sessions.checked_sub(2)?);
@@ -63,7 +64,7 @@ impl BySession {
         let (of_within, degrees) = (of_within as f64, of_between as f64);
         let of_repeat = (within / of_within).max(least);
         let means = |side: &Self| side.0.iter().map(|session| mean(session)).collect::<Vec<f64>>();
-        let between = sides.iter().map(|side| squares(&means(side))).sum::<f64>() / degrees;
+        let between = sides.iter().map(|side| sum_of_squares(&means(side))).sum::<f64>() / degrees;
         // What the repeats alone would make the means of sessions scatter.
         let explained =
             sides.iter().map(|side| (side.0.len() as f64 - 1.0) * side.mean_of_inverse()).sum::<f64>();
@@ -83,16 +84,6 @@ impl BySession {
     fn mean_of_inverse(&self) -> f64 {
         mean(&self.0.iter().map(|session| 1.0 / session.len() as f64).collect::<Vec<f64>>())
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// Returns the sum of the squared differences from the mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
 #[cfg(test)]

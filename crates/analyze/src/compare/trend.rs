@@ -5,7 +5,7 @@ use super::figure::PartFigure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
 use crate::stats::change_points::{self, Search};
-use crate::stats::student;
+use crate::stats::{mean, student};
 use crate::table::Table;
 
 /// The share of trends of level figures in which any change is reported, over all figures.
@@ -214,7 +214,7 @@ fn least_variance(known: &[(usize, Vec<&PartFigure>)]) -> f64 {
         .map(|figure| figure.error(figure.noise(PartFigure::memory(&[figure]))).powi(2))
         .filter(|variance| variance.is_finite())
         .collect();
-    variances.iter().sum::<f64>() / variances.len().max(1) as f64
+    mean(&variances)
 }
 
 /// Builds a table with a row for each version: `framework`, `version`, `start_ms`, `runs`, and of each figure its value,

@@ -6,6 +6,7 @@
 //! found, and a slow wander is noise. The limits of these gains come from simulated systems, see `tests/rates/changes.rs`.
 
 use super::noise::SeriesNoise;
+use crate::stats::mean;
 use crate::stats::percentile::upper_median;
 use crate::stats::stretch::{SquaresStretch, Sums};
 
@@ -99,10 +100,6 @@ pub(super) fn parts(series: &[f64], matters: &Matters<'_>) -> Vec<SeriesPart> {
 /// the level is the same before and after a change.
 pub(super) fn side(length: usize) -> usize {
     (length / 4).clamp(SIDE.0, SIDE.1)
-}
-
-pub(super) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Returns the levels between edges.

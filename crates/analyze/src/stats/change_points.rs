@@ -20,7 +20,7 @@ use fastrand::Rng;
 
 use super::percentile::median;
 use super::stretch::{SquaresStretch, Sums};
-use super::student;
+use super::{student, sum_of_squares};
 
 /// The number of groups that are searched at once.
 const WINDOW: usize = 64;
@@ -307,7 +307,8 @@ impl SearchedGroups {
             })
             .collect();
         let mean = largest.iter().sum::<f64>() / SHUFFLES as f64;
-        let scale = (squares(&largest) / SHUFFLES as f64).sqrt() * 6.0_f64.sqrt() / std::f64::consts::PI;
+        let scale =
+            (sum_of_squares(&largest) / SHUFFLES as f64).sqrt() * 6.0_f64.sqrt() / std::f64::consts::PI;
         let mode = mean - EULER * scale;
         -(-((mode - statistic) / scale).exp()).exp_m1()
     }
@@ -449,7 +450,7 @@ fn memory(levels: &[f64]) -> f64 {
     let scatter = |lag: usize| {
         let pairs = levels.iter().zip(levels.iter().skip(lag));
         let differences: Vec<f64> = pairs.map(|(one, next)| next - one).collect();
-        squares(&differences) / differences.len() as f64
+        sum_of_squares(&differences) / differences.len() as f64
     };
     let unsure = UNSURE / (levels.len() as f64).sqrt();
     // What comes back each week does not add to a mean.
@@ -494,7 +495,7 @@ pub(crate) fn level(values: &[f64]) -> (f64, f64) {
 /// values.
 pub(crate) fn spread(groups: &[Vec<f64>]) -> Option<(f64, f64)> {
     let degrees: usize = groups.iter().map(|values| values.len().saturating_sub(1)).sum();
-    let squares: f64 = groups.iter().map(|values| squares(values)).sum();
+    let squares: f64 = groups.iter().map(|values| sum_of_squares(values)).sum();
     (degrees > 0).then(|| ((squares / degrees as f64).sqrt(), degrees as f64))
 }
 
@@ -534,15 +535,9 @@ fn share_beyond(null: &[f64], statistic: f64) -> f64 {
     (beyond + 1) as f64 / (null.len() + 1) as f64
 }
 
-/// Returns the sum of the squares of the distances from the mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    values.iter().map(|value| (value - mean).powi(2)).sum()
-}
-
 /// A number of the standard normal distribution (Box and Muller, "A note on the generation of random normal deviates",
 /// 1958).
-fn normal(rng: &mut Rng) -> f64 {
+pub(crate) fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
 }
 

@@ -1,12 +1,13 @@
 //! Warm-up: requests that are slow in the first seconds of a run, and then level.
 
-use crate::diagnose::change::{self, LEAST, mean};
+use crate::diagnose::change::{self, LEAST};
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::noise::SURPRISE;
 use crate::diagnose::seconds::span;
 use crate::diagnose::series::{self, Block, LoadStretch};
 use crate::error::Result;
+use crate::stats::mean;
 use crate::stats::percentile::upper_median;
 use crate::timeline::Timeline;
 use crate::timeline::summary::Summary;
