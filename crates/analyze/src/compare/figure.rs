@@ -103,13 +103,21 @@ impl PartFigure {
         SumNoise { variance: variance * self.values as f64 / known.max(1) as f64, degrees }
     }
 
-    /// Returns the standard error for a noise. For a percentile it is at least that of rounding to whole units, since
-    /// percentiles of several runs may be equal and yet be noisy.
+    /// Returns the standard error for a noise, which is at least that of [rounding](Self::rounding).
     pub(super) fn error(&self, noise: SumNoise) -> f64 {
         let (low, high) = self.limits(noise, 3.0);
-        let least =
-            if matches!(self.kind, FigureKind::Percentile { .. }) { (1.0_f64 / 12.0).sqrt() } else { 0.0 };
-        ((high - low) / 6.0).max(least)
+        ((high - low) / 6.0).max(self.rounding())
+    }
+
+    /// Returns the standard error of rounding to whole units of the run: percentiles of several runs may be equal and yet be
+    /// noisy. 0 for other figures.
+    pub(super) fn rounding(&self) -> f64 {
+        match &self.kind {
+            FigureKind::Percentile { distribution, .. } => {
+                distribution.unit.ms(1.0) * (1.0_f64 / 12.0).sqrt()
+            }
+            _ => 0.0,
+        }
     }
 
     fn cosines(&self) -> f64 {

@@ -110,6 +110,21 @@ mod tests {
     }
 
     #[test]
+    fn percentiles_below_a_millisecond_are_compared_by_their_own_unit() {
+        let mut chance = fastrand::Rng::with_seed(7);
+        let mut side = |elapsed| {
+            let mut repeat = || {
+                let mut run = run(&mut chance, 60, 100, elapsed);
+                run.info.resolution = perfpipe_model::run::Resolution::MICROSECOND;
+                Measured::new(&run, &View::default()).unwrap()
+            };
+            Side::of((0..4).map(|_| repeat()).collect())
+        };
+        let changes = compare_sides(&side(400), &[side(440)], &[Measure::Percentile(50.0)]);
+        assert_eq!(changes[0].outcome, Outcome::Shown(Direction::Worse), "{:?}", changes[0]);
+    }
+
+    #[test]
     fn short_run_tells_nothing() {
         let mut chance = fastrand::Rng::with_seed(7);
         let (short, long) = (run(&mut chance, 20, 50, 40), run(&mut chance, 120, 500, 40));
