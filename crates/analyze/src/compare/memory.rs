@@ -175,7 +175,7 @@ fn slope(series: &[f64]) -> f64 {
 /// Subtracts the mean and a line of the given slope from a series.
 fn take_out(series: &mut [f64], slope: f64) {
     let middle = (series.len() as f64 - 1.0) / 2.0;
-    let mean = crate::stats::mean(&series);
+    let mean = crate::stats::mean(series);
     for (at, value) in series.iter_mut().enumerate() {
         *value -= mean + slope * (at as f64 - middle);
     }

@@ -83,7 +83,7 @@ pub struct Plan {
     pub stored: usize,
     /// The number of repeats of each side, or of pairs, whose least change is forecast.
     pub count: u32,
-    /// The figures.
+    /// The figures that are above 0 in all runs and scatter.
     pub figures: Vec<PlannedFigure>,
 }
 
@@ -195,7 +195,7 @@ fn own_variance(figure: &PartFigure) -> Option<f64> {
     Some(variance).filter(|variance| variance.is_finite())
 }
 
-/// Returns the scatter of a figure within versions; `None` if it is not above 0 everywhere.
+/// Returns the scatter of a figure within versions; `None` if it is not above 0 everywhere, or does not scatter at all.
 fn of_versions(versions: &[Vec<&PartFigure>]) -> Option<ScatteredFigure> {
     let (mut relative, mut degrees, mut all, mut own) = (0.0, 0.0, Vec::new(), Vec::new());
     for version in versions {
@@ -209,39 +209,36 @@ fn of_versions(versions: &[Vec<&PartFigure>]) -> Option<ScatteredFigure> {
         own.extend(version.iter().filter_map(|figure| own_variance(figure)).map(|own| own / level.powi(2)));
         all.extend(values);
     }
-    (degrees > 0.0).then(|| ScatteredFigure {
-        mean: mean(&all),
-        variance: relative / degrees,
-        degrees,
-        within: mean(&own),
-    })
-}
-
-/// Returns the scatter of the difference within pairs; `None` if a figure is not above 0 everywhere.
-fn of_pairs(pairs: &[(Measured, Measured)], measure: &Measure) -> Option<ScatteredFigure> {
-    let both = |(one, other): &(Measured, Measured)| {
-        let value = |run: &Measured| run.figure(Part::Run, measure)?.value.filter(|value| *value > 0.0);
-        Some((value(one)?, value(other)?))
-    };
-    let values: Vec<(f64, f64)> = pairs.iter().map(both).collect::<Option<_>>()?;
-    let differences: Vec<f64> = values.iter().map(|(one, other)| (other / one).ln()).collect();
-    let degrees = differences.len() as f64 - 1.0;
-    let all: Vec<f64> = values.iter().flat_map(|(one, other)| [*one, *other]).collect();
-    // Noise that both runs of a pair share is in the seconds of each, and not in their difference: so its part within the
-    // runs is at most the whole.
-    let own = |(one, other): &(Measured, Measured)| {
-        let of = |run: &Measured| {
-            let figure = run.figure(Part::Run, measure)?;
-            Some(own_variance(figure)? / figure.value?.powi(2))
-        };
-        Some(of(one)? + of(other)?)
-    };
-    let own: Vec<f64> = pairs.iter().filter_map(own).collect();
-    let variance = sum_of_squares(&differences) / degrees;
-    (degrees > 0.0).then(|| ScatteredFigure {
+    let (variance, within) = (relative / degrees, mean(&own));
+    (degrees > 0.0 && variance.max(within) > 0.0).then(|| ScatteredFigure {
         mean: mean(&all),
         variance,
         degrees,
+        within,
+    })
+}
+
+/// Returns the scatter of the difference within pairs, which is at least that of rounding; `None` if a figure is not above 0
+/// everywhere, or does not scatter at all.
+fn of_pairs(pairs: &[(Measured, Measured)], measure: &Measure) -> Option<ScatteredFigure> {
+    let of = |run: &Measured| {
+        let figure = run.figure(Part::Run, measure)?;
+        let value = figure.value.filter(|value| *value > 0.0)?;
+        let own = own_variance(figure).map(|own| own / value.powi(2));
+        Some((value, own, (figure.rounding() / value).powi(2)))
+    };
+    let both: Vec<_> = pairs.iter().map(|(one, other)| of(one).zip(of(other))).collect::<Option<_>>()?;
+    let differences: Vec<f64> = both.iter().map(|(one, other)| (other.0 / one.0).ln()).collect();
+    let rounding = mean(&both.iter().map(|(one, other)| one.2 + other.2).collect::<Vec<_>>());
+    let own: Vec<f64> = both.iter().filter_map(|(one, other)| Some(one.1? + other.1?)).collect();
+    let degrees = differences.len() as f64 - 1.0;
+    let variance = (sum_of_squares(&differences) / degrees).max(rounding);
+    (variance > 0.0).then(|| ScatteredFigure {
+        mean: mean(&both.iter().flat_map(|(one, other)| [one.0, other.0]).collect::<Vec<_>>()),
+        variance,
+        degrees,
+        // Noise that both runs of a pair share is in the seconds of each, and not in their difference: so its part within the
+        // runs is at most the whole.
         within: mean(&own).min(variance),
     })
 }
@@ -315,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_may_differ_and_a_figure_of_zero_is_left_out() {
+    fn versions_may_differ_and_a_figure_without_scatter_is_left_out() {
         assert!(of_versions(&[]).is_none());
         let groups = [[1.0, 1.1], [10.0, 11.0]];
         let figure = |value: &f64| PartFigure {
@@ -330,7 +327,10 @@ mod tests {
         let found = of_versions(&refs).unwrap();
         let expected = 2.0 * (0.05_f64 / 1.05).powi(2);
         assert!((found.variance - expected).abs() < 1e-12 && found.degrees == 2.0, "{}", found.variance);
-        let zero = [figure(&0.0), figure(&0.0)];
-        assert!(of_versions(&[zero.iter().collect()]).is_none());
+        // Runs that are copies of each other don't show how much runs scatter.
+        for same in [0.0, 7.0] {
+            let same = [figure(&same), figure(&same)];
+            assert!(of_versions(&[same.iter().collect()]).is_none());
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
+use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Design, Measured, Plan, PlanOptions, plan_table};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
@@ -114,9 +115,9 @@ async fn of_repeats(
             }
             measured.push(of_version);
         }
-        plans.push(Plan::of_repeats(framework, &measured, args.options())?);
+        plans.push(Plan::of_repeats(framework, &measured, args.options()));
     }
-    Ok(plans)
+    known(plans)
 }
 
 /// Returns the runs of each framework as those of one version.
@@ -150,7 +151,8 @@ async fn of_pairs(
     for ((framework, pair), mut sides) in pairs {
         sides.sort_by_key(|run| tag(run, SIDE));
         let [one, other] = sides.as_slice() else {
-            note(&format!("{framework}: the pair {pair} has {} runs and is left out", sides.len()));
+            let runs = counted(sides.len() as u64, "run");
+            note(&format!("{framework}: the pair {pair} has {runs} and is left out"));
             continue;
         };
         if tag(one, SIDE) == tag(other, SIDE) {
@@ -169,7 +171,30 @@ async fn of_pairs(
         return Err(CliError::refused(problem, remedy).into());
     }
     let plan = |(framework, pairs): (String, Vec<_>)| Plan::of_pairs(framework, &pairs, args.options());
-    Ok(frameworks.into_iter().map(plan).collect::<Result<_, _>>()?)
+    known(frameworks.into_iter().map(plan).collect())
+}
+
+/// Returns the plans, and says which frameworks have too few runs for one.
+///
+/// # Errors
+/// If all of them have.
+fn known(plans: Vec<perfpipe_analyze::Result<Plan>>) -> Result<Vec<Plan>> {
+    let mut known = Vec::with_capacity(plans.len());
+    let mut lacks = Vec::new();
+    for plan in plans {
+        match plan {
+            Ok(plan) => known.push(plan),
+            Err(error @ perfpipe_analyze::Error::FewRepeats { .. }) => lacks.push(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match lacks.pop() {
+        Some(last) if known.is_empty() => Err(last.into()),
+        last => {
+            lacks.into_iter().chain(last).for_each(|error| note(&format!("left out: {error}")));
+            Ok(known)
+        }
+    }
 }
 
 /// Measures a run; `None` if it is damaged.
@@ -188,7 +213,7 @@ async fn measure(
 fn sentence(plan: &Plan, args: &PlanArgs) -> String {
     let named = |name: &str| plan.figures.iter().find(|figure| figure.measure.column() == name);
     let Some(figure) = named("p95").or_else(|| named("throughput")) else {
-        return format!("{}: no figure is above 0 in all runs", plan.name);
+        return format!("{}: neither p95 nor throughput is above 0 in all runs and scatters", plan.name);
     };
     let (measure, needed) = (&figure.measure, figure.needed);
     let shown = |count: Option<u32>| count.map_or("more than 1,000".to_owned(), |count| count.to_string());
