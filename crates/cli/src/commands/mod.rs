@@ -1,5 +1,6 @@
 //! The commands, one per file, with their flags.
 
+mod alternate;
 mod attach_cpu;
 mod attach_series;
 mod check;
@@ -36,6 +37,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, FromArgMatches};
 use perfpipe_ingest::Progress;
 
+use self::alternate::AlternateArgs;
 use self::attach_cpu::AttachArgs;
 use self::attach_series::AttachSeriesArgs;
 use self::check::CheckArgs;
@@ -219,6 +221,8 @@ commands! {
     "ingest" => Ingest(IngestArgs),
     /// Follow the logs of a running test, second by second, and store the run at its end
     "watch" => Watch(WatchArgs),
+    /// Measure two versions in pairs, in turn or at once, and compare them within the pairs
+    "alternate" => Alternate(AlternateArgs),
     /// Make a run of the parts that several machines ingested
     "merge" => Merge(MergeArgs),
     /// Show what an ingest would find, from a sample of the files
@@ -268,6 +272,7 @@ pub(crate) fn patience(command: &Command) -> Duration {
     match command {
         Command::Ingest(_)
         | Command::Watch(_)
+        | Command::Alternate(_)
         | Command::Merge(_)
         | Command::Copy(_)
         | Command::AttachCpu(_)
@@ -291,6 +296,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
         Command::Watch(args) => watch::run(&args, &store, progress).await,
+        Command::Alternate(args) => alternate::run(&args, &store, progress).await,
         Command::Merge(args) => merge::run(&args, &store, progress).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,

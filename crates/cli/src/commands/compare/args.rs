@@ -63,29 +63,6 @@ impl CompareArgs {
         self.drawn.options()
     }
 
-    /// Returns the figures that decide, of those that can, each with its name; none if all decide.
-    ///
-    /// # Errors
-    /// If there is no figure of a name.
-    pub(super) fn deciding<M: Clone>(&self, figures: &[(String, M)]) -> Result<Vec<M>> {
-        let mut deciding = Vec::new();
-        for name in &self.decide {
-            // Tables for people have this name.
-            let known = if name == "failures" { "failures_percent" } else { name };
-            let before = deciding.len();
-            deciding.extend(figures.iter().filter(|(own, _)| own == known).map(|(_, figure)| figure.clone()));
-            if deciding.len() == before {
-                let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
-                let remedy = format!(
-                    "Choose among {}. Of runs, --percentiles computes other percentiles.",
-                    names.join(", ")
-                );
-                return Err(CliError::usage(format!("--decide: no figure {name} to compare"), remedy).into());
-            }
-        }
-        Ok(deciding)
-    }
-
     /// Returns true if the comparison is written as a report.
     pub(super) fn is_report(&self) -> bool {
         self.output.format() == ReportFormat::Html
@@ -95,4 +72,27 @@ impl CompareArgs {
     pub(super) fn baseline_store(&self) -> Option<&Path> {
         self.baseline_store.baseline_store.as_deref()
     }
+}
+
+/// Returns the figures that decide by their names, of those that can; none if all decide.
+///
+/// # Errors
+/// If there is no figure of a name.
+pub(crate) fn deciding<M: Clone>(names: &[String], figures: &[(String, M)]) -> Result<Vec<M>> {
+    let mut deciding = Vec::new();
+    for name in names {
+        // Tables for people have this name.
+        let known = if name == "failures" { "failures_percent" } else { name };
+        let before = deciding.len();
+        deciding.extend(figures.iter().filter(|(own, _)| own == known).map(|(_, figure)| figure.clone()));
+        if deciding.len() == before {
+            let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+            let remedy = format!(
+                "Choose among {}. Of runs, --percentiles computes other percentiles.",
+                names.join(", ")
+            );
+            return Err(CliError::usage(format!("--decide: no figure {name} to compare"), remedy).into());
+        }
+    }
+    Ok(deciding)
 }

@@ -7,7 +7,8 @@ mod worse;
 
 use anyhow::Result;
 
-pub(crate) use self::args::CompareArgs;
+pub(crate) use self::args::{CompareArgs, deciding};
+pub(crate) use self::runs::{in_pairs, notes};
 use crate::args::StoreArgs;
 use crate::input::points::PointName;
 

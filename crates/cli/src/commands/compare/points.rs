@@ -5,7 +5,7 @@ use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{PointChange, PointMeasure, PointSide, compare_points, point_change_table};
 use perfpipe_analyze::{Direction, Outcome};
 
-use super::args::CompareArgs;
+use super::args::{CompareArgs, deciding};
 use super::runs::could_show;
 use super::worse::WorseFigure;
 use crate::args::{FailOn, ReportFormat, StoreArgs};
@@ -39,7 +39,7 @@ pub(super) async fn run(
     let others = others.iter().map(side).collect::<Result<Vec<PointSide>>>()?;
     let figures: Vec<(String, PointMeasure)> =
         PointMeasure::judged().map(|measure| (measure.name().to_owned(), measure)).collect();
-    let changes = compare_points(&a, &others, &args.deciding(&figures)?);
+    let changes = compare_points(&a, &others, &deciding(&args.decide, &figures)?);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&point_change_table(&changes), format, &mut output)?;
     output.finish()?;

@@ -14,7 +14,7 @@ use perfpipe_analyze::{
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
-use super::args::CompareArgs;
+use super::args::{CompareArgs, deciding};
 use super::worse::WorseFigure;
 use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs};
 use crate::error::CliError;
@@ -57,7 +57,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let figures: Vec<(String, Measure)> =
         baseline.side.measures().into_iter().map(|measure| (measure.column(), measure.clone())).collect();
-    let decide = args.deciding(&figures)?;
+    let decide = deciding(&args.decide, &figures)?;
     let mut others = Vec::with_capacity(chosen.len());
     let keys = store.keys().await?;
     let mut drawn_of = BTreeSet::new();
@@ -99,7 +99,9 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     }
     output.finish()?;
     unpaired.iter().for_each(|sentence| note(sentence));
-    notes(&baseline.side, &sides, &changes, args).iter().for_each(|sentence| note(sentence));
+    notes(&baseline.side, &sides, &changes, !args.decide.is_empty())
+        .iter()
+        .for_each(|sentence| note(sentence));
     drawn_of.iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     fail_on_worse(args, &baseline.side.name, &changes)?;
@@ -110,7 +112,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
 ///
 /// # Errors
 /// If the runs of a pair were measured neither in turn nor at once.
-fn in_pairs(a: &Side, b: &Side) -> Result<Vec<String>> {
+pub(crate) fn in_pairs(a: &Side, b: &Side) -> Result<Vec<String>> {
     fn infos(side: &Side) -> Vec<&RunInfo> {
         side.runs.iter().map(Measured::info).collect()
     }
@@ -292,7 +294,7 @@ fn html(
     let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
     let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);
     let sides: Vec<Side> = others.iter().map(|b| b.side.clone()).collect();
-    report.notes = notes(&a.side, &sides, changes, args);
+    report.notes = notes(&a.side, &sides, changes, !args.decide.is_empty());
     for b in others {
         report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
         report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));
@@ -302,7 +304,9 @@ fn html(
 
 /// Says what the noise of the differences is, what the repeats could have shown, what would make more of the differences
 /// decidable, and which series can't be compared.
-pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &CompareArgs) -> Vec<String> {
+///
+/// `names_all` if each figure that decides was named.
+pub(crate) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], names_all: bool) -> Vec<String> {
     let is_paired = changes.iter().any(|change| change.noise == Noise::Pairs);
     let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1 && !is_paired);
     let mut notes: Vec<String> = repeated
@@ -324,7 +328,6 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &
         );
     }
     // Where all figures decide, throughput says enough, and that of the whole run comes first.
-    let names_all = !args.decide.is_empty();
     let first =
         |run: &str| changes.iter().find(|change| change.run == run && change.measure == Measure::Throughput);
     let is_first = |change: &Change| first(&change.run).is_some_and(|first| std::ptr::eq(first, change));

@@ -1,5 +1,6 @@
 //! Commands one by one: their flags, help and output.
 
+mod alternate;
 mod attach_cpu;
 mod check;
 mod compare;
