@@ -45,6 +45,14 @@ pub enum Error {
         /// What was measured.
         of: String,
     },
+    /// No level of a load can be judged by the objectives.
+    #[error("no level of {of} can be judged: {because}")]
+    NoLevel {
+        /// What was measured.
+        of: String,
+        /// The reason of its first level, as a clause.
+        because: String,
+    },
     /// A text that is not a time of whole milliseconds.
     #[error("\"{text}\" is not a time of whole milliseconds")]
     Time {
@@ -198,6 +206,7 @@ impl Error {
         match self {
             Self::Percentile { .. } => "percentile",
             Self::FewRepeats { .. } => "few-repeats",
+            Self::NoLevel { .. } => "no-level",
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
             Self::Window { .. } => "window",
@@ -223,6 +232,7 @@ impl Error {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
             Self::FewRepeats { .. } => "Repeat the test.".into(),
+            Self::NoLevel { .. } => "Hold each level for at least 30 s, at loads that the system can answer.".into(),
             Self::Time { .. } => "Write a number and a unit, as in 200ms, 2s or 1.5s.".into(),
             Self::Interval { .. } => "Give the time between two requests of one client.".into(),
             Self::Window { from, to, last } if from > to && from <= last => {
