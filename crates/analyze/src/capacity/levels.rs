@@ -10,6 +10,10 @@ use crate::compare::level::{LevelSeconds, rate_limits, share_limits};
 use crate::stats::student;
 use crate::stats::{mean, sum_of_squares};
 
+/// Rates are of one level if they differ by at most so many standard errors, or by this share.
+const ERRORS: f64 = 3.0;
+const LEAST_NEAR: f64 = 0.01;
+
 /// What became of the objectives at a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -124,8 +128,24 @@ pub(super) fn of(
     });
     let mut parts: Vec<(f64, LevelPart<'_>)> = of_runs.chain(of_points).collect();
     parts.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let is_same = |one: f64, next: f64| next <= one * (1.0 + axis.least_change());
-    parts.chunk_by(|one, next| is_same(one.0, next.0)).map(|parts| measured(parts, objectives)).collect()
+    parts.chunk_by(|one, next| is_same(one, next, axis)).map(|parts| measured(parts, objectives)).collect()
+}
+
+/// Returns true if two neighbours are of one level: repeats, or steps of the same load.
+fn is_same(one: &(f64, LevelPart<'_>), next: &(f64, LevelPart<'_>), axis: LevelAxis) -> bool {
+    let error = |(level, part): &(f64, LevelPart<'_>)| match part {
+        LevelPart::Run(run) => level / run.rates.len().max(1) as f64,
+        LevelPart::Point(_) => 0.0,
+    };
+    let near = match axis {
+        LevelAxis::Concurrency => axis.least_change() * one.0,
+        // Rates that come by chance differ by it; what differs by more is another level, however near.
+        LevelAxis::Rate => {
+            let by_chance = ERRORS * (error(one) + error(next)).sqrt();
+            by_chance.clamp(LEAST_NEAR * one.0, axis.least_change() * one.0)
+        }
+    };
+    next.0 - one.0 <= near
 }
 
 fn measured(parts: &[(f64, LevelPart<'_>)], objectives: &[Objective]) -> MeasuredLevel {

@@ -386,7 +386,7 @@ fn tried() -> BTreeSet<String> {
     let options = INGEST
         .iter()
         .flat_map(|(line, _)| ["ingest", "inspect", "watch"].map(|command| format!("{command} {line}")));
-    let commands = ["export", "report", "diagnose", "check", "compare", "trend", "plan"];
+    let commands = ["export", "report", "diagnose", "check", "compare", "trend", "plan", "capacity"];
     let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
     let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);
     let flags = lines.chain(options).chain(views).chain(styles).flat_map(|line| {

@@ -1,6 +1,7 @@
 //! Commands one by one: their flags, help and output.
 
 mod attach_cpu;
+mod capacity;
 mod check;
 mod compare;
 mod cpu_from;
