@@ -7,6 +7,9 @@ use crate::stats::student::{self, count_limits};
 /// The least number of repeats whose scatter is the noise, as in a comparison of one side.
 const REPEATS: usize = 3;
 
+/// The degrees of freedom of a noise that is known.
+const KNOWN: f64 = 1e6;
+
 /// The requests of a second: those outside of an objective, and all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CountedRequests {
@@ -58,10 +61,10 @@ pub(crate) fn share_limits(repeats: &[&LevelSeconds], missed: f64) -> Option<(f6
     {
         add(noise, slower * (1.0 - slower / all));
     }
+    // Independent requests vary at least this much, which is known and not estimated.
     let least = 1.0 - rare / all;
+    noises.push((least, KNOWN));
     // The noise that has the widest limits counts.
-    let degrees = noises.iter().map(|(_, degrees)| *degrees).fold(f64::NAN, f64::min);
-    noises.push((least, if degrees.is_nan() { 1.0 } else { degrees }));
     let limits = noises.into_iter().map(|(dispersion, degrees)| {
         let deviations = student::distance(missed, degrees.max(1.0));
         count_limits(rare, dispersion.max(least), deviations)
@@ -139,8 +142,8 @@ mod tests {
         let none = seconds(&[0.0; 120], 50.0);
         let (share, alone) = share_limits(&[&none], 0.05).unwrap();
         assert_eq!((share, alone.0), (0.0, 0.0));
-        // A Poisson count of zero has the limit 3.7, and few degrees of freedom make it wider.
-        assert!((3.7..6.0).contains(&(alone.1 * 6000.0)), "{alone:?}");
+        // The limit of a Poisson count of zero.
+        assert!((3.6..3.8).contains(&(alone.1 * 6000.0)), "{alone:?}");
         let bursts: Vec<f64> = (0..120).map(|at| if at % 20 == 7 { 40.0 } else { 0.0 }).collect();
         let together = LevelSeconds { slower: Some(bursts), ..none };
         let (_, limits) = share_limits(&[&together], 0.05).unwrap();

@@ -91,11 +91,11 @@ pub(crate) async fn run(args: &CapacityArgs, store: &StoreArgs) -> Result<()> {
             points.push(point);
         }
     }
-    let of = |((framework, tool, label), (runs, points)): (_, (Vec<LoadRun>, Vec<Point>))| {
-        let subject = CapacitySubject::new::<String, String>(framework, tool).with_label::<Option<String>>(label);
-        Capacity::of(subject, &runs, &points, &objectives, args.by)
-    };
-    let all: Vec<Capacity> = subjects.into_iter().map(of).collect();
+    let mut all = Vec::with_capacity(subjects.len());
+    for ((framework, tool, label), (runs, points)) in subjects {
+        let subject = CapacitySubject::new(framework, tool).with_label(label);
+        all.push(Capacity::of(subject, &runs, &points, &objectives, args.by));
+    }
     let mut output = Output::open(args.output.file.output.as_deref())?;
     write_table(&capacity_table(&all), args.output.format(), &mut output)?;
     output.finish()?;

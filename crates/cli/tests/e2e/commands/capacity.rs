@@ -89,7 +89,7 @@ fn points_are_levels_by_what_their_tool_printed() {
     let done = capacity(&store, &["--test", "/hello", "--slo", "p99 < 50ms"]);
     let said = done.err.clone();
     assert_told(&done.text(), &["met", "failed"]);
-    assert_told(&said, &["beta by wrk: p99 < 50ms holds", "level 8 (1000/s) meets it, level 16 (1000/s) does not"]);
+    assert_told(&said, &["beta by wrk: p99 < 50ms holds", "level 8 (1,000/s) meets it, level 16 (1,000/s) does not"]);
     let other = capacity(&store, &["--test", "/hello", "--slo", "p95 < 5ms"]);
     assert_eq!(other.code, Some(3), "{}", other.err);
     assert_told(&other.err, &["no-level", "no percentile that the tool reports tells"]);
