@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::compare::PairFault;
 use crate::view::phases::{Phase, Phases};
 
 /// Why a run lacks a phase.
@@ -40,10 +41,12 @@ pub enum Error {
         percentile: f64,
     },
     /// Too few repeats to know how much runs scatter.
-    #[error("{of} has no two runs of one version, so nothing shows how much its runs scatter")]
+    #[error("{of} has no two {}, so nothing shows how much they scatter", if *pairs { "pairs" } else { "runs of one version" })]
     FewRepeats {
         /// What was measured.
         of: String,
+        /// True if pairs are asked for.
+        pairs: bool,
     },
     /// No level of a load can be judged by the objectives.
     #[error("no level of {of} can be judged: {because}")]
@@ -53,6 +56,9 @@ pub enum Error {
         /// The reason of its first level, as a clause.
         because: String,
     },
+    /// Two runs with the tags of a pair that can't be compared within it.
+    #[error(transparent)]
+    UnfitPair(#[from] PairFault),
     /// A text that is not a time of whole milliseconds.
     #[error("\"{text}\" is not a time of whole milliseconds")]
     Time {
@@ -207,6 +213,7 @@ impl Error {
             Self::Percentile { .. } => "percentile",
             Self::FewRepeats { .. } => "few-repeats",
             Self::NoLevel { .. } => "no-level",
+            Self::UnfitPair(_) => "unfit-pair",
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
             Self::Window { .. } => "window",
@@ -233,6 +240,11 @@ impl Error {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
             Self::FewRepeats { .. } => "Repeat the test.".into(),
             Self::NoLevel { .. } => "Hold each level for at least 30 s, at loads that the system can answer.".into(),
+            Self::UnfitPair(_) => {
+                "Measure the runs of a pair one after the other, or both at once from begin to end; or give them different \
+                 tags `pair`."
+                    .into()
+            }
             Self::Time { .. } => "Write a number and a unit, as in 200ms, 2s or 1.5s.".into(),
             Self::Interval { .. } => "Give the time between two requests of one client.".into(),
             Self::Window { from, to, last } if from > to && from <= last => {

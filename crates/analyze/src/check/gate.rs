@@ -90,6 +90,7 @@ impl EqualRuns {
         };
         let scatter = match self.noise {
             Noise::Repeats => "the repeats",
+            Noise::Pairs => "the pairs",
             Noise::Seconds | Noise::SecondsOfRepeats => "their seconds",
         };
         format!("equal runs would break this in {often} of cases, by the scatter of {scatter}")
@@ -388,6 +389,7 @@ fn by(known: &KnownNoise) -> &'static str {
     match known.noise {
         _ if known.by_sessions => ", by the scatter of the days",
         Noise::Seconds => ", by the seconds of these runs",
+        Noise::Pairs => ", within pairs",
         Noise::Repeats | Noise::SecondsOfRepeats => "",
     }
 }
