@@ -106,7 +106,8 @@ pub use capacity::{
     Capacity, CapacityLevel, CapacitySubject, LevelAxis, LevelState, LoadRun, capacity_table,
 };
 pub use check::{
-    Baseline, Comparison, Gate, Objective, Outlook, Rule, RuleFigures, RuleOutcome, Verdict, check, verdict_table,
+    Baseline, Comparison, Gate, Objective, Outlook, Rule, RuleFigures, RuleOutcome, Verdict, check,
+    verdict_table,
 };
 pub use compare::{
     Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, PAIR_TAG,

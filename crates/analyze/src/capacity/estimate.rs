@@ -19,9 +19,9 @@ pub(super) struct Bracket {
 pub(super) fn bracket(levels: &mut [MeasuredLevel], objectives: &[Objective]) -> Bracket {
     let of_state = |state: LevelState| move |level: &MeasuredLevel| level.row.state == state;
     let failed = levels.iter().position(of_state(LevelState::Failed));
-    let met = levels.get(..failed.unwrap_or(levels.len())).and_then(|below| {
-        below.iter().rposition(of_state(LevelState::Met))
-    });
+    let met = levels
+        .get(..failed.unwrap_or(levels.len()))
+        .and_then(|below| below.iter().rposition(of_state(LevelState::Met)));
     if let Some(failed) = failed {
         let name = levels.get(failed).map(|level| level.row.level).unwrap_or_default();
         for level in levels.iter_mut().skip(failed + 1).filter(|level| level.row.state == LevelState::Met) {
@@ -215,7 +215,11 @@ mod tests {
         assert_eq!((bracket.met, bracket.failed), (Some(2), Some(3)));
         assert_eq!(states[1], LevelState::Unknown);
         assert_eq!(states[4], LevelState::Failed);
-        assert_eq!((bracket.low, bracket.high), (Some(199.0), None), "the highest level does not fail for sure");
+        assert_eq!(
+            (bracket.low, bracket.high),
+            (Some(199.0), None),
+            "the highest level does not fail for sure"
+        );
     }
 
     #[test]

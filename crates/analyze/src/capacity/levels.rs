@@ -121,7 +121,8 @@ pub(super) fn of(
     objectives: &[Objective],
     axis: LevelAxis,
 ) -> Vec<MeasuredLevel> {
-    let of_runs = runs.iter().flat_map(|run| run.levels(axis)).map(|level| (level.level, LevelPart::Run(level)));
+    let of_runs =
+        runs.iter().flat_map(|run| run.levels(axis)).map(|level| (level.level, LevelPart::Run(level)));
     let of_points = points.iter().filter_map(|point| {
         let level = f64::from(point.key.concurrency.or(point.key.workers)?);
         Some((level, LevelPart::Point(point)))
@@ -175,7 +176,8 @@ fn measured(parts: &[(f64, LevelPart<'_>)], objectives: &[Objective]) -> Measure
 fn of_runs(runs: &[&RunLevel], objectives: &[Objective]) -> MeasuredLevel {
     let share = |at: usize| {
         let seconds: Vec<&LevelSeconds> = runs.iter().filter_map(|run| run.seconds.get(at)).collect();
-        let of_all = share_limits(&seconds, MISSED / objectives.len().max(1) as f64).map(|(_, limits)| limits);
+        let of_all =
+            share_limits(&seconds, MISSED / objectives.len().max(1) as f64).map(|(_, limits)| limits);
         let (outside, limits) = share_limits(&seconds, MISSED)?;
         let within = |(low, high): (f64, f64)| (1.0 - high, 1.0 - low);
         Some(LevelShare {
@@ -197,8 +199,7 @@ fn of_runs(runs: &[&RunLevel], objectives: &[Objective]) -> MeasuredLevel {
 }
 
 fn of_points(points: &[&Point], objectives: &[Objective]) -> MeasuredLevel {
-    let whole: Vec<&Point> =
-        points.iter().filter(|point| point.figures.aborted.is_none()).copied().collect();
+    let whole: Vec<&Point> = points.iter().filter(|point| point.figures.aborted.is_none()).copied().collect();
     let share = |objective: &Objective| {
         let bounds: Vec<(f64, f64)> =
             whole.iter().map(|point| share_bounds(&point.figures, objective)).collect::<Option<_>>()?;
@@ -208,9 +209,9 @@ fn of_points(points: &[&Point], objectives: &[Objective]) -> MeasuredLevel {
             let deviation = (sum_of_squares(values) / (count - 1.0) / count).sqrt();
             (count >= 3.0).then(|| student::distance(MISSED, count - 1.0) * deviation)
         };
-        let limits = reach(&least).zip(reach(&greatest)).map(|(below, above)| {
-            ((mean(&least) - below).max(0.0), (mean(&greatest) + above).min(1.0))
-        });
+        let limits = reach(&least)
+            .zip(reach(&greatest))
+            .map(|(below, above)| ((mean(&least) - below).max(0.0), (mean(&greatest) + above).min(1.0)));
         Some(LevelShare { bounds: (mean(&least), mean(&greatest)), limits, limits_of_all: limits })
     };
     let rates: Vec<f64> = whole.iter().filter_map(|point| point.figures.throughput()).collect();

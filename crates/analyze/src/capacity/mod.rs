@@ -166,7 +166,8 @@ impl Capacity {
         let objectives = self.objectives.join(" and ");
         let level = |at: usize| {
             let level = self.levels.get(at)?;
-            let rate = level.throughput.map_or("an unknown rate".to_owned(), |rate| format!("{}/s", figures(rate)));
+            let rate =
+                level.throughput.map_or("an unknown rate".to_owned(), |rate| format!("{}/s", figures(rate)));
             Some(match self.axis {
                 LevelAxis::Concurrency => format!("level {} ({rate})", figures(level.level)),
                 LevelAxis::Rate => format!("level {rate}"),
@@ -202,7 +203,10 @@ impl Capacity {
                 format!("{objectives} holds at {} at least{interval}{beyond}{unknown}", rate(self.met))
             }
             (None, Some(failed), _) => {
-                format!("{objectives} holds below {} only, if at all{interval}: {failed}, the lowest, does not meet it{unknown}", rate(self.failed))
+                format!(
+                    "{objectives} holds below {} only, if at all{interval}: {failed}, the lowest, does not meet it{unknown}",
+                    rate(self.failed)
+                )
             }
             (None, None, _) => format!("no level shows whether {objectives} holds{unknown}"),
         }

@@ -32,7 +32,8 @@ pub(super) fn share_bounds(figures: &Figures, objective: &Objective) -> Option<(
     }
     let within = known.iter().filter(|(_, value)| *value <= ms).map(|(share, _)| *share).fold(0.0, f64::max);
     // Less than so many are within the time.
-    let beyond = known.iter().filter(|(_, value)| *value > ms).map(|(share, _)| *share - LESS).fold(1.0, f64::min);
+    let beyond =
+        known.iter().filter(|(_, value)| *value > ms).map(|(share, _)| *share - LESS).fold(1.0, f64::min);
     // Some tools' latencies are those of the successes, others' those of all requests: the bounds hold for both.
     Some(((within - greatest).max(0.0), beyond.max(within).min(1.0 - least)))
 }

@@ -190,7 +190,8 @@ mod tests {
                 [40.0, 60.0, 80.0, 100.0].iter().flat_map(|rate| vec![*rate; 60]).map(&mut poisson).collect();
             let found = level_stretches(&counts, Stepped::Requests);
             let ends: Vec<usize> = found.iter().map(|one| one.seconds.end).collect();
-            let near = ends.len() == 4 && ends.iter().zip([60, 120, 180, 240]).all(|(a, b)| a.abs_diff(b) <= 3);
+            let near =
+                ends.len() == 4 && ends.iter().zip([60, 120, 180, 240]).all(|(a, b)| a.abs_diff(b) <= 3);
             wrong += usize::from(!near);
             let level: Vec<f64> = vec![50.0; 300].into_iter().map(&mut poisson).collect();
             wrong += usize::from(level_stretches(&level, Stepped::Requests).len() != 1);

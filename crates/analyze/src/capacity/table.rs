@@ -11,9 +11,8 @@ use crate::table::{Table, Tone};
 pub fn capacity_table(all: &[Capacity]) -> Table {
     let rows: Vec<(&Capacity, &CapacityLevel)> =
         all.iter().flat_map(|capacity| capacity.levels.iter().map(move |level| (capacity, level))).collect();
-    let varies = |of: fn(&Capacity) -> &str| {
-        all.iter().zip(all.iter().skip(1)).any(|(one, next)| of(one) != of(next))
-    };
+    let varies =
+        |of: fn(&Capacity) -> &str| all.iter().zip(all.iter().skip(1)).any(|(one, next)| of(one) != of(next));
     let is_fraction = rows.iter().any(|(_, level)| level.level.fract() != 0.0);
     let by_rate = all.iter().all(|capacity| capacity.axis == LevelAxis::Rate);
     let percent = |share: f64| 100.0 * share;

@@ -67,10 +67,18 @@ impl Objective {
             remedy: remedy.to_owned(),
         };
         let parts = [
-            (rule.knows_chance(), "an objective is not about a baseline", "Leave out `not worse than baseline`"),
+            (
+                rule.knows_chance(),
+                "an objective is not about a baseline",
+                "Leave out `not worse than baseline`",
+            ),
             (rule.needs_baseline(), "an objective is not about a baseline", "Write a number for its limit"),
             (rule.level.is_some(), "each level is judged by itself", "Leave out `at`"),
-            (rule.label.is_some(), "an objective is about all requests", "Choose a label by --label or --by-label"),
+            (
+                rule.label.is_some(),
+                "an objective is about all requests",
+                "Choose a label by --label or --by-label",
+            ),
             (rule.phase.is_some(), "the levels of the load are its phases", "Leave out `in`"),
             (rule.lasting.is_some(), "a level is judged as a whole", "Leave out `for`"),
         ];
@@ -152,9 +160,7 @@ impl Objective {
         match self.served {
             Served::Within { ms, up_to: is_in } => up_to(ms, is_in),
             Served::Success => elapsed.iter().map(|(_, samples)| *samples as f64).sum(),
-            Served::Apdex(ms) => {
-                f64::midpoint(up_to(f64::from(ms), true), up_to(4.0 * f64::from(ms), true))
-            }
+            Served::Apdex(ms) => f64::midpoint(up_to(f64::from(ms), true), up_to(4.0 * f64::from(ms), true)),
         }
     }
 

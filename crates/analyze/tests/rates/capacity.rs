@@ -166,8 +166,9 @@ impl Case {
         const PARTS: usize = 600;
         let (mean, within) = (self.service / 1000.0, self.within / 1000.0);
         let (busy, step) = (rate * mean, within / PARTS as f64);
-        let residual: Vec<f64> =
-            (0..PARTS).map(|part| (1.0 - self.served_within((part as f64 + 0.5) * step)) / mean * step).collect();
+        let residual: Vec<f64> = (0..PARTS)
+            .map(|part| (1.0 - self.served_within((part as f64 + 0.5) * step)) / mean * step)
+            .collect();
         // The chance that the wait lies in each part of the time; that of no wait stands before.
         let mut waits: Vec<f64> = Vec::with_capacity(PARTS);
         for part in 0..PARTS {
@@ -190,7 +191,8 @@ impl Case {
                 // A request finds what there is with one client less.
                 let seen = in_system(self.servers, rate, clients - 1, coming(clients - 1));
                 let inside = in_system(self.servers, rate, clients, coming(clients));
-                let busy: Vec<f64> = (0..=clients).map(|inside| inside.min(self.servers) as f64 * rate).collect();
+                let busy: Vec<f64> =
+                    (0..=clients).map(|inside| inside.min(self.servers) as f64 * rate).collect();
                 (expected(&seen, &by_found), expected(&inside, &busy))
             };
             let last = (1..5000).take_while(|clients| of(*clients).0 >= required).last().unwrap();
@@ -241,7 +243,8 @@ impl Case {
                 loads.iter().flat_map(|rate| [*rate; 3]).map(|rate| of_rate(rate, seed())).collect()
             }
             Design::Stepped => {
-                let steps = (1..loads.len()).map(|at| Fault::Fewer { from: self.lasting * at as f64, share: self.step });
+                let steps = (1..loads.len())
+                    .map(|at| Fault::Fewer { from: self.lasting * at as f64, share: self.step });
                 let system = self.system(Load::Open { rate: loads[0] });
                 let lasting = self.lasting * loads.len() as f64;
                 vec![System { lasting, faults: steps.collect(), ..system }.run(seed())]
@@ -341,7 +344,9 @@ fn found(case: Case, first: u64, sweeps: u64) -> Found {
 /// Prints the table, and says whether all is as it must be.
 fn table(first: u64, sweeps: u64) -> bool {
     println!("\nseeds from {first} on\n");
-    println!("| system | objective | levels | true capacity | sweeps | interval contains it | begins above it | ends below it | has both ends | mean width | mean error of the estimate |");
+    println!(
+        "| system | objective | levels | true capacity | sweeps | interval contains it | begins above it | ends below it | has both ends | mean width | mean error of the estimate |"
+    );
     println!("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     let mut holds = true;
     for case in cases() {
@@ -379,7 +384,11 @@ fn share_that_is_answered_in_time_is_that_of_theory() {
     let (truth, _) = ONE.truth();
     assert!((truth - (50.0 + 0.05_f64.ln() / 0.2)).abs() < 0.02, "{truth}");
     // And it is that of the simulation.
-    for case in [ONE, Case { servers: 4, within: 100.0, ..ONE }, Case { shape: Shape::Constant, within: 100.0, ..ONE }] {
+    for case in [
+        ONE,
+        Case { servers: 4, within: 100.0, ..ONE },
+        Case { shape: Shape::Constant, within: 100.0, ..ONE },
+    ] {
         let (truth, load) = case.truth();
         let system = System { lasting: 2000.0, ..case.system(Load::Open { rate: load }) };
         let run = system.run(3);

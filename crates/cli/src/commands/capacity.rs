@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{
-    Capacity, CapacitySubject, LevelAxis, LoadRun, Objective, View, capacity_table,
-};
+use perfpipe_analyze::{Capacity, CapacitySubject, LevelAxis, LoadRun, Objective, View, capacity_table};
 use perfpipe_ingest::points::Point;
 use perfpipe_ingest::{RunKey, Store, StoredRun};
 
@@ -181,7 +179,11 @@ fn counted(
     let labels = run.labels.iter().filter(is_request).map(|label| &label.label);
     let (shared, own): (Vec<&String>, Vec<&String>) = labels.partition(|label| run.shares_cells(label));
     if !shared.is_empty() {
-        note(&format!("{}: {} labels share their counts and are left out; --label shows one", run.info.key, shared.len()));
+        note(&format!(
+            "{}: {} labels share their counts and are left out; --label shows one",
+            run.info.key,
+            shared.len()
+        ));
     }
     let of = |label: &String| {
         let view: View = view.clone().with_label(label.clone());

@@ -31,9 +31,8 @@ fn capacity(store: &Store, flags: &[&str]) -> Done {
 }
 
 fn states(rows: &serde_json::Value) -> Vec<(f64, String)> {
-    let of = |row: &serde_json::Value| {
-        (row["level"].as_f64().unwrap(), row["state"].as_str().unwrap().to_owned())
-    };
+    let of =
+        |row: &serde_json::Value| (row["level"].as_f64().unwrap(), row["state"].as_str().unwrap().to_owned());
     rows.as_array().unwrap().iter().map(of).collect()
 }
 
@@ -89,7 +88,10 @@ fn points_are_levels_by_what_their_tool_printed() {
     let done = capacity(&store, &["--test", "/hello", "--slo", "p99 < 50ms"]);
     let said = done.err.clone();
     assert_told(&done.text(), &["met", "failed"]);
-    assert_told(&said, &["beta by wrk: p99 < 50ms holds", "level 8 (1,000/s) meets it, level 16 (1,000/s) does not"]);
+    assert_told(
+        &said,
+        &["beta by wrk: p99 < 50ms holds", "level 8 (1,000/s) meets it, level 16 (1,000/s) does not"],
+    );
     let other = capacity(&store, &["--test", "/hello", "--slo", "p95 < 5ms"]);
     assert_eq!(other.code, Some(3), "{}", other.err);
     assert_told(&other.err, &["no-level", "no percentile that the tool reports tells"]);
@@ -119,5 +121,8 @@ fn what_is_no_objective_and_what_no_run_shows_is_refused() {
     let short = capacity(&store, &[&["go_t"], &SLO[..]].concat());
     assert_eq!(short.code, Some(3), "{}", short.err);
     assert_told(&short.err, &["no level of go can be judged: less than 30 s"]);
-    assert_told(&capacity(&store, &[&["--test", "x"], &SLO[..]].concat()).complaint(1), &["no run of the test x"]);
+    assert_told(
+        &capacity(&store, &[&["--test", "x"], &SLO[..]].concat()).complaint(1),
+        &["no run of the test x"],
+    );
 }
