@@ -262,7 +262,7 @@ fn judge(level: &mut MeasuredLevel, objectives: &[Objective]) {
     let nearest = of_objectives
         .map(|(at, (objective, share))| (at, objective, share, used(share.bounds.0, objective)))
         .max_by(|one, other| one.3.total_cmp(&other.3));
-    let mut states = objectives.iter().zip(&level.shares).map(|(objective, share)| {
+    let states = objectives.iter().zip(&level.shares).map(|(objective, share)| {
         match (objective.is_met_by(share.bounds.0), objective.is_met_by(share.bounds.1)) {
             (true, _) => LevelState::Met,
             (false, false) => LevelState::Failed,
@@ -272,11 +272,12 @@ fn judge(level: &mut MeasuredLevel, objectives: &[Objective]) {
     if let Some((at, _, share, _)) = nearest {
         row.objective = at;
         row.share_interval = share.limits;
-        let all: Vec<LevelState> = states.by_ref().collect();
-        row.state = match () {
-            () if all.contains(&LevelState::Failed) => LevelState::Failed,
-            () if all.contains(&LevelState::Unknown) || all.len() < objectives.len() => LevelState::Unknown,
-            () => LevelState::Met,
+        let all: Vec<LevelState> = states.collect();
+        let is_met = all.len() == objectives.len() && !all.contains(&LevelState::Unknown);
+        row.state = match (all.contains(&LevelState::Failed), is_met) {
+            (true, _) => LevelState::Failed,
+            (false, true) => LevelState::Met,
+            (false, false) => LevelState::Unknown,
         };
         row.share = Some(if row.state == LevelState::Met { share.bounds.0 } else { share.bounds.1 });
     }

@@ -151,9 +151,7 @@ mod tests {
         let mut loads = repeated(&[(10.0, 60)]);
         loads.extend(climb(10.0, 20.0, 8));
         loads.extend(repeated(&[(20.0, 60), (23.5, 1), (30.0, 60), (40.0, 12), (50.0, 45), (f64::NAN, 5)]));
-        let found: Vec<(i64, bool)> =
-            spans(&loads, Stepped::Load).iter().map(|(_, _, level)| (*level, true)).collect();
-        let levels: Vec<i64> = found.iter().map(|(level, _)| *level).collect();
+        let levels: Vec<i64> = spans(&loads, Stepped::Load).iter().map(|(.., level)| *level).collect();
         for level in [10, 20, 30, 40, 50] {
             assert_eq!(levels.iter().filter(|found| **found == level).count(), 1, "{levels:?}");
         }

@@ -38,7 +38,7 @@ pub(crate) fn share_limits(repeats: &[&LevelSeconds], missed: f64) -> Option<(f6
         repeats.iter().flat_map(|seconds| &seconds.requests).map(of).sum()
     };
     let (outside, all) = (sum(|counts| counts.outside), sum(|counts| counts.all));
-    if !(all > 0.0) {
+    if all <= 0.0 {
         return None;
     }
     let share = outside / all;
@@ -78,7 +78,7 @@ pub(crate) fn share_limits(repeats: &[&LevelSeconds], missed: f64) -> Option<(f6
 /// seconds.
 pub(crate) fn rate_limits(repeats: &[Vec<f64>], missed: f64) -> Option<(f64, (f64, f64))> {
     let seconds: f64 = repeats.iter().map(|seconds| seconds.len() as f64).sum();
-    if !(seconds > 0.0) {
+    if seconds <= 0.0 {
         return None;
     }
     let mean = repeats.iter().flatten().sum::<f64>() / seconds;

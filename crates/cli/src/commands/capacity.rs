@@ -35,7 +35,7 @@ pub(crate) struct CapacityArgs {
     pub(crate) slo: Vec<String>,
     /// What the levels differ by [default: concurrency if the load is a plan of threads and differs, else the rate of the
     /// requests]
-    #[arg(long, value_name = "AXIS", value_parser = choice(LevelAxis::ALL))]
+    #[arg(long, value_name = "AXIS", value_parser = choice(AXES))]
     pub(crate) by: Option<LevelAxis>,
     /// Judge the requests of each label by themselves
     #[arg(long, conflicts_with = "label")]
@@ -46,14 +46,8 @@ pub(crate) struct CapacityArgs {
     pub(crate) scope: ScopeArgs,
 }
 
-/// The two axes.
-trait Axes {
-    const ALL: &'static [LevelAxis];
-}
-
-impl Axes for LevelAxis {
-    const ALL: &'static [LevelAxis] = &[LevelAxis::Concurrency, LevelAxis::Rate];
-}
+/// The choices of `--by`.
+const AXES: &[LevelAxis] = &[LevelAxis::Concurrency, LevelAxis::Rate];
 
 impl Choice for LevelAxis {
     fn name(self) -> &'static str {
