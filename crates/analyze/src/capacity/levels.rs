@@ -65,7 +65,7 @@ pub struct CapacityLevel {
 /// A level with what the estimate needs of it.
 pub(super) struct MeasuredLevel {
     pub(super) row: CapacityLevel,
-    /// For each objective, the shares that are served well.
+    /// For each objective, the share that is served well; empty if that is not known of each.
     pub(super) shares: Vec<LevelShare>,
     /// The limits of the throughput.
     pub(super) rate: Option<(f64, f64)>,
@@ -191,7 +191,7 @@ fn of_runs(runs: &[&RunLevel], objectives: &[Objective]) -> MeasuredLevel {
     let requests = runs.iter().filter_map(|run| run.seconds.first()).flat_map(|seconds| &seconds.requests);
     MeasuredLevel {
         row: row(runs.len(), runs.iter().map(|run| run.held).sum(), rate.map(|(rate, _)| rate)),
-        shares: (0..objectives.len()).filter_map(share).collect(),
+        shares: (0..objectives.len()).map(share).collect::<Option<_>>().unwrap_or_default(),
         rate: rate.map(|(_, limits)| limits),
         weight: requests.map(|counts| counts.all).sum(),
         queue_grows: runs.iter().any(|run| run.queue_grows),
@@ -224,7 +224,7 @@ fn of_points(points: &[&Point], objectives: &[Objective]) -> MeasuredLevel {
     let seconds = whole.iter().filter_map(|point| point.figures.duration).sum();
     let shares: Vec<LevelShare> = match whole.is_empty() {
         true => Vec::new(),
-        false => objectives.iter().filter_map(share).collect(),
+        false => objectives.iter().map(share).collect::<Option<_>>().unwrap_or_default(),
     };
     let mut row = row(points.len(), seconds, (count > 0.0).then(|| mean(&rates)));
     if whole.is_empty() {
