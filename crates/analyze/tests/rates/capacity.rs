@@ -409,7 +409,8 @@ fn interval_of_a_capacity_contains_the_true_one() {
         let missed = 40 - found.contained.count;
         assert!(missed as f64 <= at_most(MISSED, 40, CHANCE), "{name}: {}", found.contained);
         assert!(found.axis.ratio() >= 0.95, "{name}: {}", found.axis);
-        assert!(found.two_sided.ratio() >= 0.5, "{name}: {}", found.two_sided);
+        // An interval that is open would contain all.
+        assert!(found.two_sided.ratio() >= 0.25, "{name}: {}", found.two_sided);
     }
 }
 
