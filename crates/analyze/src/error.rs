@@ -48,6 +48,14 @@ pub enum Error {
         /// True if pairs are asked for.
         pairs: bool,
     },
+    /// No level of a load can be judged by the objectives.
+    #[error("no level of {of} can be judged: {because}")]
+    NoLevel {
+        /// What was measured.
+        of: String,
+        /// The reason of its first level, as a clause.
+        because: String,
+    },
     /// Two runs with the tags of a pair that can't be compared within it.
     #[error(transparent)]
     UnfitPair(#[from] PairFault),
@@ -204,6 +212,7 @@ impl Error {
         match self {
             Self::Percentile { .. } => "percentile",
             Self::FewRepeats { .. } => "few-repeats",
+            Self::NoLevel { .. } => "no-level",
             Self::UnfitPair(_) => "unfit-pair",
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
@@ -230,6 +239,7 @@ impl Error {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
             Self::FewRepeats { .. } => "Repeat the test.".into(),
+            Self::NoLevel { .. } => "Hold each level for at least 30 s, at loads that the system can answer.".into(),
             Self::UnfitPair(_) => {
                 "Measure the runs of a pair one after the other, or both at once from begin to end; or give them different \
                  tags `pair`."

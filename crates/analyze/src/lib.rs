@@ -13,6 +13,7 @@
 //!
 //! - [`Timeline`] has a row for every second and a [`Summary`]; [`League`] ranks the timelines of one test.
 //! - [`Sweep`] shows a run by load and finds its [`Knee`].
+//! - [`Capacity`] finds the highest rate at which objectives of service are kept.
 //! - [`diagnose()`] finds what stands out, [`check()`] judges by rules, [`compare()`] distinguishes changes from noise.
 //! - [`breakdown`] has labels, failures, response times and phases; [`interchange`] the formats of other tools.
 //! - Each result has a [`table::Table`], which is written as text, Markdown, CSV, JSON or Parquet.
@@ -74,6 +75,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 pub mod breakdown;
+mod capacity;
 mod check;
 mod compare;
 mod diagnose;
@@ -100,8 +102,12 @@ pub mod points {
     };
 }
 
+pub use capacity::{
+    Capacity, CapacityLevel, CapacitySubject, LevelAxis, LevelState, LoadRun, capacity_table,
+};
 pub use check::{
-    Baseline, Comparison, Gate, Outlook, Rule, RuleFigures, RuleOutcome, Verdict, check, verdict_table,
+    Baseline, Comparison, Gate, Objective, Outlook, Rule, RuleFigures, RuleOutcome, Verdict, check,
+    verdict_table,
 };
 pub use compare::{
     Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, PAIR_TAG,

@@ -5,6 +5,7 @@ mod bound;
 mod gate;
 mod measure;
 mod not_worse;
+mod objective;
 mod points;
 mod rule;
 mod server;
@@ -14,6 +15,7 @@ mod words;
 
 pub use self::baseline::Baseline;
 pub use self::gate::{Comparison, Gate, RuleFigures};
+pub use self::objective::Objective;
 pub use self::points::check_points;
 pub use self::rule::{Outlook, Rule};
 pub use self::verdict::{RuleOutcome, Verdict, check, verdict_table};

@@ -119,6 +119,15 @@ impl Rule {
         self.not_worse.is_some()
     }
 
+    /// Returns true if the rule has an upper limit, and false if it has a lower one; `None` if it has neither.
+    pub(super) fn is_upper(&self) -> Option<bool> {
+        match self.operator {
+            Operator::Less | Operator::LessOrEqual => Some(true),
+            Operator::Greater | Operator::GreaterOrEqual => Some(false),
+            Operator::Equal | Operator::Unequal => None,
+        }
+    }
+
     /// Returns true if the rule compares with another run.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.limit, Limit::Baseline(..))

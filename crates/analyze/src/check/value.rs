@@ -6,7 +6,7 @@ use crate::timeline::unseen::long_failures::LongFailures;
 use crate::timeline::{Second, SeriesBySecond, Timeline};
 
 use super::measure::Measure;
-use super::rule::{Operator, Rule};
+use super::rule::Rule;
 use super::verdict::Verdict;
 
 /// Failures matter to a mean if they would raise it by at least this share.
@@ -70,7 +70,7 @@ impl Rule {
 
     /// Returns true if the rule has an upper limit.
     fn is_most(&self) -> bool {
-        matches!(self.operator, Operator::Less | Operator::LessOrEqual)
+        self.is_upper() == Some(true)
     }
 
     /// Says that there are too few requests for the rule's percentile.

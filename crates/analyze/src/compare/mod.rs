@@ -3,6 +3,7 @@
 mod change;
 pub(crate) mod difference;
 mod figure;
+pub(crate) mod level;
 pub(crate) mod margin;
 mod measure;
 mod measured;

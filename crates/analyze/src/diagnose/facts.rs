@@ -10,10 +10,6 @@ use crate::timeline::{TimelineFigures, load};
 use crate::view::View;
 use crate::view::phases::{Phase, Span};
 
-/// A load follows the requests if it turns from up to down or back in more than this share of the seconds. By chance
-/// alone it would turn in two thirds of them.
-const TURNS: f64 = 0.15;
-
 /// The largest surprise of a slowest request that is as long as some are.
 const ORDINARY: f64 = 2.0;
 
@@ -57,7 +53,8 @@ impl<'a> Facts<'a> {
             Err(Error::NoLoad { .. }) => None,
             Err(error) => return Err(error),
         };
-        let load_follows = turns(&timeline.rows);
+        let loads: Vec<f64> = timeline.rows.iter().filter_map(RuleSecond::load).collect();
+        let load_follows = load::turns(&loads);
         Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
     }
 
@@ -154,12 +151,4 @@ impl Slowest {
         let scale = (higher / high).ln().max(f64::MIN_POSITIVE) / 2.5_f64.ln();
         (elapsed / higher).ln() / scale - (0.1 * self.0.len() as f64).ln()
     }
-}
-
-/// Returns true if the load goes up and down from second to second; a plan of threads is level or climbs.
-fn turns(rows: &[RuleSecond]) -> bool {
-    let loads: Vec<f64> = rows.iter().filter_map(|row| row.load()).collect();
-    let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
-    let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
-    turns as f64 > TURNS * steps.len() as f64
 }

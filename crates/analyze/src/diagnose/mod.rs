@@ -17,8 +17,10 @@ use perfpipe_model::StoredRun;
 
 use self::facts::Facts;
 use self::rules::{capacity, failures, injectors, littles_law, queue, shifts, slow_tail, stalls, warm_up};
+use self::seconds::RuleSecond;
 use crate::error::Result;
 use crate::table::{Nested, Table};
+use crate::timeline::Second;
 use crate::view::View;
 use crate::view::phases::Span;
 
@@ -65,6 +67,12 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     findings.extend(unseen::find(&facts)?);
     findings.sort_by_key(|finding| (finding.span.first, finding.kind));
     Ok(findings)
+}
+
+/// Returns true if a queue grows in all of some seconds at one rate: requests come faster than they are answered. The mean
+/// times must be those of all requests, failures included.
+pub(crate) fn queue_grows(seconds: impl Iterator<Item = Second>) -> bool {
+    queue::grows(&seconds.map(RuleSecond::of).collect::<Vec<_>>())
 }
 
 /// Finds what changes over time: a warm-up, stalls and changes, each without the seconds of those found before.

@@ -85,6 +85,18 @@ impl LoadCurve {
     }
 }
 
+/// A load follows the requests if it turns from up to down or back in more than this share of the seconds. By chance
+/// alone it would turn in two thirds of them.
+const TURNS: f64 = 0.15;
+
+/// Returns true if a load goes up and down from second to second, as where each request has a thread of its own while it
+/// is served; a plan of threads is level or climbs.
+pub(crate) fn turns(loads: &[f64]) -> bool {
+    let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
+    let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
+    turns as f64 > TURNS * steps.len() as f64
+}
+
 /// Returns the place of each injector in the order of names, by its number. Each store numbers injectors in an order of its
 /// own.
 fn ranks(names: &[String]) -> Vec<u32> {

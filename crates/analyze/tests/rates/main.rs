@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "trials print their tables")]
 
+mod capacity;
 mod changes;
 mod compare;
 mod diagnose;

@@ -3,6 +3,7 @@
 mod alternate;
 mod attach_cpu;
 mod attach_series;
+mod capacity;
 mod check;
 mod compare;
 mod copy;
@@ -40,6 +41,7 @@ use perfpipe_ingest::Progress;
 use self::alternate::AlternateArgs;
 use self::attach_cpu::AttachArgs;
 use self::attach_series::AttachSeriesArgs;
+use self::capacity::CapacityArgs;
 use self::check::CheckArgs;
 use self::compare::CompareArgs;
 use self::copy::CopyArgs;
@@ -243,6 +245,8 @@ commands! {
     "plan" => Plan(PlanArgs),
     /// Show the points of load tools by concurrency or workers: throughput, failures, latencies, knee
     "sweep" => Sweep(SweepArgs),
+    /// Show the highest rate that keeps an objective, as of response times, by the levels of a sweep or of a stepped run
+    "capacity" => Capacity(CapacityArgs),
     /// List the stored runs
     "list" => List(ListArgs),
     /// Copy runs to another store, and verify the copies
@@ -307,6 +311,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Trend(args) => trend::run(&args, &store).await,
         Command::Plan(args) => plan::run(&args, &store).await,
         Command::Sweep(args) => sweep::run(&args, &store).await,
+        Command::Capacity(args) => capacity::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
         Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,
         Command::AttachSeries(args) => attach_series::run(&args, &store).await,

@@ -44,7 +44,7 @@ pub(super) fn print_completions(
 const EXAMPLES: usize = 4;
 
 /// The flags for the first time, of commands that have many: by their ids.
-const FIRST: [(&str, &[&str]); 13] = [
+const FIRST: [(&str, &[&str]); 14] = [
     (
         "ingest",
         &[
@@ -105,6 +105,22 @@ const FIRST: [(&str, &[&str]); 13] = [
             "pairs",
             "phase",
             "format",
+            "store",
+            "database",
+        ],
+    ),
+    (
+        "capacity",
+        &[
+            "run",
+            "test",
+            "framework",
+            "slo",
+            "by",
+            "by_label",
+            "label",
+            "format",
+            "output",
             "store",
             "database",
         ],

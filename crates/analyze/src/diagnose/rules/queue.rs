@@ -54,6 +54,12 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Option<F
     Some(Finding { kind: FindingKind::Queue, span, what, evidence, figures: figures.done(), injector: None })
 }
 
+/// Returns true if a queue grows in all of some seconds at one rate.
+pub(in crate::diagnose) fn grows(rows: &[RuleSecond]) -> bool {
+    let busy: Vec<&RuleSecond> = rows.iter().filter(|row| requests(row) > 0.0).collect();
+    Queue::of(&busy).is_some()
+}
+
 /// A queue that grows all the time.
 struct Queue {
     /// The mean times of the first third and the last, in ms.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::error::ErrorKind;
+use perfpipe_analyze::LevelAxis;
 use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
@@ -19,7 +20,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 105] = [
+const LINES: [(&str, IsRead); 107] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -201,6 +202,14 @@ const LINES: [(&str, IsRead); 105] = [
         "plan --test t --framework a --repeat 1 --tag a=b --by tag:commit --change 3% --runs 5 --minutes 2.5 --format json -o p",
         |c| matches!(c, Command::Plan(a) if a.change == 0.03 && a.runs == Some(5) && a.minutes == Some(2.5)),
     ),
+    (
+        "capacity go_steps --slo 'p95 < 200ms' --slo 'failures < 1%' --by rate --format json -o c",
+        |c| matches!(c, Command::Capacity(a) if a.slo.len() == 2 && a.by == Some(LevelAxis::Rate) && a.runs.run == ["go_steps"]),
+    ),
+    (
+        "capacity --test t --framework a --repeat 1 --tag a=b --slo 'p95 < 1s' --by-label",
+        |c| matches!(c, Command::Capacity(a) if a.by_label && a.runs.of.tag.len() == 1),
+    ),
     ("plan --test t --pairs", |c| matches!(c, Command::Plan(a) if a.pairs && a.change == 0.05)),
     (
         "list --test t --framework a --repeat 1 --tag a=b",
@@ -377,7 +386,7 @@ fn tried() -> BTreeSet<String> {
     let options = INGEST
         .iter()
         .flat_map(|(line, _)| ["ingest", "inspect", "watch"].map(|command| format!("{command} {line}")));
-    let commands = ["export", "report", "diagnose", "check", "compare", "trend", "plan"];
+    let commands = ["export", "report", "diagnose", "check", "compare", "trend", "plan", "capacity"];
     let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
     let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);
     let flags = lines.chain(options).chain(views).chain(styles).flat_map(|line| {

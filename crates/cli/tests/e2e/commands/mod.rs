@@ -2,6 +2,7 @@
 
 mod alternate;
 mod attach_cpu;
+mod capacity;
 mod check;
 mod compare;
 mod cpu_from;
