@@ -110,7 +110,8 @@ fn segments(series: &[f64]) -> Vec<Range<usize>> {
     let scatter = upper_median(&differences).unwrap_or_default() / (2f64.sqrt() * 0.6745);
     let noise = scatter.max(LEAST_NOISE * mean(series).abs()).max(f64::MIN_POSITIVE);
     let gain = GAIN.0 + GAIN.1 * (series.len().max(1) as f64).ln();
-    let (mut found, mut open) = (Vec::new(), vec![0..series.len()]);
+    let (mut found, mut open) = (Vec::new(), Vec::new());
+    open.push(0..series.len());
     while let Some(range) = open.pop() {
         let values = series.get(range.clone()).unwrap_or_default();
         let sums = Sums::of(values.iter().map(|value| (*value, 1.0)), mean(values));
@@ -188,12 +189,13 @@ mod tests {
                 [40.0, 60.0, 80.0, 100.0].iter().flat_map(|rate| vec![*rate; 60]).map(&mut poisson).collect();
             let found = level_stretches(&counts, Stepped::Requests);
             let ends: Vec<usize> = found.iter().map(|one| one.seconds.end).collect();
+            // A step of 2.8 deviations is placed within 3 seconds in about 98 of 100 cases, and within 10 in nearly all.
             let near =
                 ends.len() == 4 && ends.iter().zip([60, 120, 180, 240]).all(|(a, b)| a.abs_diff(b) <= 10);
             wrong += usize::from(!near);
             let level: Vec<f64> = vec![50.0; 300].into_iter().map(&mut poisson).collect();
             wrong += usize::from(level_stretches(&level, Stepped::Requests).len() != 1);
         }
-        assert!(wrong <= 6, "{wrong} of 100");
+        assert!(wrong <= 2, "{wrong} of 100");
     }
 }

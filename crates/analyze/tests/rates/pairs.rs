@@ -175,7 +175,7 @@ fn experiment(design: Design, times: f64, seed: u64) -> Called {
     let throughput = all.iter().find(|change| change.measure == Measure::Throughput).unwrap();
     let (stop, is_early) = stopped(&of_a, &of_b, throughput);
     // The same runs without their tags are repeats; that takes long, and so only some are compared.
-    let repeats = (seed % 10 == 0).then(|| called(&of(&a, "old", false), &of(&b, "new", false)));
+    let repeats = seed.is_multiple_of(10).then(|| called(&of(&a, "old", false), &of(&b, "new", false)));
     // Runs of a history are far from each other, and so is the one that is tested.
     let mut far = |times: f64| {
         let machine = Machine::new(design, &mut dice).seconds(&mut dice);
