@@ -157,6 +157,8 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// The source of the noise; `None` if it can't be estimated.
     pub noise: Option<Noise>,
+    /// The number of runs of the baseline, and of those that are checked.
+    pub runs: (usize, usize),
 }
 
 impl Comparison {
@@ -214,6 +216,7 @@ struct RuleTest {
     not_worse: NotWorse,
     figure: TestedFigure,
     is_share: bool,
+    runs: (usize, usize),
 }
 
 impl Gate {
@@ -288,7 +291,8 @@ fn compared(
         ..open
     };
     let is_share = rule.measure == Measure::FailuresPercent;
-    (verdict, Some(RuleTest { not_worse, figure, is_share }))
+    let runs = (a.runs.len(), b.runs.len());
+    (verdict, Some(RuleTest { not_worse, figure, is_share, runs }))
 }
 
 impl RuleTest {
@@ -335,6 +339,7 @@ impl RuleTest {
             percent_interval: known.filter(|_| is_sure || is_beyond).and_then(|known| known.percent),
             p_adjusted: p.map(|(beyond, _)| beyond),
             noise: known.map(|known| known.noise),
+            runs: self.runs,
         };
         Verdict {
             holds,
