@@ -15,12 +15,14 @@ use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
 use super::args::CompareArgs;
+use super::comment::{self, ComparedFigure};
 use super::worse::WorseFigure;
-use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs};
+use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs, VerdictFormat};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::{idle_flags, store, view};
+use crate::output::comment::Comment;
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -90,8 +92,11 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = change_table(&changes);
     match args.output.format() {
-        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
-        ReportFormat::Html => {
+        VerdictFormat::Report(ReportFormat::Table(format)) => write_table(&table, format, &mut output)?,
+        VerdictFormat::Comment => {
+            output.write_all(pull_request(args, &baseline.side, &sides, &changes).text().as_bytes())?;
+        }
+        VerdictFormat::Report(ReportFormat::Html) => {
             output.write_all(html(args, &baseline, &others, &changes, &table)?.as_bytes())?;
         }
     }
@@ -101,6 +106,16 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     pages.into_iter().for_each(Pages::print_notes);
     fail_on_worse(args, &baseline.side.name, &changes)?;
     left_out.end()
+}
+
+/// Makes a comment on a pull request.
+fn pull_request(args: &CompareArgs, baseline: &Side, sides: &[Side], changes: &[Change]) -> Comment {
+    let runs = |change: &Change| {
+        let side = sides.iter().find(|side| side.name == change.run);
+        (baseline.runs.len(), side.map_or(1, |side| side.runs.len()))
+    };
+    let figures = changes.iter().map(|change| ComparedFigure::of_runs(change, runs(change))).collect();
+    comment::comment(args, &baseline.name, figures, notes(baseline, sides, changes, args))
 }
 
 /// Fails if a figure that decides is worse, where that is asked for.
