@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::compare::PairFault;
 use crate::view::phases::{Phase, Phases};
 
 /// Why a run lacks a phase.
@@ -40,11 +41,16 @@ pub enum Error {
         percentile: f64,
     },
     /// Too few repeats to know how much runs scatter.
-    #[error("{of} has no two runs of one version, so nothing shows how much its runs scatter")]
+    #[error("{of} has no two {}, so nothing shows how much they scatter", if *pairs { "pairs" } else { "runs of one version" })]
     FewRepeats {
         /// What was measured.
         of: String,
+        /// True if pairs are asked for.
+        pairs: bool,
     },
+    /// Two runs with the tags of a pair that can't be compared within it.
+    #[error(transparent)]
+    UnfitPair(#[from] PairFault),
     /// A text that is not a time of whole milliseconds.
     #[error("\"{text}\" is not a time of whole milliseconds")]
     Time {
@@ -198,6 +204,7 @@ impl Error {
         match self {
             Self::Percentile { .. } => "percentile",
             Self::FewRepeats { .. } => "few-repeats",
+            Self::UnfitPair(_) => "unfit-pair",
             Self::Time { .. } => "time",
             Self::Interval { .. } => "interval",
             Self::Window { .. } => "window",
@@ -223,6 +230,11 @@ impl Error {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
             Self::FewRepeats { .. } => "Repeat the test.".into(),
+            Self::UnfitPair(_) => {
+                "Measure the runs of a pair one after the other, or both at once from begin to end; or give them different \
+                 tags `pair`."
+                    .into()
+            }
             Self::Time { .. } => "Write a number and a unit, as in 200ms, 2s or 1.5s.".into(),
             Self::Interval { .. } => "Give the time between two requests of one client.".into(),
             Self::Window { from, to, last } if from > to && from <= last => {

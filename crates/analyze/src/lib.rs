@@ -104,9 +104,9 @@ pub use check::{
     Baseline, Comparison, Gate, Outlook, Rule, RuleFigures, RuleOutcome, Verdict, check, verdict_table,
 };
 pub use compare::{
-    Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, Part, Plan,
-    PlanOptions, PlannedFigure, Power, SeriesKey, Side, Trend, Trends, Version, change_table, compare,
-    compare_sides, plan_table, trend_table,
+    Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, PAIR_TAG,
+    PairFault, Pairing, Part, Plan, PlanOptions, PlannedFigure, Power, SIDE_TAG, SeriesKey, Side, Trend,
+    Trends, Version, change_table, compare, compare_sides, plan_table, stopping_levels, trend_table,
 };
 pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};

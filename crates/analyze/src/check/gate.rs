@@ -90,6 +90,7 @@ impl EqualRuns {
         };
         let scatter = match self.noise {
             Noise::Repeats => "the repeats",
+            Noise::Pairs => "the pairs",
             Noise::Seconds | Noise::SecondsOfRepeats => "their seconds",
         };
         format!("equal runs would break this in {often} of cases, by the scatter of {scatter}")
@@ -157,7 +158,7 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// The source of the noise; `None` if it can't be estimated.
     pub noise: Option<Noise>,
-    /// The number of runs of the baseline, and of those that are checked.
+    /// The number of runs that are compared: of the baseline, and of those that are checked. Of pairs, one of each.
     pub runs: (usize, usize),
 }
 
@@ -216,7 +217,6 @@ struct RuleTest {
     not_worse: NotWorse,
     figure: TestedFigure,
     is_share: bool,
-    runs: (usize, usize),
 }
 
 impl Gate {
@@ -291,8 +291,7 @@ fn compared(
         ..open
     };
     let is_share = rule.measure == Measure::FailuresPercent;
-    let runs = (a.runs.len(), b.runs.len());
-    (verdict, Some(RuleTest { not_worse, figure, is_share, runs }))
+    (verdict, Some(RuleTest { not_worse, figure, is_share }))
 }
 
 impl RuleTest {
@@ -307,7 +306,7 @@ impl RuleTest {
 
     /// Completes a verdict, given the adjusted p-values of a harm beyond the margin and of one within it.
     fn decided(&self, verdict: Verdict, p: Option<(f64, Option<f64>)>, several: bool) -> Verdict {
-        let TestedFigure { a, b, known } = self.figure;
+        let TestedFigure { a, b, known, runs } = self.figure;
         let is_sure = known.is_some_and(|known| known.is_sure);
         let is_beyond = p.is_some_and(|(beyond, _)| beyond < MISSED);
         let is_within = p.is_some_and(|(_, within)| within.is_some_and(|within| within < MISSED));
@@ -339,7 +338,7 @@ impl RuleTest {
             percent_interval: known.filter(|_| is_sure || is_beyond).and_then(|known| known.percent),
             p_adjusted: p.map(|(beyond, _)| beyond),
             noise: known.map(|known| known.noise),
-            runs: self.runs,
+            runs,
         };
         Verdict {
             holds,
@@ -393,6 +392,7 @@ fn by(known: &KnownNoise) -> &'static str {
     match known.noise {
         _ if known.by_sessions => ", by the scatter of the days",
         Noise::Seconds => ", by the seconds of these runs",
+        Noise::Pairs => ", within pairs",
         Noise::Repeats | Noise::SecondsOfRepeats => "",
     }
 }

@@ -34,6 +34,9 @@ pub struct Change {
     pub outcome: Outcome,
     /// What the repeats could have shown of this figure; `None` if it does not decide, or the noise is that of the seconds.
     pub power: Option<Power>,
+    /// The variance of the difference within pairs as a share of that of unpaired runs; `None` without pairs, or without
+    /// scatter.
+    pub variance_share: Option<f64>,
 }
 
 /// The source of the noise that a difference is compared with.
@@ -46,6 +49,8 @@ pub enum Noise {
     SecondsOfRepeats,
     /// The scatter of the repeats.
     Repeats,
+    /// The scatter of the differences within pairs.
+    Pairs,
 }
 
 impl Noise {
@@ -54,6 +59,7 @@ impl Noise {
         match self {
             Self::Seconds | Self::SecondsOfRepeats => "seconds",
             Self::Repeats => "repeats",
+            Self::Pairs => "pairs",
         }
     }
 }

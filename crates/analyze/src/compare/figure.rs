@@ -120,6 +120,18 @@ impl PartFigure {
         }
     }
 
+    /// Returns the standard error that the figure has at least, whatever its seconds share with those of other runs: that of
+    /// rounding, and of a share that of the count of independent events.
+    pub(super) fn least_error(&self) -> f64 {
+        match &self.kind {
+            FigureKind::Share { count, of } => {
+                let count = (*count).min(of.saturating_sub(*count)).max(1) as f64;
+                100.0 * count.sqrt() / (*of).max(1) as f64
+            }
+            _ => self.rounding(),
+        }
+    }
+
     fn cosines(&self) -> f64 {
         self.scatters.iter().map(|scatter| scatter.most_cosines() as f64).sum::<f64>().max(1.0)
     }

@@ -3,9 +3,10 @@
 use super::change::Noise;
 use super::difference::{DifferenceSide, EstimatedDifference, degrees_of_both, difference_with, likelihood};
 use super::measure::{Measure, Part};
+use super::pairing::{ComparedSides, PairedValues};
 use super::repeats::RepeatMeans;
 use super::sessions::{self, BySession};
-use super::sides::{FigurePair, Side, SideValues, memory_of_server, pairs};
+use super::sides::{FigurePair, Side, SideValues, figures, memory_of_server};
 
 /// What a difference is tested against: a value of the baseline, times a number, plus another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +30,8 @@ pub(crate) struct TestedFigure {
     pub(crate) b: f64,
     /// What the noise shows; `None` if it can't be estimated.
     pub(crate) known: Option<KnownNoise>,
+    /// The number of runs of both sides, without those that are in no pair where pairs are compared.
+    pub(crate) runs: (usize, usize),
 }
 
 /// A difference whose noise is known.
@@ -57,15 +60,24 @@ pub(crate) struct KnownNoise {
 /// The noise is that of [`super::compare_sides`], but for sides of several sessions: where these differ by more than their
 /// repeats explain, their scatter is the noise.
 pub(crate) fn tested(baseline: &Side, other: &Side, measure: &Measure, null: Null) -> Option<TestedFigure> {
-    let pairs = pairs(baseline, other);
-    let server = memory_of_server(&pairs);
-    let pair = pairs.iter().find(|pair| pair.part == Part::Run && pair.measure == *measure)?;
+    let sides = ComparedSides::new(baseline, other);
+    let figures = figures(&sides);
+    let server = memory_of_server(&figures);
+    let pair = figures.iter().find(|pair| pair.part == Part::Run && pair.measure == *measure)?;
     let (a, b) = (pair.a.mean?, pair.b.mean?);
-    let known = match pair.memory {
-        Some(memory) => by_seconds(pair, memory, server, null),
-        None => by_repeats(pair, baseline, other, null),
+    let known = match (pair.paired(), pair.memory) {
+        (Some(paired), _) => by_pairs(&paired, null),
+        (_, Some(memory)) => by_seconds(pair, memory, server, null),
+        _ => by_repeats(pair, baseline, other, null),
     };
-    Some(TestedFigure { a, b, known })
+    Some(TestedFigure { a, b, known, runs: (sides.a.runs.len(), sides.b.runs.len()) })
+}
+
+fn by_pairs(paired: &PairedValues, null: Null) -> Option<KnownNoise> {
+    let RepeatMeans { a, b, degrees, .. } = paired.means(null.times);
+    let known = known((&a as &dyn DifferenceSide, &b as &dyn DifferenceSide), degrees, null)?;
+    let EstimatedDifference { interval, percent, .. } = paired.compared()?.difference;
+    Some(KnownNoise { interval, percent, noise: Noise::Pairs, ..known })
 }
 
 fn by_seconds(pair: &FigurePair<'_>, own: f64, server: f64, null: Null) -> Option<KnownNoise> {

@@ -112,7 +112,7 @@ impl Plan {
         let several = || versions.iter().filter(|version| version.len() > 1);
         let stored = several().map(Vec::len).sum();
         let first = several().next().and_then(|version| version.first());
-        let Some(first) = first else { return Err(Error::FewRepeats { of: name }) };
+        let Some(first) = first else { return Err(Error::FewRepeats { of: name, pairs: false }) };
         let count =
             options.count.unwrap_or_else(|| 3.max(several().map(|v| v.len() as u32).max().unwrap_or(3)));
         let length = minutes(several().flatten());
@@ -136,7 +136,7 @@ impl Plan {
     ) -> Result<Self> {
         let name = name.into();
         let first = pairs.first().filter(|_| pairs.len() > 1);
-        let Some((first, _)) = first else { return Err(Error::FewRepeats { of: name }) };
+        let Some((first, _)) = first else { return Err(Error::FewRepeats { of: name, pairs: true }) };
         let count = options.count.unwrap_or(3.max(pairs.len() as u32));
         let length = minutes(pairs.iter().flat_map(|(one, other)| [one, other]));
         let scattered = |measure: &Measure| of_pairs(pairs, measure);
@@ -225,7 +225,7 @@ fn of_pairs(pairs: &[(Measured, Measured)], measure: &Measure) -> Option<Scatter
         let figure = run.figure(Part::Run, measure)?;
         let value = figure.value.filter(|value| *value > 0.0)?;
         let own = own_variance(figure).map(|own| own / value.powi(2));
-        Some((value, own, (figure.rounding() / value).powi(2)))
+        Some((value, own, (figure.least_error() / value).powi(2)))
     };
     let both: Vec<_> = pairs.iter().map(|(one, other)| of(one).zip(of(other))).collect::<Option<_>>()?;
     let differences: Vec<f64> = both.iter().map(|(one, other)| (other.0 / one.0).ln()).collect();

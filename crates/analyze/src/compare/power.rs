@@ -1,5 +1,7 @@
-//! The power of experiments: the least difference that so many repeats or pairs show, and how many show a given one.
+//! The power of experiments: the least difference that so many repeats or pairs show, how many show a given one, and when
+//! an experiment may stop.
 
+use super::difference::MISSED;
 use crate::stats::student;
 
 /// The power that is planned for, as the distance that a standard normal value stays below so often: 80 %.
@@ -52,10 +54,37 @@ impl Design {
     }
 }
 
+/// Returns the level at each look of an experiment that may stop there, given the ascending numbers of pairs at the looks, the
+/// last of which ends it: a change is shown by p-values below the level. Nearly all of the 1 % is left for the last look.
+///
+/// The levels are the increases of a spending function like O'Brien and Fleming's (Lan and DeMets, "Discrete sequential
+/// boundaries for clinical trials", 1983). Since they add up to 1 %, so do the shares of false alarms, however much the looks
+/// depend on each other.
+///
+/// ```
+/// let levels = perfpipe_analyze::stopping_levels(&[4, 7, 10]);
+/// assert!(levels[0] < 0.0001 && levels[2] > 0.0075);
+/// assert!((levels.iter().sum::<f64>() - 0.01).abs() < 1e-12);
+/// ```
+pub fn stopping_levels(looks: &[u32]) -> Vec<f64> {
+    let end = f64::from(looks.last().copied().unwrap_or(1).max(1));
+    // Student's t with so many degrees of freedom is the normal distribution.
+    const NORMAL: f64 = 1e7;
+    let limit = student::distance(MISSED, NORMAL);
+    let mut spent = 0.0;
+    let level = |look: &u32| {
+        let share = (f64::from(*look) / end).clamp(0.0, 1.0);
+        let all = if share < 1.0 { student::beyond(limit / share.sqrt(), NORMAL) } else { MISSED };
+        let level = f64::max(all - spent, 0.0);
+        spent = f64::max(all, spent);
+        level
+    };
+    looks.iter().map(level).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::difference::MISSED;
     use crate::stats::change_points::normal;
     use crate::stats::{mean, sum_of_squares};
 

@@ -29,8 +29,10 @@ pub(super) struct OfRepeats {
     /// The standard error of the difference, and its degrees of freedom.
     error: f64,
     degrees: f64,
-    /// The variance of a repeat, of both sides combined.
+    /// The variance of a repeat, of both sides combined, or of the difference within a pair.
     variance: f64,
+    /// What is repeated.
+    design: Design,
 }
 
 /// What the repeats of a figure could have shown.
@@ -39,9 +41,11 @@ pub(super) struct OfRepeats {
 pub struct Power {
     /// The least change that these repeats could have shown, in percent of the baseline.
     pub least_percent: f64,
-    /// The number of repeats of each side of which a change of 5 % is shown in four of five comparisons (a power of
-    /// 80 %), if they scatter as these do; `None` if it is above 1,000.
+    /// The number of repeats of each side, or of pairs, of which a change of 5 % is shown in four of five comparisons (a
+    /// power of 80 %), if they scatter as these do; `None` if it is above 1,000.
     pub repeats_for_five_percent: Option<u32>,
+    /// What is repeated.
+    pub design: Design,
 }
 
 impl Repeats {
@@ -126,13 +130,16 @@ impl RepeatMeans {
     }
 
     fn compared(self) -> Option<OfRepeats> {
-        let Self { a, b, degrees, by_least, variance } = self;
-        let difference = difference_with(&a, &b, degrees)?;
-        Some(OfRepeats { difference, by_least, baseline: a.mean, error: self.error(), degrees, variance })
+        Some(OfRepeats::new(Design::Repeats, difference_with(&self.a, &self.b, self.degrees)?, self))
     }
 }
 
 impl OfRepeats {
+    pub(super) fn new(design: Design, difference: EstimatedDifference, means: RepeatMeans) -> Self {
+        let RepeatMeans { a, degrees, by_least, variance, .. } = means;
+        Self { difference, by_least, baseline: a.mean, error: means.error(), degrees, variance, design }
+    }
+
     /// Returns the least difference that is called at a level.
     fn reach(&self, level: f64) -> f64 {
         student::distance(level, self.degrees) * self.error
@@ -142,9 +149,9 @@ impl OfRepeats {
     /// `None` if the baseline's mean is not above 0.
     pub(super) fn power(&self, level: f64, first: f64) -> Option<Power> {
         let least_percent = self.reach(level) / self.baseline * 100.0;
-        let planned = |deviation| Design::Repeats.needed(deviation, PLANNED * self.baseline, first);
-        let repeats_for_five_percent = planned(self.variance.sqrt());
-        (self.baseline > 0.0).then_some(Power { least_percent, repeats_for_five_percent })
+        let (deviation, design) = (self.variance.sqrt(), self.design);
+        let repeats_for_five_percent = design.needed(deviation, PLANNED * self.baseline, first);
+        (self.baseline > 0.0).then_some(Power { least_percent, repeats_for_five_percent, design })
     }
 }
 

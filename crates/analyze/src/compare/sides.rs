@@ -6,8 +6,10 @@ use super::figure::{PartFigure, SumNoise};
 use super::measure::{Measure, Part};
 use super::measured::{Measured, PartFigures};
 use super::memory::ENDLESS;
+use super::pairing::{ComparedSides, PairedValues};
 use super::repeats::{OfRepeats, Repeats};
 use crate::compare::difference;
+use crate::stats::mean;
 use crate::timeline::unseen::long_failures::LongFailures;
 use crate::view::View;
 
@@ -40,22 +42,38 @@ pub(super) struct FigurePair<'a> {
     pub(super) b: SideValues<'a>,
     /// How much of the figure's noise is slow; `None` if the noise is that of the repeats.
     pub(super) memory: Option<f64>,
+    /// True if the figures of both sides are pairs, in one order.
+    is_paired: bool,
 }
 
 impl<'a> FigurePair<'a> {
-    fn new(part: Part, measure: Measure, a: SideValues<'a>, b: SideValues<'a>) -> Self {
+    fn new(part: Part, measure: Measure, a: SideValues<'a>, b: SideValues<'a>, is_paired: bool) -> Self {
         let by_repeats = a.figures.len() + b.figures.len() >= ENOUGH + 2;
         let memory = (!by_repeats).then(|| PartFigure::memory(&a.with(&b)));
-        Self { part, measure, a, b, memory }
+        Self { part, measure, a, b, memory, is_paired }
+    }
+
+    /// Returns the values pair by pair; `None` if the runs are no pairs.
+    pub(super) fn paired(&self) -> Option<PairedValues> {
+        let (of_a, of_b) = (self.is_paired.then_some(&self.a.figures)?, &self.b.figures);
+        let both = of_a.iter().zip(of_b);
+        let values: Option<Vec<(f64, f64)>> = both.clone().map(|(a, b)| a.value.zip(b.value)).collect();
+        let least: Vec<f64> = both.map(|(a, b)| a.least_error().powi(2) + b.least_error().powi(2)).collect();
+        PairedValues::new(&values?, mean(&least))
     }
 
     /// Computes the difference for a view, not judged yet. `server` is the memory seen in the server's figures.
     fn compared(self, run: &str, view: &View, server: f64) -> Compared {
-        let Self { measure, a, b, memory, .. } = self;
-        let repeats = memory.is_none().then(|| a.by_repeats(&b)).flatten();
+        let paired = self.paired();
+        let Self { measure, a, b, memory, is_paired, .. } = self;
+        let repeats = match is_paired {
+            true => paired.and_then(|paired| paired.compared()),
+            false => memory.is_none().then(|| a.by_repeats(&b)).flatten(),
+        };
         let seconds = memory.and_then(|memory| a.by_seconds(&b, memory, server));
         let known = repeats.map(|repeats| repeats.difference).or(seconds.map(|(known, _)| known));
         let noise = match (memory, repeats) {
+            _ if is_paired => Noise::Pairs,
             (Some(_), _) => Noise::Seconds,
             (None, Some(repeats)) if repeats.by_least => Noise::SecondsOfRepeats,
             (None, _) => Noise::Repeats,
@@ -73,6 +91,7 @@ impl<'a> FigurePair<'a> {
             noise,
             outcome: Outcome::Unknown,
             power: None,
+            variance_share: paired.and_then(|paired| paired.variance_share()),
         };
         let is_sure = seconds.is_none_or(|(_, is_sure)| is_sure);
         Compared { change, is_of_whole: self.part == Part::Run, is_sure, repeats }
@@ -169,13 +188,16 @@ impl Side {
 /// decide, the smaller are the differences that can be shown.
 ///
 /// # Noise
-/// With at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
+/// Runs in pairs ([`Pairing`](super::Pairing)) are compared within them, if there are at least two: the noise is the scatter of
+/// the differences within pairs (Student's t test), and runs that are in no pair are left out.
+///
+/// Otherwise, with at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
 /// repeats: Student's t test with a pooled variance for equal numbers, for unequal ones that or Welch's, whichever is
 /// wider; a single run is assumed to scatter as the other side's runs do. It contains the differences between starts of a
 /// server. Repeats are assumed to scatter at least as much as the seconds within them; where they do not,
 /// [`Change::noise`] is [`Noise::SecondsOfRepeats`].
 ///
-/// Otherwise the noise is the scatter of the seconds within the runs, each phase by itself. Its memory, that is, how
+/// Of fewer runs the noise is the scatter of the seconds within the runs, each phase by itself. Its memory, that is, how
 /// long a second affects those after it, is estimated from the runs (Politis and White 2004). The variance of a mean is
 /// estimated from the slowest cosines of the seconds, as many as there are blocks of that length (Müller 2007), and
 /// Student's t widens intervals that rest on few of them. Percentiles have limits from the number of requests that
@@ -188,7 +210,7 @@ impl Side {
 /// depends on the server, unless the difference is beyond noise even if all seconds of a run varied as one.
 pub fn compare_sides(baseline: &Side, others: &[Side], decide: &[Measure]) -> Vec<Change> {
     let against = |other| {
-        let mut all: Vec<Compared> = against(baseline, other).collect();
+        let mut all = against(baseline, other);
         all.sort_by_key(|compared| compared.place(decide).unwrap_or(usize::MAX));
         all
     };
@@ -198,15 +220,17 @@ pub fn compare_sides(baseline: &Side, others: &[Side], decide: &[Measure]) -> Ve
 }
 
 /// Computes the differences of one side, not judged yet.
-fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
-    let pairs = pairs(baseline, other);
-    let server = memory_of_server(&pairs);
+fn against(baseline: &Side, other: &Side) -> Vec<Compared> {
+    let sides = ComparedSides::new(baseline, other);
+    let figures = figures(&sides);
+    let server = memory_of_server(&figures);
     let view = baseline.runs.first().map(|run| run.view().clone()).unwrap_or_default();
-    pairs.into_iter().map(move |pair| pair.compared(&other.name, &view, server))
+    figures.into_iter().map(|figure| figure.compared(&other.name, &view, server)).collect()
 }
 
 /// Returns the figures that both sides have, of each part.
-pub(super) fn pairs<'a>(baseline: &'a Side, other: &'a Side) -> Vec<FigurePair<'a>> {
+pub(super) fn figures<'a>(sides: &'a ComparedSides<'_>) -> Vec<FigurePair<'a>> {
+    let (baseline, other): (&Side, &Side) = (&sides.a, &sides.b);
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
     let measures = |(part, _): &'a PartFigures| {
         measures(baseline, &other.runs, *part).into_iter().map(|measure| (*part, measure))
@@ -222,7 +246,7 @@ pub(super) fn pairs<'a>(baseline: &'a Side, other: &'a Side) -> Vec<FigurePair<'
             } else {
                 (a?, b?)
             };
-            Some(FigurePair::new(part, measure.clone(), a, b))
+            Some(FigurePair::new(part, measure.clone(), a, b, sides.is_paired))
         })
         .collect()
 }

@@ -16,6 +16,7 @@ mod dice;
 mod gate;
 mod league;
 mod load;
+mod pairs;
 mod plan;
 mod repeats;
 mod share;

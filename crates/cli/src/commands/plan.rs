@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{Design, Measured, Plan, PlanOptions, plan_table};
+use perfpipe_analyze::{Design, Measured, PAIR_TAG, Plan, PlanOptions, SIDE_TAG, plan_table};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use super::trend::share;
@@ -14,13 +13,9 @@ use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::Selection;
 use crate::input::versions::{By, VersionRuns, by_framework};
-use crate::input::{store, view};
+use crate::input::{pairs, store, view};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
-
-/// The tags of a pair: two runs with the same one, and with different sides.
-const PAIR: &str = "pair";
-const SIDE: &str = "side";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("test", |test| test.required(true)))]
@@ -140,38 +135,34 @@ async fn of_pairs(
     runs: Vec<RunInfo>,
     left_out: &mut LeftOut,
 ) -> Result<Vec<Plan>> {
-    let tag = |run: &RunInfo, key: &str| run.options.tags.get(key).cloned();
-    let mut pairs: BTreeMap<(String, String), Vec<RunInfo>> = BTreeMap::new();
-    for run in runs {
-        if let (Some(pair), Some(_)) = (tag(&run, PAIR), tag(&run, SIDE)) {
-            pairs.entry((run.key.framework.clone(), pair)).or_default().push(run);
-        }
+    let side = |run: &RunInfo| run.options.tags.get(SIDE_TAG).cloned();
+    let mut frameworks: BTreeMap<String, Vec<RunInfo>> = BTreeMap::new();
+    for run in runs.into_iter().filter(|run| side(run).is_some() && run.options.tags.contains_key(PAIR_TAG)) {
+        frameworks.entry(run.key.framework.clone()).or_default().push(run);
     }
-    let mut frameworks: BTreeMap<String, Vec<(Measured, Measured)>> = BTreeMap::new();
-    for ((framework, pair), mut sides) in pairs {
-        sides.sort_by_key(|run| tag(run, SIDE));
-        let [one, other] = sides.as_slice() else {
-            let runs = counted(sides.len() as u64, "run");
-            note(&format!("{framework}: the pair {pair} has {runs} and is left out"));
-            continue;
-        };
-        if tag(one, SIDE) == tag(other, SIDE) {
-            note(&format!("{framework}: the pair {pair} has two runs of one side and is left out"));
-            continue;
+    let mut plans = Vec::with_capacity(frameworks.len());
+    for (framework, runs) in frameworks {
+        let first = runs.iter().filter_map(side).min();
+        let (of_a, of_b): (Vec<&RunInfo>, Vec<&RunInfo>) = runs.iter().partition(|run| side(run) == first);
+        let (pairing, notes) = pairs::of_sides(&of_a, &of_b)?;
+        notes.iter().for_each(|sentence| note(&format!("{framework}: {sentence}")));
+        let mut measured = Vec::with_capacity(pairing.pairs.len());
+        for (at_a, at_b) in pairing.pairs {
+            let (Some(one), Some(other)) = (of_a.get(at_a), of_b.get(at_b)) else { continue };
+            let one = measure(store, &one.key, args, left_out).await?;
+            let other = measure(store, &other.key, args, left_out).await?;
+            measured.extend(one.zip(other));
         }
-        let one = measure(store, &one.key, args, left_out).await?;
-        let other = measure(store, &other.key, args, left_out).await?;
-        frameworks.entry(framework).or_default().extend(one.zip(other));
+        plans.push(Plan::of_pairs(framework, &measured, args.options()));
     }
-    if frameworks.is_empty() {
+    if plans.is_empty() {
         let test = args.of.test.as_deref().unwrap_or_default();
         let problem = format!("no two runs of the test {test} are a pair");
         let remedy = "Give both runs of a pair the same tag `pair` and different tags `side` at ingest, as in --tag pair=1 \
                       --tag side=new.";
         return Err(CliError::refused(problem, remedy).into());
     }
-    let plan = |(framework, pairs): (String, Vec<_>)| Plan::of_pairs(framework, &pairs, args.options());
-    known(frameworks.into_iter().map(plan).collect())
+    known(plans)
 }
 
 /// Returns the plans, and says which frameworks have too few runs for one.

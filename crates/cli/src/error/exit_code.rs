@@ -55,7 +55,7 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
                 | Analyze::Rule { .. }
                 | Analyze::NoBaseline { .. },
             ) => Some(USAGE),
-            Some(Analyze::FewRepeats { .. }) => Some(BAD_INPUT),
+            Some(Analyze::FewRepeats { .. } | Analyze::UnfitPair(_)) => Some(BAD_INPUT),
             _ => None,
         }
     };

@@ -3,6 +3,7 @@
 pub(crate) mod file_names;
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
+pub(crate) mod pairs;
 pub(crate) mod points;
 pub(crate) mod readings;
 pub(crate) mod runs;

@@ -72,6 +72,7 @@ fn facts(changes: &[&Change]) -> Vec<String> {
     let mut facts = vec!["Bars: 99 % confidence intervals of the change".to_owned()];
     let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
     let noise = match (is_by(Noise::Repeats), is_by(Noise::SecondsOfRepeats)) {
+        _ if is_by(Noise::Pairs) => "noise: the scatter of the differences within pairs of runs",
         (true, false) => "noise: the scatter of the repeats",
         (_, true) => "noise: the scatter of the repeats, or of the seconds within them where that is greater",
         _ => "noise: the scatter of the seconds within these runs; starts of a server differ by more",

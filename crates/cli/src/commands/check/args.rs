@@ -26,6 +26,7 @@ const FORMAT_HELP: &str = "Output format; pr is Markdown for a comment on a pull
     perfpipe check go_2048 --baseline go_2048 --baseline-store old \"p95 < baseline * 1.1\"\n  \
     perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n  \
     perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"p95 not worse than baseline by 3%\" --unknown fail\n  \
+    perfpipe check --test 2048 --tag side=new --baseline pair \"p95 not worse than baseline by 3%\"\n  \
     perfpipe check new_2048 --baseline old_2048 \"throughput not worse than baseline\" --no-baseline pass\n  \
     perfpipe check go_2048 --rules rules.toml --format pr -o comment.md\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
@@ -57,7 +58,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
     /// Run to compare with in rules: go_2048, or go_2048#2 for its second repeat; or the latest earlier runs of the same
-    /// framework and test with a tag: 'last 5 of tag:branch=main'; repeatable
+    /// framework and test with a tag: 'last 5 of tag:branch=main'; or `pair`, the other run of each one's pair; repeatable
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Vec<Against>,
     #[command(flatten)]
@@ -157,12 +158,17 @@ pub(crate) enum Against {
     Run(String),
     /// The latest runs with a tag, at most so many.
     Last(usize, Tag),
+    /// The other runs of their pairs.
+    Pair,
 }
 
 impl FromStr for Against {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if text == "pair" {
+            return Ok(Self::Pair);
+        }
         let words: Vec<&str> = text.splitn(4, ' ').collect();
         let ["last", number, "of", tag] = words.as_slice() else { return Ok(Self::Run(text.to_owned())) };
         let wrong = || "give it as in 'last 5 of tag:branch=main'".to_owned();
@@ -179,6 +185,7 @@ mod tests {
     fn baseline_is_a_run_or_the_last_of_a_tag() {
         let tag = "branch=main".parse().unwrap();
         assert_eq!("last 5 of tag:branch=main".parse(), Ok(Against::Last(5, tag)));
+        assert_eq!("pair".parse(), Ok(Against::Pair));
         assert_eq!("go_2048#2".parse(), Ok(Against::Run("go_2048#2".to_owned())));
         for wrong in ["last 0 of tag:a=b", "last x of tag:a=b", "last 5 of a=b", "last 5 of tag:a"] {
             assert!(wrong.parse::<Against>().is_err(), "{wrong}");

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{Baseline, Rule};
+use perfpipe_analyze::{Baseline, PAIR_TAG, Rule, SIDE_TAG};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use super::args::{Against, CheckArgs, Fate};
 use crate::args::{Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::runs::Selection;
-use crate::input::{store, view};
+use crate::input::{pairs, store, view};
 use crate::output::note;
 
 /// What makes a first run pass.
@@ -137,6 +137,9 @@ impl<'a> Baselines<'a> {
         if self.is_own() && checked.iter().any(|run| keys.contains(&run.key)) {
             return Ok(None);
         }
+        let of_baseline: Vec<&RunInfo> = self.runs.iter().filter(|run| keys.contains(&run.key)).collect();
+        let (_, unpaired) = pairs::of_sides(&of_baseline, &checked.iter().collect::<Vec<_>>())?;
+        unpaired.iter().for_each(|sentence| note(sentence));
         self.made_of(keys).await.map(Some)
     }
 
@@ -166,6 +169,7 @@ impl<'a> Baselines<'a> {
         for against in &args.baseline {
             let found = match against {
                 Against::Run(name) => self.named(name, checked)?,
+                Against::Pair => partners(&self.runs, checked)?,
                 Against::Last(number, tag) => {
                     let found = last(&self.runs, checked, *number, tag);
                     let lacks = checked.first().filter(|_| found.len() < *number);
@@ -224,6 +228,29 @@ fn last(runs: &[RunInfo], checked: &[RunInfo], number: usize, tag: &Tag) -> Vec<
     let mut earlier: Vec<&RunInfo> = runs.iter().filter(is_alike).collect();
     earlier.sort_by_key(|other| std::cmp::Reverse((other.t0_ms, other.key.repeat)));
     earlier.into_iter().take(number).map(|other| other.key.clone()).collect()
+}
+
+/// Returns the other runs of the pairs that some runs are in.
+///
+/// # Errors
+/// If one of them is in no pair.
+fn partners(runs: &[RunInfo], checked: &[RunInfo]) -> Result<Vec<RunKey>> {
+    let tag = |run: &RunInfo, key: &str| run.options.tags.get(key).cloned();
+    let mut found = Vec::new();
+    for run in checked {
+        let (Some(pair), Some(side)) = (tag(run, PAIR_TAG), tag(run, SIDE_TAG)) else {
+            let problem = format!("--baseline pair: {} has no tags {PAIR_TAG} and {SIDE_TAG}", run.key);
+            let remedy = "Give both runs of a pair the same tag `pair` and different tags `side` at ingest.";
+            return Err(CliError::usage(problem, remedy).into());
+        };
+        let is_partner = |other: &&RunInfo| {
+            other.key.test == run.key.test
+                && tag(other, PAIR_TAG).as_ref() == Some(&pair)
+                && tag(other, SIDE_TAG).is_some_and(|own| own != side)
+        };
+        found.extend(runs.iter().filter(is_partner).map(|other| other.key.clone()));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -193,11 +193,10 @@ fn shift(verdict: &Verdict, comparison: &Comparison) -> Shift {
 
 /// Says by what a change is known.
 fn noise(comparison: &Comparison) -> String {
+    let (baseline, checked) = comparison.runs;
     match comparison.noise {
-        Some(Noise::Repeats | Noise::SecondsOfRepeats) => {
-            let (baseline, checked) = comparison.runs;
-            format!(", by {baseline} and {checked} repeats")
-        }
+        Some(Noise::Repeats | Noise::SecondsOfRepeats) => format!(", by {baseline} and {checked} repeats"),
+        Some(Noise::Pairs) => format!(", by {checked} pairs"),
         Some(_) => ", by the seconds of these runs".to_owned(),
         None => String::new(),
     }

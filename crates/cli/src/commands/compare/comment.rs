@@ -28,12 +28,13 @@ pub(super) struct ComparedFigure {
 }
 
 impl ComparedFigure {
-    /// Describes a figure of runs, of which there are so many on each side.
+    /// Describes a figure of runs, of which so many are compared on each side.
     pub(super) fn of_runs(change: &Change, runs: (usize, usize)) -> Self {
         let name = figure_name(&change.measure);
         let difference = change.a.zip(change.b).map(|(a, b)| b - a);
         let noise = match change.noise {
             Noise::Repeats | Noise::SecondsOfRepeats => format!("by {} and {} repeats", runs.0, runs.1),
+            Noise::Pairs => format!("by {} pairs", runs.1),
             _ => "by the seconds of these runs".to_owned(),
         };
         Self {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::format::decimals;
+use perfpipe_analyze::format::{counted, decimals};
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{
-    Change, Direction, Measure, Measured, Noise, Outcome, Power, RunDuration, Side, Timeline, change_table,
-    compare_sides,
+    Change, Design, Direction, Measure, Measured, Noise, Outcome, Pairing, Power, RunDuration, Side,
+    Timeline, change_table, compare_sides,
 };
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
@@ -21,7 +21,7 @@ use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs, VerdictFormat}
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
-use crate::input::{idle_flags, store, view};
+use crate::input::{idle_flags, pairs, store, view};
 use crate::output::comment::Comment;
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
@@ -88,6 +88,8 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         others.push(ReadSide { drawn, ..read });
     }
     let sides: Vec<Side> = others.iter().map(|other| other.side.clone()).collect();
+    let unpaired =
+        sides.iter().map(|side| in_pairs(&baseline.side, side)).collect::<Result<Vec<_>>>()?.concat();
     let changes = compare_sides(&baseline.side, &sides, &decide);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = change_table(&changes);
@@ -101,6 +103,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         }
     }
     output.finish()?;
+    unpaired.iter().for_each(|sentence| note(sentence));
     notes(&baseline.side, &sides, &changes, args).iter().for_each(|sentence| note(sentence));
     drawn_of.iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
@@ -110,12 +113,44 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
 
 /// Makes a comment on a pull request.
 fn pull_request(args: &CompareArgs, baseline: &Side, sides: &[Side], changes: &[Change]) -> Comment {
-    let runs = |change: &Change| {
-        let side = sides.iter().find(|side| side.name == change.run);
-        (baseline.runs.len(), side.map_or(1, |side| side.runs.len()))
+    let runs = |change: &Change| match sides.iter().find(|side| side.name == change.run) {
+        Some(side) if change.noise == Noise::Pairs => {
+            let pairs = Pairing::of(&infos(baseline), &infos(side)).pairs.len();
+            (pairs, pairs)
+        }
+        side => (baseline.runs.len(), side.map_or(1, |side| side.runs.len())),
     };
     let figures = changes.iter().map(|change| ComparedFigure::of_runs(change, runs(change))).collect();
     comment::comment(args, &baseline.name, figures, notes(baseline, sides, changes, args))
+}
+
+/// Describes the runs of a side.
+fn infos(side: &Side) -> Vec<&RunInfo> {
+    side.runs.iter().map(Measured::info).collect()
+}
+
+/// Says how many pairs the runs of two sides are, and what is left out since it is none; nothing if there are no pairs.
+///
+/// # Errors
+/// If the runs of a pair were measured neither in turn nor at once.
+fn in_pairs(a: &Side, b: &Side) -> Result<Vec<String>> {
+    let (pairing, faults) = pairs::of_sides(&infos(a), &infos(b))?;
+    let of = counted(pairing.pairs.len() as u64, "pair");
+    let how = match (pairing.is_enough(), pairing.duets) {
+        (false, _) if pairing.pairs.is_empty() => None,
+        (false, _) => Some(format!(
+            "{}: one pair shows no scatter, so that the runs are compared as others are",
+            b.name
+        )),
+        (true, 0) => Some(format!("{}: {of} of runs in turn, compared within each", b.name)),
+        (true, duets) if duets == pairing.pairs.len() => {
+            Some(format!("{}: {of} of runs at once, compared within each", b.name))
+        }
+        (true, duets) => {
+            Some(format!("{}: {of} of runs, {duets} of them at once, compared within each", b.name))
+        }
+    };
+    Ok(faults.into_iter().map(|fault| format!("{}: {fault}", b.name)).chain(how).collect())
 }
 
 /// Fails if a figure that decides is worse, where that is asked for.
@@ -288,7 +323,8 @@ fn html(
 /// Says what the noise of the differences is, what the repeats could have shown, what would make more of the differences
 /// decidable, and which series can't be compared.
 pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &CompareArgs) -> Vec<String> {
-    let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1);
+    let is_paired = changes.iter().any(|change| change.noise == Noise::Pairs);
+    let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1 && !is_paired);
     let mut notes: Vec<String> = repeated
         .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
         .collect();
@@ -313,9 +349,12 @@ pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], args: &
         |run: &str| changes.iter().find(|change| change.run == run && change.measure == Measure::Throughput);
     let is_first = |change: &Change| first(&change.run).is_some_and(|first| std::ptr::eq(first, change));
     let powers = changes.iter().filter(|change| names_all || is_first(change));
-    notes.extend(
-        powers.filter_map(|change| Some(could_show(&change.run, &change.measure.column(), change.power?))),
-    );
+    for change in powers {
+        let measure = change.measure.column();
+        let Some(power) = change.power else { continue };
+        notes.extend(change.variance_share.map(|share| pairing_won(&change.run, &measure, share)));
+        notes.push(could_show(&change.run, &measure, power));
+    }
     notes.extend(undecided(changes));
     if changes.iter().any(is_beyond_its_own) {
         let chance = "not shown, with an interval that does not contain zero: among so many figures that may be chance \
@@ -368,15 +407,29 @@ fn is_beyond_its_own(change: &Change) -> bool {
 
 /// Says what so many repeats of a figure could have shown.
 pub(super) fn could_show(run: &str, measure: &str, power: Power) -> String {
+    let (name, of_each) = match power.design {
+        Design::Pairs => ("pairs", ""),
+        _ => ("repeats", " of each"),
+    };
     let repeats = match power.repeats_for_five_percent {
-        Some(repeats) => format!("{} repeats", decimals(f64::from(repeats), 0)),
-        None => "more than 1,000 repeats".to_owned(),
+        Some(repeats) => format!("{} {name}", decimals(f64::from(repeats), 0)),
+        None => format!("more than 1,000 {name}"),
     };
     format!(
-        "{run}: changes of {measure} below {} % could not have been shown. At this scatter, {repeats} of each show 5 % in \
+        "{run}: changes of {measure} below {} % could not have been shown. At this scatter, {repeats}{of_each} show 5 % in \
          four of five comparisons",
         decimals(power.least_percent, 1)
     )
+}
+
+/// Says how much less the difference within pairs scatters than that of unpaired runs.
+fn pairing_won(run: &str, measure: &str, share: f64) -> String {
+    let won = match share {
+        ..0.67 => format!("1/{} of that", decimals(1.0 / share, if share > 0.1 { 1 } else { 0 })),
+        0.67..1.5 => "no less than that".to_owned(),
+        _ => format!("{} times that", decimals(share, 1)),
+    };
+    format!("{run}: the variance of {measure} within pairs is {won} of unpaired runs")
 }
 
 /// Names the series that not all runs of both sides have in one unit.

@@ -10,6 +10,7 @@ mod help;
 mod inspect;
 mod notes;
 mod output_files;
+mod pairs;
 mod plan;
 mod run_names;
 mod series;

@@ -176,7 +176,8 @@ impl WholeText {
     }
 }
 
-#[cfg(test)]
+// Releases don't count the work of parsers.
+#[cfg(all(test, debug_assertions))]
 mod tests {
     use super::*;
     use perfpipe_formats::worst_shapes::{behind, check, numbered, repeated};
