@@ -261,7 +261,12 @@ impl Shift {
         let begin = begin.and(&format!("{} {unit} {how}", number(amount))).bold();
         let Some((low, high)) = interval else { return begin };
         let (low, high) = if amount < 0.0 { (high, low) } else { (low, high) };
-        begin.and(&format!(" (99 %: {} to {} {unit})", number(low), number(high)))
+        begin.and(&format!(" (99 %: {} to {}{})", number(low), number(high), self.short_unit()))
+    }
+
+    /// Returns the unit behind an interval, where it is short enough to be told twice.
+    fn short_unit(&self) -> &'static str {
+        if self.unit == "%" { " %" } else { "" }
     }
 
     /// Returns how large the change is, whatever its direction; without end if that is not known.
@@ -276,7 +281,9 @@ impl Shift {
         let Some(amount) = amount else { return Line::default() };
         let begin = format!("{} {unit}", number(amount));
         Line::text(&match interval {
-            Some((low, high)) => format!("{begin} (99 %: {} to {} {unit})", number(low), number(high)),
+            Some((low, high)) => {
+                format!("{begin} (99 %: {} to {}{})", number(low), number(high), self.short_unit())
+            }
             None => begin,
         })
     }

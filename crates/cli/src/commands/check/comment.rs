@@ -145,7 +145,7 @@ fn failed(verdict: &Verdict) -> Line {
         return shift
             .sentence("Failed: ", &Line::text(figure), how)
             .and(&noise(comparison))
-            .and(" in ")
+            .and(": ")
             .and_code(&verdict.run);
     }
     let value = number_cell(verdict.value, verdict.decimals().into(), verdict.unit.name());
@@ -165,9 +165,9 @@ fn unknown(verdict: &Verdict, word: &str) -> Line {
     };
     let line = line.and(&format!(" whether {figure} {} {how}", is(figure))).bold();
     let change = verdict.comparison.as_ref().map(|comparison| {
-        Line::text(": ").and_line(&shift(verdict, comparison).cell()).and(&noise(comparison))
+        Line::text(", ").and_line(&shift(verdict, comparison).cell()).and(&noise(comparison))
     });
-    change.iter().fold(line, Line::and_line).and(" in ").and_code(&verdict.run)
+    change.iter().fold(line, Line::and_line).and(": ").and_code(&verdict.run)
 }
 
 /// Splits a rule about chance, such as "p95 not worse than baseline by 3%", into its figure and the word for harm.

@@ -76,6 +76,8 @@ impl ComparedFigure {
     /// Returns how much the figure matters, the most first.
     fn rank(&self) -> u8 {
         match self.outcome {
+            // What neither side has.
+            _ if self.values == [None, None] => 8,
             Some(Outcome::Shown(Direction::Worse)) => 0,
             Some(Outcome::TheseRuns(Direction::Worse)) => 1,
             Some(Outcome::Shown(Direction::More | Direction::Less)) => 2,
