@@ -111,6 +111,11 @@ impl SampleFigures {
         *(if success { &mut counts.0 } else { &mut counts.1 }) += 1;
     }
 
+    /// Returns the latencies.
+    pub(crate) fn latency(&self) -> &Histogram {
+        &self.latency
+    }
+
     /// Builds a table with a row for each of `elapsed`, `latency` and `connect`.
     ///
     /// Columns: `measure`, `samples` (the number that have the measure), `mean`, `min`, `max` and the requested

@@ -158,6 +158,8 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// The source of the noise; `None` if it can't be estimated.
     pub noise: Option<Noise>,
+    /// The number of runs that are compared: of the baseline, and of those that are checked. Of pairs, one of each.
+    pub runs: (usize, usize),
 }
 
 impl Comparison {
@@ -304,7 +306,7 @@ impl RuleTest {
 
     /// Completes a verdict, given the adjusted p-values of a harm beyond the margin and of one within it.
     fn decided(&self, verdict: Verdict, p: Option<(f64, Option<f64>)>, several: bool) -> Verdict {
-        let TestedFigure { a, b, known } = self.figure;
+        let TestedFigure { a, b, known, runs } = self.figure;
         let is_sure = known.is_some_and(|known| known.is_sure);
         let is_beyond = p.is_some_and(|(beyond, _)| beyond < MISSED);
         let is_within = p.is_some_and(|(_, within)| within.is_some_and(|within| within < MISSED));
@@ -336,6 +338,7 @@ impl RuleTest {
             percent_interval: known.filter(|_| is_sure || is_beyond).and_then(|known| known.percent),
             p_adjusted: p.map(|(beyond, _)| beyond),
             noise: known.map(|known| known.noise),
+            runs,
         };
         Verdict {
             holds,

@@ -30,6 +30,8 @@ pub(crate) struct TestedFigure {
     pub(crate) b: f64,
     /// What the noise shows; `None` if it can't be estimated.
     pub(crate) known: Option<KnownNoise>,
+    /// The number of runs of both sides, without those that are in no pair where pairs are compared.
+    pub(crate) runs: (usize, usize),
 }
 
 /// A difference whose noise is known.
@@ -68,7 +70,7 @@ pub(crate) fn tested(baseline: &Side, other: &Side, measure: &Measure, null: Nul
         (_, Some(memory)) => by_seconds(pair, memory, server, null),
         _ => by_repeats(pair, baseline, other, null),
     };
-    Some(TestedFigure { a, b, known })
+    Some(TestedFigure { a, b, known, runs: (sides.a.runs.len(), sides.b.runs.len()) })
 }
 
 fn by_pairs(paired: &PairedValues, null: Null) -> Option<KnownNoise> {

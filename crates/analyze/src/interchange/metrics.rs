@@ -14,7 +14,9 @@ use crate::table::{Column, Interval, Table, Value};
 /// With each run comes its per-second table ([`crate::Timeline::table`]). Each of its columns of numbers is a gauge named
 /// `perfpipe_` and the column's name, with `_ms` for times and `_percent` for percentages, and with the labels
 /// `framework`, `test` and `repeat`. The timestamp is that of the second's begin. Absent values have no line. Values have
-/// all digits.
+/// all digits. A table without the column `second`, as that of a summary ([`crate::Timeline::summary_table`]), gives values
+/// without timestamps. Of one such run the label `repeat` is left out, so that its metrics have the same labels as those of
+/// another build.
 ///
 /// # Errors
 /// If `out` can't be written.
@@ -52,12 +54,20 @@ pub fn open_metrics(runs: &[(RunInfo, Table)], mut out: impl Write) -> Result<()
         writeln!(out, "# TYPE perfpipe_{metric} gauge")?;
         for (info, seconds) in runs {
             if let Some((at, _)) = metrics(seconds).find(|(_, column)| name(column) == metric) {
-                write_metric(&metric, info, (seconds, at), &mut out)?;
+                let labels = labels(info, runs.len() > 1 || is_by_second(seconds));
+                write_metric(&format!("perfpipe_{metric}{labels}"), info, (seconds, at), &mut out)?;
             }
         }
     }
     writeln!(out, "# EOF")?;
     Ok(())
+}
+
+/// Returns the labels of a run's metrics.
+fn labels(info: &RunInfo, names_repeat: bool) -> String {
+    let key = &info.key;
+    let repeat = if names_repeat { format!(",repeat=\"{}\"", key.repeat) } else { String::new() };
+    format!("{{framework=\"{}\",test=\"{}\"{repeat}}}", quoted(&key.framework), quoted(&key.test))
 }
 
 /// Writes the values of one metric of a run, which are in a column of its table.
@@ -67,17 +77,14 @@ fn write_metric(
     (seconds, column): (&Table, usize),
     out: &mut impl Write,
 ) -> Result<()> {
-    let labels = format!(
-        "{{framework=\"{}\",test=\"{}\",repeat=\"{}\"}}",
-        quoted(&info.key.framework),
-        quoted(&info.key.test),
-        info.key.repeat
-    );
+    let is_by_second = is_by_second(seconds);
     for row in 0..seconds.len() {
-        let (Some(value), Some(ms)) = (number(&seconds.value(row, column)), start(info, seconds, row)) else {
-            continue;
-        };
-        writeln!(out, "perfpipe_{name}{labels} {value} {:.3}", ms as f64 / 1000.0)?;
+        let Some(value) = number(&seconds.value(row, column)) else { continue };
+        match start(info, seconds, row) {
+            Some(ms) => writeln!(out, "{name} {value} {:.3}", ms as f64 / 1000.0)?,
+            None if is_by_second => {}
+            None => writeln!(out, "{name} {value}")?,
+        }
     }
     Ok(())
 }
@@ -129,9 +136,21 @@ pub fn line_protocol(info: &RunInfo, seconds: &Table, mut out: impl Write) -> Re
     Ok(())
 }
 
+/// Returns true for a table of seconds, and false for that of a summary.
+fn is_by_second(table: &Table) -> bool {
+    table.columns().iter().any(|column| column.name() == SECOND)
+}
+
+/// The column with the number of a second.
+const SECOND: &str = "second";
+
+/// Columns of numbers that are no figures, but say which run and which second the figures are of.
+const KEYS: [&str; 3] = [SECOND, "repeat", "t0_ms"];
+
 /// Iterates over the columns of measured numbers, with their places.
 fn metrics(seconds: &Table) -> impl Iterator<Item = (usize, &Column)> {
-    seconds.columns().iter().enumerate().filter(|(_, column)| column.is_number() && column.name() != "second")
+    let is_measured = |column: &Column| column.is_number() && !KEYS.contains(&column.name());
+    seconds.columns().iter().enumerate().filter(move |(_, column)| is_measured(column))
 }
 
 /// Returns the name of a column's metric, of letters, digits and `_` only.
@@ -147,7 +166,7 @@ fn name(column: &Column) -> String {
 
 /// Returns the begin of a row's second in ms since 1970.
 fn start(info: &RunInfo, seconds: &Table, row: usize) -> Option<i64> {
-    let at = seconds.columns().iter().position(|column| column.name() == "second")?;
+    let at = seconds.columns().iter().position(|column| column.name() == SECOND)?;
     match seconds.value(row, at) {
         Value::U64(second) => {
             Some(info.t0_ms.saturating_add(i64::try_from(second).ok()?.saturating_mul(1000)))
@@ -223,6 +242,19 @@ mod tests {
         assert_eq!(lines[3], "# TYPE perfpipe_cpu_percent gauge");
         assert_eq!(lines[8], "# TYPE perfpipe_within_200ms_percent gauge");
         assert_eq!((lines[9], lines.len()), ("# EOF", 10));
+    }
+
+    #[test]
+    fn summary_has_no_timestamps_and_no_keys() {
+        let summary = Table::of(&[(2_u64, 7.5)])
+            .column("repeat", |row| Some(row.0))
+            .column("t0_ms", |row| Some(row.0))
+            .column("throughput", |row| Some(row.1))
+            .done();
+        let text = written(|out| open_metrics(&[(info("go"), summary)], out));
+        let expected = "# TYPE perfpipe_throughput gauge\n\
+                        perfpipe_throughput{framework=\"go\",test=\"a\\\"b\"} 7.5\n# EOF\n";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -12,7 +12,10 @@ mod view;
 pub(crate) use self::cpu::{
     AskArgs, CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
 };
-pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs, TerminalArgs, When};
+pub(crate) use self::output::{
+    FileArgs, OutputArgs, ReportFormat, ReportOutputArgs, TerminalArgs, VerdictFormat, VerdictOutputArgs,
+    When,
+};
 pub(crate) use self::reading::{INJECTORS, LogArgs};
 pub(crate) use self::runs::{ConfirmArgs, PointArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, SendArgs, StoreArgs};

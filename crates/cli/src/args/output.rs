@@ -50,6 +50,64 @@ impl ReportOutputArgs {
     }
 }
 
+/// Where a verdict is printed, and how: as a table, as a report of pages and the table, or as a comment on a pull request.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct VerdictOutputArgs {
+    /// Output format; html is one file with pages and the table, pr is Markdown for a comment on a pull request: the
+    /// verdict, and a short table [default: by the ending of the file, else text]
+    #[arg(long = "format", id = "format", value_parser = choice(VerdictFormat::ALL))]
+    asked: Option<VerdictFormat>,
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+}
+
+impl VerdictOutputArgs {
+    /// Returns the format that is asked for, or that the file's ending names; otherwise a table as text.
+    pub(crate) fn format(&self) -> VerdictFormat {
+        let by_ending = || self.file.named(ReportFormat::ALL).unwrap_or(ReportFormat::Table(Format::Text));
+        self.asked.unwrap_or_else(|| VerdictFormat::Report(by_ending()))
+    }
+}
+
+/// A format of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VerdictFormat {
+    Report(ReportFormat),
+    /// A comment on a pull request.
+    Comment,
+}
+
+impl VerdictFormat {
+    /// All formats.
+    const ALL: &[Self] = &[
+        Self::Report(ReportFormat::Table(Format::Text)),
+        Self::Report(ReportFormat::Table(Format::Markdown)),
+        Self::Report(ReportFormat::Table(Format::Csv)),
+        Self::Report(ReportFormat::Table(Format::Json)),
+        Self::Report(ReportFormat::Html),
+        Self::Comment,
+    ];
+
+    /// Those of verdicts of which there are no pages.
+    pub(crate) const WITHOUT_PAGES: &[Self] = &[
+        Self::Report(ReportFormat::Table(Format::Text)),
+        Self::Report(ReportFormat::Table(Format::Markdown)),
+        Self::Report(ReportFormat::Table(Format::Csv)),
+        Self::Report(ReportFormat::Table(Format::Json)),
+        Self::Comment,
+    ];
+}
+
+impl Choice for VerdictFormat {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Report(format) => format.name(),
+            Self::Comment => "pr",
+        }
+    }
+}
+
 /// A format of a table, or the report with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportFormat {

@@ -4,18 +4,21 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{Direction, LevelChange, Measured, Trend, Trends, Version, trend_table};
+use perfpipe_analyze::{Direction, LevelChange, Measure, Measured, Trend, Trends, Version, trend_table};
 use perfpipe_ingest::Store;
 use perfpipe_plot::{Figures, Page};
 
+use super::compare::figure_name;
 use crate::args::{
-    FailOn, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, StoreArgs, TestArgs, ViewArgs, choice,
+    FailOn, LinePagesArgs, PageOptions, ReportFormat, StoreArgs, TestArgs, VerdictFormat, VerdictOutputArgs,
+    ViewArgs, choice,
 };
 use crate::error::{ChangedForTheWorse, CliError};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::Selection;
 use crate::input::versions::{By, VersionRuns, by_framework};
 use crate::input::{idle_flags, store, view};
+use crate::output::comment::{Comment, CommentColumn, Line, Shift, number_cell};
 use crate::output::pages::{Pages, Subject, choices, chosen_text, looks};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -29,6 +32,7 @@ use crate::output::{Output, fonts, note, page_folder};
     perfpipe trend --test 2048 --by tag:commit --format html -o trend.html\n  \
     perfpipe trend --test 2048 --by tag:commit --min-change 2%\n  \
     perfpipe trend --test 2048 --by tag:commit --tag branch=main --fail-on worse --newest 3\n  \
+    perfpipe trend --test 2048 --by tag:commit --format pr -o comment.md\n  \
     perfpipe trend --test 2048 --by day --phase hold --format csv -o trend.csv\n\n\
     Runs get their tags at ingest: perfpipe ingest run.zip --append-repeat --tag commit=3f2a9c1. Runs with the same value \
     are the repeats of one version. Versions are in the order in which they were first tested.")]
@@ -48,7 +52,7 @@ pub(crate) struct TrendArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "fail_on")]
     pub(crate) newest: Option<u32>,
     #[command(flatten)]
-    pub(crate) output: ReportOutputArgs,
+    pub(crate) output: VerdictOutputArgs,
     #[command(flatten)]
     pub(crate) drawn: LinePagesArgs,
     #[command(flatten)]
@@ -62,9 +66,12 @@ impl TrendArgs {
     }
 }
 
+/// The format of one file with pages.
+const HTML: VerdictFormat = VerdictFormat::Report(ReportFormat::Html);
+
 /// Prints the figures of a test over its versions, and draws them.
 pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
-    idle_flags::check_line_pages(&args.drawn, args.output.format() == ReportFormat::Html)?;
+    idle_flags::check_line_pages(&args.drawn, args.output.format() == HTML)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let chosen = Selection::readable(&store, &[], &args.of, &mut left_out).await?;
@@ -86,8 +93,9 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = trend_table(&trends);
     match args.output.format() {
-        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
-        ReportFormat::Html => {
+        VerdictFormat::Report(ReportFormat::Table(format)) => write_table(&table, format, &mut output)?,
+        VerdictFormat::Comment => output.write_all(comment(&trends, args).text().as_bytes())?,
+        HTML => {
             let test = args.of.test.as_deref().unwrap_or_default();
             let style = args.pages().style();
             let mut report = Figures::new(format!("{test} over versions"), &table);
@@ -96,24 +104,110 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         }
     }
     output.finish()?;
-    trends.iter().for_each(note_drifts);
-    let is_level = |figure: &Trend| figure.changes.is_empty() && figure.drifts.is_empty();
-    if trends.iter().all(|trends| trends.figures.iter().all(is_level)) {
-        let most = trends.iter().map(|trends| trends.versions.len()).max().unwrap_or_default();
-        note(&match Trends::LEAST_VERSIONS {
-            least if most < least => {
-                format!(
-                    "of fewer than {least} versions none can be marked: perfpipe compare takes two of them"
-                )
-            }
-            _ => "no figure changes its level by more than chance".to_owned(),
-        });
+    trends.iter().flat_map(drifts).for_each(|drift| note(&drift));
+    if let Some(text) = without_change(&trends) {
+        note(&text);
     }
     pages.into_iter().for_each(Pages::print_notes);
     if args.fail_on == Some(FailOn::Worse) {
         fail_on_worse(&trends, args.newest.unwrap_or(NEWEST))?;
     }
     left_out.end()
+}
+
+/// Says why no version is marked, if none is.
+fn without_change(trends: &[Trends]) -> Option<String> {
+    let is_level = |figure: &Trend| figure.changes.is_empty() && figure.drifts.is_empty();
+    if !trends.iter().all(|trends| trends.figures.iter().all(is_level)) {
+        return None;
+    }
+    let most = trends.iter().map(|trends| trends.versions.len()).max().unwrap_or_default();
+    Some(match Trends::LEAST_VERSIONS {
+        least if most < least => {
+            format!("of fewer than {least} versions none can be marked: perfpipe compare takes two of them")
+        }
+        _ => "no figure changes its level by more than chance".to_owned(),
+    })
+}
+
+/// The columns of a comment.
+const COLUMNS: &[CommentColumn] = &[
+    CommentColumn::Text("outcome"),
+    CommentColumn::Text("figure"),
+    CommentColumn::Text("since"),
+    CommentColumn::Text("framework"),
+    CommentColumn::Number("before"),
+    CommentColumn::Number("now"),
+    CommentColumn::Number("change"),
+];
+
+/// A change of a figure's level, where it stands.
+struct MarkedChange<'a> {
+    trends: &'a Trends,
+    figure: &'a Trend,
+    change: &'a LevelChange,
+    /// True if it begins in one of the newest versions.
+    is_new: bool,
+}
+
+impl MarkedChange<'_> {
+    fn is_worse(&self) -> bool {
+        self.change.outcome == Direction::Worse
+    }
+
+    fn since(&self) -> &str {
+        self.trends.versions.get(self.change.version).map_or("", |version| version.name.as_str())
+    }
+
+    fn shift(&self) -> Shift {
+        match self.figure.measure {
+            Measure::FailuresPercent => Shift::points(Some(self.change.after - self.change.before), None),
+            _ => Shift::percent(self.change.percent(), None),
+        }
+    }
+
+    fn row(&self) -> Vec<Line> {
+        let level = |value| number_cell(Some(value), 2, self.figure.measure.unit());
+        vec![
+            Line::text(self.change.outcome.name()),
+            Line::text(&figure_name(&self.figure.measure)),
+            Line::code(self.since()),
+            if self.trends.name.is_empty() { Line::default() } else { Line::code(&self.trends.name) },
+            level(self.change.before),
+            level(self.change.after),
+            self.shift().cell(),
+        ]
+    }
+}
+
+/// Makes a comment on a pull request: changes of the newest versions come first, and of these the worse ones.
+fn comment(all: &[Trends], args: &TrendArgs) -> Comment {
+    let newest = args.newest.unwrap_or(NEWEST) as usize;
+    let mut marked = Vec::new();
+    for trends in all {
+        for figure in &trends.figures {
+            marked.extend(figure.changes.iter().map(|change| {
+                let is_new = change.version >= trends.versions.len().saturating_sub(newest);
+                MarkedChange { trends, figure, change, is_new }
+            }));
+        }
+    }
+    marked.sort_by_key(|one| {
+        (!(one.is_new && one.is_worse()), std::cmp::Reverse(one.change.version), !one.is_worse())
+    });
+    let verdict = match (marked.first(), without_change(all)) {
+        (Some(first), _) if first.is_new && first.is_worse() => {
+            let figure = Line::text(&figure_name(&first.figure.measure));
+            let line = first.shift().sentence("", &figure, "worse").and(" since ").and_code(first.since());
+            line.and(&format!(", over {} versions", first.trends.versions.len()))
+        }
+        (None, Some(why)) => Line::text("No version is marked").bold().and(&format!(": {why}")),
+        _ => Line::text(&format!("No figure got worse in the newest {newest} versions")).bold(),
+    };
+    let about = args.of.test.iter().chain(&args.of.framework);
+    Comment::new("trend", about.map(String::as_str), verdict)
+        .table(COLUMNS, marked.iter().map(MarkedChange::row).collect())
+        .notes(all.iter().flat_map(drifts))
 }
 
 /// The number of the newest versions in which a change for the worse fails.
@@ -152,11 +246,10 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Names the figures that change without a version that did it.
-fn note_drifts(trends: &Trends) {
+fn drifts(trends: &Trends) -> Vec<String> {
     let name = if trends.name.is_empty() { String::new() } else { format!("{}: ", trends.name) };
-    for drift in trends.drifts() {
-        note(&format!("{name}{drift}: no single version stands out"));
-    }
+    let drifts = trends.drifts().into_iter();
+    drifts.map(|drift| format!("{name}{drift}: no single version stands out")).collect()
 }
 
 /// Returns the versions of each framework, and names the runs that have none.

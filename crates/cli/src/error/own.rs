@@ -33,6 +33,11 @@ impl CliError {
         Self { problem: problem.into(), remedy: remedy.into(), fault: Fault::Refused }
     }
 
+    /// Returns true if there is no run to compare with.
+    pub(crate) fn is_no_earlier_run(&self) -> bool {
+        self.fault == Fault::NoEarlierRun
+    }
+
     /// A check that has no run to compare with: the problem as a clause, the remedy as a sentence.
     pub(crate) fn no_earlier_run(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into(), fault: Fault::NoEarlierRun }

@@ -1,5 +1,6 @@
 //! Output: data to standard output or to whole files, everything else to standard error.
 
+pub(crate) mod comment;
 pub(crate) mod fonts;
 pub(crate) mod notes;
 pub(crate) mod pages;

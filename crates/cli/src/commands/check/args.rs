@@ -5,11 +5,20 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::error::ErrorKind;
+use perfpipe_analyze::table::Format;
 
-use crate::args::{BaselineStoreArgs, Choice, OutputArgs, ScopeArgs, Tag, TestArgs, choice};
+use crate::args::{
+    BaselineStoreArgs, Choice, ReportFormat, ScopeArgs, Tag, TestArgs, VerdictFormat, VerdictOutputArgs,
+    choice,
+};
+
+/// What the format of the output is, of which there are no pages.
+const FORMAT_HELP: &str = "Output format; pr is Markdown for a comment on a pull request: the verdict, and a short table \
+                           [default: by the ending of the file, else text]";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("baseline_store", |store| store.requires("baseline")))]
+#[command(mut_arg("format", |format| format.value_parser(choice(VerdictFormat::WITHOUT_PAGES)).help(FORMAT_HELP)))]
 #[command(after_help = "Examples:\n  \
     perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
     perfpipe check go_2048#2 \"p95 < 200ms\"\n  \
@@ -18,7 +27,8 @@ use crate::args::{BaselineStoreArgs, Choice, OutputArgs, ScopeArgs, Tag, TestArg
     perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n  \
     perfpipe check go_2048#9 --baseline 'last 5 of tag:branch=main' \"p95 not worse than baseline by 3%\" --unknown fail\n  \
     perfpipe check --test 2048 --tag side=new --baseline pair \"p95 not worse than baseline by 3%\"\n  \
-    perfpipe check new_2048 --baseline old_2048 \"throughput not worse than baseline\" --no-baseline pass\n\n\
+    perfpipe check new_2048 --baseline old_2048 \"throughput not worse than baseline\" --no-baseline pass\n  \
+    perfpipe check go_2048 --rules rules.toml --format pr -o comment.md\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
     MEASURE   throughput, requests, successes, failures, failures_percent,\n            \
               rejects, mean, min, max, p95 (any percentile), within 200ms,\n            \
@@ -62,11 +72,11 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "OUTCOME", value_parser = choice(Fate::ALL))]
     pub(crate) unknown: Option<Fate>,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: VerdictOutputArgs,
     /// Also write a JUnit XML file
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Annotate failed rules on GitHub, and add the table to the job's summary
+    /// Annotate failed rules on GitHub, and add the verdict to the job's summary
     #[arg(long)]
     pub(crate) github: bool,
     #[command(flatten)]
@@ -74,6 +84,16 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
+    /// Returns the format of the table; `None` for a comment.
+    pub(crate) fn table_format(&self) -> Option<Format> {
+        match self.output.format() {
+            VerdictFormat::Report(ReportFormat::Table(format)) => Some(format),
+            // A file may be called so, but there is no page of verdicts.
+            VerdictFormat::Report(ReportFormat::Html) => Some(Format::Text),
+            VerdictFormat::Comment => None,
+        }
+    }
+
     /// Returns the runs that are named.
     pub(crate) fn runs(&self) -> Vec<String> {
         self.words.iter().filter(|word| !self.is_rule(word)).cloned().collect()

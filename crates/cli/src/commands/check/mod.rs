@@ -2,7 +2,10 @@
 
 mod args;
 mod baseline;
+mod comment;
 mod verdicts;
+
+use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::format::counted;
@@ -20,6 +23,7 @@ use crate::error::{Broken, CliError};
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::{points, store, view};
+use crate::output::comment::Comment;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, print_message, terminal, warn, write_file};
 
@@ -28,17 +32,17 @@ const MANY: usize = 20;
 
 /// Checks runs and points, and prints the verdicts.
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
-    let (at_level, rules): (Vec<Rule>, Vec<Rule>) =
-        all_rules(args)?.into_iter().partition(|rule| rule.level().is_some());
-    refuse_run_names(&at_level, args)?;
-    refuse_view(&at_level, &args.scope)?;
-    let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let mut verdicts = match rules.as_slice() {
-        [] => Vec::new(),
-        rules => of_runs(args, rules, &store, &mut left_out).await?,
+    let mut verdicts = match all_verdicts(args, store, &mut left_out).await {
+        Err(error) => {
+            // A pull request is told, too, that there is nothing to compare with.
+            if let Some(lack) = error.downcast_ref::<CliError>().filter(|error| error.is_no_earlier_run()) {
+                write_comment(&comment::without_baseline(lack, args), args)?;
+            }
+            return Err(error);
+        }
+        Ok(verdicts) => verdicts,
     };
-    verdicts.extend(level_verdicts(&at_level, args, &store).await?);
     verdicts.iter_mut().for_each(|verdict| settle(verdict, args));
     if let Some(path) = &args.junit {
         write_file(path, &verdicts::junit_document(&verdicts)?)?;
@@ -46,9 +50,33 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     if args.github {
         verdicts::write_annotations(&verdicts)?;
     }
+    write_comment(&comment::of_verdicts(&verdicts, args), args)?;
+    if let Some(format) = args.table_format() {
+        write_verdicts(&verdicts, format, args)?;
+    }
+    say_unknown(&verdicts);
+    end(&verdicts)?;
+    left_out.end()
+}
+
+/// Writes the comment on a pull request where one is asked for, and to the summary of the job.
+fn write_comment(comment: &Comment, args: &CheckArgs) -> Result<()> {
+    if args.github {
+        verdicts::append_to_summary(&comment.text())?;
+    }
+    if args.table_format().is_none() {
+        let mut output = Output::open(args.output.file.output.as_deref())?;
+        output.write_all(comment.text().as_bytes())?;
+        output.finish()?;
+    }
+    Ok(())
+}
+
+/// Writes the table of verdicts.
+fn write_verdicts(verdicts: &[Verdict], format: Format, args: &CheckArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    let shown = shown(&verdicts, args);
-    write_table(&verdict_table(&shown), args.output.format(), &mut output)?;
+    let shown = shown(verdicts, format);
+    write_table(&verdict_table(&shown), format, &mut output)?;
     output.finish()?;
     if shown.len() < verdicts.len() {
         let of = |outcome| verdicts.iter().filter(|verdict| verdict.outcome() == outcome).count();
@@ -63,9 +91,22 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
             of(RuleOutcome::Failed),
         ));
     }
-    say_unknown(&verdicts);
-    end(&verdicts)?;
-    left_out.end()
+    Ok(())
+}
+
+/// Checks runs and points against all rules.
+async fn all_verdicts(args: &CheckArgs, store: &StoreArgs, left_out: &mut LeftOut) -> Result<Vec<Verdict>> {
+    let (at_level, rules): (Vec<Rule>, Vec<Rule>) =
+        all_rules(args)?.into_iter().partition(|rule| rule.level().is_some());
+    refuse_run_names(&at_level, args)?;
+    refuse_view(&at_level, &args.scope)?;
+    let store = store::existing(store).await?;
+    let mut verdicts = match rules.as_slice() {
+        [] => Vec::new(),
+        rules => of_runs(args, rules, &store, left_out).await?,
+    };
+    verdicts.extend(level_verdicts(&at_level, args, &store).await?);
+    Ok(verdicts)
 }
 
 /// Checks runs.
@@ -209,12 +250,12 @@ fn end(verdicts: &[Verdict]) -> Result<()> {
 }
 
 /// Returns the verdicts that are printed: people see the failed ones first, and of many these alone.
-fn shown(verdicts: &[Verdict], args: &CheckArgs) -> Vec<Verdict> {
+fn shown(verdicts: &[Verdict], format: Format) -> Vec<Verdict> {
     let mut shown = verdicts.to_vec();
-    if args.output.format().is_for_people() {
+    if format.is_for_people() {
         shown.sort_by_key(|verdict| (verdict.holds, !verdict.unknown));
     }
-    if args.output.format() == Format::Text && shown.len() > MANY && !terminal::is_wide() {
+    if format == Format::Text && shown.len() > MANY && !terminal::is_wide() {
         shown.retain(|verdict| !verdict.holds || verdict.unknown);
     }
     shown

@@ -7,10 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use perfpipe_analyze::format::{Unit, one_line};
-use perfpipe_analyze::table::Format;
-use perfpipe_analyze::{
-    Baseline, Error, Gate, Rule, RuleFigures, RuleOutcome, Verdict, View, check, verdict_table,
-};
+use perfpipe_analyze::{Baseline, Error, Gate, Rule, RuleFigures, RuleOutcome, Verdict, View, check};
 use perfpipe_ingest::StoredRun;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
@@ -173,7 +170,7 @@ fn is_doubtful(verdict: &Verdict) -> bool {
 /// The environment variable with the path of the job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Writes annotations to standard error, where GitHub recognises them too, and appends the table to the summary.
+/// Writes annotations to standard error, where GitHub recognises them too.
 pub(super) fn write_annotations(verdicts: &[Verdict]) -> Result<()> {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|verdict| !verdict.holds || is_doubtful(verdict)) {
@@ -182,17 +179,16 @@ pub(super) fn write_annotations(verdicts: &[Verdict]) -> Result<()> {
         text.push_str(&format!("::{level} title={title}::{}\n", data(&sentence(verdict))));
     }
     std::io::stderr().write_all(text.as_bytes())?;
-    match std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
-        Some(path) => append(&PathBuf::from(path), verdicts),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
-fn append(path: &PathBuf, verdicts: &[Verdict]) -> Result<()> {
-    let mut table = b"\n".to_vec();
-    verdict_table(verdicts).write(Format::Markdown, &mut table)?;
-    let file = OpenOptions::new().append(true).create(true).open(path);
-    file.and_then(|mut file| file.write_all(&table))
+/// Appends Markdown to the summary of the job, if there is one.
+pub(super) fn append_to_summary(text: &str) -> Result<()> {
+    let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()).map(PathBuf::from) else {
+        return Ok(());
+    };
+    let file = OpenOptions::new().append(true).create(true).open(&path);
+    file.and_then(|mut file| file.write_all(format!("\n{text}").as_bytes()))
         .with_context(|| format!("can't write {}", path.display()))
 }
 

@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::args::{
-    BaselineStoreArgs, FailOn, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, TestArgs,
-    ViewArgs, choice,
+    BaselineStoreArgs, FailOn, LinePagesArgs, PageOptions, ReportFormat, TestArgs, VerdictFormat,
+    VerdictOutputArgs, ViewArgs, choice,
 };
 use crate::error::CliError;
 
@@ -20,6 +20,7 @@ use crate::error::CliError;
     perfpipe compare go_2048 spring_2048 --decide throughput,p95\n  \
     perfpipe compare old_2048 new_2048 --decide throughput,p95 --fail-on worse\n  \
     perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
+    perfpipe compare go_2048 spring_2048 --decide p95 --format pr -o comment.md\n  \
     perfpipe compare --test 2048 --framework go --tag commit=3f2a9c1 --tag commit=77b01de\n  \
     perfpipe compare go_2048 spring_2048 --format html -o compared.html\n  \
     perfpipe compare go@c64 spring@c64 --test /json\n  \
@@ -50,7 +51,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) baseline_store: BaselineStoreArgs,
     #[command(flatten)]
-    pub(crate) output: ReportOutputArgs,
+    pub(crate) output: VerdictOutputArgs,
     #[command(flatten)]
     pub(crate) drawn: LinePagesArgs,
     #[command(flatten)]
@@ -65,7 +66,7 @@ impl CompareArgs {
 
     /// Returns true if the comparison is written as a report.
     pub(super) fn is_report(&self) -> bool {
-        self.output.format() == ReportFormat::Html
+        self.output.format() == VerdictFormat::Report(ReportFormat::Html)
     }
 
     /// Returns the folder of the store with the baseline, if it is another one.

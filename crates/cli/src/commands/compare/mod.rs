@@ -1,6 +1,7 @@
 //! `perfpipe compare`: compares runs, or points of sweeps, with a baseline.
 
 mod args;
+mod comment;
 mod points;
 mod runs;
 mod worse;
@@ -8,6 +9,7 @@ mod worse;
 use anyhow::Result;
 
 pub(crate) use self::args::{CompareArgs, deciding};
+pub(super) use self::comment::figure_name;
 pub(crate) use self::runs::{in_pairs, notes};
 use crate::args::StoreArgs;
 use crate::input::points::PointName;

@@ -1,18 +1,23 @@
 //! Points of sweeps, compared with a baseline.
 
+use std::io::Write;
+
 use anyhow::Result;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::{PointChange, PointMeasure, PointSide, compare_points, point_change_table};
+use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Direction, Outcome};
 
 use super::args::{CompareArgs, deciding};
+use super::comment::{self, ComparedFigure};
 use super::runs::could_show;
 use super::worse::WorseFigure;
-use crate::args::{FailOn, ReportFormat, StoreArgs};
+use crate::args::{FailOn, ReportFormat, StoreArgs, VerdictFormat};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::points::PointName;
 use crate::input::{points, store};
+use crate::output::comment::Comment;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, warn};
 
@@ -41,7 +46,10 @@ pub(super) async fn run(
         PointMeasure::judged().map(|measure| (measure.name().to_owned(), measure)).collect();
     let changes = compare_points(&a, &others, &deciding(&args.decide, &figures)?);
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&point_change_table(&changes), format, &mut output)?;
+    match format {
+        Some(format) => write_table(&point_change_table(&changes), format, &mut output)?,
+        None => output.write_all(pull_request(args, &a, &others, &changes).text().as_bytes())?,
+    }
     output.finish()?;
     std::iter::once(&a).chain(&others).for_each(warn_aborted);
     print_notes(&a, &others, &changes);
@@ -58,8 +66,18 @@ pub(super) async fn run(
     left_out.end()
 }
 
-/// Returns the format of the table, and refuses flags that are about runs.
-fn format(args: &CompareArgs) -> Result<perfpipe_analyze::table::Format> {
+/// Makes a comment on a pull request.
+fn pull_request(args: &CompareArgs, a: &PointSide, others: &[PointSide], changes: &[PointChange]) -> Comment {
+    let points = |change: &PointChange| {
+        let b = others.iter().find(|b| b.name == change.name);
+        (a.points.len(), b.map_or(1, |b| b.points.len()))
+    };
+    let figures = changes.iter().map(|change| ComparedFigure::of_points(change, points(change))).collect();
+    comment::comment(args, &a.name, figures, [])
+}
+
+/// Returns the format of the table, `None` for a comment, and refuses flags that are about runs.
+fn format(args: &CompareArgs) -> Result<Option<Format>> {
     let given = [
         ("--out", args.drawn.out.is_some()),
         ("--baseline-store", args.baseline_store().is_some()),
@@ -72,8 +90,9 @@ fn format(args: &CompareArgs) -> Result<perfpipe_analyze::table::Format> {
     }
     crate::input::idle_flags::check_line_pages(&args.drawn, false)?;
     match args.output.format() {
-        ReportFormat::Table(format) => Ok(format),
-        ReportFormat::Html => {
+        VerdictFormat::Report(ReportFormat::Table(format)) => Ok(Some(format)),
+        VerdictFormat::Comment => Ok(None),
+        VerdictFormat::Report(ReportFormat::Html) => {
             let problem = "--format html is for runs, and points are compared";
             Err(CliError::usage(problem, "Choose a format of tables, such as md.").into())
         }

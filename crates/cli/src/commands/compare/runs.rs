@@ -8,19 +8,21 @@ use perfpipe_analyze::format::{counted, decimals};
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{
-    Change, Design, Direction, Measure, Measured, Noise, Outcome, Power, RunDuration, Side, Timeline,
-    change_table, compare_sides,
+    Change, Design, Direction, Measure, Measured, Noise, Outcome, Pairing, Power, RunDuration, Side,
+    Timeline, change_table, compare_sides,
 };
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
 use super::args::{CompareArgs, deciding};
+use super::comment::{self, ComparedFigure};
 use super::worse::WorseFigure;
-use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs};
+use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs, VerdictFormat};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::{idle_flags, pairs, store, view};
+use crate::output::comment::Comment;
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -92,8 +94,11 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = change_table(&changes);
     match args.output.format() {
-        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
-        ReportFormat::Html => {
+        VerdictFormat::Report(ReportFormat::Table(format)) => write_table(&table, format, &mut output)?,
+        VerdictFormat::Comment => {
+            output.write_all(pull_request(args, &baseline.side, &sides, &changes).text().as_bytes())?;
+        }
+        VerdictFormat::Report(ReportFormat::Html) => {
             output.write_all(html(args, &baseline, &others, &changes, &table)?.as_bytes())?;
         }
     }
@@ -108,14 +113,29 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     left_out.end()
 }
 
+/// Makes a comment on a pull request.
+fn pull_request(args: &CompareArgs, baseline: &Side, sides: &[Side], changes: &[Change]) -> Comment {
+    let runs = |change: &Change| match sides.iter().find(|side| side.name == change.run) {
+        Some(side) if change.noise == Noise::Pairs => {
+            let pairs = Pairing::of(&infos(baseline), &infos(side)).pairs.len();
+            (pairs, pairs)
+        }
+        side => (baseline.runs.len(), side.map_or(1, |side| side.runs.len())),
+    };
+    let figures = changes.iter().map(|change| ComparedFigure::of_runs(change, runs(change))).collect();
+    comment::comment(args, &baseline.name, figures, notes(baseline, sides, changes, !args.decide.is_empty()))
+}
+
+/// Describes the runs of a side.
+fn infos(side: &Side) -> Vec<&RunInfo> {
+    side.runs.iter().map(Measured::info).collect()
+}
+
 /// Says how many pairs the runs of two sides are, and what is left out since it is none; nothing if there are no pairs.
 ///
 /// # Errors
 /// If the runs of a pair were measured neither in turn nor at once.
 pub(crate) fn in_pairs(a: &Side, b: &Side) -> Result<Vec<String>> {
-    fn infos(side: &Side) -> Vec<&RunInfo> {
-        side.runs.iter().map(Measured::info).collect()
-    }
     let (pairing, faults) = pairs::of_sides(&infos(a), &infos(b))?;
     let of = counted(pairing.pairs.len() as u64, "pair");
     let how = match (pairing.is_enough(), pairing.duets) {

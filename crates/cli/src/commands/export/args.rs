@@ -21,6 +21,8 @@ use crate::error::CliError;
     perfpipe export go_2048 --what statistics -o statistics.json\n  \
     perfpipe export go_2048 --what counts -o go_2048.run\n  \
     perfpipe export go_2048 --format openmetrics -o go_2048.om\n  \
+    perfpipe export go_2048#1 --what summary --format k6 -o load-performance.json\n  \
+    perfpipe export --test 2048 --what summary --format bencher -o bencher.json\n  \
     perfpipe export --test /hello --what points > points.csv\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet\n\n\
     go_2048 means all repeats of the test. Of several runs, each row begins with framework, test and repeat.")]
@@ -31,7 +33,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
     /// Output format [default: by the ending of the file, else csv; run and statistics are always json, hgrm is always
-    /// text; openmetrics and influx are for seconds]
+    /// text; openmetrics is for seconds and the summary, influx for seconds, and k6 (GitLab's load performance), bencher,
+    /// smaller-is-better and bigger-is-better (github-action-benchmark) and otava are for the summary]
     #[arg(long = "format", id = "format", value_parser = choice(&ExportFormat::ALL))]
     asked: Option<ExportFormat>,
     #[command(flatten)]
@@ -120,10 +123,26 @@ pub(crate) enum ExportFormat {
     Parquet,
     OpenMetrics,
     Influx,
+    Summary(SummaryFormat),
+}
+
+/// A format of a summary, for a service that follows figures from build to build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SummaryFormat {
+    /// k6's summary, which GitLab compares.
+    K6,
+    /// Bencher Metric Format.
+    Bencher,
+    /// Entries of github-action-benchmark of which less is better.
+    SmallerIsBetter,
+    /// Those of which more is better.
+    BiggerIsBetter,
+    /// CSV for Apache Otava.
+    Otava,
 }
 
 impl ExportFormat {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 12] = [
         Self::Table(Format::Csv),
         Self::Table(Format::Json),
         Self::Parquet,
@@ -131,6 +150,11 @@ impl ExportFormat {
         Self::Table(Format::Text),
         Self::OpenMetrics,
         Self::Influx,
+        Self::Summary(SummaryFormat::K6),
+        Self::Summary(SummaryFormat::Bencher),
+        Self::Summary(SummaryFormat::SmallerIsBetter),
+        Self::Summary(SummaryFormat::BiggerIsBetter),
+        Self::Summary(SummaryFormat::Otava),
     ];
 
     /// Returns the format of a table in text; `None` for all others.
@@ -138,9 +162,14 @@ impl ExportFormat {
         if let Self::Table(format) = self { Some(format) } else { None }
     }
 
-    /// Returns true if the format is for a dashboard, which draws figures over time.
-    pub(super) fn is_metrics(self) -> bool {
-        matches!(self, Self::OpenMetrics | Self::Influx)
+    /// Returns true if an export can have the format.
+    pub(super) fn fits(self, what: What) -> bool {
+        match self {
+            Self::OpenMetrics => matches!(what, What::Seconds | What::Summary),
+            Self::Influx => what == What::Seconds,
+            Self::Summary(_) => what == What::Summary,
+            Self::Table(_) | Self::Parquet => true,
+        }
     }
 }
 
@@ -151,6 +180,11 @@ impl Choice for ExportFormat {
             Self::Parquet => "parquet",
             Self::OpenMetrics => "openmetrics",
             Self::Influx => "influx",
+            Self::Summary(SummaryFormat::K6) => "k6",
+            Self::Summary(SummaryFormat::Bencher) => "bencher",
+            Self::Summary(SummaryFormat::SmallerIsBetter) => "smaller-is-better",
+            Self::Summary(SummaryFormat::BiggerIsBetter) => "bigger-is-better",
+            Self::Summary(SummaryFormat::Otava) => "otava",
         }
     }
 }

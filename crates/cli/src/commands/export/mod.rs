@@ -10,7 +10,8 @@ use perfpipe_analyze::breakdown::{
     SampleFigures, SecondTables, cpu_table, error_table, label_stats, label_table, phase_table, series_table,
 };
 use perfpipe_analyze::interchange::{
-    LabelTimes, jmeter_statistics, line_protocol, open_metrics, percentile_distribution, run_document,
+    LabelTimes, TrackedRun, bencher_metrics, bigger_is_better, jmeter_statistics, k6_summary, k6_view,
+    line_protocol, open_metrics, otava_csv, percentile_distribution, run_document, smaller_is_better,
 };
 use perfpipe_analyze::points::{point_second_table, point_table};
 use perfpipe_analyze::table::{Format, Table};
@@ -20,7 +21,7 @@ use perfpipe_ingest::run::Reject;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, Store, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
-use self::args::{ExportFormat, What};
+use self::args::{ExportFormat, SummaryFormat, What};
 use crate::args::{Choice, StoreArgs, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -76,6 +77,9 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Samples => samples::export(&store, &chosen, args, output).await,
         What::Rejects => rejects(&store, &chosen, args, output).await,
         What::Seconds => seconds(&store, &chosen, args, output).await,
+        What::Summary if args.form().of_table().is_none() && args.form() != ExportFormat::Parquet => {
+            for_services(&store, &chosen, args, output).await
+        }
         _ => {
             let mut tables = Vec::with_capacity(chosen.keys.len());
             for key in &chosen.keys {
@@ -89,6 +93,61 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
             Ok(())
         }
     }
+}
+
+/// Writes summaries in a format of a service.
+async fn for_services(
+    store: &Store,
+    chosen: &Selection,
+    args: &ExportArgs,
+    output: &mut Output,
+) -> Result<()> {
+    if args.form() == ExportFormat::Summary(SummaryFormat::K6) {
+        let [key] = chosen.keys.as_slice() else {
+            let problem = format!("--format k6 is of one run, found {}", chosen.printed().join(", "));
+            return Err(CliError::usage(problem, "Name one of them with its number.").into());
+        };
+        if args.view.percentiles.is_some() {
+            let problem = "--percentiles has no effect on --format k6: its percentiles are 50, 90 and 95";
+            return Err(CliError::usage(problem, "Leave it out.").into());
+        }
+        return k6(store, key, args, output).await;
+    }
+    let (mut summaries, mut tracked) = (Vec::new(), Vec::new());
+    for key in &chosen.keys {
+        let run = chosen.named(key, view::read(store, key, &args.view).await)?;
+        let timeline = Timeline::new(&run, &view_of(args, &run.info))?;
+        tracked.push(TrackedRun::new(&timeline));
+        summaries.push((run.info, timeline.summary_table()));
+    }
+    let text = match args.form() {
+        ExportFormat::Summary(SummaryFormat::Bencher) => bencher_metrics(&tracked)?,
+        ExportFormat::Summary(SummaryFormat::SmallerIsBetter) => smaller_is_better(&tracked)?,
+        ExportFormat::Summary(SummaryFormat::BiggerIsBetter) => bigger_is_better(&tracked)?,
+        ExportFormat::Summary(SummaryFormat::Otava) => otava_csv(&tracked)?,
+        _ => return Ok(open_metrics(&summaries, output)?),
+    };
+    output.write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Writes a run as k6's summary; reads the samples for that if they are stored.
+async fn k6(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let run = view::read(store, key, &args.view).await?;
+    let view = view_of(args, &run.info);
+    let mut figures = None;
+    if run.info.samples_stored {
+        let seen = figures.insert(SampleFigures::new(&run, &k6_view(&view))?);
+        let mut each = |batch: SampleBatch| {
+            seen.add(&batch);
+            Ok(())
+        };
+        store.samples(&run.info, &mut each).await?;
+    } else {
+        note(&format!("the samples of {key} are not stored, so that http_req_waiting is left out"));
+    }
+    output.write_all(k6_summary(&run, &view, figures.as_ref())?.as_bytes())?;
+    Ok(())
 }
 
 /// Returns a table with the run of its rows in it, if several are exported.
@@ -195,9 +254,14 @@ const OWN_FORM: &str = "Leave out --format, and give the file no ending of anoth
 
 /// Refuses a format that the export does not have.
 fn check_format(args: &ExportArgs) -> Result<()> {
-    if args.form().is_metrics() && args.what != What::Seconds {
-        let problem = format!("--format {} is for figures over time", args.form().name());
-        return Err(CliError::usage(problem, "Give --what seconds.").into());
+    if !args.form().fits(args.what) {
+        let (problem, remedy) = match args.form() {
+            ExportFormat::Summary(_) => ("is for the figures of whole runs", "Give --what summary."),
+            ExportFormat::OpenMetrics => ("is for figures", "Give --what seconds or --what summary."),
+            _ => ("is for figures over time", "Give --what seconds."),
+        };
+        let problem = format!("--format {} {problem}", args.form().name());
+        return Err(CliError::usage(problem, remedy).into());
     }
     if let (What::Counts, Some(format)) = (args.what, args.format()) {
         let problem = format!("--what counts has a form of its own, not {}", format.name());

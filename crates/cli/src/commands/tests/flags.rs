@@ -9,7 +9,7 @@ use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
-use crate::args::{FailOn, PageFormat, PartChoice, ReportFormat};
+use crate::args::{FailOn, PageFormat, PartChoice, ReportFormat, VerdictFormat};
 use crate::commands::check::Fate;
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
@@ -239,7 +239,7 @@ const LINES: [(&str, IsRead); 107] = [
     ),
     (
         "compare a b --baseline-store old --format csv --output x --percentiles 9",
-        |c| matches!(c, Command::Compare(a) if a.output.format() == ReportFormat::Table(Format::Csv) && a.baseline_store.baseline_store.is_some()),
+        |c| matches!(c, Command::Compare(a) if a.output.format() == VerdictFormat::Report(ReportFormat::Table(Format::Csv)) && a.baseline_store.baseline_store.is_some()),
     ),
     (
         "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale --fonts none",

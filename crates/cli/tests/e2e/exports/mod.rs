@@ -9,5 +9,6 @@ mod parquet;
 mod phases;
 mod prometheus;
 mod resolution;
+mod services;
 mod sweep;
 mod tool_logs;

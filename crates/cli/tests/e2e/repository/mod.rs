@@ -1,3 +1,4 @@
 //! The source and its documentation.
 
 mod docs;
+mod github;

@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::support::*;
 
 /// The start of the first run, in ms since 1970.
-const START: i64 = 1_795_000_000_000;
+pub(super) const START: i64 = 1_795_000_000_000;
 
 /// A log of a minute with 50 requests in each second, whose times are spread around `elapsed` ms by the seed.
-fn log(start_ms: i64, elapsed: i64, seed: u64) -> String {
+pub(super) fn log(start_ms: i64, elapsed: i64, seed: u64) -> String {
     let mut text = "timeStamp,elapsed,label,responseCode,success,allThreads\n".to_owned();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     for request in 0..3000_i64 {
@@ -20,7 +20,7 @@ fn log(start_ms: i64, elapsed: i64, seed: u64) -> String {
 }
 
 /// Ingests repeats that begin at these minutes, with a tag.
-fn fill(store: &Store, framework: &str, (minutes, elapsed): (&[i64], i64), branch: &str) {
+pub(super) fn fill(store: &Store, framework: &str, (minutes, elapsed): (&[i64], i64), branch: &str) {
     for minute in minutes {
         let seed = minute.unsigned_abs() * 977 + elapsed.unsigned_abs();
         let file = store.file("run.csv", log(START + minute * 60_000, elapsed, seed));
@@ -35,7 +35,7 @@ fn rows(done: &Done) -> Vec<Value> {
 }
 
 /// A store with three old repeats, three that equal them, and three that are slower.
-fn filled() -> Store {
+pub(super) fn filled() -> Store {
     let store = Store::embedded();
     fill(&store, "old", (&[0, 5, 10], 1000), "main");
     fill(&store, "same", (&[15, 20, 25], 1000), "main");
@@ -43,8 +43,8 @@ fn filled() -> Store {
     store
 }
 
-const FIVE: &str = "mean not worse than baseline by 5%";
-const TINY: &str = "mean not worse than baseline by 0.01%";
+pub(super) const FIVE: &str = "mean not worse than baseline by 5%";
+pub(super) const TINY: &str = "mean not worse than baseline by 0.01%";
 const PLAIN: &str = "p95 not worse than baseline";
 
 fn check(store: &Store, run: &str, flags: &[&str]) -> Done {

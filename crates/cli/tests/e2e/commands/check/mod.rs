@@ -1,6 +1,7 @@
 //! Rules that hold and rules that are broken, for a person, for JUnit and for GitHub.
 
 mod chance;
+mod comment;
 mod points;
 
 use serde_json::Value;
@@ -139,7 +140,7 @@ fn files_of_rules_and_reports_for_ci_services() {
     assert_eq!(failed, [true, false]);
 
     let text = std::fs::read_to_string(&summary).unwrap();
-    assert!(text.starts_with("before\n\n|") && text.contains("failures \\< 1%"), "{text}");
+    assert!(text.starts_with("before\n\n**Failed: `failures < 1%`** in `a<b>&\"c\",d:e%_out`: "), "{text}");
 }
 
 #[test]

@@ -177,7 +177,8 @@ impl WholeText {
 }
 
 // Releases don't count the work of parsers.
-#[cfg(all(test, debug_assertions))]
+#[cfg(debug_assertions)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use perfpipe_formats::worst_shapes::{behind, check, numbered, repeated};
