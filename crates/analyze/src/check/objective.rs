@@ -77,7 +77,7 @@ impl Objective {
             (
                 rule.label.is_some(),
                 "an objective is about all requests",
-                "Choose a label by --label or --by-label",
+                "Leave out `of`, and choose the label for the whole question",
             ),
             (rule.phase.is_some(), "the levels of the load are its phases", "Leave out `in`"),
             (rule.lasting.is_some(), "a level is judged as a whole", "Leave out `for`"),

@@ -46,42 +46,42 @@ const VOID: u32 = 3;
 pub(crate) struct AlternateArgs {
     /// Commands that measure A and B
     #[arg(required = true, num_args = 2, value_names = ["A", "B"], last = true)]
-    commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
     /// Files that a command leaves, new or written anew: a pattern as the shell's, in quotes; {side} and {pair} stand for the
     /// name of the side and the number of the pair
     #[arg(long, value_name = "PATTERN")]
-    log: String,
+    pub(crate) log: String,
     /// Pairs to measure
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pairs: u32,
+    pub(crate) pairs: u32,
     /// Stop after 4, 7 or 10 pairs if a change of a figure that decides is shown by then; equal versions are still called
     /// different in one of a hundred experiments
     #[arg(long)]
-    stop_early: bool,
+    pub(crate) stop_early: bool,
     /// Run both commands of a pair at once, on the same CPUs (--cpus)
     #[arg(long)]
-    together: bool,
+    pub(crate) together: bool,
     /// CPUs that both commands are confined to, as taskset takes them: 0 or 0-3 [default: the first one]
     #[arg(long, value_name = "LIST", requires = "together")]
-    cpus: Option<String>,
+    pub(crate) cpus: Option<String>,
     /// Names of A and B, as in old,new
     #[arg(long, value_name = "A,B", default_value = "a,b", value_parser = sides)]
-    sides: [String; 2],
+    pub(crate) sides: [String; 2],
     /// Figures that decide, as in throughput,p95
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "throughput")]
-    decide: Vec<String>,
+    pub(crate) decide: Vec<String>,
     /// Exit with code 4 if a figure that decides is shown to be worse: --fail-on worse
     #[arg(long, value_name = "WHAT", value_parser = choice(FailOn::ALL))]
-    fail_on: Option<FailOn>,
+    pub(crate) fail_on: Option<FailOn>,
     #[command(flatten)]
-    name: RunNameArgs,
+    pub(crate) name: RunNameArgs,
     /// Label the runs: commit=3f2a9c1; repeatable, one value per key
     #[arg(long, value_name = "KEY=VALUE")]
-    tag: Vec<Tag>,
+    pub(crate) tag: Vec<Tag>,
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
     #[command(flatten)]
-    reading: LogArgs,
+    pub(crate) reading: LogArgs,
 }
 
 /// Parses the names of both sides.

@@ -44,7 +44,7 @@ pub(super) fn print_completions(
 const EXAMPLES: usize = 4;
 
 /// The flags for the first time, of commands that have many: by their ids.
-const FIRST: [(&str, &[&str]); 14] = [
+const FIRST: [(&str, &[&str]); 15] = [
     (
         "ingest",
         &[
@@ -72,6 +72,21 @@ const FIRST: [(&str, &[&str]); 14] = [
             "serve",
             "store",
             "database",
+        ],
+    ),
+    (
+        "alternate",
+        &[
+            "log",
+            "framework",
+            "test",
+            "pairs",
+            "stop_early",
+            "together",
+            "sides",
+            "decide",
+            "fail_on",
+            "store",
         ],
     ),
     ("diagnose", &["framework", "test", "repeat", "cores", "phase", "format", "output", "store", "database"]),

@@ -20,7 +20,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 107] = [
+const LINES: [(&str, IsRead); 110] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -210,6 +210,18 @@ const LINES: [(&str, IsRead); 107] = [
         "capacity --test t --framework a --repeat 1 --tag a=b --slo 'p95 < 1s' --by-label",
         |c| matches!(c, Command::Capacity(a) if a.by_label && a.runs.of.tag.len() == 1),
     ),
+    (
+        "alternate --framework f --test t --tag a=b --log l --pairs 4 --stop-early --sides x,y --decide p95 --fail-on worse --format json -o p -- a b",
+        |c| matches!(c, Command::Alternate(a) if a.pairs == 4 && a.stop_early && a.sides == ["x", "y"] && a.commands == ["a", "b"]),
+    ),
+    (
+        "alternate --framework f --test t --log l --together --cpus 0-3 -- a b",
+        |c| matches!(c, Command::Alternate(a) if a.together && a.cpus.as_deref() == Some("0-3") && a.decide == ["throughput"]),
+    ),
+    (
+        "alternate --framework f --test t --log l --time-unit us --delimiter ; --columns timeStamp,elapsed --resolution 10us --max-rejects 7 --max-span 36h --only 1..2 --origin 1 --injector-pattern ^(.*)- --injectors 3 --time-zone UTC --time-format dd.MM.yyyy-HH:mm --cpu-columns a,b --cpu-item i --cpu-scale percent-of-core --cpu-from zabbix+http://h?itemid=1 --ca-file c --cpu-timeout 9 --cpu-offset 1 --cpu-lookback 3 --workers 2 --readers 2 --memory 64MB -- a b",
+        |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7),
+    ),
     ("plan --test t --pairs", |c| matches!(c, Command::Plan(a) if a.pairs && a.change == 0.05)),
     (
         "list --test t --framework a --repeat 1 --tag a=b",
@@ -385,7 +397,8 @@ fn tried() -> BTreeSet<String> {
     let lines = LINES.iter().map(|(line, _)| (*line).to_owned());
     let options = INGEST
         .iter()
-        .flat_map(|(line, _)| ["ingest", "inspect", "watch"].map(|command| format!("{command} {line}")));
+        .flat_map(|(line, _)| ["ingest", "inspect", "watch"].map(|command| format!("{command} {line}")))
+        .chain(["alternate --strict".to_owned()]);
     let commands = ["export", "report", "diagnose", "check", "compare", "trend", "plan", "capacity"];
     let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
     let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);
