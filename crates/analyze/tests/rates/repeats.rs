@@ -7,7 +7,7 @@ use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::dice::Dice;
-use crate::share::{CHANCE, Share, at_most};
+use crate::share::{Share, at_most};
 
 /// The length of a run, in seconds.
 const LASTING: u32 = 30;
@@ -99,9 +99,13 @@ fn rates(design: Design, first: u64, pairs: u64) -> SameAndSlower {
     (0..pairs).into_par_iter().map(pair).reduce(Default::default, merge)
 }
 
+/// The deviations by which a share of a table may miss its promise: both tables have some hundred shares, one of which is
+/// beyond three deviations in every eighth trial.
+const OF_MANY: f64 = 4.0;
+
 /// The largest share of so many comparisons that may be wrong.
 fn wrong_at_most(pairs: u64) -> f64 {
-    at_most(0.01, pairs, CHANCE) / pairs as f64
+    at_most(0.01, pairs, OF_MANY) / pairs as f64
 }
 
 const CALM: f64 = 0.01;
