@@ -108,7 +108,7 @@ fn what_is_no_objective_and_what_no_run_shows_is_refused() {
         ("throughput > 100", "not about a share of the requests"),
         ("p95 < baseline * 1.1", "not about a baseline"),
         ("p95 not worse than baseline", "not about a baseline"),
-        ("p95 of \"Get\" < 1s", "--by-label"),
+        ("p95 of \"Get\" < 1s", "Leave out `of`"),
         ("p95 < 1s at 32", "Leave out `at`"),
         ("within 200ms >= NaN%", "no number"),
         ("nonsense", "there is no measure"),
