@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The steps of the Action (action.yml): gets perfpipe; or ingests the logs of a load test, gates them by rules against a
-# baseline, and tells the pull request. Needs bash, curl, jq and, to gate, perfpipe.
+# baseline, and comments on the pull request. Needs bash, curl, jq and, to gate, perfpipe.
 #
 # Usage: ci/github.sh install|gate
 #
@@ -21,7 +21,7 @@
 #   GATE_AUTHOR                 the login of the token's user, whose comments are replaced
 #   GITHUB_TOKEN                is never printed
 #
-# The exit code of `gate` is that of perfpipe, whether the pull request can be told or not.
+# The exit code of `gate` is that of perfpipe, whether the comment can be written or not.
 set -euo pipefail
 
 work=$(mktemp -d "${RUNNER_TEMP:-/tmp}/perfpipe.XXXXXX")
@@ -171,7 +171,7 @@ send_comment() {
 }
 
 # Comments on the pull request. A request without an answer may have been served, so that the comment is looked for again.
-tell_pull_request() {
+comment_on_pull_request() {
     local attempt
     [ -n "${GITHUB_TOKEN:-}" ] || { warn "there is no token to comment with: the verdict is in the summary of the job"; return; }
     [[ $GITHUB_REPOSITORY =~ ^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$ ]] || { warn "GITHUB_REPOSITORY is not as OWNER/NAME"; return; }
@@ -213,7 +213,7 @@ run_gate() {
     if [ -n "${GITHUB_OUTPUT:-}" ]; then
         printf '%s\n' "exit-code=$code" "comment=$work/body.md" "report=$report" >>"$GITHUB_OUTPUT"
     fi
-    if [ "${GATE_COMMENT:-true}" = true ] && [ -n "$number" ]; then tell_pull_request; fi
+    if [ "${GATE_COMMENT:-true}" = true ] && [ -n "$number" ]; then comment_on_pull_request; fi
     exit "$code"
 }
 

@@ -22,7 +22,7 @@ pub enum LevelState {
     Met,
     /// It does not, or a lower level does not.
     Failed,
-    /// It can't be told.
+    /// It is unknown.
     Unknown,
 }
 

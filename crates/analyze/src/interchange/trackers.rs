@@ -25,7 +25,7 @@ pub struct TrackedRun {
 
 #[derive(Debug, Clone, PartialEq)]
 struct TrackedFigure {
-    /// Its name, which tells the unit of times and shares.
+    /// Its name, which has the unit of times and shares.
     name: String,
     unit: &'static str,
     is_bigger_better: bool,
@@ -133,7 +133,7 @@ pub fn bencher_metrics(runs: &[TrackedRun]) -> Result<String> {
 
 /// Writes the figures of which less is better, as github-action-benchmark reads them with the tool `customSmallerIsBetter`.
 ///
-/// An entry is named as in `go_2048 p95_ms`. Of several repeats, the value is the median, and the range tells the least and
+/// An entry is named as in `go_2048 p95_ms`. Of several repeats, the value is the median, and the range has the least and
 /// the greatest.
 ///
 /// # Errors

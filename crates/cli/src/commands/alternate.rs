@@ -47,7 +47,7 @@ pub(crate) struct AlternateArgs {
     /// Commands that measure A and B
     #[arg(required = true, num_args = 2, value_names = ["A", "B"], last = true)]
     pub(crate) commands: Vec<String>,
-    /// Files that a command leaves, new or written anew: a pattern as the shell's, in quotes; {side} and {pair} stand for the
+    /// Files that a command leaves, new or rewritten: a pattern as the shell's, in quotes; {side} and {pair} stand for the
     /// name of the side and the number of the pair
     #[arg(long, value_name = "PATTERN")]
     pub(crate) log: String,
@@ -107,7 +107,7 @@ fn sides(text: &str) -> Result<[String; 2], String> {
 /// Measures the pairs, and prints what changed from A to B.
 pub(crate) async fn run(args: &AlternateArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     if args.together && !args.log.contains("{side}") {
-        let problem = "with --together, --log has to tell the logs of both commands from each other";
+        let problem = "with --together, --log does not distinguish the logs of both commands";
         return Err(CliError::usage(problem, "Write {side} into it, as in --log 'out/{side}/*.csv'.").into());
     }
     let mut experiment = Experiment::new(args, store, progress).await?;
@@ -178,7 +178,7 @@ impl<'a> Experiment<'a> {
         for of_pairs in [PAIR_TAG, SIDE_TAG] {
             if options.noted.tags.contains_key(of_pairs) {
                 let problem =
-                    format!("--tag {of_pairs} is given, which tells the runs of a pair from others");
+                    format!("--tag {of_pairs} is given, which distinguishes the runs of a pair from others");
                 return Err(CliError::usage(problem, "Leave it out; --sides names the sides.").into());
             }
         }

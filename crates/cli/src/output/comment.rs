@@ -264,7 +264,7 @@ impl Shift {
         begin.and(&format!(" (99 %: {} to {}{})", number(low), number(high), self.short_unit()))
     }
 
-    /// Returns the unit behind an interval, where it is short enough to be told twice.
+    /// Returns the unit behind an interval, where it is short enough to be repeated.
     fn short_unit(&self) -> &'static str {
         if self.unit == "%" { " %" } else { "" }
     }

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let mut left_out = LeftOut::default();
     let mut verdicts = match all_verdicts(args, store, &mut left_out).await {
         Err(error) => {
-            // A pull request is told, too, that there is nothing to compare with.
+            // The comment says, too, that there is nothing to compare with.
             if let Some(lack) = error.downcast_ref::<CliError>().filter(|error| error.is_no_earlier_run()) {
                 write_comment(&comment::without_baseline(lack, args), args)?;
             }
