@@ -19,7 +19,7 @@ use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 use tokio::process::{Child, Command};
 
 use super::compare::{deciding, in_pairs, notes};
-use super::ingest::reading;
+use super::ingest::{reading, tags};
 use crate::args::{FailOn, LogArgs, OutputArgs, RunNameArgs, StoreArgs, Tag, choice};
 use crate::error::{ChangedForTheWorse, CliError};
 use crate::input::store;
@@ -70,6 +70,9 @@ pub(crate) struct AlternateArgs {
     /// Figures that decide, as in throughput,p95
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "throughput")]
     pub(crate) decide: Vec<String>,
+    /// Percentiles to compute, in percent [default: 25,50,75,95]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) percentiles: Option<Vec<f64>>,
     /// Exit with code 4 if a figure that decides is shown to be worse: --fail-on worse
     #[arg(long, value_name = "WHAT", value_parser = choice(FailOn::ALL))]
     pub(crate) fail_on: Option<FailOn>,
@@ -110,6 +113,8 @@ pub(crate) async fn run(args: &AlternateArgs, store: &StoreArgs, progress: Progr
         let problem = "with --together, --log does not distinguish the logs of both commands";
         return Err(CliError::usage(problem, "Write {side} into it, as in --log 'out/{side}/*.csv'.").into());
     }
+    // What can't be written is no reason to measure for hours.
+    let output = Output::open(args.output.file.output.as_deref())?;
     let mut experiment = Experiment::new(args, store, progress).await?;
     let looks = looks(args);
     let levels = stopping_levels(&looks);
@@ -139,7 +144,7 @@ pub(crate) async fn run(args: &AlternateArgs, store: &StoreArgs, progress: Progr
         }
     }
     let (changes, shown) = stopped.unwrap_or_default();
-    experiment.report(&changes, &shown)
+    experiment.report(&changes, &shown, output)
 }
 
 /// Returns the numbers of pairs after which the experiment may stop.
@@ -174,7 +179,7 @@ impl<'a> Experiment<'a> {
         let mut options = reading(&args.reading, false, None)?.with_progress(progress);
         (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
         options.repeat = Repeat::Next;
-        options.noted.tags = args.tag.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect();
+        options.noted.tags = tags(&args.tag)?;
         for of_pairs in [PAIR_TAG, SIDE_TAG] {
             if options.noted.tags.contains_key(of_pairs) {
                 let problem =
@@ -213,25 +218,34 @@ impl<'a> Experiment<'a> {
         let mut stored: Vec<(usize, RunInfo)> = Vec::new();
         let mut running = Vec::new();
         for side in order {
-            running.push(self.start(side, number)?);
-            if self.args.together && running.len() < order.len() {
-                continue;
-            }
-            // In turn, both commands may write the same file.
-            if let Some(why) = self.end(number, &mut running, &mut stored).await? {
+            let ended = match self.start(side, number) {
+                Ok(started) => {
+                    running.push(started);
+                    if self.args.together && running.len() < order.len() {
+                        continue;
+                    }
+                    // In turn, both commands may write the same file.
+                    self.end(number, &mut running, &mut stored).await
+                }
+                Err(error) => Err(error),
+            };
+            if !matches!(ended, Ok(None)) {
                 for (_, run) in stored {
                     self.store.drop_run(&run.key).await?;
                 }
-                return Ok(Some(why));
+                return ended;
             }
         }
         for (side, run) in stored {
             let run = self.store.read(&run.key).await?;
-            let measured = Measured::new(&run, &View::of(&run.info))?;
+            let mut view = View::of(&run.info);
+            view.percentiles = self.args.percentiles.clone().unwrap_or(view.percentiles);
+            let measured = Measured::new(&run, &view)?;
             if side == 0 { &mut self.a } else { &mut self.b }.runs.push(measured);
         }
-        // The first pair that is none says that no other will be.
+        // The first pair says whether the others will be pairs, and have the figures that decide.
         in_pairs(&self.a, &self.b)?;
+        self.deciding()?;
         Ok(None)
     }
 
@@ -307,11 +321,14 @@ impl<'a> Experiment<'a> {
         Ok(self.store.ingest(files, &options).await?.info)
     }
 
-    fn changes(&self) -> Result<Vec<Change>> {
+    fn deciding(&self) -> Result<Vec<Measure>> {
         let figures: Vec<(String, Measure)> =
             self.a.measures().into_iter().map(|measure| (measure.column(), measure.clone())).collect();
-        let decide = deciding(&self.args.decide, &figures)?;
-        Ok(compare_sides(&self.a, std::slice::from_ref(&self.b), &decide))
+        deciding(&self.args.decide, &figures)
+    }
+
+    fn changes(&self) -> Result<Vec<Change>> {
+        Ok(compare_sides(&self.a, std::slice::from_ref(&self.b), &self.deciding()?))
     }
 
     fn given_up(&self) -> anyhow::Error {
@@ -322,8 +339,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// Prints the changes, and what is shown.
-    fn report(&self, changes: &[Change], shown: &[Change]) -> Result<()> {
-        let mut output = Output::open(self.args.output.file.output.as_deref())?;
+    fn report(&self, changes: &[Change], shown: &[Change], mut output: Output) -> Result<()> {
         write_table(&change_table(changes), self.args.output.format(), &mut output)?;
         output.finish()?;
         in_pairs(&self.a, &self.b)?.iter().for_each(|sentence| note(sentence));

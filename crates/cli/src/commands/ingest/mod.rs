@@ -17,7 +17,7 @@ use perfpipe_ingest::store::parquet::PackedRun;
 use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 
 pub(crate) use self::args::{IngestArgs, KeepArgs};
-pub(crate) use self::options::{cpu_noted, keeping, options, reading};
+pub(crate) use self::options::{cpu_noted, keeping, options, reading, tags};
 pub(crate) use self::points::with_readings;
 pub(crate) use self::summary::{SummaryOutput, summarise};
 use crate::args::{PointArgs, StoreArgs};

@@ -40,7 +40,7 @@ pub(crate) fn keeping(args: &KeepArgs, reading: IngestOptions) -> Result<IngestO
 ///
 /// # Errors
 /// If a key is given twice.
-fn tags(given: &[Tag]) -> Result<BTreeMap<String, String>> {
+pub(crate) fn tags(given: &[Tag]) -> Result<BTreeMap<String, String>> {
     let mut tags = BTreeMap::new();
     for Tag { key, value } in given {
         if let Some(other) = tags.insert(key.clone(), value.clone()) {

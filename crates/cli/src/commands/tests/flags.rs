@@ -211,7 +211,7 @@ const LINES: [(&str, IsRead); 110] = [
         |c| matches!(c, Command::Capacity(a) if a.by_label && a.runs.of.tag.len() == 1),
     ),
     (
-        "alternate --framework f --test t --tag a=b --log l --pairs 4 --stop-early --sides x,y --decide p95 --fail-on worse --format json -o p -- a b",
+        "alternate --framework f --test t --tag a=b --log l --pairs 4 --stop-early --sides x,y --decide p99 --percentiles 50,99 --fail-on worse --format json -o p -- a b",
         |c| matches!(c, Command::Alternate(a) if a.pairs == 4 && a.stop_early && a.sides == ["x", "y"] && a.commands == ["a", "b"]),
     ),
     (

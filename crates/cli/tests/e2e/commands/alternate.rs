@@ -70,7 +70,14 @@ fn pair_of_a_command_that_fails_is_void_and_three_in_a_row_are_the_end() {
     let ended = alternate(&other, &["--log", "log-*.csv"], &command(0, false), bad);
     assert_told(&ended.complaint(1), &["the log of b: "]);
     assert!(other.list().is_empty());
-    for wrong in [["--log", "a***b"], ["--sides", "a,a"], ["--sides", "../x,y"]] {
+    // What can't be decided or written is known before hours of measuring.
+    let flags = ["--log", "log-*.csv", "--decide", "p99"];
+    let wrong = alternate(&other, &flags, &command(0, false), &command(0, false));
+    assert_told(&wrong.complaint(2), &["no figure p99", "--percentiles", "pair 1 of 7"]);
+    let nowhere =
+        alternate(&Store::embedded(), &["--log", "x", "-o", "no/such/file"], "echo ran >&2", "true");
+    assert!(!nowhere.complaint(1).contains("ran"));
+    for wrong in [["--tag", "pair=1"], ["--log", "a***b"], ["--sides", "a,a"], ["--sides", "../x,y"]] {
         alternate(&other, &[&["--log", "x"], &wrong[..]].concat(), "true", "true").complaint(2);
     }
 }
