@@ -10,9 +10,10 @@
 //! the groups around it; so one more group costs the same at any length.
 //!
 //! The groups are the values: what the values of one group have in common, such as the day, is noise of groups. Noise that
-//! a group shares with those before it counts as much as it adds to the variance of a mean. A group far from all others is
-//! no level, and has a limited influence: a level has three groups or more, and a group counts as no farther from its
-//! neighbours' median than a few deviations. Steps in one direction that a straight line explains as well are a drift.
+//! a group shares with those before it counts as much as it adds to the variance of a mean; what comes back each week of
+//! seven groups is subtracted. A group far from all others is no level, and has a limited influence: a level has three
+//! groups or more, and a group counts as no farther from its neighbours' median than a few deviations. Steps in one direction that a straight line explains as well are a drift,
+//! unless a staircase explains them better than both: steps close to each other are found together or not at all.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use fastrand::Rng;
 
 use super::percentile::median;
 use super::stretch::{SquaresStretch, Sums};
-use super::{student, sum_of_squares};
+use super::{mean, student, sum_of_squares};
 
 /// The number of groups that are searched at once.
 const WINDOW: usize = 64;
@@ -45,6 +46,14 @@ const FEW: usize = 9;
 /// How much each parameter of a course has to explain, in variances (Akaike, "A new look at the statistical model
 /// identification", 1974).
 const PARAMETER: f64 = 2.0;
+/// How much each step of a staircase has to explain, in variances times the logarithm of the number of groups: its level
+/// and, as the best of as many places, its place.
+const STEP: f64 = 1.5;
+/// The largest number of steps of a staircase, and of its groups.
+const STEPS: usize = 8;
+const LONGEST: usize = 4 * WINDOW;
+/// The share of the variance within groups that is noise of their levels at least.
+const WITHIN: f64 = 0.9;
 /// The number of groups on either side whose median a group is compared with.
 const AROUND: usize = 3;
 /// The largest distance from those medians, in deviations.
@@ -57,9 +66,11 @@ const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
 const MANY: usize = 24;
 /// The number of shuffles of that many groups.
 const SHUFFLES: usize = 50;
-/// The distances of groups that differ more than neighbours do if each depends on the one before it: two, and a week with
-/// and without its end.
-const FARTHER: [usize; 3] = [2, 5, 7];
+/// The numbers of groups of a week, one a day, without and with its end.
+const WEEKS: [usize; 2] = [5, 7];
+/// The F of an analysis of variance from which on the days of a week differ: a tenth to a twentieth of all series without a
+/// week reach it, and lose little.
+const DAYS_DIFFER: f64 = 2.5;
 /// The error of the correlation of neighbours that is allowed for, times the root of the number of groups.
 const UNSURE: f64 = 1.5;
 /// The largest correlation of neighbours that is assumed.
@@ -165,7 +176,7 @@ impl Search {
             }
             changes.insert(0, first);
         }
-        units.course(changes)
+        units.course(changes, least)
     }
 
     /// Returns the change between the first or the latest groups of a part and its other ones, where they differ most.
@@ -272,11 +283,12 @@ impl SearchedGroups {
         let weights: Vec<f64> = groups.iter().map(|values| weight(values.len())).collect();
         let seen: Vec<f64> =
             groups.iter().map(|values| median(values.iter().copied()).unwrap_or_default()).collect();
-        // What the values of a group scatter by is noise at least.
-        let within = spread(groups).map_or(0.0, |(sd, _)| sd * sd);
+        // What the values of a group scatter by is noise at least, as far as a few values show it.
+        let within = spread(groups).map_or(0.0, |(sd, _)| WITHIN * sd * sd);
         let floor = floor.max(within);
-        let levels = limited(&seen, &weights, floor);
-        let memory = memory(&levels);
+        let mut levels = limited(&seen, &weights, floor);
+        let of_week = subtract_week(&mut levels);
+        let memory = of_week * memory(&levels);
         Self { levels, seen, weights, floor, memory }
     }
 
@@ -384,35 +396,35 @@ impl SearchedGroups {
             .sum()
     }
 
-    /// Replaces changes in one direction by a drift where a straight line explains the groups better.
-    fn course(&self, changes: Vec<ChangePoint>) -> Course {
+    /// Replaces changes in one direction by a drift where a straight line explains the groups better, and by more of them
+    /// where a staircase explains them better still.
+    fn course(&self, changes: Vec<ChangePoint>, least: f64) -> Course {
         let mut course = Course::default();
         let mut rest = changes.as_slice();
         let mut from = 0;
         while let Some(first) = rest.first() {
             let grows = |point: &ChangePoint| point.means.1 > point.means.0;
             let same = rest.iter().take_while(|point| grows(point) == grows(first)).count();
-            let (stairs, after) = rest.split_at(same);
+            let (found, after) = rest.split_at(same);
             let to = after.first().map_or(self.levels.len(), |point| point.at);
-            match self.drift((from, to), stairs) {
-                Some(drift) => course.slopes.push(drift),
-                None => course.changes.extend(stairs),
+            let (drift, along_line) = self.line((from, to));
+            if along_line >= self.cost_of_levels((from, to), found) {
+                course.changes.extend(found);
+            } else if let Some(steps) = self.staircase((from, to), found, along_line)
+                && steps.iter().all(|point| point.is_at_least(least))
+            {
+                course.changes.extend(steps);
+            } else {
+                course.slopes.push(drift);
             }
-            from = stairs.last().map_or(to, |point| point.at);
+            from = found.last().map_or(to, |point| point.at);
             rest = after;
         }
         course
     }
 
-    /// Returns the straight line through a part, if it explains that part better than the changes in it.
-    fn drift(&self, (from, to): (usize, usize), changes: &[ChangePoint]) -> Option<Slope> {
-        let edges = edges(from, changes, to);
-        let steps: f64 = parts(&edges)
-            .map(|(from, to)| {
-                let level = self.mean(from, to);
-                self.squares((from, to), |_| level)
-            })
-            .sum();
+    /// Returns the straight line through a part, and the sum of squares of the distances from it.
+    fn line(&self, (from, to): (usize, usize)) -> (Slope, f64) {
         let center = (from + to - 1) as f64 / 2.0;
         let (level, along) = (self.mean(from, to), |at: usize| at as f64 - center);
         let places = (from..to).zip(self.part((from, to)));
@@ -420,12 +432,64 @@ impl SearchedGroups {
             (products + weight * along(at) * (one - level), squares + weight * along(at).powi(2))
         });
         let line = |at: usize| level + products / squares * along(at);
-        let degrees = (to - from).saturating_sub(edges.len()).max(1) as f64;
-        let variance = (steps / degrees).max(self.floor) * self.memory;
+        (Slope { span: (from, to - 1), ends: (line(from), line(to - 1)) }, self.squares((from, to), line))
+    }
+
+    /// Returns the sum of squares of the distances of a part's groups from the levels between changes, and what a line
+    /// spares of their parameters.
+    fn cost_of_levels(&self, (from, to): (usize, usize), changes: &[ChangePoint]) -> f64 {
+        let edges = edges(from, changes, to);
+        let squares: f64 = parts(&edges)
+            .map(|(from, to)| {
+                let level = self.mean(from, to);
+                self.squares((from, to), |_| level)
+            })
+            .sum();
         // Each step has a level and a place.
         let spared = PARAMETER * (2 * changes.len() - 1) as f64;
-        (self.squares((from, to), line) < steps + spared * variance)
-            .then(|| Slope { span: (from, to - 1), ends: (line(from), line(to - 1)) })
+        squares + spared * self.variance((from, to), squares, edges.len())
+    }
+
+    /// Returns the noise of a part, of which so many parameters left a sum of squares.
+    fn variance(&self, (from, to): (usize, usize), squares: f64, parameters: usize) -> f64 {
+        let degrees = (to - from).saturating_sub(parameters).max(1) as f64;
+        (squares / degrees).max(self.floor) * self.memory
+    }
+
+    /// Returns the steps of the best staircase through a part in which changes were found, if it explains the part better than
+    /// a straight line does, with its sum of squares.
+    fn staircase(
+        &self,
+        part: (usize, usize),
+        found: &[ChangePoint],
+        along_line: f64,
+    ) -> Option<Vec<ChangePoint>> {
+        let (from, to) = part;
+        let groups = to - from;
+        if groups > LONGEST {
+            return None;
+        }
+        let mean = self.mean(from, to);
+        let all = self.squares(part, |_| mean);
+        let divisions = Sums::of(self.part(part), mean).divisions(STEPS.min(groups / LEAST - 1), LEAST);
+        let (closest, steps) = divisions.last()?;
+        let variance = self.variance(part, all - closest, 2 * steps.len() + 1);
+        let cost = |(between, steps): &(f64, Vec<usize>)| {
+            all - between + STEP * (groups as f64).ln() * steps.len() as f64 * variance
+        };
+        let best = divisions.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+        if cost(best) >= along_line + PARAMETER * variance {
+            return None;
+        }
+        // That the part is not level is known from the changes that were found.
+        let p = found.iter().map(|point| point.p).fold(0.0, f64::max);
+        let edges: Vec<usize> = [0].iter().chain(&best.1).chain([&groups]).map(|at| from + at).collect();
+        let points = parts(&edges).zip(parts(&edges).skip(1)).map(|((from, at), (_, to))| ChangePoint {
+            at,
+            means: (self.level(from, at), self.level(at, to)),
+            p,
+        });
+        Some(points.collect())
     }
 }
 
@@ -453,11 +517,53 @@ fn memory(levels: &[f64]) -> f64 {
         sum_of_squares(&differences) / differences.len() as f64
     };
     let unsure = UNSURE / (levels.len() as f64).sqrt();
-    // What comes back each week does not add to a mean.
-    let farther = FARTHER.map(scatter).into_iter().fold(f64::INFINITY, f64::min);
-    let correlation = farther / scatter(1).max(f64::MIN_POSITIVE) - 1.0 - unsure;
+    let correlation = scatter(2) / scatter(1).max(f64::MIN_POSITIVE) - 1.0 - unsure;
     let correlation = correlation.clamp(0.0, CORRELATED);
     (1.0 + correlation) / (1.0 - correlation)
+}
+
+/// Subtracts what comes back each week, if the days of the week differ; returns the factor that corrects the variance of
+/// what is left, which is the smaller for the days' means, and known the less.
+fn subtract_week(levels: &mut [f64]) -> f64 {
+    if levels.len() < MANY {
+        return 1.0;
+    }
+    let weeks = WEEKS.map(|days| Week::of(levels, days));
+    let clearest = weeks.into_iter().max_by(|a, b| a.differ.total_cmp(&b.differ));
+    let Some(Week { means, .. }) = clearest.filter(|week| week.differ > DAYS_DIFFER) else { return 1.0 };
+    let center = mean(&means);
+    for (level, day) in levels.iter_mut().zip(means.iter().cycle()) {
+        *level -= day - center;
+    }
+    // A sum of squares that is divided by its degrees less two is right in the mean of its inverse.
+    levels.len() as f64 / (levels.len() - means.len() - 2) as f64
+}
+
+/// A week's course.
+struct Week {
+    /// The mean distance of each day from the median of the week around it.
+    means: Vec<f64>,
+    /// The F of an analysis of variance between the days.
+    differ: f64,
+}
+
+impl Week {
+    fn of(levels: &[f64], days: usize) -> Self {
+        // The median of a week is that of its level, and follows a change of level.
+        let around = |at: usize| {
+            let from = at.saturating_sub(days / 2).min(levels.len() - days);
+            let week = levels.get(from..from + days).unwrap_or_default();
+            median(week.iter().copied()).unwrap_or_default()
+        };
+        let distances: Vec<f64> = levels.iter().enumerate().map(|(at, level)| level - around(at)).collect();
+        let of_day = |day| distances.iter().skip(day).step_by(days).copied().collect::<Vec<f64>>();
+        let of_days: Vec<Vec<f64>> = (0..days).map(of_day).collect();
+        let within: f64 = of_days.iter().map(|day| sum_of_squares(day)).sum();
+        let between = (sum_of_squares(&distances) - within) / (days - 1) as f64;
+        let degrees = (levels.len() - days) as f64;
+        let differ = if within > 0.0 { between * degrees / within } else { 0.0 };
+        Self { means: of_days.iter().map(|day| mean(day)).collect(), differ }
+    }
 }
 
 /// Limits the distance of each level from the median of those around it, on which a lasting change has little effect.
@@ -705,6 +811,46 @@ mod tests {
     }
 
     #[test]
+    fn steps_of_a_staircase_are_found_together() {
+        let mut search = Search::default();
+        let (mut found, mut named) = (0, 0);
+        for seed in 0..200 {
+            let mut rng = Rng::with_seed(seed);
+            let mut draw = |level: fn(f64) -> f64| -> Vec<usize> {
+                let levels: Vec<f64> = (0..50).map(|run| level(f64::from(run))).collect();
+                let groups = series(&mut rng, &levels, 1, 0.04);
+                search.find(&groups, 0.0, 0.01, 0.0).changes.iter().map(|point| point.at).collect()
+            };
+            let steps = draw(|run| 100.0 + 10.0 * (run / 12.5).floor());
+            let near = [13, 25, 38].iter().filter(|at| steps.iter().any(|step| step.abs_diff(**at) <= 1));
+            found += near.count();
+            named += usize::from(!draw(|run| 95.0 + 0.8 * run).is_empty());
+        }
+        assert!(found >= 410 && named <= 40, "{found} of 600 found, {named} of 200 drifts named");
+    }
+
+    #[test]
+    fn days_of_the_week_hide_no_step_and_are_none() {
+        let mut search = Search::default();
+        let (mut found, mut others) = (0, 0);
+        for seed in 0..200 {
+            let mut rng = Rng::with_seed(seed);
+            let at = rng.usize(6..24);
+            for course in [
+                |day: usize| if day < 5 { 0.0 } else { 2.0 },
+                |day| 2.0 * (std::f64::consts::TAU * day as f64 / 7.0).sin(),
+            ] {
+                let level = |run: usize| course(run % 7) + if run < at { 100.0 } else { 105.0 };
+                let levels: Vec<f64> = (0..30).map(level).collect();
+                let points = search.find(&series(&mut rng, &levels, 1, 0.01), 0.0, 0.01, 0.0).changes;
+                found += usize::from(points.iter().any(|point| point.at.abs_diff(at) <= 1));
+                others += usize::from(points.iter().any(|point| point.at.abs_diff(at) > 1));
+            }
+        }
+        assert!(found >= 380 && others <= 12, "{found} of 400 found, {others} others");
+    }
+
+    #[test]
     fn a_drift_without_noise_is_a_drift() {
         for versions in [16, 24, 30, 100] {
             let groups: Vec<Vec<f64>> =
@@ -787,7 +933,8 @@ mod tests {
                 let mut rng = Rng::with_seed(*seed);
                 let mut group = || (0..3).map(|_| (26.5 + 0.4 * normal(&mut rng)).round()).collect();
                 let groups: Vec<Vec<f64>> = (0..versions).map(|_| group()).collect();
-                search.find(&groups, 0.0, 0.01, 0.0) != Course::default()
+                // What rounding to whole units adds to the variance.
+                search.find(&groups, 1.0 / 12.0, 0.01, 0.0) != Course::default()
             };
             let marked = (0..1000).filter(is_marked).count();
             assert!(marked <= 15, "{versions} versions: {marked} of 1000");
