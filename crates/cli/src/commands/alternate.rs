@@ -20,7 +20,7 @@ use tokio::process::{Child, Command};
 
 use super::compare::{deciding, in_pairs, notes};
 use super::ingest::{reading, tags};
-use crate::args::{FailOn, LogArgs, OutputArgs, RunNameArgs, StoreArgs, Tag, choice};
+use crate::args::{CoresArgs, FailOn, LogArgs, OutputArgs, RunNameArgs, StoreArgs, Tag, choice};
 use crate::error::{ChangedForTheWorse, CliError};
 use crate::input::store;
 use crate::output::terminal::write_table;
@@ -83,6 +83,8 @@ pub(crate) struct AlternateArgs {
     pub(crate) tag: Vec<Tag>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) cores: CoresArgs,
     #[command(flatten)]
     pub(crate) reading: LogArgs,
 }
@@ -176,7 +178,7 @@ struct Running {
 
 impl<'a> Experiment<'a> {
     async fn new(args: &'a AlternateArgs, store: &StoreArgs, progress: Progress) -> Result<Self> {
-        let mut options = reading(&args.reading, false, None)?.with_progress(progress);
+        let mut options = reading(&args.reading, false, args.cores.cores)?.with_progress(progress);
         (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
         options.repeat = Repeat::Next;
         options.noted.tags = tags(&args.tag)?;

@@ -233,7 +233,7 @@ fn last(runs: &[RunInfo], checked: &[RunInfo], number: usize, tag: &Tag) -> Vec<
 /// Returns the other runs of the pairs that some runs are in.
 ///
 /// # Errors
-/// If one of them is in no pair.
+/// If one of them is in no pair, or if both runs of a pair are to be checked.
 fn partners(runs: &[RunInfo], checked: &[RunInfo]) -> Result<Vec<RunKey>> {
     let tag = |run: &RunInfo, key: &str| run.options.tags.get(key).cloned();
     let mut found = Vec::new();
@@ -248,6 +248,14 @@ fn partners(runs: &[RunInfo], checked: &[RunInfo]) -> Result<Vec<RunKey>> {
                 && tag(other, PAIR_TAG).as_ref() == Some(&pair)
                 && tag(other, SIDE_TAG).is_some_and(|own| own != side)
         };
+        if let Some(other) = checked.iter().find(is_partner) {
+            let problem = format!(
+                "--baseline pair: both {} and {}, of one pair, are to be checked",
+                run.key, other.key
+            );
+            let remedy = format!("Choose one side: --tag {SIDE_TAG}={side}.");
+            return Err(CliError::usage(problem, remedy).into());
+        }
         found.extend(runs.iter().filter(is_partner).map(|other| other.key.clone()));
     }
     Ok(found)
@@ -256,6 +264,22 @@ fn partners(runs: &[RunInfo], checked: &[RunInfo]) -> Result<Vec<RunKey>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_side_of_pairs_is_checked() {
+        let run = |repeat: u32, pair: &str, side: &str| {
+            let mut run = RunInfo::new(RunKey::new("go", "t").with_repeat(repeat), 0, 0);
+            let tags = [(PAIR_TAG, pair), (SIDE_TAG, side)];
+            run.options.tags.extend(tags.map(|(key, value)| (key.to_owned(), value.to_owned())));
+            run
+        };
+        let runs = [run(1, "1", "old"), run(2, "1", "new"), run(3, "2", "new"), run(4, "2", "old")];
+        let new = [runs[1].clone(), runs[2].clone()];
+        let repeats: Vec<u32> = partners(&runs, &new).unwrap().iter().map(|key| key.repeat).collect();
+        assert_eq!(repeats, [1, 4]);
+        let error = format!("{:#}", partners(&runs, &runs).unwrap_err());
+        assert!(error.contains("both go_t and go_t#2, of one pair, are to be checked"), "{error}");
+    }
 
     #[test]
     fn latest_runs_before_a_run_are_its_baseline() {

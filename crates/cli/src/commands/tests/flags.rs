@@ -219,8 +219,8 @@ const LINES: [(&str, IsRead); 110] = [
         |c| matches!(c, Command::Alternate(a) if a.together && a.cpus.as_deref() == Some("0-3") && a.decide == ["throughput"]),
     ),
     (
-        "alternate --framework f --test t --log l --time-unit us --delimiter ; --columns timeStamp,elapsed --resolution 10us --max-rejects 7 --max-span 36h --only 1..2 --origin 1 --injector-pattern ^(.*)- --injectors 3 --time-zone UTC --time-format dd.MM.yyyy-HH:mm --cpu-columns a,b --cpu-item i --cpu-scale percent-of-core --cpu-from zabbix+http://h?itemid=1 --ca-file c --cpu-timeout 9 --cpu-offset 1 --cpu-lookback 3 --workers 2 --readers 2 --memory 64MB -- a b",
-        |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7),
+        "alternate --framework f --test t --log l --time-unit us --delimiter ; --columns timeStamp,elapsed --resolution 10us --max-rejects 7 --max-span 36h --only 1..2 --origin 1 --injector-pattern ^(.*)- --injectors 3 --time-zone UTC --time-format dd.MM.yyyy-HH:mm --cpu-columns a,b --cpu-item i --cpu-scale percent-of-core --cpu-from zabbix+http://h?itemid=1 --ca-file c --cpu-timeout 9 --cpu-offset 1 --cpu-lookback 3 --workers 2 --readers 2 --memory 64MB --cores 8 -- a b",
+        |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7 && a.cores.cores == Some(8)),
     ),
     ("plan --test t --pairs", |c| matches!(c, Command::Plan(a) if a.pairs && a.change == 0.05)),
     (
