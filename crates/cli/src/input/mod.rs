@@ -1,8 +1,8 @@
 //! Interpretation of flags: stores, runs, views, and flags without effect.
 
-pub(crate) mod file_names;
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
+pub(crate) mod name_pattern;
 pub(crate) mod pairs;
 pub(crate) mod points;
 pub(crate) mod readings;

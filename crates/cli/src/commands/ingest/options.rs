@@ -11,13 +11,13 @@ use perfpipe_ingest::source::SourceOptions;
 use super::args::{IngestArgs, KeepArgs};
 use crate::args::{LogArgs, PartChoice, Tag};
 use crate::error::CliError;
-use crate::input::{file_names, readings, summaries, view};
+use crate::input::{name_pattern, readings, summaries, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     let mut options = keeping(&args.keep, reading(&args.log, args.salvage, args.charts.cores.cores)?)?;
     options.injector.clone_from(&args.injector);
-    file_names::apply(&mut options, &args.points, &args.files)?;
+    name_pattern::apply(&mut options, &args.points, &args.files)?;
     readings::with_series(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }

@@ -24,7 +24,7 @@ use crate::args::{
 };
 use crate::error::{CliError, of_ingest};
 use crate::input::summaries::{find, names as names_of};
-use crate::input::{file_names, idle_flags, readings};
+use crate::input::{idle_flags, name_pattern, readings};
 use crate::output::Output;
 
 pub(crate) use self::log::second;
@@ -112,7 +112,7 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
-    file_names::apply(&mut options, &args.points, &args.files)?;
+    name_pattern::apply(&mut options, &args.points, &args.files)?;
     readings::with_series(&mut options, &args.series, &args.log.cpu.from)?;
     Ok(options)
 }

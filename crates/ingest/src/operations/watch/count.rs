@@ -69,7 +69,7 @@ fn injector(number: usize, logs: &[Arc<GrowingLog>]) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// NextBytes a log to its end, as often as everything is counted again.
+/// Follows a log to its end, as often as everything is counted again.
 pub(super) fn follow(mut reading: LogReading, live: &Live, log: &Arc<GrowingLog>) {
     loop {
         let pass = live.control.pass.load(Ordering::Acquire);

@@ -1,4 +1,4 @@
-//! NextBytes the logs of a running test: exact counts of its seconds so far, and at the end the run.
+//! Follows the logs of a running test: exact counts of its seconds so far, and at the end the run.
 //!
 //! Each log is read by a thread of its own, which cuts, parses and counts as an ingest does, but stores nothing. At the
 //! end the run is stored by an ordinary ingest of what was followed. So it does not depend on when which bytes came, in

@@ -43,12 +43,12 @@ impl<'a> Finished<'a> {
 }
 
 impl GrowingLog {
-    /// NextBytes a file, which need not exist yet.
+    /// Follows a file, which need not exist yet.
     pub(crate) fn file(path: &Path) -> Self {
         Self { path: path.to_owned(), body: Mutex::new(GrowingBody::File(GrowingFile::new(path))) }
     }
 
-    /// NextBytes a pipe, which is opened by a thread of its own, since that waits for its writer.
+    /// Follows a pipe, which is opened by a thread of its own, since that waits for its writer.
     ///
     /// # Errors
     /// When no thread can be started, or no temporary file be written.

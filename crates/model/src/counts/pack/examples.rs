@@ -27,7 +27,7 @@ pub(super) fn small_counts() -> impl Strategy<Value = Vec<(i32, u64)>> {
     })
 }
 
-/// NextBytes the definition of the packed form.
+/// Follows the definition of the packed form.
 pub(super) fn one_by_one(from: &mut &[u8]) -> Option<Vec<(i32, u64)>> {
     let (mut counts, mut value) = (Vec::new(), 0i64);
     for at in 0..read_unsigned(from)? {
