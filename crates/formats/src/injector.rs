@@ -6,8 +6,8 @@ use regex_lite::Regex;
 
 use crate::work_count;
 use perfpipe_model::error::{Error, ErrorKind, Result};
-use perfpipe_model::sample::long_text::{TEXT_BYTES, shortened};
 use perfpipe_model::sample::short_text::{begins, same};
+use perfpipe_model::sample::shorten::{TEXT_BYTES, shortened};
 use perfpipe_model::sample::texts::Texts;
 
 /// The code of an injector's name in a block, and true if the name was shortened.

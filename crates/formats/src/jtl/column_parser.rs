@@ -15,8 +15,8 @@ use crate::number::{parse_bool, parse_whole_decimal, plain_bool};
 use crate::tools::fields::SAMPLE_COUNT;
 use perfpipe_model::run::options::time_unit::TimeUnit;
 use perfpipe_model::sample::batch::{Nullable, SampleBatch, fill};
-use perfpipe_model::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, may_be_cut, shortened};
 use perfpipe_model::sample::resolution::Resolution;
+use perfpipe_model::sample::shorten::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, may_be_cut, shortened};
 use perfpipe_model::sample::texts::{Texts, Turns};
 use perfpipe_model::series::cpu::{CpuJoin, TimeSeries};
 

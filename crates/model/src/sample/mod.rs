@@ -3,11 +3,11 @@
 pub mod batch;
 pub mod ends;
 pub mod intern;
-pub mod long_text;
 pub mod pool;
 pub mod reserved;
 pub mod resolution;
 pub mod short_text;
+pub mod shorten;
 pub mod text_list;
 pub mod texts;
 pub mod varint;

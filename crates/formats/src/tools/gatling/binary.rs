@@ -25,8 +25,8 @@ use crate::tools::rows::{ConvertedRows, MS, RequestRow};
 use crate::work_count;
 use perfpipe_model::error::ErrorKind;
 use perfpipe_model::run::damage::Fault;
-use perfpipe_model::sample::long_text::{LABEL_BYTES, shortened};
 use perfpipe_model::sample::resolution::Resolution;
+use perfpipe_model::sample::shorten::{LABEL_BYTES, shortened};
 
 /// The binary log.
 pub(crate) const FORMAT: Format = Format {

@@ -13,7 +13,7 @@ use crate::tools::h2load;
 use crate::tools::rejects::RejectedRecord;
 use perfpipe_model::run::reject_reason::RejectReason;
 use perfpipe_model::sample::batch::SampleBatch;
-use perfpipe_model::sample::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
+use perfpipe_model::sample::shorten::{LABEL_BYTES, TEXT_BYTES, shortened};
 use perfpipe_model::sample::texts::{Texts, clean_text};
 
 /// The number of requests whose times are appended at once.

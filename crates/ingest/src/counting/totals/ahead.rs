@@ -12,7 +12,7 @@ use crate::counting::block::BlockTally;
 use perfpipe_model::counts::CellKey;
 use perfpipe_model::counts::spill::{CellResult, opened};
 use perfpipe_model::error::Result;
-use perfpipe_model::sample::long_text::short;
+use perfpipe_model::sample::shorten::short;
 
 /// The number and size of names that would be new.
 #[derive(Debug, Clone, Copy, Default)]

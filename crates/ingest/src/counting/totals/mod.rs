@@ -18,7 +18,7 @@ use super::block::{BlockTally, LocalError};
 use perfpipe_model::counts::spill::CellResult;
 use perfpipe_model::counts::{ErrorCount, LABEL_LIMIT, LabelCount};
 use perfpipe_model::error::{Error, Result};
-use perfpipe_model::sample::long_text::short;
+use perfpipe_model::sample::shorten::short;
 use perfpipe_model::sample::texts::Texts;
 
 /// The default of `PipelineOptions::memory`, in bytes.
@@ -232,8 +232,8 @@ mod tests {
     use perfpipe_model::counts::spill::opened;
     use perfpipe_model::counts::table::CellTable;
     use perfpipe_model::counts::{Cell, InjectorLoad};
-    use perfpipe_model::sample::long_text::MESSAGE_LIMIT;
     use perfpipe_model::sample::reserved::OTHER;
+    use perfpipe_model::sample::shorten::MESSAGE_LIMIT;
     use perfpipe_model::sample::text_list::TextList;
     use perfpipe_model::sample::texts::Texts;
     use proptest::prelude::*;

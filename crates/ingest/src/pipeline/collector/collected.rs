@@ -21,8 +21,8 @@ use perfpipe_model::run::options::measures::Measures;
 use perfpipe_model::run::reject_reason::{NO_RECORDS_REMEDY, RejectReason, USUALLY_ALLOWED};
 use perfpipe_model::run::rejects::{Reject, RejectSpool};
 use perfpipe_model::sample::ends::Ends;
-use perfpipe_model::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
 use perfpipe_model::sample::resolution::Resolution;
+use perfpipe_model::sample::shorten::{LABEL_BYTES, TEXT_BYTES};
 
 /// A log with fewer rejects is accepted, however few other records it has.
 const FEW_REJECTS: u64 = 100;

@@ -1,7 +1,7 @@
 //! Keeps packed counts in the form of today, whatever version packed them.
 
-use super::dense::{BITS, MARK, Small, check, is_too_wide, put};
-use super::pairs::read_pair;
+use super::dense_counts::{BITS, MARK, Small, check, is_too_wide, put};
+use super::pair_counts::read_pair;
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
 /// Appends the packed counts at the front of the bytes, in the form of [`super::pack_counts`], skips these and returns the number
@@ -98,7 +98,7 @@ fn dense<const BLOCK: usize>(packed: &[u8]) -> Option<([u8; BLOCK], u16, u16)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dense::{each_count, pack_counts, read};
+    use super::super::dense_counts::{each_count, pack_counts, read};
     use super::super::examples::{one_by_one, small_counts};
     use super::super::pairs;
     use super::*;
@@ -112,7 +112,7 @@ mod tests {
 
     fn in_pairs(counts: &[(i32, u64)]) -> Vec<u8> {
         let mut packed = Vec::new();
-        pairs::pack(&mut packed, counts);
+        pair_counts::pack(&mut packed, counts);
         packed
     }
 

@@ -1,14 +1,14 @@
 //! The packed form of a cell, in which stores keep it, and an ingest its past seconds.
 
-mod dense;
+mod dense_counts;
 #[cfg(test)]
 mod examples;
 mod keep;
-mod pairs;
+mod pair_counts;
 
-pub use self::dense::{each_count, pack_counts};
+pub use self::dense_counts::{each_count, pack_counts};
 pub use self::keep::keep;
-pub use self::pairs::TakeCounts;
+pub use self::pair_counts::TakeCounts;
 use super::{Cell, CellRef, InjectorLoad, Spread};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
@@ -69,7 +69,7 @@ pub fn pack_sums(out: &mut Vec<u8>, CellRef { sums, injectors, .. }: CellRef<'_>
 pub fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     // Each count takes at least a byte.
     let mut elapsed = Vec::with_capacity(bytes.len());
-    dense::read(&mut bytes, &mut elapsed)?;
+    dense_counts::read(&mut bytes, &mut elapsed)?;
     let cell = Cell { elapsed, ..read_sums(&mut bytes)? };
     bytes.is_empty().then_some(cell)
 }

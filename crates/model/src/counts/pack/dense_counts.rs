@@ -1,7 +1,7 @@
 //! The packed form of exact counts: mostly a byte for each value. Counts of earlier versions, and those of which few
 //! differences are small, are pairs of numbers instead.
 
-use super::pairs::{self, TakeCounts, read_pair};
+use super::pair_counts::{self, TakeCounts, read_pair};
 use crate::sample::varint::{read_signed, read_unsigned, signed, unsigned};
 
 /// What dense counts begin with: a zero of two bytes, which pairs never begin with. The number of values follows, the
@@ -39,7 +39,7 @@ pub fn pack_counts(out: &mut Vec<u8>, counts: &[(i32, u64)]) {
     }
     if is_too_wide(wide, counts.len()) {
         out.truncate(start);
-        pairs::pack(out, counts);
+        pair_counts::pack(out, counts);
     }
 }
 
@@ -167,7 +167,7 @@ pub fn each_count(mut counts: &[u8], take: &mut impl TakeCounts) -> Option<()> {
 #[inline]
 pub(super) fn read(from: &mut &[u8], take: &mut impl TakeCounts) -> Option<()> {
     match from.strip_prefix(&MARK) {
-        None => return pairs::read(from, take),
+        None => return pair_counts::read(from, take),
         Some(dense) => *from = dense,
     }
     let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
