@@ -124,8 +124,8 @@ pub mod series {
 pub mod store {
     #[doc(inline)]
     pub use perfpipe_store::{
-        BatchEncoder, CommitStage, FinishedRun, Listing, RejectSpool, Repaired, Repairer, RunStore,
-        RunWriter, Stage, StoreCheck, StoredParts,
+        BatchEncoder, CommitStage, FinishedRun, Listing, RejectSpool, RepairOutcome, RepairStep, Repaired,
+        Repairer, RunStore, RunWriter, Stage, StoreCheck, StoredParts,
     };
 
     /// The store in Parquet files: a folder, or a lake in a folder or a bucket.

@@ -126,6 +126,41 @@ pub struct Repaired {
     pub left: usize,
 }
 
+/// Something that a repair reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RepairStep {
+    /// The run that is being repaired; `None` for the store itself and its points.
+    pub run: Option<RunKey>,
+    /// What was done about it.
+    pub outcome: RepairOutcome,
+    /// A sentence about it.
+    pub what: String,
+}
+
+/// What a repair did about something that it found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RepairOutcome {
+    /// A step was performed, or would be on a dry run.
+    Repaired,
+    /// A problem was left as it is.
+    Left,
+    /// It is nothing that has to be repaired.
+    PassedOver,
+}
+
+impl RepairOutcome {
+    /// Returns its name: `repaired`, `left` or `passed-over`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Repaired => "repaired",
+            Self::Left => "left",
+            Self::PassedOver => "passed-over",
+        }
+    }
+}
+
 /// Performs or only announces the steps of a repair, and reports them to the caller.
 pub struct Repairer<'a> {
     /// True if steps are only announced.
@@ -134,14 +169,25 @@ pub struct Repairer<'a> {
     pub(crate) kept: Duration,
     /// True if that may be shorter than an ingest takes.
     is_forced: bool,
-    pub(crate) say: &'a mut (dyn FnMut(String) + Send),
+    /// The run that is being repaired.
+    run: Option<RunKey>,
+    pub(crate) say: &'a mut (dyn FnMut(RepairStep) + Send),
     pub(crate) done: Repaired,
 }
 
 impl<'a> Repairer<'a> {
     /// Creates a repairer that passes a description of each step to `say`. With `dry_run` nothing is changed.
-    pub fn new(dry_run: bool, say: &'a mut (dyn FnMut(String) + Send)) -> Self {
-        Self { dry_run, kept: KEPT, is_forced: false, say, done: Repaired::default() }
+    pub fn new(dry_run: bool, say: &'a mut (dyn FnMut(RepairStep) + Send)) -> Self {
+        Self { dry_run, kept: KEPT, is_forced: false, run: None, say, done: Repaired::default() }
+    }
+
+    /// Sets the run that the next steps are of; `None` for the store itself and its points.
+    pub fn of_run(&mut self, run: Option<&RunKey>) {
+        self.run = run.cloned();
+    }
+
+    fn report(&mut self, outcome: RepairOutcome, what: String) {
+        (self.say)(RepairStep { run: self.run.clone(), outcome, what });
     }
 
     /// The shortest time for which files stay in a bucket, unless it is [forced](Self::force): an ingest may be writing what
@@ -178,7 +224,7 @@ impl<'a> Repairer<'a> {
     /// Reports a step and performs it, unless this is a dry run.
     fn step(&mut self, what: String, perform: impl FnOnce() -> Result<()>) -> Result<()> {
         self.done.steps += 1;
-        (self.say)(what);
+        self.report(RepairOutcome::Repaired, what);
         if self.dry_run { Ok(()) } else { perform() }
     }
 
@@ -191,7 +237,7 @@ impl<'a> Repairer<'a> {
     /// Reports a problem that is left as it is.
     pub fn leave(&mut self, what: String) {
         self.done.left += 1;
-        (self.say)(format!("left as it is: {what}"));
+        self.report(RepairOutcome::Left, format!("left as it is: {what}"));
     }
 
     /// Returns the result of the repair.
@@ -201,6 +247,6 @@ impl<'a> Repairer<'a> {
 
     /// Reports something that is not of the store, or of no run: nothing has to be repaired.
     fn pass_over(&mut self, what: String) {
-        (self.say)(format!("passed over: {what}"));
+        self.report(RepairOutcome::PassedOver, format!("passed over: {what}"));
     }
 }

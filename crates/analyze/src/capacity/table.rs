@@ -18,6 +18,7 @@ pub fn capacity_table(all: &[Capacity]) -> Table {
     let percent = |share: f64| 100.0 * share;
     let interval = |row: &(&Capacity, &CapacityLevel)| row.1.share_interval;
     Table::of(&rows)
+        .schema("perfpipe-capacity/1")
         .column("framework", |row| Some(row.0.framework.clone()))
         .column("tool", |row| Some(row.0.tool.clone()))
         .people_see(varies(|capacity| &capacity.tool))

@@ -183,6 +183,7 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
     let decimals = verdicts.iter().map(Verdict::decimals).max().unwrap_or_default();
     let spans = verdicts.iter().any(|row| row.span.is_some());
     Table::of(verdicts)
+        .schema("perfpipe-check/1")
         .column("run", |row| Some(row.run.clone()))
         .column("rule", |row| Some(row.rule.clone()))
         .major()

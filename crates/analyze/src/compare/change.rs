@@ -161,6 +161,7 @@ impl Change {
 /// `noise`. For people, the interval of the difference is left out.
 pub fn change_table(changes: &[Change]) -> Table {
     Table::of(changes)
+        .schema("perfpipe-compare/1")
         .column("run", |row| Some(row.run.clone()))
         .column("part", |row| Some(row.part.name().to_owned()))
         .minor()

@@ -250,6 +250,7 @@ pub fn plan_table(plans: &[Plan]) -> Table {
     let rows: Vec<(&Plan, &PlannedFigure)> =
         plans.iter().flat_map(|plan| plan.figures.iter().map(move |figure| (plan, figure))).collect();
     Table::of(&rows)
+        .schema("perfpipe-plan/1")
         .column("framework", |row| Some(row.0.name.clone()))
         .people_see(plans.len() > 1)
         .column("figure", |row| Some(row.1.measure.column()))

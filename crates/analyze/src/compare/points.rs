@@ -265,6 +265,7 @@ pub fn point_change_table(changes: &[PointChange]) -> Table {
         }
     });
     Table::of(changes)
+        .schema("perfpipe-compare-points/1")
         .column("point", |row| Some(row.name.clone()))
         .column("measure", |row| Some(row.measure.name().to_owned()))
         .major()

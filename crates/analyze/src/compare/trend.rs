@@ -226,6 +226,7 @@ pub fn trend_table(all: &[Trends]) -> Table {
     let rows: Vec<(&Trends, usize)> =
         all.iter().flat_map(|trends| (0..trends.versions.len()).map(move |at| (trends, at))).collect();
     let mut table = Table::of(&rows)
+        .schema("perfpipe-trend/1")
         .column("framework", |row| Some(row.0.name.clone()))
         .people_see(all.len() > 1)
         .column("version", |row| version(row).map(|version| version.name.clone()))

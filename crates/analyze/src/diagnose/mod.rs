@@ -96,6 +96,7 @@ fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
 /// `figures`, which has all figures of these two as values, and `injector`.
 pub fn finding_table(findings: &[Finding]) -> Table {
     Table::of(findings)
+        .schema("perfpipe-diagnose/1")
         .column("finding", |row| Some(row.kind.name().to_owned()))
         .column("first", |row| Some(u64::from(row.span.first)))
         .unit("s", 0)

@@ -83,6 +83,7 @@ pub fn level_league_table(league: &[LevelStanding]) -> Table {
     let [p50, p90, p99] =
         [0, 1, 2].map(|at| move |row: &LevelStanding| row.level.percentiles_ms.get(at).copied().flatten());
     Table::of(league)
+        .schema("perfpipe-level-league/1")
         .column("rank_low", |row| row.rank)
         .title("rank")
         .column("rank_high", |row| Some(row.rank?.high))

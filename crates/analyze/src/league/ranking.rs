@@ -242,6 +242,7 @@ impl League {
         let several = self.standings.iter().any(|row| row.repeats > 1);
         let finest = self.standings.iter().map(|row| row.resolution).min().unwrap_or_default();
         let table = Table::of(&self.standings)
+            .schema("perfpipe-league/1")
             .counted_in(finest)
             .column("rank_low", |row| row.rank)
             .title("rank")

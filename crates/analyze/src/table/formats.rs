@@ -74,27 +74,33 @@ fn csv_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// An array of objects, one per line.
+/// An array of objects, one per line; of a table with a schema, in an object that names it.
 pub(super) struct Json {
+    schema: Option<&'static str>,
     /// The text before each value: `"name":`.
     keys: Vec<Vec<u8>>,
     any: bool,
 }
 
 impl Json {
-    pub(super) fn new(columns: &[Column]) -> Self {
+    pub(super) fn new(columns: &[Column], schema: Option<&'static str>) -> Self {
         let key = |column: &Column| {
             let mut key = Vec::new();
             json_text(column.name(), &mut key);
             key.push(b':');
             key
         };
-        Self { keys: columns.iter().map(key).collect(), any: false }
+        Self { schema, keys: columns.iter().map(key).collect(), any: false }
     }
 }
 
 impl TableFormat for Json {
     fn begin(&mut self, _: &[Column], out: &mut Vec<u8>) {
+        if let Some(schema) = self.schema {
+            out.extend_from_slice(b"{\"schema\":");
+            json_text(schema, out);
+            out.extend_from_slice(b",\"rows\":");
+        }
         out.push(b'[');
     }
 
@@ -112,7 +118,8 @@ impl TableFormat for Json {
     }
 
     fn end(&mut self, _: &[Column], out: &mut Vec<u8>) {
-        out.extend_from_slice(if self.any { b"\n]\n" } else { b"]\n" });
+        out.extend_from_slice(if self.any { b"\n]" } else { b"]" });
+        out.extend_from_slice(if self.schema.is_some() { b"}\n" } else { b"\n" });
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Table {
     columns: Vec<Column>,
     values: Vec<Values>,
     rows: usize,
+    /// What the columns mean, for programs.
+    schema: Option<&'static str>,
 }
 
 impl Table {
@@ -70,6 +72,11 @@ impl Table {
     /// Returns the columns.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Returns the name and version of what the columns mean, as JSON has it; `None` if the table has none.
+    pub fn schema(&self) -> Option<&'static str> {
+        self.schema
     }
 
     /// Returns the number of rows.
@@ -87,12 +94,12 @@ impl Table {
         self.values.get(column).map_or(Value::Absent, |values| values.get(row))
     }
 
-    /// Writes the whole table in a text format.
+    /// Writes the whole table in a text format. In JSON, a table with a schema is an object that names it.
     ///
     /// # Errors
     /// If `out` can't be written.
     pub fn write(&self, format: Format, out: impl Write) -> Result<()> {
-        let mut writer = RowWriter::new(format, self.written_columns(format), out)?;
+        let mut writer = RowWriter::with_schema(format, self.written_columns(format), self.schema, out)?;
         self.write_rows(&mut writer)?;
         writer.finish()?;
         Ok(())
@@ -148,6 +155,24 @@ impl<R> TableBuilder<'_, R> {
     ) -> Self {
         self.table.columns.push(Column::new(name, T::KIND));
         self.table.values.push(T::collect(self.rows.iter().map(&mut value)));
+        self
+    }
+
+    /// Names what the columns mean, for programs that read the table as JSON. The number after the slash changes if a column
+    /// changes its meaning or goes, not if one is added.
+    ///
+    /// ```
+    /// use perfpipe_analyze::table::{Format, Table};
+    ///
+    /// let table = Table::of(&[1_u64, 2]).schema("counts/1").column("n", |n| Some(*n)).done();
+    /// let mut json = Vec::new();
+    /// table.write(Format::Json, &mut json)?;
+    /// assert_eq!(String::from_utf8_lossy(&json), "{\"schema\":\"counts/1\",\"rows\":[\n{\"n\":1},\n{\"n\":2}\n]}\n");
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    #[must_use]
+    pub fn schema(mut self, schema: &'static str) -> Self {
+        self.table.schema = Some(schema);
         self
     }
 

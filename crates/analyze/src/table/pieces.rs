@@ -58,7 +58,8 @@ impl Table {
     }
 
     /// Puts the rows of tables one after another. The columns are those of all tables, and a value is absent where its
-    /// table lacks the column. A column of numbers that are not of one kind in all tables has floating-point numbers.
+    /// table lacks the column. A column of numbers that are not of one kind in all tables has floating-point numbers. The
+    /// schema is that of the tables.
     pub fn joined(tables: impl IntoIterator<Item = Self>) -> Self {
         let tables: Vec<Self> = tables.into_iter().collect();
         let mut joined = Self::default();
@@ -69,6 +70,7 @@ impl Table {
             }
         }
         joined.values = joined.columns.iter().map(|column| Values::absent(column.kind(), 0)).collect();
+        joined.schema = tables.iter().find_map(Self::schema);
         for table in tables {
             joined.rows += table.rows;
             for (all, own) in joined.values.iter_mut().zip(table.like(&joined.columns).values) {
@@ -90,11 +92,11 @@ impl Table {
             });
             values.push(own.unwrap_or_else(|| Values::absent(column.kind(), self.rows)));
         }
-        Self { columns: columns.to_vec(), values, rows: self.rows }
+        Self { columns: columns.to_vec(), values, ..self }
     }
 }
 
-/// Writes several tables with the same columns as one.
+/// Writes several tables with the same columns as one. It is for data, whose columns need no schema: JSON is a bare array.
 pub struct TableWriter<W: Write + Send>(Form<W>);
 
 enum Form<W: Write + Send> {

@@ -20,7 +20,8 @@ pub enum Format {
     /// Comma-separated values with a header, quoted as in RFC 4180, with LF line ends. An absent value is empty, an
     /// empty text is `""`; numbers have all their digits.
     Csv,
-    /// An array of objects, one per line. An absent value is `null`; numbers have all their digits.
+    /// An array of objects, one per line. An absent value is `null`; numbers have all their digits. A whole table with a
+    /// [schema](super::TableBuilder::schema) is an object with the schema and this array.
     Json,
 }
 
@@ -101,11 +102,21 @@ impl<W: Write> RowWriter<W> {
     /// # Errors
     /// If `out` can't be written.
     pub fn new(format: Format, columns: Vec<Column>, out: W) -> Result<Self> {
+        Self::with_schema(format, columns, None, out)
+    }
+
+    /// Starts a table that names its schema in JSON.
+    pub(super) fn with_schema(
+        format: Format,
+        columns: Vec<Column>,
+        schema: Option<&'static str>,
+        out: W,
+    ) -> Result<Self> {
         let rows: Box<dyn TableFormat> = match format {
             Format::Text => Box::new(Text::default()),
             Format::Markdown => Box::new(Markdown),
             Format::Csv => Box::new(Csv),
-            Format::Json => Box::new(Json::new(&columns)),
+            Format::Json => Box::new(Json::new(&columns, schema)),
         };
         let mut writer = Self { format, columns, rows, written: 0, buffer: Vec::new(), out };
         writer.rows.begin(&writer.columns, &mut writer.buffer);

@@ -9,7 +9,7 @@ use perfpipe_analyze::table::Format;
 use super::values::{Choice, choice};
 
 /// Where the table that a command is about is printed, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Output format [default: by the ending of the file, else text]

@@ -8,14 +8,17 @@ use perfpipe_analyze::View;
 use perfpipe_ingest::inspection::ClockGuess;
 use perfpipe_ingest::series::{CpuChoice, CpuJoin};
 use perfpipe_ingest::source::{CpuExport, Inputs, ReadingsSource, SourceOptions};
-use perfpipe_ingest::{RunKey, StoredRun};
+use perfpipe_ingest::{RunKey, Store, StoredRun};
 
 use super::ingest::cpu_noted;
 use super::inspect::second;
-use crate::args::{ConfirmArgs, CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunsArgs, StoreArgs};
+use crate::args::{
+    ConfirmArgs, CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, OutputArgs, RunsArgs, StoreArgs,
+};
 use crate::error::CliError;
 use crate::input::runs::{Deed, RunNames, Selection};
 use crate::input::{readings, store, view};
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::notes::{self, NoteFacts};
 use crate::output::{note, warn};
 
@@ -44,6 +47,8 @@ pub(crate) struct AttachArgs {
     pub(crate) replace: bool,
     #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Readings that are to be attached to a run.
@@ -67,12 +72,25 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
         .into());
     }
     let store = store::existing(at).await?;
-    let chosen = Selection::any(&store, &named, &args.runs.of).await?;
-    let file = match &file {
-        Some(file) => Some(read(file, &source).await?),
+    let mut done = DoneTable::begin(&args.output, false)?;
+    let attached = attach(args, (&named, file.as_deref()), (from.as_ref(), &source), &store, &mut done).await;
+    done.end(attached)
+}
+
+/// Attaches the readings of a file, or those that are asked for, to the runs with these names.
+async fn attach(
+    args: &AttachArgs,
+    (named, file): (&[String], Option<&Path>),
+    (from, source): (Option<&ReadingsSource>, &SourceOptions),
+    store: &Store,
+    done: &mut DoneTable,
+) -> Result<()> {
+    let chosen = Selection::any(store, named, &args.runs.of).await?;
+    let file = match file {
+        Some(file) => Some(read(file, source).await?),
         None => None,
     };
-    if !chosen.may_be(Deed("Attach the CPU readings to", "changed"), &args.confirm, &store).await? {
+    if !chosen.may_be(Deed("Attach the CPU readings to", "changed"), &args.confirm, store).await? {
         note("nothing was attached");
         return Ok(());
     }
@@ -80,8 +98,8 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     for key in &chosen.keys {
         let run = store.read(key).await?;
         let choice = choice(&args.reading.join, &run);
-        let export = match (&from, &file) {
-            (Some(from), _) => from.read(choice.window(run.info.t0_ms, run.info.last_ms), &source).await?,
+        let export = match (from, &file) {
+            (Some(from), _) => from.read(choice.window(run.info.t0_ms, run.info.last_ms), source).await?,
             (None, Some(export)) => export.clone(),
             (None, None) => {
                 let problem = "no CPU export is named";
@@ -92,9 +110,12 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     }
     for JoinedReadings { key, export, join, cover } in joined {
         let readings = export.series.readings().len();
-        let info = store.attach_cpu(key, export, join, &cpu_noted(&source)).await?;
+        let info = store.attach_cpu(key, export, join, &cpu_noted(source)).await?;
         let (name, records) = (chosen.names.name(key), info.records());
-        note(&format!("attached {readings} CPU readings to {name}: {records} records joined again"));
+        let row = DoneRow::of_run("cpu", "attached", key, &name)
+            .records(records)
+            .covered(cover.percent(cover.after));
+        done.say(row, &format!("attached {readings} CPU readings to {name}: {records} records joined again"));
         note(&format!(
             "{} of the seconds have a reading, {} had one before",
             cover.share(cover.after),
@@ -197,8 +218,12 @@ impl RunCover {
         })
     }
 
+    fn percent(&self, seconds: u32) -> f64 {
+        f64::from(seconds) / f64::from(self.seconds.max(1)) * 100.0
+    }
+
     fn share(&self, seconds: u32) -> String {
-        format!("{:.1} %", f64::from(seconds) / f64::from(self.seconds.max(1)) * 100.0)
+        format!("{:.1} %", self.percent(seconds))
     }
 
     /// Refuses readings that cover less of the run than its present ones, or nothing of it.

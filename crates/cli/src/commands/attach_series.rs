@@ -2,12 +2,15 @@
 
 use anyhow::Result;
 use clap::{ArgAction, Args};
+use perfpipe_ingest::Store;
 use perfpipe_ingest::series::CpuChoice;
 use perfpipe_ingest::source::{SourceOptions, TimeFormat, read_series};
 
-use crate::args::{AskArgs, ConfirmArgs, RunsArgs, SeriesArgs, StoreArgs};
+use crate::args::{AskArgs, ConfirmArgs, OutputArgs, RunsArgs, SeriesArgs, StoreArgs};
+use crate::input::readings::SeriesSources;
 use crate::input::runs::{Deed, Selection};
 use crate::input::{readings, store};
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::note;
 use crate::output::notes::{self, NoteFacts};
 
@@ -42,6 +45,8 @@ pub(crate) struct AttachSeriesArgs {
     pub(crate) replace: bool,
     #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Adds series to a run.
@@ -54,9 +59,21 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
         SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
     source.time_format.clone_from(&args.time_format);
     let store = store::existing(at).await?;
-    let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
-    let files = read_series(&named.files, &source).await?;
-    if !chosen.may_be(Deed("Attach the series to", "changed"), &args.confirm, &store).await? {
+    let mut done = DoneTable::begin(&args.output, false)?;
+    let attached = attach(args, &named, &source, &store, &mut done).await;
+    done.end(attached)
+}
+
+async fn attach(
+    args: &AttachSeriesArgs,
+    named: &SeriesSources,
+    source: &SourceOptions,
+    store: &Store,
+    done: &mut DoneTable,
+) -> Result<()> {
+    let chosen = Selection::any(store, &args.runs.run, &args.runs.of).await?;
+    let files = read_series(&named.files, source).await?;
+    if !chosen.may_be(Deed("Attach the series to", "changed"), &args.confirm, store).await? {
         note("nothing was attached");
         return Ok(());
     }
@@ -67,7 +84,7 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
             let run = store.read(key).await?.info;
             let window = CpuChoice::default().with_offset(run.cpu_offset).window(run.t0_ms, run.last_ms);
             for series in &named.asked {
-                exports.extend(series.read(window, &source).await?);
+                exports.extend(series.read(window, source).await?);
             }
         }
         // None of several runs is changed where one of them does not fit.
@@ -77,12 +94,13 @@ pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
         fitted.push((key, exports));
     }
     for (key, exports) in fitted {
-        let done = store.attach_series(key, &exports, args.replace).await?;
-        done.notes.iter().for_each(|said| notes::print(said, "", NoteFacts::default()));
-        for (name, seconds) in &done.seconds {
-            let share = f64::from(*seconds) / f64::from(done.info.seconds.max(1)) * 100.0;
+        let attached = store.attach_series(key, &exports, args.replace).await?;
+        attached.notes.iter().for_each(|said| notes::print(said, "", NoteFacts::default()));
+        for (name, seconds) in &attached.seconds {
+            let percent = f64::from(*seconds) / f64::from(attached.info.seconds.max(1)) * 100.0;
             let run = chosen.names.name(key);
-            note(&format!("attached {name} to {run}: {share:.1} % of the seconds have a reading"));
+            let what = format!("attached {name} to {run}: {percent:.1} % of the seconds have a reading");
+            done.say(DoneRow::of_run("series", "attached", key, &run).named(name).covered(percent), &what);
         }
     }
     Ok(())

@@ -10,12 +10,13 @@ use perfpipe_ingest::points::{Point, PointKey};
 use perfpipe_ingest::run::Replace;
 use perfpipe_ingest::{Error, RunInfo, RunKey, Store};
 
-use crate::args::{ConfirmArgs, RunsArgs, StoreArgs};
+use crate::args::{ConfirmArgs, OutputArgs, RunsArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{Deed, RunNames, Selection, is_confirmed};
 use crate::input::store::FolderFlag;
 use crate::input::{points, store};
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::note;
 
 /// Copies the runs that are named, or all runs, and the points of the same test, or all points.
@@ -25,15 +26,21 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     if from.to_string() == to.to_string() {
         return Err(CliError::usage("both stores are the same", "Name another one with --to.").into());
     }
+    let mut done = DoneTable::begin(&args.output, false)?;
+    let copied = copy(args, &from, &to, &mut done).await;
+    done.end(copied)
+}
+
+async fn copy(args: &CopyArgs, from: &Store, to: &Store, done: &mut DoneTable) -> Result<()> {
     let mut left_out = LeftOut::default();
-    let chosen = chosen(args, &from, &mut left_out).await?;
-    let runs = left_out.runs(&from).await?;
+    let chosen = chosen(args, from, &mut left_out).await?;
+    let runs = left_out.runs(from).await?;
     // A test may have points alone.
     let (keys, names, chosen) = match (Selection::among(runs, &args.runs.run, &args.runs.of), chosen) {
         (Err(_), Ok(points)) if !points.is_empty() => (Vec::new(), RunNames::default(), points),
         (runs, points) => {
             let chosen = runs?;
-            if args.replace && !may_replace(args, &chosen, &to).await? {
+            if args.replace && !may_replace(args, &chosen, to).await? {
                 note("nothing was copied");
                 return Ok(());
             }
@@ -43,12 +50,12 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     };
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
-        let copied = copy_run(&from, (key, &names.name(key)), &to, replace).await;
-        let Some(sentence) = left_out.or_leave_out(key, copied)? else { continue };
-        note(&sentence);
+        let copied = copy_run(from, (key, &names.name(key)), to, replace).await;
+        let Some((row, sentence)) = left_out.or_leave_out(key, copied)? else { continue };
+        done.say(row, &sentence);
     }
     if !chosen.is_empty() {
-        note(&copy_points(&from, &chosen, &to, args.replace).await?);
+        copy_points(from, &chosen, to, args.replace, done).await?;
     } else if keys.is_empty() {
         note(&format!("{from} has no runs"));
     }
@@ -75,14 +82,17 @@ async fn copy_run(
     (key, name): (&RunKey, &str),
     to: &Store,
     replace: Replace,
-) -> Result<String> {
+) -> Result<(DoneRow, String)> {
+    let row = |outcome, info: &RunInfo| DoneRow::of_run("run", outcome, key, name).records(info.records());
     if let Some(info) = from.find_same(key, to).await? {
         let records = thousands(info.records());
-        return Ok(format!("{name} is already in {to}: {records} records, read and found the same"));
+        let what = format!("{name} is already in {to}: {records} records, read and found the same");
+        return Ok((row("unchanged", &info), what));
     }
     let info = from.copy(key, to, replace).await?;
     let records = thousands(info.records());
-    Ok(format!("copied {name} from {from} to {to}: {records} records, read back the same"))
+    let what = format!("copied {name} from {from} to {to}: {records} records, read back the same");
+    Ok((row("copied", &info), what))
 }
 
 async fn target(args: &CopyArgs) -> Result<Store> {
@@ -118,6 +128,8 @@ pub(crate) struct CopyArgs {
     pub(crate) replace: bool,
     #[command(flatten)]
     pub(super) confirm: ConfirmArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Returns the points that the flags select. Names and tags are those of runs, and select none.
@@ -142,11 +154,17 @@ pub(super) async fn chosen(
     }
 }
 
-/// Copies points, unless they are there already, and reads them back. Returns what was done.
+/// Copies points, unless they are there already, and reads them back.
 ///
 /// # Errors
 /// If the other store has other figures of a key, and they may not be replaced.
-async fn copy_points(from: &Store, chosen: &[Point], to: &Store, replace: bool) -> Result<String> {
+async fn copy_points(
+    from: &Store,
+    chosen: &[Point],
+    to: &Store,
+    replace: bool,
+    done: &mut DoneTable,
+) -> Result<()> {
     let there = by_key(to.points().await?);
     let (same, new): (Vec<Point>, Vec<Point>) =
         chosen.iter().cloned().partition(|point| there.get(&point.key) == Some(point));
@@ -159,7 +177,9 @@ async fn copy_points(from: &Store, chosen: &[Point], to: &Store, replace: bool) 
     }
     if new.is_empty() {
         let count = counted(same.len() as u64, "point");
-        return Ok(format!("{count} already in {to}: read and found the same"));
+        note(&format!("{count} already in {to}: read and found the same"));
+        same.iter().for_each(|point| done.add(DoneRow::of_point("unchanged", &point.key)));
+        return Ok(());
     }
     to.put_points(&new).await?;
     let there = by_key(to.points().await?);
@@ -175,7 +195,11 @@ async fn copy_points(from: &Store, chosen: &[Point], to: &Store, replace: bool) 
         count => format!("; {} already there", counted(count, "point")),
     };
     let count = counted(new.len() as u64, "point");
-    Ok(format!("copied {count} from {from} to {to}, read back the same{already}"))
+    note(&format!("copied {count} from {from} to {to}, read back the same{already}"));
+    for (outcome, points) in [("unchanged", &same), ("copied", &new)] {
+        points.iter().for_each(|point| done.add(DoneRow::of_point(outcome, &point.key)));
+    }
+    Ok(())
 }
 
 fn by_key(points: Vec<Point>) -> BTreeMap<PointKey, Point> {

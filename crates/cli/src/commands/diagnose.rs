@@ -33,7 +33,7 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) scope: ScopeArgs,
 }
 
-/// Prints the findings of runs; the run of each is in the table if there are several.
+/// Prints the findings of runs; people see the run of each if there are several.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let chosen = Selection::any(&store, &args.runs.run, &args.runs.of).await?;
@@ -49,7 +49,8 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
             }
         }
         let table = finding_table(&findings);
-        tables.push(if chosen.keys.len() == 1 { table } else { table.after_text("run", &name) });
+        let is_plain = chosen.keys.len() == 1 && args.output.format().is_for_people();
+        tables.push(if is_plain { table } else { table.after_text("run", &name) });
     }
     hints.into_iter().for_each(note);
     let mut output = Output::open(args.output.file.output.as_deref())?;

@@ -10,11 +10,12 @@ use perfpipe_ingest::points::PointKey;
 use perfpipe_ingest::{RunInfo, RunKey, RunRef, Store};
 
 use super::merge::of_parts;
-use crate::args::{ConfirmArgs, RunsArgs, StoreArgs, TestArgs, span, tag_key};
+use crate::args::{ConfirmArgs, OutputArgs, RunsArgs, StoreArgs, TestArgs, span, tag_key};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{Deed, Selection, is_confirmed};
 use crate::input::{points, store};
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::note;
 
 const DROP: Deed = Deed("Drop", "dropped");
@@ -51,6 +52,8 @@ pub(crate) struct DropArgs {
     pub(crate) part: Vec<u32>,
     #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 impl DropArgs {
@@ -69,22 +72,30 @@ impl DropArgs {
 /// Deletes the chosen runs from the store.
 pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
-    if args.points {
-        return drop_points(args, &store).await;
-    }
-    if !args.part.is_empty() {
-        return drop_parts(args, &store).await;
-    }
+    let mut done = DoneTable::begin(&args.output, args.dry_run)?;
+    let dropped = match (args.points, args.part.is_empty()) {
+        (true, _) => drop_points(args, &store, &mut done).await,
+        (false, false) => drop_parts(args, &store, &mut done).await,
+        (false, true) => drop_runs(args, &store, &mut done).await,
+    };
+    done.end(dropped)
+}
+
+/// Drops runs.
+async fn drop_runs(args: &DropArgs, store: &Store, done: &mut DoneTable) -> Result<()> {
     let mut left_out = LeftOut::default();
-    let chosen = chosen(args, &store, &mut left_out).await?;
+    let chosen = chosen(args, store, &mut left_out).await?;
+    let dropped = |key: &RunKey| DoneRow::of_run("run", "dropped", key, &chosen.names.name(key));
     if chosen.keys.is_empty() {
         note(&format!("nothing was dropped: {}", nothing(args)));
     } else if args.dry_run {
-        chosen.printed().iter().for_each(|name| note(&format!("would be dropped: {name}")));
-    } else if chosen.may_be(DROP, &args.confirm, &store).await? {
         for key in &chosen.keys {
-            drop_one(key, &chosen.stored, &store).await?;
-            note(&format!("dropped {} from {store}", chosen.names.name(key)));
+            done.say(dropped(key), &format!("would be dropped: {}", chosen.names.name(key)));
+        }
+    } else if chosen.may_be(DROP, &args.confirm, store).await? {
+        for key in &chosen.keys {
+            drop_one(key, &chosen.stored, store).await?;
+            done.say(dropped(key), &format!("dropped {} from {store}", chosen.names.name(key)));
         }
     } else {
         note("nothing was dropped");
@@ -93,7 +104,7 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
 }
 
 /// Drops parts of a run.
-async fn drop_parts(args: &DropArgs, store: &Store) -> Result<()> {
+async fn drop_parts(args: &DropArgs, store: &Store, done: &mut DoneTable) -> Result<()> {
     let [run] = args.runs.run.as_slice() else {
         let problem = "--part drops parts of one run, and several are named";
         return Err(CliError::usage(problem, "Name one run.").into());
@@ -102,15 +113,18 @@ async fn drop_parts(args: &DropArgs, store: &Store) -> Result<()> {
     let parts = args.part.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     if args.dry_run {
         note(&format!("would be dropped: part {parts} of {key}"));
-        return Ok(());
+    } else {
+        store.drop_parts(&key, &args.part).await?;
+        note(&format!("dropped part {parts} of {key} from {store}"));
     }
-    store.drop_parts(&key, &args.part).await?;
-    note(&format!("dropped part {parts} of {key} from {store}"));
+    for part in &args.part {
+        done.add(DoneRow::of_run("part", "dropped", &key, &key.to_string()).named(part));
+    }
     Ok(())
 }
 
 /// Drops the points of a test.
-async fn drop_points(args: &DropArgs, store: &Store) -> Result<()> {
+async fn drop_points(args: &DropArgs, store: &Store, done: &mut DoneTable) -> Result<()> {
     let TestArgs { test, framework, .. } = &args.runs.of;
     let chosen = points::of_test(store, test.as_deref().unwrap_or_default(), framework, &[]).await?;
     let keys: BTreeSet<PointKey> = chosen.into_iter().map(|point| point.key).collect();
@@ -122,7 +136,9 @@ async fn drop_points(args: &DropArgs, store: &Store) -> Result<()> {
         note(&format!("dropped {} from {store}", counted(dropped as u64, "point")));
     } else {
         note("nothing was dropped");
+        return Ok(());
     }
+    keys.iter().for_each(|key| done.add(DoneRow::of_point("dropped", key)));
     Ok(())
 }
 

@@ -116,6 +116,7 @@ fn duration(run: &RunInfo) -> Option<f64> {
 /// Builds the table of the runs.
 fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Table {
     let table = Table::of(runs)
+        .schema("perfpipe-list/1")
         .column("framework", |run| Some(run.key.framework.clone()))
         .column("test", |run| Some(run.key.test.clone()))
         .major()

@@ -2,10 +2,12 @@
 
 use anyhow::Result;
 use clap::Args;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::store::postgres::Migration;
 
-use crate::args::StoreArgs;
+use crate::args::{OutputArgs, StoreArgs};
 use crate::input::store;
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::note;
 
 #[derive(Debug, Args)]
@@ -18,22 +20,35 @@ pub(crate) struct MigrateArgs {
     /// Say what would be done, and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Prints the plan, and carries it out.
 pub(crate) async fn run(args: &MigrateArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
+    let mut done = DoneTable::begin(&args.output, args.dry_run)?;
+    let migrated = migrate(args, &store, &mut done).await;
+    done.end(migrated)
+}
+
+async fn migrate(args: &MigrateArgs, store: &Store, done: &mut DoneTable) -> Result<()> {
     let Some(migration) = store.migration().await? else {
         note(&format!("nothing to do: {store} has the newest layout"));
         return Ok(());
     };
     print(&store.to_string(), &migration);
+    let mut outcome = "migrated";
     if args.dry_run {
         note("nothing was done: run the command again without --dry-run");
     } else if store.migrate().await? {
         note(&format!("{store} has layout {} now", migration.to));
     } else {
         note(&format!("another process has migrated {store} meanwhile"));
+        outcome = "unchanged";
+    }
+    for table in &migration.tables {
+        done.add(DoneRow::new("table", outcome).named(&table.name));
     }
     Ok(())
 }

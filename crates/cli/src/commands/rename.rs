@@ -3,12 +3,13 @@
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 use perfpipe_ingest::run::Replace;
-use perfpipe_ingest::{ErrorKind, RunKey};
+use perfpipe_ingest::{ErrorKind, RunKey, Store};
 
-use crate::args::{ConfirmArgs, StoreArgs, TestArgs, repeat};
+use crate::args::{ConfirmArgs, OutputArgs, StoreArgs, TestArgs, repeat};
 use crate::error::CliError;
 use crate::input::runs::{Deed, RunNames, Selection};
 use crate::input::store;
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::note;
 
 /// The remedy where another run has the name.
@@ -41,6 +42,8 @@ pub(crate) struct RenameArgs {
     pub(crate) replace: bool,
     #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 impl RenameArgs {
@@ -67,7 +70,13 @@ fn taken<'a>(chosen: &Selection, moves: &'a [(&RunKey, RunKey)]) -> Option<&'a R
 /// Gives a run, or all repeats of a test, another key.
 pub(crate) async fn run(args: &RenameArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
-    let chosen = Selection::any(&store, std::slice::from_ref(&args.run), &TestArgs::default()).await?;
+    let mut done = DoneTable::begin(&args.output, false)?;
+    let renamed = rename(args, &store, &mut done).await;
+    done.end(renamed)
+}
+
+async fn rename(args: &RenameArgs, store: &Store, done: &mut DoneTable) -> Result<()> {
+    let chosen = Selection::any(store, std::slice::from_ref(&args.run), &TestArgs::default()).await?;
     let moves = chosen.keys.iter().map(|key| (key, args.new_key(key))).collect::<Vec<_>>();
     if let Some((key, _)) = moves.iter().find(|(key, new)| *key == new) {
         let problem = format!("the run is called {} already", chosen.names.name(key));
@@ -83,7 +92,7 @@ pub(crate) async fn run(args: &RenameArgs, store: &StoreArgs) -> Result<()> {
             format!("the store already has a run {}, and nothing was renamed", chosen.names.name(taken));
         return Err(CliError::refused(problem, TAKEN).into());
     }
-    if !chosen.may_be(Deed("Rename", "renamed"), &args.confirm, &store).await? {
+    if !chosen.may_be(Deed("Rename", "renamed"), &args.confirm, store).await? {
         note("nothing was renamed");
         return Ok(());
     }
@@ -95,7 +104,9 @@ pub(crate) async fn run(args: &RenameArgs, store: &StoreArgs) -> Result<()> {
             ErrorKind::KeyTaken => CliError::refused(error.to_string(), TAKEN).into(),
             _ => anyhow::Error::from(error),
         })?;
-        note(&format!("renamed {} to {} in {store}", chosen.names.name(key), names.name(new)));
+        let (was, name) = (chosen.names.name(key), names.name(new));
+        let what = format!("renamed {was} to {name} in {store}");
+        done.say(DoneRow::of_run("run", "renamed", new, &name).was(was), &what);
     }
     Ok(())
 }

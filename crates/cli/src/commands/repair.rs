@@ -5,14 +5,15 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_ingest::store::parquet::ParquetStore;
-use perfpipe_ingest::store::{Repaired, Repairer};
+use perfpipe_ingest::store::{RepairStep, Repaired, Repairer};
 use perfpipe_ingest::{Progress, RunKey, Store};
 
 use super::verify::ignore_dropped;
-use crate::args::{ConfirmArgs, RunsArgs, StoreArgs, span};
+use crate::args::{ConfirmArgs, OutputArgs, RunsArgs, StoreArgs, span};
 use crate::error::CliError;
 use crate::input::runs::{Deed, RunNames, Selection, is_confirmed};
 use crate::input::store;
+use crate::output::done::{DoneRow, DoneTable};
 use crate::output::note;
 use crate::output::progress::Bar;
 
@@ -43,6 +44,8 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Repairs the store and its runs, or the runs that are named, and sets aside what can't be repaired.
@@ -57,20 +60,33 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         let remedy = "Give 6h or longer, or --force if nobody writes to the store.";
         return Err(CliError::usage(problem, remedy).into());
     }
-    if !args.dry_run && !may_repair(args, &store).await? {
+    let mut done = DoneTable::begin(&args.output, args.dry_run)?;
+    let repaired = repair(args, &store, &mut done).await;
+    done.end(repaired)
+}
+
+async fn repair(args: &RepairArgs, store: &Store, done: &mut DoneTable) -> Result<()> {
+    if !args.dry_run && !may_repair(args, store).await? {
         note("nothing was repaired");
         return Ok(());
     }
     let would = if args.dry_run { "would be done: " } else { "" };
-    let done = repair(args, &store, args.dry_run, &mut |what| note(&format!("{would}{what}"))).await?;
-    if done.steps + done.left == 0 {
+    let mut say = |RepairStep { run, outcome, what, .. }: RepairStep| {
+        let row = match run {
+            Some(key) => DoneRow::of_run("run", outcome.name(), &key, &key.to_string()),
+            None => DoneRow::new("store", outcome.name()),
+        };
+        done.say(row, &format!("{would}{what}"));
+    };
+    let repaired = steps(args, store, args.dry_run, &mut say).await?;
+    if repaired.steps + repaired.left == 0 {
         note("nothing is damaged");
     }
-    if done.left == 0 {
+    if repaired.left == 0 {
         return Ok(());
     }
     Err(CliError::refused(
-        format!("problems that could not be repaired: {}", done.left),
+        format!("problems that could not be repaired: {}", repaired.left),
         "They are listed above.",
     )
     .into())
@@ -81,18 +97,18 @@ async fn may_repair(args: &RepairArgs, store: &Store) -> Result<bool> {
     if args.confirm.yes {
         return Ok(true);
     }
-    let planned = repair(args, store, true, &mut drop).await?;
+    let planned = steps(args, store, true, &mut drop).await?;
     let changes = &planned.changes;
     let deed = Deed("Make", "made");
     Ok(changes.len() < 2 || is_confirmed(deed, changes, "repair", &args.confirm, store).await?)
 }
 
 /// Repairs the store and its runs, or the runs that are named; says each step.
-async fn repair(
+async fn steps(
     args: &RepairArgs,
     store: &Store,
     dry_run: bool,
-    say: &mut (dyn FnMut(String) + Send),
+    say: &mut (dyn FnMut(RepairStep) + Send),
 ) -> Result<Repaired> {
     let mut repairer = Repairer::new(dry_run, say);
     if let Some(ms) = args.keep_for {

@@ -107,6 +107,7 @@ pub(super) async fn ignore_dropped(
 fn print(verdicts: &[Verdict], names: &RunNames, args: &VerifyArgs) -> Result<()> {
     let key = |verdict: &Verdict| verdict.run.clone();
     let table = Table::of(verdicts)
+        .schema("perfpipe-verify/1")
         .column("run", |verdict| {
             Some(key(verdict).map_or_else(|| verdict.name.to_owned(), |key| names.name(&key)))
         })

@@ -1,6 +1,7 @@
 //! Output: data to standard output or to whole files, everything else to standard error.
 
 pub(crate) mod comment;
+pub(crate) mod done;
 pub(crate) mod fonts;
 pub(crate) mod notes;
 pub(crate) mod pages;

@@ -23,6 +23,7 @@ use crate::table::Table;
 pub fn point_table(points: &[Point]) -> Table {
     let percentile = |percent: f64| move |point: &Point| point.figures.latencies.percentile(percent);
     Table::of(points)
+        .schema("perfpipe-points/1")
         .column("tool", |point| Some(point.key.tool.clone()))
         .column("framework", |point| Some(point.key.framework.clone()))
         .column("test", |point| Some(point.key.test.clone()))
@@ -126,6 +127,7 @@ pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
     let [p50, p90, p99] =
         [0, 1, 2].map(|at| move |level: &Level| level.percentiles_ms.get(at).copied().flatten());
     let table = Table::of(levels)
+        .schema("perfpipe-sweep/1")
         .column("framework", |level| Some(level.framework.clone()))
         .column("tool", |level| Some(level.tool.clone()))
         .column(other, |level| level.other.map(u64::from))

@@ -19,6 +19,7 @@ use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 pub(crate) use self::args::{IngestArgs, KeepArgs};
 pub(crate) use self::options::{cpu_noted, keeping, options, reading, tags};
 pub(crate) use self::points::with_readings;
+use self::summary::IngestRow;
 pub(crate) use self::summary::{SummaryOutput, summarise};
 use crate::args::{PointArgs, StoreArgs};
 use crate::commands::report;
@@ -165,27 +166,33 @@ pub(crate) fn packed_run(files: &[PathBuf]) -> Option<&Path> {
 /// Stores a packed run.
 async fn ingest_packed(args: &IngestArgs, file: &Path, store: &StoreArgs) -> Result<()> {
     refuse_flags(args, file)?;
+    let summary = SummaryOutput::begin(&args.output)?;
     let store = store::open(store).await?;
     let packed = PackedRun::open(file)?;
     let (from, key) = (Store::from(packed.store().clone()), &packed.info().key);
     let records = thousands(packed.info().records());
-    if from.find_same(key, &store).await?.is_some() {
-        let run = RunNames::in_store(&store, key).await;
-        note(&format!("{run} is already in {store}: {records} records, read and found the same"));
-        return Ok(());
-    }
-    let replace = if args.keep.replace { Replace::Any } else { Replace::Nothing };
-    from.copy(key, &store, replace).await?;
+    let status = if from.find_same(key, &store).await?.is_some() {
+        "unchanged"
+    } else {
+        let is_new = store.info(key).await.ok().flatten().is_none();
+        let replace = if args.keep.replace { Replace::Any } else { Replace::Nothing };
+        from.copy(key, &store, replace).await?;
+        if is_new { "new" } else { "changed" }
+    };
     let run = RunNames::in_store(&store, key).await;
-    note(&format!("stored {run} in {store}: {records} records (counts only), read back the same"));
-    Ok(())
+    note(&match status {
+        "unchanged" => format!("{run} is already in {store}: {records} records, read and found the same"),
+        _ => format!("stored {run} in {store}: {records} records (counts only), read back the same"),
+    });
+    summary.print(&IngestRow::packed(packed.info(), &run, file, status))
 }
 
-/// Refuses all flags but `--replace`: a packed run is stored as it is.
+/// Refuses all flags but `--replace` and those of the output: a packed run is stored as it is.
 fn refuse_flags(args: &IngestArgs, file: &Path) -> Result<()> {
     let line = IngestLine::try_parse_from([Path::new("ingest"), Path::new("--"), file])?;
     let mut plain = line.args;
     plain.keep.replace = args.keep.replace;
+    plain.output.clone_from(&args.output);
     if format!("{plain:?}") == format!("{args:?}") {
         return Ok(());
     }
@@ -197,6 +204,6 @@ pub(crate) fn flags_of_packed(file: &Path) -> CliError {
     let problem = format!("{} is a run of another store, which is stored as it is", file.display());
     CliError::usage(
         problem,
-        "Leave out all flags but --replace; `perfpipe rename` gives a stored run another name.",
+        "Leave out all flags but --replace and those of the output; `perfpipe rename` gives a stored run another name.",
     )
 }

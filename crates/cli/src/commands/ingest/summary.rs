@@ -34,6 +34,16 @@ impl SummaryOutput {
         let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
         Ok(Self { output, format: args.format(), since: Instant::now() })
     }
+
+    /// Prints the table of one run, unless notes are enough.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(super) fn print(self, row: &IngestRow<'_>) -> Result<()> {
+        let Some(mut output) = self.output else { return Ok(()) };
+        write_table(&table(std::slice::from_ref(row)), self.format, &mut output)?;
+        output.finish()
+    }
 }
 
 /// Prints what was stored, with warnings first. `is_new` is false if it replaced another run.
@@ -65,9 +75,7 @@ pub(crate) async fn summarise(
         let rejects = thousands(info.rejects);
         warn(&format!("{rejects} {records} rejected: see `perfpipe export {shown} --what rejects`"));
     }
-    let Some(mut output) = summary.output else { return Ok(()) };
-    write_table(&table(&[IngestRow::stored(done, &run, is_new)]), summary.format, &mut output)?;
-    output.finish()
+    summary.print(&IngestRow::stored(done, &run, is_new))
 }
 
 /// Returns the lines of the summary, each with its name.
@@ -217,6 +225,23 @@ impl<'a> IngestRow<'a> {
         }
     }
 
+    /// A run of another store, which one file has.
+    pub(super) fn packed(info: &'a RunInfo, name: &str, file: &Path, status: &'static str) -> Self {
+        Self {
+            key: Some(&info.key),
+            name: Some(name.to_owned()),
+            log: file_name(file),
+            cpu: None,
+            paired_by: None,
+            info: Some(info),
+            done: None,
+            status,
+            why: None,
+            code: None,
+            notes: Vec::new(),
+        }
+    }
+
     /// Returns the notes, each with its code, its text and what can be done about it.
     fn notes(&self) -> Nested {
         let clock = self.done.and_then(|done| done.clock.as_ref());
@@ -240,6 +265,7 @@ pub(crate) fn table(rows: &[IngestRow<'_>]) -> Table {
     let covered = rows.iter().any(|row| row.done.is_some());
     let part = |row: &IngestRow<'_>| row.done.and_then(|done| done.part);
     Table::of(rows)
+        .schema("perfpipe-ingest/1")
         .column("run", |row| row.name.clone())
         .column("framework", |row| row.key.map(|key| key.framework.clone()))
         .people_see(false)

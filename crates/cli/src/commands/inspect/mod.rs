@@ -51,8 +51,8 @@ pub(crate) struct InspectArgs {
     pub(crate) salvage: bool,
     #[command(flatten)]
     pub(crate) cores: CoresArgs,
-    /// Output format; the fields of json are those of perfpipe_ingest::Inspection; of summaries, those of the rows [default:
-    /// by the ending of the file, else text]
+    /// Output format; of summaries of load tools, json has a row for each section [default: by the ending of the file, else
+    /// text]
     #[arg(long = "format", id = "format", help_heading = "Output", value_parser = choice(&FORMATS))]
     asked: Option<Format>,
     #[command(flatten)]
@@ -96,7 +96,10 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     match args.format() {
         Format::Json => {
             let refusal = found.refusal.as_ref().map(Refusal::of);
-            serde_json::to_writer_pretty(&mut output, &Document { found: &found, refusal })?;
+            serde_json::to_writer_pretty(
+                &mut output,
+                &Document { schema: "perfpipe-inspect/1", found: &found, refusal },
+            )?;
             writeln!(output)?;
         }
         _ => output.write_all(rows(&found).text().as_bytes())?,
@@ -151,6 +154,7 @@ fn rows(found: &Inspection) -> TextRows {
 /// The findings, with the remedies of the command line.
 #[derive(Serialize)]
 struct Document<'a> {
+    schema: &'static str,
     #[serde(flatten)]
     found: &'a Inspection,
     refusal: Option<Refusal>,

@@ -7,7 +7,9 @@ use anyhow::Result;
 use clap::Parser;
 use perfpipe_analyze::format::thousands;
 use perfpipe_analyze::table::Format;
+use perfpipe_ingest::RunInfo;
 use perfpipe_ingest::store::parquet::PackedRun;
+use serde::Serialize;
 
 use super::InspectArgs;
 use super::log::moment;
@@ -20,6 +22,13 @@ use crate::output::Output;
 struct InspectLine {
     #[command(flatten)]
     args: InspectArgs,
+}
+
+/// The run, for programs.
+#[derive(Serialize)]
+struct PackedDocument<'a> {
+    schema: &'static str,
+    run: &'a RunInfo,
 }
 
 /// Shows a packed run, and fails as an ingest would.
@@ -37,7 +46,8 @@ pub(super) fn run(args: &InspectArgs, file: &Path) -> Result<()> {
     let mut output = Output::open(args.output.output.as_deref())?;
     match args.format() {
         Format::Json => {
-            serde_json::to_writer_pretty(&mut output, &serde_json::json!({ "run": info }))?;
+            let document = PackedDocument { schema: "perfpipe-packed/1", run: info };
+            serde_json::to_writer_pretty(&mut output, &document)?;
             writeln!(output)?;
         }
         _ => {

@@ -50,6 +50,7 @@ pub(super) fn run(
 fn table(rows: &[SectionRow<'_>]) -> Table {
     let any = |test: &dyn Fn(&SectionRow<'_>) -> bool| rows.iter().any(test);
     Table::of(rows)
+        .schema("perfpipe-sections/1")
         .column("file", |row| Some(row.file.shown.clone()))
         .column("line", |row| Some(row.section.line as u64))
         .column("tool", |row| {

@@ -20,7 +20,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 110] = [
+const LINES: [(&str, IsRead); 117] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -315,6 +315,34 @@ const LINES: [(&str, IsRead); 110] = [
     ),
     ("verify --test t --framework a --repeat 1", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
     ("migrate --dry-run", |c| matches!(c, Command::Migrate(a) if a.dry_run)),
+    (
+        "repair --format json -o x",
+        |c| matches!(c, Command::Repair(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "migrate --format json -o x",
+        |c| matches!(c, Command::Migrate(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "drop go_t --format json -o x",
+        |c| matches!(c, Command::Drop(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "rename go_t --test u --format json -o x",
+        |c| matches!(c, Command::Rename(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "copy --to s --format json -o x",
+        |c| matches!(c, Command::Copy(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "attach-cpu go_t cpu.csv --format json -o x",
+        |c| matches!(c, Command::AttachCpu(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "attach-series go_t --series m=m.csv --unit bytes --format json -o x",
+        |c| matches!(c, Command::AttachSeries(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+    ),
     ("repair -y", |c| matches!(c, Command::Repair(a) if a.confirm.yes)),
     ("repair --yes", |c| matches!(c, Command::Repair(a) if a.confirm.yes)),
     ("repair --dry-run", |c| matches!(c, Command::Repair(a) if a.dry_run && a.runs.is_all())),

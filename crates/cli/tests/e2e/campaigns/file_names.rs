@@ -25,9 +25,8 @@ fn night(names: &[&str]) -> Store {
 
 /// The runs that an ingest of the folder stores.
 fn runs(store: &Store, flags: &[&str]) -> Vec<String> {
-    let rows = store.run(&[&["ingest", "night", "--format", "json"], flags].concat()).json();
-    let mut runs: Vec<String> =
-        rows.as_array().unwrap().iter().map(|row| text(row, "run").to_owned()).collect();
+    let rows = store.run(&[&["ingest", "night", "--format", "json"], flags].concat()).rows();
+    let mut runs: Vec<String> = rows.iter().map(|row| text(row, "run").to_owned()).collect();
     runs.sort();
     runs
 }
@@ -65,8 +64,8 @@ fn log_whose_name_does_not_follow_the_pattern_fails_and_the_others_are_stored() 
     let done = store.run(&["ingest", "night", "--name", PATTERN, "--format", "json"]);
     assert_eq!(done.code, Some(2), "{}", done.err);
     assert_told(&done.err, &["notes.csv: its name does not follow", "[file-name]", "--name"]);
-    let rows: Value = serde_json::from_slice(&done.out).unwrap();
-    let failed = rows.as_array().unwrap().iter().find(|row| row["status"] == "failed").unwrap();
+    let rows = done.rows_anyway();
+    let failed = rows.iter().find(|row| row["status"] == "failed").unwrap();
     assert_eq!(failed["code"], "file-name");
     assert_eq!(store.list().len(), 1);
 }
@@ -78,12 +77,13 @@ fn pattern_names_a_single_run_too_and_its_summary_is_json() {
     let rows = store.run(&["ingest", file, "--name", PATTERN, "--format", "json", "-o", "stored.json"]);
     assert_eq!((rows.code, rows.out.len()), (Some(0), 0), "{}", rows.err);
     let written = std::fs::read(store.folder.path().join("stored.json")).unwrap();
-    let rows: Value = serde_json::from_slice(&written).unwrap();
+    let document: Value = serde_json::from_slice(&written).unwrap();
+    let rows = &document["rows"];
     assert_eq!(
         (text(&rows[0], "run"), count(&rows[0], "requests"), text(&rows[0], "status")),
         ("go_mix#3", 10, "new")
     );
-    let again = store.run(&["ingest", file, "--name", PATTERN, "--format", "json"]).json();
+    let again = store.run(&["ingest", file, "--name", PATTERN, "--format", "json"]).rows();
     assert_eq!(again[0]["status"], "changed");
     for (flags, part) in [
         (&["--name", "{test}.log"][..], "does not follow --name"),

@@ -317,27 +317,27 @@ fn league_has_the_medians_of_the_repeats() {
         let league = |flags: &[&str]| {
             let report =
                 ["report", "--test", "2048", "--out", "charts", "--format", "svg", "--table", "json"];
-            store.run(&[&report[..], flags].concat()).json()
+            store.run(&[&report[..], flags].concat()).rows()
         };
         let rows = league(&[]);
         for (framework, names) in FIELD {
-            let row = rows.as_array().unwrap().iter().find(|row| row["framework"] == framework).unwrap();
+            let row = rows.iter().find(|row| row["framework"] == framework).unwrap();
             let key = Key::new(framework, "2048");
             let summaries: Vec<Value> =
                 (1..=names.len()).map(|at| store.summary(&key, &["--repeat", &at.to_string()])).collect();
             check_standing(row, &summaries);
         }
         // The repeats of each are different logs: they tell nothing apart.
-        for row in rows.as_array().unwrap() {
+        for row in &rows {
             assert_eq!((count(row, "rank_low"), count(row, "rank_high")), (1, 3), "{row}");
         }
-        let names = |rows: &Value| -> Vec<String> {
-            rows.as_array().unwrap().iter().map(|row| text(row, "framework").to_owned()).collect()
+        let names = |rows: &[Value]| -> Vec<String> {
+            rows.iter().map(|row| text(row, "framework").to_owned()).collect()
         };
         assert_eq!(names(&rows), ["spring", "go", "nio"]);
         assert_eq!(names(&league(&["--order-by", "framework"])), ["go", "nio", "spring"]);
         let only = league(&["--framework", "go", "--framework", "nio", "--framework", "go"]);
-        assert_eq!(only.as_array().unwrap().iter().map(|row| count(row, "repeats")).sum::<i64>(), 5);
+        assert_eq!(only.iter().map(|row| count(row, "repeats")).sum::<i64>(), 5);
         let complaint = store.run(&["report", "--test", "2048", "--order-by", "p999"]).complaint(2);
         for part in ["p999", "requests_per_cpu_second", "--order-by"] {
             assert!(complaint.contains(part), "{complaint}");
@@ -395,10 +395,10 @@ fn every_repeat_is_judged_and_each_can_be_compared_with() {
         ingest(&store, 205, &["--append-repeat"]);
         let check = |flags: &[&str]| {
             let done = store.run(&[&["check", "--test", "2048", "--format", "json"], flags].concat());
-            let verdicts: Value = serde_json::from_slice(&done.out).unwrap();
+            let verdicts = done.rows_anyway();
             let of_run =
                 |verdict: &Value| (text(verdict, "run").to_owned(), verdict["passed"].as_bool().unwrap());
-            (done.code, verdicts.as_array().unwrap().iter().map(of_run).collect::<Vec<_>>())
+            (done.code, verdicts.iter().map(of_run).collect::<Vec<_>>())
         };
         let both = |one, two| vec![("nio_2048#1".to_owned(), one), ("nio_2048#2".to_owned(), two)];
         assert_eq!(check(&["requests < 150"]), (Some(4), both(true, false)));

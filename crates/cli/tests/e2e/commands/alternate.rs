@@ -4,7 +4,7 @@ use crate::support::*;
 
 /// A command that leaves a log of 30 seconds, whose requests take `harm` ms more than what all runs of a pair share. The runs of
 /// a pair follow each other, or begin at once.
-fn command(harm: i64, together: bool) -> String {
+pub(super) fn command(harm: i64, together: bool) -> String {
     // Commands in turn may write the same file.
     let (start, log) =
         if together { ("pair * 600", "log-$PERFPIPE_SIDE.csv") } else { ("n * 200", "log-.csv") };
@@ -16,7 +16,7 @@ fn command(harm: i64, together: bool) -> String {
     )
 }
 
-fn alternate(store: &Store, flags: &[&str], a: &str, b: &str) -> Done {
+pub(super) fn alternate(store: &Store, flags: &[&str], a: &str, b: &str) -> Done {
     let of = ["alternate", "--framework", "go", "--test", "t", "--decide", "elapsed_mean"];
     done(store.command(&[&of, flags].concat()).args(["--", a, b]).current_dir(store.folder.path()))
 }

@@ -5,7 +5,7 @@ use crate::support::*;
 const SLO: [&str; 2] = ["--slo", "within 200ms >= 99%"];
 
 /// A log with a level for each number of threads: a request each 20 ms for so many seconds, of which a share is slow.
-fn log(levels: &[(u32, i64, i64)]) -> String {
+pub(super) fn log(levels: &[(u32, i64, i64)]) -> String {
     let mut text = "timeStamp,elapsed,label,responseCode,success,allThreads\n".to_owned();
     let mut begin = 1_795_000_000_000_i64;
     for (threads, seconds, slow_percent) in levels {
@@ -30,10 +30,10 @@ fn capacity(store: &Store, flags: &[&str]) -> Done {
     store.run(&[&["capacity"], flags].concat())
 }
 
-fn states(rows: &serde_json::Value) -> Vec<(f64, String)> {
+fn states(rows: &[serde_json::Value]) -> Vec<(f64, String)> {
     let of =
         |row: &serde_json::Value| (row["level"].as_f64().unwrap(), row["state"].as_str().unwrap().to_owned());
-    rows.as_array().unwrap().iter().map(of).collect()
+    rows.iter().map(of).collect()
 }
 
 #[test]
@@ -42,13 +42,13 @@ fn steps_of_one_run_are_its_levels() {
     ingest(&store, "go", &[(10, 60, 0), (20, 60, 0), (30, 60, 10), (40, 12, 50)]);
     let done = capacity(&store, &[&["go_t", "--format", "json"], &SLO[..]].concat());
     let said = done.err.clone();
-    let rows = done.json();
+    let rows = done.rows();
     let expected = [(10.0, "met"), (20.0, "met"), (30.0, "failed"), (40.0, "unknown")];
     assert_eq!(states(&rows), expected.map(|(level, state)| (level, state.to_owned())));
     assert_told(&said, &["level 20 (50/s) meets it, level 30 (50/s) does not; 1 level is unknown"]);
     assert_eq!(rows[3]["why"], "less than 30 s");
     assert_eq!(rows[0]["within_percent"], 100.0);
-    assert!((rows[2]["within_percent"].as_f64().unwrap() - 90.0).abs() < 0.5, "{rows}");
+    assert!((rows[2]["within_percent"].as_f64().unwrap() - 90.0).abs() < 0.5, "{rows:?}");
     let text = capacity(&store, &[&["go_t"], &SLO[..]].concat());
     assert_told(&text.text(), &["level", "throughput (1/s)", "met", "failed"]);
 }

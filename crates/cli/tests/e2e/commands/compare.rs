@@ -6,7 +6,7 @@ use crate::support::*;
 
 fn compare(store: &Store, arguments: &[&str]) -> Vec<Value> {
     let flags = [&["compare", "--format", "json"], arguments].concat();
-    store.run(&flags).json().as_array().unwrap().clone()
+    store.run(&flags).rows()
 }
 
 fn name(key: &Key) -> String {
@@ -136,7 +136,7 @@ fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
         }
         ingest(&store, "one", &scattered(&mut state, 40, 40, 20), &[]);
         let done = store.run(&["compare", "--format", "json", "old_t", "new_t", "one_t"]);
-        let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
+        let rows = done.rows_anyway();
         let of = |run: &str| -> Vec<Value> { rows.iter().filter(|row| row["run"] == run).cloned().collect() };
         assert_eq!(rows.len(), of("new_t").len() + of("one_t").len());
         assert!(rows.iter().any(|row| row["noise"] == "repeats"), "{rows:?}");
@@ -163,7 +163,7 @@ fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
 /// Figures that are named decide, and come first; the others are exploratory.
 fn decided(store: &Store) {
     let done = store.run(&["compare", "old_t", "new_t", "--decide", "p95,throughput", "--format", "json"]);
-    let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
+    let rows = done.rows_anyway();
     let names: Vec<&str> = rows.iter().map(|row| text(row, "measure")).take(3).collect();
     assert_eq!(names, ["p95", "throughput", "failures_percent"]);
     assert_eq!((text(&rows[0], "outcome"), text(&rows[1], "outcome")), ("worse", "not shown"));
@@ -250,17 +250,17 @@ fn table_of_changes_does_not_contradict_itself() {
     }
     let done = store.run(&["compare", "go_mix", "node_mix", "--format", "json"]);
     let said = done.err.clone();
-    let rows = done.json().as_array().unwrap().clone();
-    let league = store.run(&["report", "--test", "mix", "--table", "json"]).json();
+    let rows = done.rows();
+    let league = store.run(&["report", "--test", "mix", "--table", "json"]).rows();
     assert_eq!((text(&rows[0], "part"), text(&rows[0], "measure")), ("run", "throughput"), "{rows:?}");
     // The first row is that of the league: the mean of the repeats.
     let of_league = |framework: &str| -> f64 {
-        let of = league.as_array().unwrap().iter().find(|row| row["framework"] == framework);
+        let of = league.iter().find(|row| row["framework"] == framework);
         of.unwrap()["throughput"].as_f64().unwrap()
     };
     for (column, framework) in [("a", "go"), ("b", "node")] {
         let shown = rows[0][column].as_f64().unwrap();
-        assert!((shown / of_league(framework) - 1.0).abs() < 1e-3, "{shown} {league}");
+        assert!((shown / of_league(framework) - 1.0).abs() < 1e-3, "{shown} {league:?}");
     }
     let throughput = row(&rows, "hold", "throughput");
     assert_eq!(throughput["outcome"], "worse", "{rows:?}");

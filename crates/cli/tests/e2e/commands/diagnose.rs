@@ -13,10 +13,10 @@ fn diagnose(store: &Store, key: &Key, flags: &[&str]) -> Done {
 
 /// The findings of a run: each one's kind, first and last second, and the whole row.
 fn findings(store: &Store, key: &Key, flags: &[&str]) -> Vec<(String, i64, i64, Value)> {
-    let rows = diagnose(store, key, &[&["--format", "json"], flags].concat()).json();
+    let rows = diagnose(store, key, &[&["--format", "json"], flags].concat()).rows();
     let row =
         |row: &Value| (text(row, "finding").into(), count(row, "first"), count(row, "last"), row.clone());
-    rows.as_array().unwrap().iter().map(row).collect()
+    rows.iter().map(row).collect()
 }
 
 fn kinds(findings: &[(String, i64, i64, Value)]) -> Vec<(&str, i64, i64)> {

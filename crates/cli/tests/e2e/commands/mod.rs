@@ -10,6 +10,7 @@ mod diagnose;
 mod flags;
 mod help;
 mod inspect;
+mod json;
 mod notes;
 mod output_files;
 mod pairs;

@@ -31,7 +31,7 @@ fn harm_that_other_noise_hides_shows_within_pairs() {
     let said =
         ["5 pairs of runs in turn", "the variance of elapsed_mean within pairs is 1/", "pairs show 5 %"];
     assert_told(&done.err, &said);
-    let rows = done.json();
+    let rows = done.rows();
     let first = &rows[0];
     assert_eq!((first["measure"].as_str(), first["noise"].as_str()), (Some("elapsed_mean"), Some("pairs")));
     assert_eq!(first["outcome"], "worse");

@@ -93,7 +93,8 @@ fn league_comes_in_every_format() {
     let rows = rows(&csv);
     assert_eq!((rows.len(), rows[0]["framework"].as_str()), (3, "nio"));
     let text = league("json");
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let json = &document["rows"];
     assert_eq!(json[0]["framework"], "nio");
     assert!(text.contains(&format!("\"throughput\":{},", rows[0]["throughput"])), "{text}");
     assert_eq!((json[0]["rank_high"].as_i64(), &json[1]["rank_low"]), (Some(1), &serde_json::Value::Null));

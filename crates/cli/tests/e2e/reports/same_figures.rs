@@ -52,7 +52,7 @@ impl Random {
 }
 
 fn json(store: &Store, arguments: &[&str]) -> Vec<Value> {
-    serde_json::from_str(&store.run(arguments).text()).unwrap()
+    store.run(arguments).rows()
 }
 
 fn near(found: &Value, expected: f64) -> bool {

@@ -132,7 +132,7 @@ fn environment_names_a_folder_unless_a_flag_or_a_database_does() {
         command.args(arguments).envs(variables.iter().copied()).current_dir(store.folder.path());
         done(&mut command)
     };
-    let listed = |done: Done| done.json().as_array().unwrap().len();
+    let listed = |done: Done| done.rows().len();
     let list = ["list", "--format", "json"];
     assert_eq!(listed(run(&list, &[("PERFPIPE_STORE", "store")])), 1);
     let complaint = run(&list, &[("PERFPIPE_STORE", "stor")]).complaint(1);

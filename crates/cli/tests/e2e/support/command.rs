@@ -46,6 +46,18 @@ impl Done {
         serde_json::from_str(&self.text()).unwrap()
     }
 
+    /// The rows of the JSON on its standard output, once it has succeeded.
+    pub(crate) fn rows(self) -> Vec<Value> {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self.rows_anyway()
+    }
+
+    /// The rows of the JSON on its standard output, whatever its exit code is.
+    pub(crate) fn rows_anyway(&self) -> Vec<Value> {
+        let document: Value = serde_json::from_slice(&self.out).unwrap();
+        document["rows"].as_array().unwrap_or_else(|| panic!("no rows in {document}")).clone()
+    }
+
     /// What it said to the person, once it has succeeded and written no data.
     pub(crate) fn said(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.err);

@@ -152,7 +152,7 @@ impl Store {
         if is_folder && !Path::new(self.place()).join("perfpipe.json").exists() {
             return Vec::new();
         }
-        self.run(&["list", "--format", "json"]).json().as_array().unwrap().clone()
+        self.run(&["list", "--format", "json"]).rows()
     }
 
     /// What there is in the store that belongs to no run: staged folders and old generations, stray tables and rows.

@@ -15,8 +15,7 @@ fn check(store: &Store, test: &str, arguments: &[&str]) -> Done {
 
 /// Verdicts, whatever they are.
 fn verdicts(done: &Done) -> Vec<Value> {
-    let text = std::str::from_utf8(&done.out).unwrap();
-    serde_json::from_str::<Value>(text).unwrap().as_array().unwrap().clone()
+    done.rows_anyway()
 }
 
 const HOLDING: [&str; 6] = [

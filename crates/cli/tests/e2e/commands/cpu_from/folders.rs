@@ -26,7 +26,7 @@ fn ingest(store: &Store, flags: &[&str]) -> Vec<Value> {
     let named = ["ingest", "night", "--framework", "go", "--format", "json"];
     let mut command = store.command(&[&named, flags].concat());
     command.env(SECRET.0, SECRET.1).env_remove("http_proxy");
-    done(&mut command).json().as_array().unwrap().clone()
+    done(&mut command).rows()
 }
 
 fn column(rows: &[Value], name: &str) -> Vec<String> {

@@ -39,11 +39,10 @@ fn ingest(store: &Store, framework: &str, series: &[(&str, &str, &str)], flags: 
     store.run(&all.iter().map(String::as_str).collect::<Vec<_>>()).said();
 }
 
-fn row<'a>(rows: &'a Value, measure: &str, unit: &str) -> &'a Value {
-    let mut found =
-        rows.as_array().unwrap().iter().filter(|row| row["measure"] == measure && row["unit"] == unit);
-    let row = found.next().unwrap_or_else(|| panic!("no {measure} in {unit}: {rows}"));
-    assert!(found.next().is_none(), "{measure} is there twice: {rows}");
+fn row<'a>(rows: &'a [Value], measure: &str, unit: &str) -> &'a Value {
+    let mut found = rows.iter().filter(|row| row["measure"] == measure && row["unit"] == unit);
+    let row = found.next().unwrap_or_else(|| panic!("no {measure} in {unit}: {rows:?}"));
+    assert!(found.next().is_none(), "{measure} is there twice: {rows:?}");
     row
 }
 
@@ -64,7 +63,7 @@ fn series_of_both_are_compared_and_those_of_one_are_named() {
             ("disk", "B/s", &disk),
         ];
         ingest(&store, "nio", &of_b, &[]);
-        let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).json();
+        let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).rows();
         let mean = row(&rows, "series memory", "bytes");
         assert_eq!((text(mean, "outcome"), text(mean, "noise")), ("more (these runs)", "seconds"), "{mean}");
         let percent = mean["change_percent"].as_f64().unwrap();
@@ -114,14 +113,14 @@ fn repeats_tell_how_a_greatest_value_scatters() {
             ingest(&store, framework, &[("memory", "bytes", &memory)], &["--append-repeat"]);
         }
     }
-    let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).json();
+    let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).rows();
     for measure in ["series memory", "series_max memory"] {
         let row = row(&rows, measure, "bytes");
         assert_eq!((text(row, "noise"), text(row, "outcome")), ("repeats", "more"), "{row}");
     }
     // A repeat without the series: the side has no mean of it.
     ingest(&store, "nio", &[], &["--append-repeat"]);
-    let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).json();
+    let rows = store.run(&["compare", "go_t", "nio_t", "--format", "json"]).rows();
     let row = row(&rows, "series memory", "bytes");
     assert_eq!((row["a"].is_number(), row["b"].is_number(), text(row, "outcome")), (true, false, "unknown"));
 }

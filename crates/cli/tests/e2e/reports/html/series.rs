@@ -47,9 +47,9 @@ fn series_are_drawn_and_told_at_the_cross_hair_and_judged_by_rules() {
     ingest(&store);
     let check = |rule: &str| store.run(&["check", "--test", "t", "--format", "json", rule]);
     for rule in ["series memory < 15MiB", "series_max heat <= 21.25", "series memory < 15MiB for 5s"] {
-        assert_eq!(check(rule).json()[0]["passed"], true, "{rule}");
+        assert_eq!(check(rule).rows()[0]["passed"], true, "{rule}");
     }
-    let judged = check("series memory < 15MiB").json();
+    let judged = check("series memory < 15MiB").rows();
     assert_eq!((&judged[0]["value"], text(&judged[0], "unit")), (&15_204_352.into(), "B"));
     for (rule, why) in [("series memory < 15MiB for 4s", "null"), ("series swap < 1", "no series swap")] {
         let judged = check(rule);

@@ -25,7 +25,7 @@ fn points_of_two_frameworks_are_compared_at_a_level() {
     let store = filled();
     let compare = |more: &[&str]| store.run(&[&["compare", "--test", "/hello"], more].concat());
     let done = compare(&["alpha@c32", "beta@c32", "--format", "json"]);
-    let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
+    let rows = done.rows_anyway();
     // The medians of three repeats, as another program reckoned them.
     let answers = row(&rows, "answers_per_second");
     assert!(near(&answers["a"], 1648.40) && near(&answers["b"], 1009.08), "{answers}");
@@ -45,7 +45,7 @@ fn points_of_two_frameworks_are_compared_at_a_level() {
     assert_eq!(row(&rows, "failures")["b"], 0.0);
     // A figure that decides comes first, and the other rates are exploratory.
     let decided = compare(&["alpha@c32", "beta@c32", "--decide", "answers_per_second", "--format", "json"]);
-    let decided = decided.json().as_array().unwrap().clone();
+    let decided = decided.rows();
     let outcomes = [&decided[0], row(&decided, "throughput")].map(|row| text(row, "outcome").to_owned());
     assert_eq!(
         (text(&decided[0], "measure"), outcomes),
@@ -55,15 +55,15 @@ fn points_of_two_frameworks_are_compared_at_a_level() {
     let unknown = compare(&["alpha@c32", "beta@c32", "--decide", "p95"]).complaint(2);
     assert_told(&unknown, &["no figure p95", "p90_ms"]);
     // One repeat alone is named by its number, as one of a run is.
-    let alone = compare(&["alpha@c32#1", "alpha@c32:wrk#3", "--format", "json"]).json();
-    let answers = row(alone.as_array().unwrap(), "answers_per_second");
+    let alone = compare(&["alpha@c32#1", "alpha@c32:wrk#3", "--format", "json"]).rows();
+    let answers = row(&alone, "answers_per_second");
     assert!(answers["a"] == answers["a_least"] && answers["a"] != answers["b"], "{answers}");
     assert_told(&compare(&["alpha@c32#1", "alpha@c32#9"]).complaint(1), &["no point alpha@c32#9"]);
     // Two repeats have no interval, which is said.
     store.run(&["ingest", &output("wrk/http500.txt"), "--framework", "lone", "--test", "/hello"]).said();
     let level = store
         .run(&["list", "--points", "--test", "/hello", "--framework", "lone", "--format", "json"])
-        .json();
+        .rows();
     let lone = format!("lone@c{}", level[0]["concurrency"]);
     let done = compare(&["alpha@c32", &lone]);
     assert_told(&done.err, &["points have no samples", "fewer than three"]);
@@ -81,8 +81,8 @@ fn names_of_points_that_are_unknown_or_several_are_refused() {
     assert_told(&missing, &["no point beta@c33", "beta@c64:wrk"]);
     let several = compare(&["tiny@w1", "tiny@w2", "--test", "/json"]).complaint(2);
     assert_told(&several, &["tiny@w1 names several points", "tiny@c32@w1:weighttp, tiny@c32@w1:wrk"]);
-    let chosen = compare(&["tiny@w1:wrk", "tiny@w2:wrk", "--test", "/json", "--format", "json"]).json();
-    let throughput = row(chosen.as_array().unwrap(), "throughput").clone();
+    let chosen = compare(&["tiny@w1:wrk", "tiny@w2:wrk", "--test", "/json", "--format", "json"]).rows();
+    let throughput = row(&chosen, "throughput").clone();
     assert!(near(&throughput["a"], 201.95) || near(&throughput["a"], 201.96), "{throughput}");
     let tools = compare(&["tiny@w1:wrk", "tiny@w1:weighttp", "--test", "/json"]);
     assert_told(&tools.err, &["was measured by wrk, tiny@w1:weighttp by weighttp"]);

@@ -11,8 +11,7 @@ fn inspection_of_summaries_shows_sections_keys_and_what_is_lost() {
     let named = ["--name", "result_w{workers}_{repeat}.log", "--framework", "tiny"];
     let found = inspect(&[&[folder.as_str()], &named[..], &["--format", "json"]].concat());
     assert_told(&found.err, &["36 points: an ingest would take them"]);
-    let found = found.json();
-    let sections = found.as_array().unwrap();
+    let sections = found.rows();
     assert_eq!(sections.len(), 36);
     assert!(sections.iter().all(|row| row["framework"] == "tiny" && row["line"].as_u64().is_some()));
     let aborted = output("ab/drop-abort.txt");

@@ -429,9 +429,8 @@ fn published_logs_have_the_published_figures() {
     let mut tools: HashMap<String, usize> = HashMap::new();
     for (files, name) in [(&large, LARGE_NAME), (&small, SMALL_NAME)] {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let found = store.run(&[&["inspect"], &files[..], &name, &["--format", "json"]].concat()).json();
-        let sections = found.as_array().unwrap().iter();
-        sections.for_each(|section| *tools.entry(text(section, "tool").to_owned()).or_default() += 1);
+        let sections = store.run(&[&["inspect"], &files[..], &name, &["--format", "json"]].concat()).rows();
+        sections.iter().for_each(|section| *tools.entry(text(section, "tool").to_owned()).or_default() += 1);
     }
     assert_eq!((tools["wrk"], tools["weighttp"], tools.len()), (82, 54, 2));
     let chosen: Vec<String> = ["w1_2", "w2_2", "w4_2", "w8_3"]
