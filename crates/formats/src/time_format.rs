@@ -108,7 +108,7 @@ impl FromStr for TimeFormat {
         let has = |any: &[&str]| any.iter().any(|directive| directives.contains(directive));
         let day = has(&["%y", "%Y"]) && has(&["%m", "%b", "%B"]) && has(&["%d"]);
         if !day || !(has(&["%H"]) || has(&["%I"]) && has(&["%p"])) {
-            return Err(wrong("does not tell the year, the month, the day and the hour".to_owned()));
+            return Err(wrong("lacks the year, the month, the day or the hour".to_owned()));
         }
         let only_digits = directives.chars().all(|letter| letter == '%' || letter.is_ascii_alphabetic());
         if only_digits && !has(&["%b", "%B", "%a", "%A", "%p", "T"]) {

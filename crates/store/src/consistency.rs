@@ -364,7 +364,7 @@ fn contradictory(info: &RunInfo, fault: String) -> Error {
     Error::refused(
         ErrorKind::RunContradictory,
         format!("the run {} can't be stored: {fault}", info.key),
-        "Its row, its counts, its failures and its samples have to tell of the same requests. Nothing was stored.",
+        "Its row, its counts, its failures and its samples have to be of the same requests. Nothing was stored.",
     )
 }
 

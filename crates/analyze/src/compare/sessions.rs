@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn sessions_that_are_alike_or_say_nothing_are_passed_over() {
-        let alike = side(&[&[99.0, 101.0], &[100.0, 102.0]]);
-        assert!(alike.means(&side(&[&[100.0, 101.0]]), 0.0).is_none());
+        let similar = side(&[&[99.0, 101.0], &[100.0, 102.0]]);
+        assert!(similar.means(&side(&[&[100.0, 101.0]]), 0.0).is_none());
         let single = side(&[&[99.0], &[109.0], &[119.0]]);
         assert!(single.means(&side(&[&[100.0]]), 0.0).is_none());
         let one = side(&[&[99.0, 101.0, 103.0]]);

@@ -41,7 +41,7 @@ pub(crate) struct CpuFromArgs {
     /// Ask for the CPU readings of the run's time: zabbix+https://HOST/zabbix/api_jsonrpc.php?host=NAME&item=KEY,
     /// zabbix-db+postgres://USER@HOST/DATABASE?itemid=NUMBER, prometheus+http://HOST:9090?query=PROMQL; secrets are those
     /// of PERFPIPE_ZABBIX_TOKEN, PGPASSWORD, PERFPIPE_PROMETHEUS_TOKEN; for several hosts or series, &several=sum adds
-    /// them up, and &several=apart stores each as a series
+    /// them up, and &several=separate stores each as a series
     #[arg(long, value_name = "URL", group = "asked")]
     pub(crate) cpu_from: Option<String>,
     #[command(flatten)]

@@ -24,7 +24,7 @@ use crate::output::progress::Bar;
     perfpipe repair --dry-run\n  \
     perfpipe repair go_2048\n  \
     perfpipe repair --store s3://bucket/runs --keep-for 1d\n\n\
-    Writes the store's own file anew, removes leftovers of killed writers, counts again from the samples, and moves \
+    Rewrites the store's own file, removes leftovers of killed writers, counts again from the samples, and moves \
     runs from the folder of another run to their own. A damaged file of points can't be repaired. What can't be repaired is moved to the folder `set-aside` of \
     the store, and never deleted; in a database or a bucket it is left as it is. In a bucket, tables that a stopped writer \
     left unlike the table of runs get what that one has, and old files of no run are removed.\n\n\

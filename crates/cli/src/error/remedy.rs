@@ -327,7 +327,7 @@ mod tests {
         let rejects =
             |reason, limit| Ingest::Rejects { place: place(), reason, value: None, rejects: 1, limit };
         for error in [
-            Ingest::Origin { place: place(), told: None, earliest: 7 },
+            Ingest::Origin { place: place(), given: None, earliest: 7 },
             Ingest::TimeUnit { place: place(), problem: String::new(), unit: TimeUnit::Seconds.to_string() },
             rejects(RejectReason::OpenQuote, 0),
             rejects(RejectReason::OpenQuote, 1),
@@ -394,7 +394,7 @@ mod tests {
     fn remedies_of_the_libraries_name_no_flags() {
         let key = RunKey::new("go", "2048");
         for error in [
-            Ingest::Origin { place: Box::new(Place::file("a")), told: None, earliest: 7 },
+            Ingest::Origin { place: Box::new(Place::file("a")), given: None, earliest: 7 },
             Ingest::NoSamples { key: key.clone() },
             Ingest::NoRun { key },
         ] {

@@ -425,7 +425,7 @@ impl Prepared {
     }
 
     fn other_origin(&self, given: Option<i64>, earliest: i64) -> Error {
-        Error::Origin { place: Box::new(self.place.clone()), told: given, earliest }
+        Error::Origin { place: Box::new(self.place.clone()), given, earliest }
     }
 
     async fn commit<W: RunWriter>(

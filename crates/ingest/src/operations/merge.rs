@@ -115,7 +115,7 @@ impl Store {
                 }
             };
             stored.map_err(|error| match error {
-                Error::Origin { place, told: Some(_), earliest } => late_origin(*place, earliest),
+                Error::Origin { place, given: Some(_), earliest } => late_origin(*place, earliest),
                 error if error.kind() == ErrorKind::KeyTaken => taken(&key, part, &error),
                 error => error,
             })

@@ -50,12 +50,12 @@ pub enum Error {
     },
     /// The log's smallest timeStamp comes before the origin that was given or found at its head, and the log can't be
     /// read again.
-    #[error("{place}: {}", of_origin(*told, *earliest))]
+    #[error("{place}: {}", of_origin(*given, *earliest))]
     Origin {
         /// Where.
         place: Box<Place>,
         /// The origin that was given, epoch ms.
-        told: Option<i64>,
+        given: Option<i64>,
         /// The smallest timeStamp, epoch ms.
         earliest: i64,
     },

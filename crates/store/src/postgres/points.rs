@@ -25,14 +25,14 @@ const OF_KEY: &str = "tool = $1 and framework = $2 and test = $3 and concurrency
 
 /// Selects the rows that another program than perfpipe changed: the columns of the key, or the counts, are not those
 /// of the point.
-const UNLIKE: &str = "select pg_catalog.format('%s %s by %s', framework, test, tool) as told from perfpipe.points \
+const UNLIKE: &str = "select pg_catalog.format('%s %s by %s', framework, test, tool) as point from perfpipe.points \
      where (tool, framework, test) is distinct from \
            (point->'key'->>'tool', point->'key'->>'framework', point->'key'->>'test') \
         or concurrency::text is distinct from point->'key'->>'concurrency' \
         or workers::text is distinct from point->'key'->>'workers' \
         or repeat::text is distinct from point->'key'->>'repeat' \
         or requests::text is distinct from point->'figures'->>'requests' \
-        or successes::text is distinct from point->'figures'->>'successes' order by told";
+        or successes::text is distinct from point->'figures'->>'successes' order by 1";
 
 const TABLE: [&str; 1] = ["points"];
 
@@ -94,7 +94,7 @@ impl PostgresStore {
         if exists(&session, what).await? {
             rights::check_ownership(&session, &TABLE, false).await?;
             for row in session.query(what, UNLIKE, &[]).await? {
-                unlike.push(value(&row, "told")?);
+                unlike.push(value(&row, "point")?);
             }
         }
         session.end(what).await?;

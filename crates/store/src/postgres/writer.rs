@@ -130,7 +130,7 @@ impl RunWriter for PostgresWriter {
         // The server ends the COPY with an error, which can be ignored.
         drop(samples);
         // Otherwise the lock on the key would be held until the server notices the closed connection.
-        session.run("giving up a run that is read anew", "rollback").await
+        session.run("giving up a run that is read again", "rollback").await
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {

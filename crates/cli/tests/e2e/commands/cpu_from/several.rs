@@ -34,12 +34,12 @@ fn series(store: &Store, name: &str) -> Vec<(i64, f64)> {
 
 #[test]
 fn cpu_of_several_hosts_is_their_sum_in_percent_of_one_core() {
-    for several in ["&several=sum", "&several=apart"] {
+    for several in ["&several=sum", "&several=separate"] {
         let (store, monitor) = (Store::embedded(), monitor());
         done(ingest(&store, &url(&monitor, several), &[]).env(SECRET.0, SECRET.1)).said();
         // Each in percent of its own machine: 4 cores, and half of it on 2 cores.
         assert_eq!(readings(&store), expected(5.0), "{several}");
-        let apart = several == "&several=apart";
+        let apart = several == "&several=separate";
         assert_eq!(series(&store, "cpu_sut"), if apart { expected(4.0) } else { Vec::new() });
         assert_eq!(series(&store, "cpu_b-2"), if apart { expected(1.0) } else { Vec::new() });
     }
@@ -60,7 +60,7 @@ fn nothing_is_made_of_several_hosts_without_being_told() {
     let query = format!("prometheus+http://{}?query=rate(cpu[3s])", prometheus.host);
     let refused = done(ingest(&store, &query, &[]).env("PERFPIPE_PROMETHEUS_TOKEN", TOKEN)).complaint(3);
     assert!(refused.contains("answers 2 series: {instance=\"a:9100\",job=\"node\"}"), "{refused}");
-    assert!(refused.contains("several=apart"), "{refused}");
+    assert!(refused.contains("several=separate"), "{refused}");
     assert_eq!(store.list().len(), 0);
 }
 
@@ -82,7 +82,7 @@ fn several_series_of_prometheus_are_added_up_or_kept_apart() {
     done(store.command(&attach).env("PERFPIPE_PROMETHEUS_TOKEN", TOKEN)).said();
     assert_eq!((series(&store, "memory_a-9100"), series(&store, "memory_b-9100")), (of(1), of(2)));
     let run = store.export(&Key::new("go", "t"), "run", "json", &[]);
-    assert_eq!(run.matches("several=apart").count(), 1, "one answer is one source: {run}");
+    assert_eq!(run.matches("several=separate").count(), 1, "one answer is one source: {run}");
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn cpu_of_a_stored_run_is_not_kept_apart() {
     let (store, monitor) = (Store::embedded(), monitor());
     let log = log(&store, 60);
     store.run(&["ingest", &log, "--framework", "go", "--test", "t"]).said();
-    let mut command = store.command(&["attach-cpu", "go_t", "--cpu-from", &url(&monitor, "&several=apart")]);
+    let mut command =
+        store.command(&["attach-cpu", "go_t", "--cpu-from", &url(&monitor, "&several=separate")]);
     let refused = done(command.env(SECRET.0, SECRET.1)).complaint(2);
     assert!(refused.contains("perfpipe attach-series RUN"), "{refused}");
 }

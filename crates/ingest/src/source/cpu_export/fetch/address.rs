@@ -179,7 +179,7 @@ fn holds_secret(is_database: bool) -> Error {
 /// The fault of several series without the choice of what to make of them.
 pub(super) fn several(found: &str) -> Fault {
     let problem = format!("{found}, and it is not given whether to add them up or to store them separately");
-    let remedy = "Add several=sum to the URL for their sum, or several=apart for a series of each.";
+    let remedy = "Add several=sum to the URL for their sum, or several=separate for a series of each.";
     Fault::new(ErrorKind::SourceSeveral, problem, remedy)
 }
 
@@ -256,8 +256,8 @@ impl Parameters {
         match self.remove("several").as_deref() {
             None => Ok(None),
             Some("sum") => Ok(Some(Several::Sum)),
-            Some("apart") => Ok(Some(Several::Separate)),
-            Some(other) => Err(refuse(format!("several={other} in the URL is neither sum nor apart"))),
+            Some("separate") => Ok(Some(Several::Separate)),
+            Some(other) => Err(refuse(format!("several={other} in the URL is neither sum nor separate"))),
         }
     }
 
@@ -334,7 +334,7 @@ mod tests {
         let hosts = vec!["a".to_owned(), "b".to_owned()];
         assert_eq!(sum.system, System::Zabbix { asked: AskedItems::Named { hosts, item: "k".to_owned() } });
         assert_eq!(sum.several, Some(Several::Sum));
-        let separate = of("zabbix-db+postgres://u@mon/z?itemid=7,8&several=apart").unwrap();
+        let separate = of("zabbix-db+postgres://u@mon/z?itemid=7,8&several=separate").unwrap();
         assert_eq!(separate.system, System::ZabbixDatabase { asked: AskedItems::Ids(vec![7, 8]) });
         assert_eq!(
             (separate.several, separate.url.as_str()),

@@ -49,7 +49,7 @@ impl std::str::FromStr for ReadingsSource {
     /// Reads a URL: `zabbix+https://host/zabbix/api_jsonrpc.php?host=sut&item=system.cpu.util`, with the item's key or
     /// name, or `?itemid=44518`; `zabbix-db+postgres://user@host/zabbix?itemid=44518` for Zabbix's own database;
     /// `prometheus+http://host:9090?query=…`, with `&step=15` for another step than the interval of the series, in
-    /// seconds. `host=a,b` and `itemid=1,2` name several; `several=sum` or `several=apart` says what is made of their
+    /// seconds. `host=a,b` and `itemid=1,2` name several; `several=sum` or `several=separate` says what is made of their
     /// readings, and of several series that Prometheus answers.
     ///
     /// # Errors
