@@ -44,7 +44,7 @@ pub(super) fn print_completions(
 const EXAMPLES: usize = 4;
 
 /// The flags for the first time, of commands that have many: by their ids.
-const FIRST: [(&str, &[&str]); 15] = [
+const FIRST: [(&str, &[&str]); 16] = [
     (
         "ingest",
         &[
@@ -136,6 +136,23 @@ const FIRST: [(&str, &[&str]); 15] = [
             "label",
             "format",
             "output",
+            "store",
+            "database",
+        ],
+    ),
+    (
+        "drop",
+        &[
+            "framework",
+            "test",
+            "repeat",
+            "tag",
+            "older_than",
+            "keep_tagged",
+            "dry_run",
+            "points",
+            "part",
+            "yes",
             "store",
             "database",
         ],

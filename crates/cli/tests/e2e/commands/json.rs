@@ -202,6 +202,7 @@ fn zip_of(member: &str, text: &str) -> Vec<u8> {
 /// What is said of runs.
 fn of_runs() -> Vec<Value> {
     let store = Store::embedded();
+    let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
     let mut written = Written(&store, Vec::new());
     for run in 0..18_i64 {
         let start = START + run * 3_600_000;
@@ -225,7 +226,6 @@ fn of_runs() -> Vec<Value> {
     let rules =
         ["p95 not worse than baseline by 5%", "mean < baseline * 1.002", "p95 < 1ms for 3s", "series a < 1"];
     written.json(&[&["check", "go_t#4"], &rules[..], &baseline].concat());
-    let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
     written.json(&["diagnose", "--framework", &key.framework, "--test", &key.test]);
     let injectors = store.file("run.csv", log_of_injectors());
     store.run(&["ingest", &injectors, "--framework", "go", "--test", "injectors"]).said();
