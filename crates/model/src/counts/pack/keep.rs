@@ -100,7 +100,7 @@ fn dense<const BLOCK: usize>(packed: &[u8]) -> Option<([u8; BLOCK], u16, u16)> {
 mod tests {
     use super::super::dense_counts::{each_count, pack_counts, read};
     use super::super::examples::{one_by_one, small_counts};
-    use super::super::pairs;
+    use super::super::pair_counts;
     use super::*;
     use proptest::prelude::*;
 
