@@ -88,7 +88,7 @@ fn campaign_knows_runs_again_whatever_their_interval_is() {
     let cpu = export(&store, "night/go_t.cpu.csv", every(30));
     let status = |flags: &[&str]| {
         let rows =
-            store.run(&[&["ingest", folder.to_str().unwrap(), "--format", "json"], flags].concat()).json();
+            store.run(&[&["ingest", folder.to_str().unwrap(), "--format", "json"], flags].concat()).rows();
         (text(&rows[0], "status").to_owned(), rows[0]["cpu_seconds_percent"].as_f64())
     };
     assert_eq!(status(&[]), ("new".into(), Some(100.0)));
@@ -142,9 +142,8 @@ fn standing(store: &Store, framework: &str) -> Value {
     let out = store.folder.path().join("pages");
     let report =
         ["report", "--test", "t", "--table", "json", "--format", "svg", "--out", out.to_str().unwrap()];
-    let rows: Value = serde_json::from_slice(&store.run(&report).out).unwrap();
-    let mut rows = rows.as_array().unwrap().iter();
-    rows.find(|row| row["framework"] == framework).unwrap_or_else(|| panic!("no {framework}")).clone()
+    let rows = store.run(&report).rows();
+    rows.iter().find(|row| row["framework"] == framework).unwrap_or_else(|| panic!("no {framework}")).clone()
 }
 
 fn league(store: &Store) -> String {
