@@ -77,7 +77,7 @@ fn several_series_of_prometheus_are_added_up_or_kept_apart() {
     let store = Store::embedded();
     done(ingest(&store, &url("sum"), &[]).env("PERFPIPE_PROMETHEUS_TOKEN", TOKEN)).said();
     assert_eq!(readings(&store), of(3));
-    let memory = format!("memory={}", url("apart"));
+    let memory = format!("memory={}", url("separate"));
     let attach = ["attach-series", "go_t", "--series", &memory, "--unit", "bytes"];
     done(store.command(&attach).env("PERFPIPE_PROMETHEUS_TOKEN", TOKEN)).said();
     assert_eq!((series(&store, "memory_a-9100"), series(&store, "memory_b-9100")), (of(1), of(2)));
