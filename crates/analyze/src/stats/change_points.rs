@@ -130,7 +130,8 @@ struct SearchedGroups {
     weights: Vec<f64>,
     /// The least variance of one value.
     floor: f64,
-    /// The ratio of the variance of a mean of many groups to that of the same number of independent ones.
+    /// The ratio of the variance of a mean of many groups to that of the same number of independent ones; corrected for what
+    /// was subtracted.
     memory: f64,
 }
 
@@ -271,7 +272,21 @@ impl Search {
     }
 }
 
+impl Course {
+    /// Sets the level since a change, if that is the latest so far.
+    fn end_level_at(&mut self, change: usize, level: f64) {
+        if let Some(point) = self.changes.last_mut().filter(|point| point.at == change) {
+            point.means.1 = level;
+        }
+    }
+}
+
 impl ChangePoint {
+    /// Returns true if the level grows.
+    fn grows(&self) -> bool {
+        self.means.1 > self.means.0
+    }
+
     /// Returns true if the level changes by at least so large a share of that before.
     fn is_at_least(&self, share: f64) -> bool {
         (self.means.1 - self.means.0).abs() >= share * self.means.0.abs()
@@ -403,21 +418,29 @@ impl SearchedGroups {
         let mut rest = changes.as_slice();
         let mut from = 0;
         while let Some(first) = rest.first() {
-            let grows = |point: &ChangePoint| point.means.1 > point.means.0;
-            let same = rest.iter().take_while(|point| grows(point) == grows(first)).count();
+            let same = rest.iter().take_while(|point| point.grows() == first.grows()).count();
             let (found, after) = rest.split_at(same);
             let to = after.first().map_or(self.levels.len(), |point| point.at);
             let (drift, along_line) = self.line((from, to));
-            if along_line >= self.cost_of_levels((from, to), found) {
-                course.changes.extend(found);
-            } else if let Some(steps) = self.staircase((from, to), found, along_line)
-                && steps.iter().all(|point| point.is_at_least(least))
-            {
-                course.changes.extend(steps);
+            let steps = if along_line >= self.cost_of_levels((from, to), found) {
+                Some(found.to_vec())
             } else {
-                course.slopes.push(drift);
+                self.staircase((from, to), found, along_line)
+                    .filter(|steps| steps.iter().all(|point| point.is_at_least(least)))
+            };
+            // The level before the next changes begins with the last of these, whether it is reported or part of a drift.
+            let last = steps.as_deref().unwrap_or(found).last().map_or(to, |point| point.at);
+            match steps {
+                Some(mut steps) => {
+                    if let Some(first) = steps.first_mut() {
+                        first.means.0 = self.level(from, first.at);
+                        course.end_level_at(from, first.means.0);
+                    }
+                    course.changes.extend(steps);
+                }
+                None => course.slopes.push(drift),
             }
-            from = found.last().map_or(to, |point| point.at);
+            from = last;
             rest = after;
         }
         course
@@ -456,8 +479,8 @@ impl SearchedGroups {
         (squares / degrees).max(self.floor) * self.memory
     }
 
-    /// Returns the steps of the best staircase through a part in which changes were found, if it explains the part better than
-    /// a straight line does, with its sum of squares.
+    /// Returns the steps of the best staircase through a part, in the direction of the changes that were found in it, if it
+    /// explains the part better than a straight line does, with its sum of squares.
     fn staircase(
         &self,
         part: (usize, usize),
@@ -471,25 +494,31 @@ impl SearchedGroups {
         }
         let mean = self.mean(from, to);
         let all = self.squares(part, |_| mean);
-        let divisions = Sums::of(self.part(part), mean).divisions(STEPS.min(groups / LEAST - 1), LEAST);
-        let (closest, steps) = divisions.last()?;
-        let variance = self.variance(part, all - closest, 2 * steps.len() + 1);
-        let cost = |(between, steps): &(f64, Vec<usize>)| {
-            all - between + STEP * (groups as f64).ln() * steps.len() as f64 * variance
-        };
-        let best = divisions.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-        if cost(best) >= along_line + PARAMETER * variance {
-            return None;
-        }
+        let most = STEPS.min((groups / LEAST).saturating_sub(1));
+        let divisions = Sums::of(self.part(part), mean).divisions(most, LEAST);
+        let (closest, begins) = divisions.last()?;
+        let variance = self.variance(part, all - closest, 2 * begins.len() + 1);
+        let of_step = STEP * (groups as f64).ln() * variance;
         // That the part is not level is known from the changes that were found.
-        let p = found.iter().map(|point| point.p).fold(0.0, f64::max);
-        let edges: Vec<usize> = [0].iter().chain(&best.1).chain([&groups]).map(|at| from + at).collect();
-        let points = parts(&edges).zip(parts(&edges).skip(1)).map(|((from, at), (_, to))| ChangePoint {
-            at,
-            means: (self.level(from, at), self.level(at, to)),
-            p,
+        let (first, p) = (found.first()?, found.iter().map(|point| point.p).fold(0.0, f64::max));
+        let staircases = divisions.iter().filter_map(|(between, begins)| {
+            let steps = self.steps(part, begins, p);
+            let is_one_way = steps.iter().all(|point| point.grows() == first.grows());
+            let cost = all - between + of_step * steps.len() as f64;
+            (is_one_way && !steps.is_empty()).then_some((cost, steps))
         });
-        Some(points.collect())
+        let (cost, steps) = staircases.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (cost < along_line + PARAMETER * variance).then_some(steps)
+    }
+
+    /// Returns the changes of a part between levels that begin at some distances from its begin, each with the same p.
+    fn steps(&self, (from, to): (usize, usize), begins: &[usize], p: f64) -> Vec<ChangePoint> {
+        let inner = begins.iter().map(|begin| from + begin);
+        let edges: Vec<usize> = std::iter::once(from).chain(inner).chain([to]).collect();
+        let levels = parts(&edges).zip(parts(&edges).skip(1));
+        let step =
+            |((from, at), (_, to))| ChangePoint { at, means: (self.level(from, at), self.level(at, to)), p };
+        levels.map(step).collect()
     }
 }
 
@@ -827,6 +856,28 @@ mod tests {
             named += usize::from(!draw(|run| 95.0 + 0.8 * run).is_empty());
         }
         assert!(found >= 410 && named <= 40, "{found} of 600 found, {named} of 200 drifts named");
+    }
+
+    #[test]
+    fn changes_are_in_order_and_share_the_levels_between_them() {
+        let mut search = Search::default();
+        let mut shared = 0;
+        for seed in 0..400 {
+            let mut rng = Rng::with_seed(seed);
+            // Up and down again, in small steps.
+            let level = |run: i32| 100.0 + 8.0 * f64::from((run / 11).min((99 - run) / 11));
+            let levels: Vec<f64> = (0..100).map(level).collect();
+            let course = search.find(&series(&mut rng, &levels, 1, 0.04), 0.0, 0.01, 0.0);
+            for (one, next) in course.changes.iter().zip(course.changes.iter().skip(1)) {
+                assert!(one.at + LEAST <= next.at, "{seed}: {course:?}");
+                let is_drift = |slope: &Slope| slope.span.0 <= next.at && slope.span.1 >= one.at;
+                if !course.slopes.iter().any(is_drift) {
+                    assert!((one.means.1 - next.means.0).abs() < 1e-9, "{seed}: {course:?}");
+                    shared += 1;
+                }
+            }
+        }
+        assert!(shared > 400, "{shared}");
     }
 
     #[test]
