@@ -182,7 +182,7 @@ impl<'a> Repairer<'a> {
     }
 
     /// Sets the run that the next steps are of; `None` for the store itself and its points.
-    pub fn of_run(&mut self, run: Option<&RunKey>) {
+    pub fn set_run(&mut self, run: Option<&RunKey>) {
         self.run = run.cloned();
     }
 

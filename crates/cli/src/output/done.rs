@@ -1,19 +1,17 @@
 //! What a command did to a store: notes for people, and a table for programs.
 
 use anyhow::Result;
-use perfpipe_analyze::table::{Format, Table};
+use perfpipe_analyze::table::Table;
 use perfpipe_ingest::RunKey;
 use perfpipe_ingest::points::PointKey;
 
-use super::terminal::write_table;
-use super::{Output, note};
+use super::note;
+use super::terminal::TableOutput;
 use crate::args::OutputArgs;
 
 /// Collects what a command does, and prints it at the end if that is asked for.
 pub(crate) struct DoneTable {
-    /// Nothing if notes are enough.
-    output: Option<Output>,
-    format: Format,
+    output: TableOutput,
     /// True if nothing is changed, and the rows say what would be done.
     dry_run: bool,
     rows: Vec<DoneRow>,
@@ -78,8 +76,7 @@ impl DoneTable {
     /// # Errors
     /// If it can't be written.
     pub(crate) fn begin(args: &OutputArgs, dry_run: bool) -> Result<Self> {
-        let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
-        Ok(Self { output, format: args.format(), dry_run, rows: Vec::new() })
+        Ok(Self { output: TableOutput::begin(args)?, dry_run, rows: Vec::new() })
     }
 
     /// Adds what was done, of which the caller prints a note.
@@ -99,13 +96,11 @@ impl DoneTable {
     /// # Errors
     /// If the command failed, or the output can't be written.
     pub(crate) fn end(self, result: Result<()>) -> Result<()> {
-        let Some(mut output) = self.output else { return result };
         if result.is_err() && self.rows.is_empty() {
-            output.discard();
+            self.output.discard();
             return result;
         }
-        let written = write_table(&table(&self.rows, self.dry_run), self.format, &mut output)
-            .and_then(|()| output.finish());
+        let written = self.output.write(|| table(&self.rows, self.dry_run));
         // The first failure is what the user has to know.
         result.and(written)
     }

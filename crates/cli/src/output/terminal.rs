@@ -7,7 +7,7 @@ use anyhow::Result;
 use perfpipe_analyze::table::{Format, Table, Terminal};
 
 use super::Output;
-use crate::args::{TerminalArgs, When};
+use crate::args::{OutputArgs, TerminalArgs, When};
 
 /// The flags of this process.
 static FLAGS: OnceLock<TerminalArgs> = OnceLock::new();
@@ -25,6 +25,41 @@ pub(crate) fn write_table(table: &Table, format: Format, output: &mut Output) ->
         table.write(format, output)?;
     }
     Ok(())
+}
+
+/// The output of a command whose notes are enough for people: a table is written only if a format or a file is asked for.
+pub(crate) struct TableOutput {
+    /// Nothing if notes are enough.
+    output: Option<Output>,
+    format: Format,
+}
+
+impl TableOutput {
+    /// Opens the output before any work is done.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(crate) fn begin(args: &OutputArgs) -> Result<Self> {
+        let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
+        Ok(Self { output, format: args.format() })
+    }
+
+    /// Writes the table, unless notes are enough.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(crate) fn write(self, table: impl FnOnce() -> Table) -> Result<()> {
+        let Some(mut output) = self.output else { return Ok(()) };
+        write_table(&table(), self.format, &mut output)?;
+        output.finish()
+    }
+
+    /// Leaves the output as it was.
+    pub(crate) fn discard(self) {
+        if let Some(output) = self.output {
+            output.discard();
+        }
+    }
 }
 
 fn flags() -> TerminalArgs {

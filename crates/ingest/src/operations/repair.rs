@@ -20,7 +20,7 @@ impl Store {
     /// # Errors
     /// If the store can't be read or written.
     pub fn repair_store(&self, repairer: &mut Repairer<'_>) -> Result<()> {
-        repairer.of_run(None);
+        repairer.set_run(None);
         match &self.0 {
             #[cfg(feature = "parquet")]
             StoreKind::Parquet(store) => store.repair(repairer),
@@ -42,7 +42,7 @@ impl Store {
         progress: &'a Progress,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            repairer.of_run(Some(key));
+            repairer.set_run(Some(key));
             let faults = self.verify(key, progress).await?;
             if faults.is_empty() {
                 return Ok(());

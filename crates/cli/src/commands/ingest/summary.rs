@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use perfpipe_analyze::format::{damage_sentence, decimals, instant, lasting, thousands};
-use perfpipe_analyze::table::{Format, Nested, Table};
+use perfpipe_analyze::table::{Nested, Table};
 use perfpipe_analyze::{Histogram, RunDuration, View};
 use perfpipe_ingest::campaign::{CampaignRun, Stand};
 use perfpipe_ingest::run::{Note, PartNumber, SourceKind};
@@ -14,14 +14,12 @@ use perfpipe_ingest::{Ingested, RunInfo, RunKey, Store};
 use crate::args::OutputArgs;
 use crate::input::runs::RunNames;
 use crate::output::notes::{NoteFacts, shell_word, with_hint};
-use crate::output::terminal::write_table;
-use crate::output::{Output, note, notes, warn};
+use crate::output::terminal::TableOutput;
+use crate::output::{note, notes, warn};
 
 /// Where a summary is printed, and when its work began.
 pub(crate) struct SummaryOutput {
-    /// Nothing if notes are enough.
-    output: Option<Output>,
-    format: Format,
+    output: TableOutput,
     since: Instant,
 }
 
@@ -31,8 +29,7 @@ impl SummaryOutput {
     /// # Errors
     /// If it can't be written.
     pub(crate) fn begin(args: &OutputArgs) -> Result<Self> {
-        let output = (!args.is_notes()).then(|| Output::open(args.file.output.as_deref())).transpose()?;
-        Ok(Self { output, format: args.format(), since: Instant::now() })
+        Ok(Self { output: TableOutput::begin(args)?, since: Instant::now() })
     }
 
     /// Prints the table of one run, unless notes are enough.
@@ -40,9 +37,7 @@ impl SummaryOutput {
     /// # Errors
     /// If it can't be written.
     pub(super) fn print(self, row: &IngestRow<'_>) -> Result<()> {
-        let Some(mut output) = self.output else { return Ok(()) };
-        write_table(&table(std::slice::from_ref(row)), self.format, &mut output)?;
-        output.finish()
+        self.output.write(|| table(std::slice::from_ref(row)))
     }
 }
 

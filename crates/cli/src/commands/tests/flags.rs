@@ -9,7 +9,7 @@ use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
-use crate::args::{FailOn, PageFormat, PartChoice, ReportFormat, VerdictFormat};
+use crate::args::{FailOn, OutputArgs, PageFormat, PartChoice, ReportFormat, VerdictFormat};
 use crate::commands::check::Fate;
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
@@ -17,6 +17,11 @@ use crate::input::versions::By;
 
 /// True if a line was parsed as expected.
 type IsRead = fn(Command) -> bool;
+
+/// True if JSON is to be written to a file.
+fn is_json(output: &OutputArgs) -> bool {
+    output.format() == Format::Json && output.file.output.is_some()
+}
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
@@ -89,7 +94,7 @@ const LINES: [(&str, IsRead); 117] = [
     ),
     (
         "ingest a.zip --out charts --format json -o x.json",
-        |c| matches!(c, Command::Ingest(a) if a.out.as_deref() == Some(Path::new("charts")) && a.output.format() == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::Ingest(a) if a.out.as_deref() == Some(Path::new("charts")) && is_json(&a.output)),
     ),
     (
         "ingest night --dry-run --jobs 3 --format md",
@@ -121,14 +126,8 @@ const LINES: [(&str, IsRead); 117] = [
         "report --test t --one-file -o report.pdf",
         |c| matches!(c, Command::Report(a) if a.pages().formats() == [PageFormat::Pdf]),
     ),
-    (
-        "merge go_t --parts 2 --format json -o x",
-        |c| matches!(c, Command::Merge(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
-    (
-        "watch run.jtl --format json -o x",
-        |c| matches!(c, Command::Watch(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
+    ("merge go_t --parts 2 --format json -o x", |c| matches!(c, Command::Merge(a) if is_json(&a.output))),
+    ("watch run.jtl --format json -o x", |c| matches!(c, Command::Watch(a) if is_json(&a.output))),
     (
         "report --test t --chart time,sweep --format png --scale 1",
         |c| matches!(c, Command::Report(a) if a.charts() == [Chart::Time, Chart::Sweep]),
@@ -257,10 +256,7 @@ const LINES: [(&str, IsRead); 117] = [
         "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale --fonts none",
         |c| matches!(c, Command::Compare(a) if a.drawn.out.as_deref() == Some(Path::new("c"))),
     ),
-    (
-        "list --format json --output runs.json",
-        |c| matches!(c, Command::List(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
+    ("list --format json --output runs.json", |c| matches!(c, Command::List(a) if is_json(&a.output))),
     (
         "copy a b --to laptop --replace --yes",
         |c| matches!(c, Command::Copy(a) if a.replace && a.confirm.yes && a.runs.run == ["a", "b"] && a.to.is_some()),
@@ -315,33 +311,18 @@ const LINES: [(&str, IsRead); 117] = [
     ),
     ("verify --test t --framework a --repeat 1", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
     ("migrate --dry-run", |c| matches!(c, Command::Migrate(a) if a.dry_run)),
-    (
-        "repair --format json -o x",
-        |c| matches!(c, Command::Repair(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
-    (
-        "migrate --format json -o x",
-        |c| matches!(c, Command::Migrate(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
-    (
-        "drop go_t --format json -o x",
-        |c| matches!(c, Command::Drop(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
-    (
-        "rename go_t --test u --format json -o x",
-        |c| matches!(c, Command::Rename(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
-    (
-        "copy --to s --format json -o x",
-        |c| matches!(c, Command::Copy(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
-    ),
+    ("repair --format json -o x", |c| matches!(c, Command::Repair(a) if is_json(&a.output))),
+    ("migrate --format json -o x", |c| matches!(c, Command::Migrate(a) if is_json(&a.output))),
+    ("drop go_t --format json -o x", |c| matches!(c, Command::Drop(a) if is_json(&a.output))),
+    ("rename go_t --test u --format json -o x", |c| matches!(c, Command::Rename(a) if is_json(&a.output))),
+    ("copy --to s --format json -o x", |c| matches!(c, Command::Copy(a) if is_json(&a.output))),
     (
         "attach-cpu go_t cpu.csv --format json -o x",
-        |c| matches!(c, Command::AttachCpu(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::AttachCpu(a) if is_json(&a.output)),
     ),
     (
         "attach-series go_t --series m=m.csv --unit bytes --format json -o x",
-        |c| matches!(c, Command::AttachSeries(a) if a.output.format() == Format::Json && a.output.file.output.is_some()),
+        |c| matches!(c, Command::AttachSeries(a) if is_json(&a.output)),
     ),
     ("repair -y", |c| matches!(c, Command::Repair(a) if a.confirm.yes)),
     ("repair --yes", |c| matches!(c, Command::Repair(a) if a.confirm.yes)),
