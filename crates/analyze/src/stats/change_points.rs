@@ -902,6 +902,16 @@ mod tests {
     }
 
     #[test]
+    fn week_without_noise_is_no_change_and_hides_none() {
+        for (runs, at) in [(24, 24), (28, 15), (35, 20), (100, 50), (100, 100)] {
+            let level = |run: usize| if run % 7 < 5 { 20.0 } else { 22.0 } + if run < at { 0.0 } else { 9.0 };
+            let groups: Vec<Vec<f64>> = (0..runs).map(|run| vec![level(run)]).collect();
+            let changes = if at < runs { vec![at] } else { Vec::new() };
+            assert_eq!(places(&groups), changes, "{runs} runs");
+        }
+    }
+
+    #[test]
     fn a_drift_without_noise_is_a_drift() {
         for versions in [16, 24, 30, 100] {
             let groups: Vec<Vec<f64>> =
