@@ -137,7 +137,7 @@ fn no_readings_take_more_memory_than_is_promised() {
     let only = std::env::var("PERFPIPE_MEMORY_CASE").unwrap_or_default();
     let mut beyond = Vec::new();
     let mut row = |name: &str, from: &str, run: Run| {
-        let Run { code, megabytes, seconds, said } = run;
+        let Run { code, megabytes, seconds, said, .. } = run;
         let row = format!("| {name} | {from} | {megabytes} | {seconds:.0} | {}", code.unwrap_or(-1));
         eprintln!("{row}");
         if megabytes > readings::LIMIT || !matches!(code, Some(0..=3)) || said.contains("panicked") {
@@ -197,11 +197,12 @@ fn counts_beyond_the_budget_are_written_to_a_file_and_read_back_the_same() {
         let export = ["export", "--framework", "f", "--test", "t", "-o", out.to_str().unwrap()];
         let read = measured(&[&export[..], &at].concat(), folder.path(), None);
         assert_eq!(read.code, Some(0), "{}", read.said);
-        (std::fs::read_to_string(out).unwrap(), run.megabytes)
+        (std::fs::read_to_string(out).unwrap(), run.written)
     });
-    let [(small, few), (large, many)] = exports;
+    let [(small, more), (large, less)] = exports;
     assert!(small == large && small.lines().count() > 80_000);
-    assert!(few + 10 < many, "{few} MB with a budget of 1 MB, {many} MB with one of 1 GB");
+    // The memory of a process varies by as much as these counts take; what it writes does not.
+    assert!(less + 10 < more, "{more} MB written with a budget of 1 MB, {less} MB with one of 1 GB");
 }
 
 #[test]

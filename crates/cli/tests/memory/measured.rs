@@ -15,6 +15,8 @@ pub(crate) struct Run {
     pub(crate) said: String,
     /// The most memory that it had resident, in MB of 1,000,000 bytes.
     pub(crate) megabytes: u64,
+    /// What it wrote to files and pipes, in the same unit.
+    pub(crate) written: u64,
     pub(crate) seconds: f64,
 }
 
@@ -40,38 +42,44 @@ pub(crate) fn measured(arguments: &[&str], folder: &Path, log: Option<&Log>) -> 
             let _ = log.write(&mut pipe).and_then(|()| pipe.flush());
         })
     });
-    let (code, megabytes) = watched(&mut child);
+    let Usage { code, kilobytes, written } = watched(&mut child);
     if let Some(writer) = writer {
         writer.join().unwrap();
     }
     let seconds = begun.elapsed().as_secs_f64();
-    Run { code, said: std::fs::read_to_string(said).unwrap(), megabytes, seconds }
+    let said = std::fs::read_to_string(said).unwrap();
+    Run { code, said, megabytes: kilobytes * 1024 / 1_000_000, written: written / 1_000_000, seconds }
 }
 
-/// Waits for a command; its exit code, and the most memory that it had resident.
-fn watched(child: &mut Child) -> (Option<i32>, u64) {
-    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
-    let mut most = 0;
+#[derive(Default)]
+struct Usage {
+    code: Option<i32>,
+    /// The most that was resident.
+    kilobytes: u64,
+    /// In bytes.
+    written: u64,
+}
+
+/// Waits for a command, and watches what it uses.
+fn watched(child: &mut Child) -> Usage {
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
+    let mut usage = Usage::default();
     loop {
         // The system keeps the most that there was: only what the last milliseconds added could be missed.
-        let kilobytes = std::fs::read_to_string(&status).ok().and_then(|status| high_water(&status));
-        most = most.max(kilobytes.unwrap_or_default());
+        usage.kilobytes = usage.kilobytes.max(field(&process.join("status"), "VmHWM:").unwrap_or_default());
+        usage.written = usage.written.max(field(&process.join("io"), "wchar:").unwrap_or_default());
         if let Some(status) = child.try_wait().unwrap() {
-            return (status.code(), most * 1024 / 1_000_000);
+            return Usage { code: status.code(), ..usage };
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn high_water(status: &str) -> Option<u64> {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?
-        .trim()
-        .strip_suffix(" kB")?
-        .trim()
-        .parse()
-        .ok()
+/// The number after a name in a file of the system's.
+fn field(path: &Path, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    value.split_whitespace().next()?.parse().ok()
 }
 
 /// A folder that goes when it is dropped.
