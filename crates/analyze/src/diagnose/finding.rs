@@ -19,7 +19,7 @@ pub enum FindingKind {
     LittlesLaw,
     /// Seconds without requests, or with few, since the requests waited.
     Stall,
-    /// Seconds without requests, of which none waited: the load generator paused, or its clock was set.
+    /// Seconds with few requests, of which none waited: the threads or the load generator paused, or its clock was set.
     Pause,
     /// Failures in bursts, or at a steady share.
     Failures,

@@ -1,6 +1,9 @@
 //! The requests expected in each second, and those that wait much longer than usual around them: the effect of a server
 //! pause on the requests it holds up.
 
+use std::collections::VecDeque;
+
+use perfpipe_model::counts::Cell;
 use perfpipe_model::run::Resolution;
 
 use super::facts::Facts;
@@ -30,6 +33,8 @@ pub(super) struct Waits {
     pub(super) times: f64,
     /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: MaybeF64,
+    /// The mean number of requests in flight, of all labels.
+    pub(super) in_flight: f64,
     /// Present if so many wait that all threads may have been held up for a part of the second.
     pub(super) many: Option<Box<ManyWaits>>,
 }
@@ -66,6 +71,7 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, UsualTimes)> 
     let median = upper_median(&medians).unwrap_or(0.0);
     let selection = Selection::new(facts.run, &facts.view)?;
     let (mut seconds, mut before) = (Vec::with_capacity(rows.len()), 0.0_f64);
+    let mut in_flight = InFlight::default();
     for ((second, row), usual) in selection.seconds_of(whole).zip(rows).zip(usual) {
         let (_, cells) = second?;
         let mut waits = ManyWaits { usual, long: (LONG.0 * usual).max(LONG.1), ..ManyWaits::default() };
@@ -80,10 +86,13 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, UsualTimes)> 
             let counted = cells.iter().filter(|(key, _)| selection.is_counted(key));
             counted.for_each(|(_, cell)| every.add_counts(&cell.elapsed));
         }
+        let requests = cells.iter().filter(|(key, _)| !key.transaction).map(|(_, cell)| cell);
+        let in_flight = in_flight.next(requests, unit, rows.len() - seconds.len());
         let (longest, threads) = (waits.longest, threads.filter(|_| !facts.load_follows).into());
         let slowest = row.elapsed_max.max(std::mem::replace(&mut before, row.elapsed_max));
         let times = if median > 0.0 { row.median / median } else { 0.0 };
-        seconds.push(Waits { longest, slowest, times, threads, many: is_many.then(|| Box::new(waits)) });
+        let many = is_many.then(|| Box::new(waits));
+        seconds.push(Waits { longest, slowest, times, threads, in_flight, many });
     }
     let chance = UsualTimes::new(&others, &every, facts.scatter());
     seconds
@@ -91,6 +100,45 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, UsualTimes)> 
         .filter_map(|waits: &mut Waits| waits.many.as_mut())
         .for_each(|many| many.weigh(&chance));
     Ok((seconds, chance))
+}
+
+/// The requests in flight, from second to second. A request is taken to begin in the middle of its second.
+#[derive(Default)]
+struct InFlight {
+    /// Those of the last second, of requests that began before it.
+    before: f64,
+    /// How many more or fewer they are in each second to come.
+    changes: VecDeque<f64>,
+}
+
+impl InFlight {
+    /// Returns the mean number in the next second, in which these begin. `left` seconds are left with it.
+    fn next<'c>(&mut self, requests: impl Iterator<Item = &'c Cell>, unit: Resolution, left: usize) -> f64 {
+        self.before += self.changes.pop_front().unwrap_or(0.0);
+        let mut own = 0.0;
+        for (elapsed, count) in requests.flat_map(|cell| &cell.elapsed) {
+            let (seconds, count) = (unit.ms((*elapsed).into()) / 1000.0, *count as f64);
+            own += count * seconds.min(0.5);
+            let beyond = seconds - 0.5;
+            if beyond > 0.0 {
+                let (whole, share) = (beyond as usize, beyond.fract());
+                self.change(0, count, left);
+                self.change(whole, count * (share - 1.0), left);
+                self.change(whole + 1, -count * share, left);
+            }
+        }
+        self.before + own
+    }
+
+    /// Changes the number from a second to come on, the next one being 0. Those beyond the last are not looked at.
+    fn change(&mut self, from: usize, by: f64, left: usize) {
+        if from + 1 < left {
+            self.changes.resize(self.changes.len().max(from + 1), 0.0);
+            if let Some(change) = self.changes.get_mut(from) {
+                *change += by;
+            }
+        }
+    }
 }
 
 impl ManyWaits {

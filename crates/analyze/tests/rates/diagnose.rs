@@ -282,6 +282,56 @@ fn threads_that_end_one_by_one_are_no_fault() {
     }
 }
 
+/// Clients that ask for pages of so many parts and think so long, more or less by this share.
+fn pages(clients: usize, parts: usize, service: f64, think: f64, spread: f64) -> System {
+    let load = Load::Pages { clients, parts, think, spread };
+    System { lasting: 300.0, load, servers: 0, service, shape: Shape::Lognormal(0.3), ..System::default() }
+}
+
+#[test]
+fn threads_that_pause_together_do_not_wait() {
+    let systems = [
+        ("in step, pages", pages(10, 10, 30.0, 3.5, 0.0)),
+        ("in step, one request", pages(50, 1, 30.0, 3.5, 0.0)),
+        ("in step, two clients", pages(2, 20, 20.0, 5.0, 0.0)),
+        ("in step, long requests", pages(20, 2, 400.0, 4.0, 0.0)),
+        ("in step, one long request", pages(40, 1, 700.0, 2.5, 0.0)),
+        ("nearly in step", pages(10, 10, 30.0, 3.5, 0.02)),
+        ("pages", pages(10, 10, 30.0, 3.5, 0.5)),
+        ("pages of many parts", pages(5, 40, 30.0, 3.0, 0.8)),
+        ("a long think time", pages(10, 10, 30.0, 20.0, 0.3)),
+    ];
+    let mut wrong = Vec::new();
+    for (name, system) in systems {
+        for seed in 0..20 {
+            let findings = said(&system, seed);
+            if findings.iter().any(|finding| finding.kind != FindingKind::Pause) || findings.len() > 3 {
+                wrong.push(format!("{name}, seed {seed}: {findings:#?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn threads_that_pause_together_wait_in_a_stall() {
+    let stall = Fault::Stall { at: 150.0, lasting: 12.0 };
+    let systems = [
+        ("in step", with(stall, pages(10, 10, 30.0, 3.5, 0.0))),
+        ("one request", with(stall, pages(50, 1, 30.0, 3.5, 0.2))),
+        ("pages", with(stall, pages(10, 10, 30.0, 3.5, 0.5))),
+    ];
+    for (name, system) in systems {
+        for seed in 0..20 {
+            let findings = said(&system, seed);
+            let stalls: Vec<&Finding> =
+                findings.iter().filter(|finding| finding.kind == FindingKind::Stall).collect();
+            let [stall] = stalls.as_slice() else { panic!("{name}, seed {seed}: {findings:#?}") };
+            assert!((148..=153).contains(&stall.span.first), "{name}, seed {seed}: {findings:#?}");
+        }
+    }
+}
+
 #[test]
 fn planted_faults_are_found() {
     for planted in planted() {

@@ -43,6 +43,9 @@ pub(crate) enum Load {
     /// So many clients on each of some injectors: each asks, waits for the answer, thinks (exponential, this mean) and
     /// asks again. They begin one after another over `ramp`.
     Closed { injectors: usize, clients: usize, think: f64, ramp: f64 },
+    /// So many clients, each of which asks for a page and its parts one after another, thinks (`think`, more or less by up
+    /// to this share of it) and asks again. All begin at once.
+    Pages { clients: usize, parts: usize, think: f64, spread: f64 },
     /// Requests that come by chance, so many a second on average, whether or not earlier ones were answered.
     Open { rate: f64 },
     /// Requests at equal distances, so many a second, whether or not earlier ones were answered.
@@ -145,7 +148,7 @@ impl System {
     fn injectors(&self) -> usize {
         match self.load {
             Load::Closed { injectors, .. } => injectors,
-            Load::Open { .. } | Load::Paced { .. } => 1,
+            Load::Pages { .. } | Load::Open { .. } | Load::Paced { .. } => 1,
         }
     }
 
@@ -191,8 +194,10 @@ impl System {
             (CellKey { second, label: 0, success, transaction: false }, counts.cell())
         });
         let names = match self.load {
-            Load::Closed { injectors: 1, .. } | Load::Open { .. } | Load::Paced { .. } => vec![String::new()],
-            Load::Closed { injectors, .. } => (1..=injectors).map(|at| format!("10.0.0.{at}")).collect(),
+            Load::Closed { injectors, .. } if injectors > 1 => {
+                (1..=injectors).map(|at| format!("10.0.0.{at}")).collect()
+            }
+            _ => vec![String::new()],
         };
         let cells = CellTable::new(vec!["Get".to_owned()], names, cells.collect::<Vec<_>>());
         let failures: u64 = errors.iter().map(|error| error.count).sum();
@@ -326,6 +331,7 @@ impl<'a> Simulation<'a> {
             Load::Closed { injectors, clients, think, ramp } => {
                 self.closed(dice, injectors, clients, think, ramp)
             }
+            Load::Pages { clients, parts, think, spread } => self.pages(dice, clients, parts, think, spread),
             Load::Open { rate } | Load::Paced { rate } => self.open(dice, rate),
         }
     }
@@ -363,6 +369,30 @@ impl<'a> Simulation<'a> {
             requests.push(self.request(start, end, injector, threads, dice));
             let pause = if think > 0.0 { dice.exponential(think) } else { 0.0 };
             asking.push(Reverse((end + micros(pause), client, injector)));
+        }
+        requests
+    }
+
+    fn pages(
+        &mut self,
+        dice: &mut Dice,
+        clients: usize,
+        parts: usize,
+        think: f64,
+        spread: f64,
+    ) -> Vec<Request> {
+        let mut asking: BinaryHeap<Reverse<(u64, usize, usize)>> =
+            (0..clients).map(|client| Reverse((0, client, 1))).collect();
+        let mut requests = Vec::new();
+        while let Some(Reverse((start, client, part))) = asking.pop() {
+            if start as f64 / 1e6 >= self.system.lasting {
+                continue;
+            }
+            let end = self.served(start, 0, dice);
+            requests.push(self.request(start, end, 0, clients, dice));
+            let is_last = part == parts;
+            let pause = if is_last { think * (1.0 + spread * (2.0 * dice.uniform() - 1.0)) } else { 0.0 };
+            asking.push(Reverse((end + micros(pause), client, if is_last { 1 } else { part + 1 })));
         }
         requests
     }
@@ -427,7 +457,7 @@ impl<'a> Simulation<'a> {
         let factor: f64 = faults.iter().map(|fault| fault.factor(now, *lasting, injector)).product();
         let tail: f64 = faults.iter().map(|fault| fault.tail(now, dice)).product();
         let slower = match self.system.load {
-            Load::Closed { .. } => self.wandered(now),
+            Load::Closed { .. } | Load::Pages { .. } => self.wandered(now),
             Load::Open { .. } | Load::Paced { .. } => 1.0,
         };
         let work = time / 1000.0 * factor * tail * slower;

@@ -113,13 +113,17 @@ fn think_time(facts: &Facts<'_>) -> Option<f64> {
         let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
         let busy: f64 = rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean / 1000.0).sum();
         let threads: f64 = rows.iter().map(|(_, load)| load).sum();
+        // Requests that come in bursts, as those of a page, say as much as fewer that come one by one.
+        let squares: f64 =
+            rows.iter().map(|(row, load)| (requests(row) - load * sent / threads).powi(2)).sum();
+        let bursts = (squares / sent).max(1.0);
         // The few longest requests, as those that hang, are most of the scatter of the busy time.
         let longest: f64 = rows.iter().map(|(row, _)| (row.elapsed_max / 1000.0).powi(2)).sum();
-        ((threads - busy) / sent, threads / sent, longest.sqrt() / sent, sent)
+        let scatter = (threads / sent * (bursts / sent).sqrt()).hypot(longest.sqrt() / sent);
+        ((threads - busy) / sent, scatter, sent)
     };
-    let (think, .., sent) = waited(rows.get(part..)?);
-    let same = |(own, each, longest, sent): (f64, f64, f64, f64)| {
-        let scatter = (each / sent.sqrt()).hypot(longest);
+    let (think, _, sent) = waited(rows.get(part..)?);
+    let same = |(own, scatter, sent): (f64, f64, f64)| {
         sent < PARTS.1 || (own - think).abs() <= (SAME.0 * think).max(SAME.1 * scatter)
     };
     (sent > 0.0 && think > 0.0 && rows.get(part..)?.chunks(part).map(waited).all(same)).then_some(think)

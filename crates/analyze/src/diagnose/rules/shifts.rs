@@ -19,6 +19,9 @@ const UNITS: f64 = 2.0;
 const MORE: f64 = 1.2;
 /// The least share of the time of a change that one request takes to explain it.
 const LONG: f64 = 0.25;
+/// The least share of the logarithm of a change that the mean rates of both parts show. Seconds whose requests come in bursts
+/// change without it, as where threads that paused together fall out of step.
+const SHOWN: f64 = 0.4;
 /// The largest number of changes of one kind that a stretch is reported to have.
 const MOST_LISTED: usize = 5;
 /// The least root of a rate that another one is divided by.
@@ -205,7 +208,7 @@ fn is_of_load(found: &FoundShift, blocks: &[Block]) -> bool {
     if found.times > 1.0 { grown > MORE } else { grown < 1.0 / MORE }
 }
 
-/// Builds the finding, with the figures of both parts; `None` if times differ by less than their resolution.
+/// Builds the finding, with the figures of both parts; `None` if these do not show the change.
 fn shift_finding(facts: &Facts<'_>, stretch: LoadStretch, found: &FoundShift) -> Result<Option<Finding>> {
     let of = |span: Span| -> Result<Summary> {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };
@@ -218,7 +221,13 @@ fn shift_finding(facts: &Facts<'_>, stretch: LoadStretch, found: &FoundShift) ->
             .is_some_and(|(one, other)| (other - one).abs() >= least && (other > one) == (found.times > 1.0))
     };
     let is_seen = differs(before.p50, after.p50) || differs(before.elapsed_mean, after.elapsed_mean);
-    if found.of == ShiftedQuantity::Times && !is_seen {
+    let is_shown = match found.of {
+        ShiftedQuantity::Times => is_seen,
+        ShiftedQuantity::Rate => rate(&before).zip(rate(&after)).is_none_or(|(before, after)| {
+            (after.max(LEAST_RATE) / before.max(LEAST_RATE)).ln() / found.times.ln() >= SHOWN
+        }),
+    };
+    if !is_shown {
         return Ok(None);
     }
     let mut figures = FindingFigures::default();

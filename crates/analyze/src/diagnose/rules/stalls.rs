@@ -20,8 +20,9 @@ const BEGIN: usize = 3;
 const MOST_LISTED: usize = 10;
 /// Stretches of slow requests longer than this many seconds are a change, not a stall.
 const LONG: usize = 30;
-/// A stretch is a stall if a request waits for at least this share of the time in which none was answered.
-const WAITED: f64 = 0.25;
+/// A stretch is a stall if a request waits for at least this share of the time in which requests were missing, and requests
+/// hold at least this share of the threads meanwhile. Otherwise the threads paused.
+const WAITED: (f64, f64) = (0.25, 0.3);
 /// If none waits so long, few requests for this many seconds are no stall if the median is this many times the usual one:
 /// the server answers all the time, but slowly.
 const SLOW: (usize, f64) = (4, 2.0);
@@ -60,8 +61,11 @@ struct Stall {
     surprise: f64,
 }
 
-/// The stalls of a run.
-pub(in crate::diagnose) struct Stalls {
+/// The stalls of a run: those in which requests waited, and pauses.
+pub(in crate::diagnose) struct Stalls([Group; 2]);
+
+/// Stalls of one sort.
+struct Group {
     /// Stalls that chance does not explain, each by itself.
     sure: Vec<Stall>,
     /// All possible stalls, if they are periodic.
@@ -95,8 +99,12 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let is_event =
         |stall: &Stall| stall.longest >= waits::LONGEST && slowest.surprise(stall.slowest) >= EVENT;
     let is_sure = |stall: &&Stall| stall.surprise >= SURPRISE && (stall.is_few || is_event(stall));
-    let sure = stalls.iter().filter(is_sure).cloned().collect();
-    Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
+    let group = |stalls: Vec<Stall>| Group {
+        sure: stalls.iter().filter(is_sure).cloned().collect(),
+        periodic: period(&stalls).is_some().then_some(stalls),
+    };
+    let (pauses, waits) = stalls.into_iter().partition(|stall| stall.is_pause);
+    Ok(Stalls([group(waits), group(pauses)]))
 }
 
 /// Returns a possible stall with its surprise.
@@ -107,13 +115,16 @@ fn stall(stretch: SecondsInView<'_>, usual: &Usual) -> Option<Stall> {
     let (requests, expected) =
         few.fold((0.0, 0.0), |(count, sum), row| (count + row.count, sum + row.expected));
     let longest = waits.iter().map(|waits| waits.longest).fold(0.0, f64::max);
-    let is_known = waits.iter().any(|waits| waits.threads.get().is_some());
-    let begins = first == 0 && (rows.len() <= BEGIN || !is_known);
+    let threads = known_threads(waits);
+    let begins = first == 0 && (rows.len() <= BEGIN || threads.is_none());
     let (span, seconds) = (Span { first, last }, rows.len() as f64);
     let slowest = waits.iter().map(|waits| waits.slowest).fold(0.0, f64::max);
     // The time in which requests were missing, in ms.
     let missing = 1000.0 * seconds * (1.0 - requests / expected.max(f64::MIN_POSITIVE));
-    let has_waited = slowest >= WAITED * missing;
+    let in_flight: f64 = waits.iter().map(|waits| waits.in_flight).sum();
+    let held = WAITED.1 * missing / 1000.0;
+    let is_held = threads.is_none_or(|threads| in_flight >= held * threads);
+    let has_waited = slowest >= WAITED.0 * missing && is_held;
     let answers_slowly = !has_waited && is_slow(waits);
     let of_counts = if requests <= FEW * expected && !begins && !answers_slowly {
         let waiting = if has_waited { all_wait(waits, longest, usual) } else { f64::INFINITY };
@@ -128,6 +139,10 @@ fn stall(stretch: SecondsInView<'_>, usual: &Usual) -> Option<Stall> {
     let is_pause = is_few && !has_waited;
     let stall = Stall { span, requests, expected, longest, slowest, is_few, is_pause, surprise };
     (surprise >= MAYBE).then_some(stall)
+}
+
+fn known_threads(waits: &[Waits]) -> Option<f64> {
+    waits.iter().find_map(|waits| waits.threads.get())
 }
 
 /// Returns true if the requests of some seconds are slow, but answered all the time.
@@ -155,7 +170,7 @@ fn waited(SecondsInView { rows, waits }: SecondsInView<'_>) -> f64 {
 /// Returns the surprise of all threads waiting at once in any of the run's seconds. With few threads, a few long
 /// requests are enough for that.
 fn all_wait(waits: &[Waits], longest: f64, usual: &Usual) -> f64 {
-    let Some(threads) = waits.iter().find_map(|waits| waits.threads.get()) else { return f64::INFINITY };
+    let Some(threads) = known_threads(waits) else { return f64::INFINITY };
     // Two requests of a thread, one after the other, hold it as long as one that takes as long as both.
     let long = if longest > 0.0 { longest / 2.0 } else { waits.len() as f64 * 1000.0 };
     threads * usual.chance.held(long) - usual.seconds.ln()
@@ -164,18 +179,27 @@ fn all_wait(waits: &[Waits], longest: f64, usual: &Usual) -> f64 {
 impl Stalls {
     /// Leaves out the stalls that overlap a span.
     pub(in crate::diagnose) fn leave_out(&mut self, span: Option<Span>) {
-        self.sure.retain(|stall| span.is_none_or(|span| stall.span.shared(span).is_none()));
+        let is_left = |stall: &Stall| span.is_none_or(|span| stall.span.shared(span).is_none());
+        self.0.iter_mut().for_each(|group| group.sure.retain(is_left));
     }
 
     /// Returns the seconds of the stalls.
     pub(in crate::diagnose) fn spans(&self) -> impl Iterator<Item = Span> + '_ {
-        self.periodic.as_ref().unwrap_or(&self.sure).iter().map(|stall| stall.span)
+        self.0.iter().flat_map(|group| group.periodic.as_ref().unwrap_or(&group.sure)).map(|stall| stall.span)
     }
 
-    /// Reports the stalls: one by one, or as one finding if they are periodic.
+    /// Reports the stalls of each sort: one by one, or as one finding if they are periodic or many pauses.
     pub(in crate::diagnose) fn findings(&self) -> Vec<Finding> {
-        match self.periodic.as_deref().and_then(periodic) {
-            Some(periodic) => vec![periodic],
+        self.0.iter().flat_map(Group::findings).collect()
+    }
+}
+
+impl Group {
+    fn findings(&self) -> Vec<Finding> {
+        let is_pauses = self.sure.len() > MOST_LISTED && self.sure.iter().all(|stall| stall.is_pause);
+        let as_one = self.periodic.as_ref().or(is_pauses.then_some(&self.sure));
+        match as_one.and_then(|stalls| recurring(stalls)) {
+            Some(recurring) => vec![recurring],
             None => one_by_one(&self.sure),
         }
     }
@@ -269,26 +293,28 @@ fn period(stalls: &[Stall]) -> Option<f64> {
     is_period.then(|| same.iter().sum::<f64>() / same.len() as f64)
 }
 
-/// Reports periodic stalls as one finding.
-fn periodic(stalls: &[Stall]) -> Option<Finding> {
-    let period = period(stalls)?;
+/// Reports stalls of one sort as one finding, with their period where they have one.
+fn recurring(stalls: &[Stall]) -> Option<Finding> {
+    let is_pauses = stalls.iter().all(|stall| stall.is_pause);
     let longest = stalls.iter().map(|stall| stall.longest).fold(0.0, f64::max);
     let lengths: Vec<f64> = stalls.iter().map(|stall| stall.span.seconds().into()).collect();
-    let length = if longest > 0.0 { longest / 1000.0 } else { upper_median(&lengths)? };
+    let length = if longest > 0.0 && !is_pauses { longest / 1000.0 } else { upper_median(&lengths)? };
     let sum = |of: fn(&Stall) -> f64| stalls.iter().map(of).sum::<f64>();
     let missing = (sum(|stall| stall.expected) - sum(|stall| stall.requests)).max(0.0).round();
     let mut figures = FindingFigures::default();
-    Some(Finding {
-        kind: FindingKind::Stall,
-        span: Span { first: stalls.first()?.span.first, last: stalls.last()?.span.last },
-        what: format!(
-            "a stall of up to {} s every {} s, {} times",
-            figures.few("longest", length, "s"),
-            figures.few("period", period, "s"),
-            figures.whole("stalls", stalls.len() as i64, "stalls")
-        ),
-        evidence: omitted(missing, &mut figures),
-        figures: figures.done(),
-        injector: None,
-    })
+    let length = figures.few(if is_pauses { "length" } else { "longest" }, length, "s");
+    let every = period(stalls).map(|period| format!(" every {} s", figures.few("period", period, "s")));
+    let every = every.unwrap_or_default();
+    let times = figures.whole("stalls", stalls.len() as i64, "stalls");
+    let (kind, what, evidence) = if is_pauses {
+        let what = format!("few requests or none for about {length} s{every}, {times} times");
+        let evidence = "no request waited: the threads pause together (a think time or timer that they share), or the \
+                        load generator paused";
+        (FindingKind::Pause, what, evidence.to_owned())
+    } else {
+        let what = format!("a stall of up to {length} s{every}, {times} times");
+        (FindingKind::Stall, what, omitted(missing, &mut figures))
+    };
+    let span = Span { first: stalls.first()?.span.first, last: stalls.last()?.span.last };
+    Some(Finding { kind, span, what, evidence, figures: figures.done(), injector: None })
 }
