@@ -298,7 +298,7 @@ impl Sequence {
                     Deed::Attach(cpu) => vec!["attach-cpu".into(), text(name), self.cpu[cpu].clone()],
                     Deed::Copy => {
                         let to = ["--to", self.other.place(), "--replace"];
-                        return more(vec!["copy".into(), text(name)], &to);
+                        more(vec!["copy".into(), text(name)], &to)
                     }
                     Deed::Drop => vec!["drop".into(), text(name)],
                     Deed::Rename => {
