@@ -271,6 +271,45 @@ fn burst_of_failures_is_told_apart_from_steady_ones_with_its_causes() {
 }
 
 #[test]
+fn failures_of_a_part_are_counted_there() {
+    let failing = |failing| Work { failing, ..busy(10, 50.0) };
+    let mut made = Made::new(3, &[""]);
+    made.go_on(60, &[failing(0.0)], 50.0).go_on(60, &[failing(0.04)], 50.0);
+    let findings = made.go_on(60, &[failing(0.0)], 50.0).findings();
+    let found = findings.iter().find(|finding| finding.what.contains("between second")).expect("a part");
+    let figure = |name: &str| found.figures.iter().find(|figure| figure.name == name).unwrap().value;
+    // 200 a second.
+    assert!((figure("requests") - 12_000.0).abs() < 1500.0, "{found:#?}");
+    assert!((figure("share") - 4.0).abs() < 0.8, "{found:#?}");
+}
+
+#[test]
+fn idle_threads_are_those_of_the_evidence_and_steps_those_of_the_rates() {
+    let mut made = Made::new(1, &[""]);
+    for second in 0..120 {
+        let rate = if second % 3 == 0 { 30.0 } else { 0.0 };
+        made.go_on(1, &[Work { rate, ..busy(10, 50.0) }], 50.0);
+    }
+    let findings = made.findings();
+    let figure = |found: &Finding, name: &str| {
+        found.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    };
+    let idle = findings.iter().find_map(|found| Some((figure(found, "idle")?, figure(found, "busy")?)));
+    let (idle, busy_threads) = idle.expect("idle threads");
+    assert!((idle - 100.0 * (1.0 - busy_threads / 10.0)).abs() < 0.5, "{findings:#?}");
+
+    let mut made = Made::new(2, &[""]);
+    for rate in [40.0, 60.0, 40.0] {
+        made.go_on(100, &[Work { rate, ..busy(10, 50.0) }], 50.0);
+    }
+    let findings = made.findings();
+    let shift = findings.iter().find(|finding| finding.kind == FindingKind::Shift).expect("a step");
+    let of = |name: &str| figure(shift, name).unwrap();
+    let grown = of("rate_after") / of("rate_before");
+    assert!((of("times") / grown - 1.0).abs() < 0.02, "{shift:#?}");
+}
+
+#[test]
 fn run_that_fails_altogether_is_said_to() {
     let mut made = Made::new(1, &[""]);
     let findings = made.go_on(60, &[Work { failing: 1.0, ..busy(10, 50.0) }], 50.0).findings();
@@ -284,7 +323,7 @@ fn think_time_and_wrong_injectors_break_littles_law() {
     thinking.go_on(60, &[Work { rate: 100.0, ..busy(10, 50.0) }], 50.0);
     let findings = thinking.findings();
     assert_eq!(kinds(&findings), [FindingKind::Note], "{findings:#?}");
-    assert!(findings[0].is_note() && findings[0].what.contains("explain it"), "{findings:?}");
+    assert!(findings[0].is_note() && findings[0].what.contains("explains it"), "{findings:?}");
 
     // A client that can't keep up waits the longer, the more threads it has.
     let mut late = Made::new(3, &[""]);

@@ -64,6 +64,7 @@ async fn findings(args: &DiagnoseArgs, store: &Store, key: &RunKey, name: &str) 
     if let Some(label) = &args.scope.label {
         view::count_separately(store, &mut run, label).await?;
     }
+    view::top_level(store, &mut run, &args.scope).await?;
     let stored = run.info.options.cores;
     let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     if args.cores.cores.is_some_and(|cores| cores > 1) && cpu_scale_in_doubt(&run.info, most) {

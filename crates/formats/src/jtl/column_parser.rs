@@ -315,7 +315,8 @@ fn numbers(
     size(rows, OptionalColumn::new(columns.sent_bytes, "sentBytes"), room, &mut batch.sent_bytes)?;
     whole(rows, OptionalColumn::new(columns.all_threads, "allThreads"), room, &mut batch.all_threads)?;
     whole_time(rows, OptionalColumn::new(columns.latency, "Latency"), room, &mut batch.latency)?;
-    whole_time(rows, OptionalColumn::new(columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
+    // JMeter computes it as a difference of rounded times, which may be -1.
+    whole(rows, OptionalColumn::new(columns.idle_time, "IdleTime"), room, &mut batch.idle_time)?;
     whole_time(rows, OptionalColumn::new(columns.connect, "Connect"), room, &mut batch.connect)
 }
 

@@ -309,10 +309,11 @@ impl Layout {
 
 /// The columns that logs without a header are known to have, other than JMeter's default ones: of JMeter before 3.3, and
 /// before 2.13 (JENKINS-16627), of flood.io and of ruby-jmeter.
-const KNOWN_COLUMNS: [&str; 5] = [
+const KNOWN_COLUMNS: [&str; 6] = [
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect",
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,Latency",
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency",
+    "timeStamp,elapsed,label,responseCode,threadName,success,bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect",
     "timeStamp,elapsed,label,responseCode,threadName,success,bytes,grpThreads,allThreads,Latency,SampleCount,ErrorCount,URL",
     "timeStamp,elapsed,label,responseCode,threadName,success,bytes,grpThreads,allThreads,Latency,Hostname,URL",
 ];
@@ -475,6 +476,13 @@ mod tests {
         assert_eq!((layout.delimiter, layout.width), (b'\t', 3));
         assert_eq!((columns.elapsed, columns.time_stamp, columns.success), (0, 1, 2));
         assert_eq!(columns.label, None);
+    }
+
+    #[test]
+    fn likely_columns_of_a_log_without_a_header_fit_its_numbers() {
+        let record = b"1669803936232,1711,login,200,Thread Group 1-1,true,1227,275,1,1,1710,0,1314\n";
+        let (count, names) = likely_columns(record).unwrap();
+        assert!(count == 13 && names.contains("sentBytes,grpThreads,allThreads,Latency,IdleTime"), "{names}");
     }
 
     #[test]

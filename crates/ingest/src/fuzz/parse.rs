@@ -130,7 +130,7 @@ fn sample(found: &FoundRecord, layout: &Layout) -> Option<(i64, SampleRow)> {
             size(columns.sent_bytes)?,
             small(columns.all_threads)?,
             wait(columns.latency)?,
-            wait(columns.idle_time)?,
+            small(columns.idle_time)?,
             wait(columns.connect)?,
         ],
         host.or_else(|| injector(of(columns.thread_name).unwrap_or_default())),

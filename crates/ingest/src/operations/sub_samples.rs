@@ -28,6 +28,9 @@ pub(crate) fn sub_sample_names<'a>(labels: impl IntoIterator<Item = &'a str>) ->
     labels.iter().copied().filter(is_named).collect()
 }
 
+/// How many ms a part may reach beyond its parent, since each time is rounded by itself.
+const ROUNDING: i64 = 2;
+
 /// The start and end of a sample, in ms since t0, and the injector that sent it.
 struct SentSample {
     start_ms: i64,
@@ -46,7 +49,9 @@ impl SentSample {
     }
 
     fn holds(&self, part: &Self) -> bool {
-        self.start_ms <= part.start_ms && part.end_ms <= self.end_ms && self.injector == part.injector
+        self.start_ms <= part.start_ms + ROUNDING
+            && part.end_ms <= self.end_ms + ROUNDING
+            && self.injector == part.injector
     }
 }
 
@@ -61,7 +66,8 @@ struct Fit {
 ///
 /// JMeter writes the parts of a sample with label X directly after it, labelled `X-0`, `X-1` and so on. A label is
 /// regarded as one of sub-samples if it is named like that, the run has the label X, and every sample of it lies within a
-/// sample of X: one of the same injector that was written before it, began no later and ended no earlier.
+/// sample of X: one of the same injector that was written before it, began no later and ended no earlier, but for the rounding
+/// of times.
 ///
 /// An independent sampler of such a name is written when it ends, after the samples that ended before it. Few of its
 /// samples lie within another one, and only by chance.
@@ -214,6 +220,12 @@ mod tests {
             ("Page-1", 55, 40),
         ];
         assert_eq!(found(&records).unwrap(), ["Page-0", "Page-0-0", "Page-1"]);
+    }
+
+    #[test]
+    fn times_of_parts_are_rounded_by_themselves() {
+        let records = [("Page", 1, 100), ("Page-0", 0, 40), ("Page-1", 40, 63)];
+        assert_eq!(found(&records).unwrap(), ["Page-0", "Page-1"]);
     }
 
     #[test]

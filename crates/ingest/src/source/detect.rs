@@ -226,7 +226,9 @@ fn of_a_tool(head: &[u8]) -> Option<(&'static str, &'static str)> {
 /// Returns true for results of vegeta in Go's own format, which begins with the name of their type.
 fn is_binary_of_vegeta(head: &[u8]) -> bool {
     head.get(..16).is_some_and(|begin| {
-        begin.first() == Some(&0xff) && memchr::memmem::find(begin, b"\x06Result").is_some()
+        // The length of the definition of the type, which is one byte in earlier versions, comes before its number, -65.
+        let is_definition = begin.starts_with(b"\xff") || begin.get(1..3) == Some(b"\xff\x81");
+        is_definition && memchr::memmem::find(begin, b"\x06Result").is_some()
     })
 }
 
@@ -288,6 +290,8 @@ mod tests {
             (b"1795203738000,54,home,200,OK,Group 1-1,text,true,1000,36\n", ErrorKind::UnknownColumns),
             (b"timeStamp,elapsed,success\r1,2,true\r", ErrorKind::CarriageReturns),
             (b"7z\xbc\xaf\x27\x1c", ErrorKind::UnsupportedFormat),
+            (b"\xff\x9d\xff\x81\x03\x01\x01\x06Result\x01\xff\x82", ErrorKind::UnsupportedFormat),
+            (b"w\xff\x81\x03\x01\x01\x06Result\x01\xff\x82\0", ErrorKind::UnsupportedFormat),
             (b"MZ\x90\0\x03\0\0\0", ErrorKind::UnsupportedFormat),
             (b"\0\x01\x02", ErrorKind::Binary),
             (b"hello\nworld", ErrorKind::Unrecognised),

@@ -94,8 +94,7 @@ fn steady(
 ) -> Option<Finding> {
     let others = || rows.iter().zip(burst).filter(|(_, burst)| !**burst).map(|(row, _)| row);
     let (failed, sent) = sums(others());
-    let (least, most) = noise::share_interval(failed, sent);
-    if share < STEADY || least < STEADY {
+    if share < STEADY || noise::share_interval(failed, sent).0 < STEADY {
         return None;
     }
     let mut failing = others().filter(|row| row.failures > 0).map(|row| row.second);
@@ -107,6 +106,8 @@ fn steady(
     } else {
         (seen, format!("between second {} and {}", seen.first, seen.last))
     };
+    let (failed, sent) = sums(others().filter(|row| span.holds(row.second)));
+    let (least, most) = noise::share_interval(failed, sent);
     let mut figures = FindingFigures::default();
     Some(Finding {
         kind: FindingKind::Failures,
@@ -118,7 +119,7 @@ fn steady(
         ),
         evidence: format!(
             "{} ({} to {}); {}",
-            figures.share("share", share),
+            figures.share("share", failed / sent),
             figures.share("share_least", least),
             figures.share("share_most", most),
             causes(facts, whole, bursts)

@@ -47,7 +47,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (load, rate, elapsed) = (threads(true) / seconds, sent / seconds, busy_ms / sent);
     let mut figures = FindingFigures::default();
     let (kind, what) = if most < 1.0 - SLACK {
-        waiting(facts, most, &mut figures)
+        waiting(facts, rate * elapsed / 1000.0 / load, &mut figures)
     } else if least > 1.0 + SLACK && !facts.distinguishes_injectors() {
         // If the log distinguishes injectors, their number is known.
         (FindingKind::LittlesLaw, too_busy(facts, least, &mut figures))
@@ -71,7 +71,8 @@ fn waiting(facts: &Facts<'_>, busy: f64, figures: &mut FindingFigures) -> (Findi
         Some(think) => {
             let ms = figures.few("think_time", think * 1000.0, "ms");
             let what = format!(
-                "threads are idle {idle} of the time: pauses of {ms} ms explain it (think time, timers, or a fixed rate)"
+                "threads are idle {idle} of the time: a mean pause of {ms} ms a request explains it (think time, timers, or \
+                 a fixed rate)"
             );
             (FindingKind::Note, what)
         }

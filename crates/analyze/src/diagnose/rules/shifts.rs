@@ -221,15 +221,18 @@ fn shift_finding(facts: &Facts<'_>, stretch: LoadStretch, found: &FoundShift) ->
             .is_some_and(|(one, other)| (other - one).abs() >= least && (other > one) == (found.times > 1.0))
     };
     let is_seen = differs(before.p50, after.p50) || differs(before.elapsed_mean, after.elapsed_mean);
-    let is_shown = match found.of {
-        ShiftedQuantity::Times => is_seen,
-        ShiftedQuantity::Rate => rate(&before).zip(rate(&after)).is_none_or(|(before, after)| {
-            (after.max(LEAST_RATE) / before.max(LEAST_RATE)).ln() / found.times.ln() >= SHOWN
-        }),
+    let grown = rate(&before).zip(rate(&after)).filter(|_| found.of == ShiftedQuantity::Rate);
+    let grown = grown.map(|(before, after)| after.max(LEAST_RATE) / before.max(LEAST_RATE));
+    let is_shown = match (found.of, grown) {
+        (ShiftedQuantity::Times, _) => is_seen,
+        (ShiftedQuantity::Rate, grown) => grown.is_none_or(|grown| grown.ln() / found.times.ln() >= SHOWN),
     };
     if !is_shown {
         return Ok(None);
     }
+    // A step is as large as the rates beside it; a drift goes on beyond the thirds of which they are.
+    let times = grown.filter(|_| found.kind != FindingKind::Drift).unwrap_or(found.times);
+    let found = &FoundShift { times, ..*found };
     let mut figures = FindingFigures::default();
     let what = found.what(&mut figures);
     let what = match felt(facts, found, (&before, &after)) {

@@ -16,6 +16,8 @@ const FEW: f64 = 0.4;
 /// The number of seconds with few requests that any run may begin with, since its threads begin one by one. If the log
 /// does not have the threads, it may be any number.
 const BEGIN: usize = 3;
+/// A pause of at least this many seconds may be the time between two runs.
+const APPENDED: u32 = 60;
 /// The largest number of stalls reported one by one, longest first; the rest is counted with the last one.
 const MOST_LISTED: usize = 10;
 /// Stretches of slow requests longer than this many seconds are a change, not a stall.
@@ -55,8 +57,10 @@ struct Stall {
     longest: f64,
     /// The longest request, in ms.
     slowest: f64,
+    /// The mean number of requests in flight.
+    in_flight: f64,
     is_few: bool,
-    /// Whether no request waited, so that none was sent.
+    /// Whether it is not since requests waited that few were sent.
     is_pause: bool,
     surprise: f64,
 }
@@ -137,7 +141,8 @@ fn stall(stretch: SecondsInView<'_>, usual: &Usual) -> Option<Stall> {
     let surprise = of_counts.max(of_waits);
     let is_few = of_counts >= MAYBE;
     let is_pause = is_few && !has_waited;
-    let stall = Stall { span, requests, expected, longest, slowest, is_few, is_pause, surprise };
+    let in_flight = in_flight / seconds;
+    let stall = Stall { span, requests, expected, longest, slowest, in_flight, is_few, is_pause, surprise };
     (surprise >= MAYBE).then_some(stall)
 }
 
@@ -260,12 +265,25 @@ impl Stall {
         );
         let missing = (self.expected - self.requests).round().max(0.0);
         if self.is_pause {
-            return format!("{counted}; no request waited: the load generator paused, or its clock was set");
+            return format!("{counted}; {}", self.cause_of_pause());
         }
         let omitted = omitted(missing, figures);
         let waited =
             (longest > 0.0).then(|| format!("the longest takes {} s", figures.few("longest", longest, "s")));
         [counted, omitted].into_iter().chain(waited).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Stall {
+    /// Names what may have made a pause.
+    fn cause_of_pause(&self) -> String {
+        let others = if self.in_flight >= 1.0 {
+            format!("about {} requests waited, which do not explain it: the other ", figure(self.in_flight))
+        } else {
+            "no request waited: the ".to_owned()
+        };
+        let appended = if self.span.seconds() >= APPENDED { ", or another run was appended" } else { "" };
+        format!("{others}threads paused or ended, the load generator paused, or its clock was set{appended}")
     }
 }
 

@@ -39,6 +39,9 @@ fn sub_samples_are_left_out_and_samplers_of_such_names_are_not() {
         let done = store.run(&rule);
         assert!(done.err.contains("Go-0, Go-1") && !done.err.contains("Plain-0"), "{}", done.err);
         assert_eq!(done.code, Some(0), "{}", done.err);
+        // Each part is in flight beside its page: without the parts, no thread sends two requests at once.
+        let diagnosed = store.run(&["diagnose", "--test", &key.test, "--top-level"]);
+        assert!(diagnosed.err.contains("Go-0, Go-1"), "{}", diagnosed.err);
         let of_label = ["export", "--framework", &key.framework, "--test", &key.test, "--top-level"];
         let complaint = store.run(&[&of_label[..], &["--label", "Go-0"]].concat()).complaint(2);
         assert!(complaint.contains("no label"), "{complaint}");
