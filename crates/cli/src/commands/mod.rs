@@ -20,6 +20,7 @@ mod rename;
 mod repair;
 mod report;
 mod shell;
+mod site;
 mod sweep;
 mod trend;
 mod verify;
@@ -59,6 +60,7 @@ use self::repair::RepairArgs;
 use self::report::ReportArgs;
 
 use self::shell::{CompletionsArgs, ManArgs};
+use self::site::SiteArgs;
 use self::sweep::SweepArgs;
 use self::trend::TrendArgs;
 use self::verify::VerifyArgs;
@@ -231,6 +233,8 @@ commands! {
     "inspect" => Inspect(InspectArgs),
     /// Draw the pages of a test, and print its league table
     "report" => Report(ReportArgs),
+    /// Write all runs of the store as a site of static files, which needs no server
+    "site" => Site(SiteArgs),
     /// Write the figures of a run as CSV, JSON, Parquet or Markdown
     "export" => Export(ExportArgs),
     /// List a run's anomalies: saturation, stalls, failures, injectors out of step
@@ -304,6 +308,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Merge(args) => merge::run(&args, &store, progress).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,
+        Command::Site(args) => site::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
         Command::Check(args) => check::run(&args, &store).await,

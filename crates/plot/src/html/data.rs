@@ -63,7 +63,7 @@ struct RunHead {
 
 /// A part of a run, with its exact percentiles.
 #[derive(Serialize)]
-struct HtmlPart {
+pub(super) struct HtmlPart {
     name: &'static str,
     from: u32,
     to: u32,
@@ -240,7 +240,7 @@ pub(super) fn averaged(timeline: &Timeline) -> &'static str {
 }
 
 impl HtmlPart {
-    fn new(name: &'static str, span: Span, summary: &Summary) -> Self {
+    pub(super) fn new(name: &'static str, span: Span, summary: &Summary) -> Self {
         Self {
             name,
             from: span.first,
@@ -475,13 +475,17 @@ pub(in crate::html) fn plain(out: &mut String, id: &str, data: &impl Serialize) 
 /// Appends a script element with JSON, deflated and as base64.
 pub(super) fn packed(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
     out.push_str(&format!("<script type=\"text/plain\" id=\"{id}\">"));
-    let mut deflated = ZlibEncoder::new(
-        EncoderStringWriter::from_consumer(&mut *out, &BASE64_STANDARD),
-        Compression::best(),
-    );
+    deflated(out, data)?;
+    out.push_str("</script>\n");
+    Ok(())
+}
+
+/// Appends JSON, deflated and as base64.
+pub(super) fn deflated(out: &mut String, data: &impl Serialize) -> Result<()> {
+    let mut deflated =
+        ZlibEncoder::new(EncoderStringWriter::from_consumer(out, &BASE64_STANDARD), Compression::best());
     serde_json::to_writer(&mut deflated, data).map_err(|error| Error::Html(error.to_string()))?;
     deflated.finish().map_err(|error| Error::Html(error.to_string()))?.into_inner();
-    out.push_str("</script>\n");
     Ok(())
 }
 

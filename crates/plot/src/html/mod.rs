@@ -6,6 +6,7 @@ mod first;
 pub(crate) mod report;
 mod scripts;
 mod sections;
+pub(crate) mod site;
 mod table;
 
 use perfpipe_analyze::format::one_line;

@@ -18,7 +18,7 @@ use crate::text::clock::utc_minute;
 use crate::text::number::{count, measured, percent};
 
 /// The largest number of kinds of failures listed for a run.
-const ERRORS: usize = 200;
+pub(super) const ERRORS: usize = 200;
 
 /// The most labels that are named for a kind of failure.
 const LABELS: usize = 3;
@@ -206,7 +206,7 @@ fn failures(at: usize, title: &str, errors: &[ErrorKind], summary: &Summary) -> 
 }
 
 /// Names the labels of a failure, the most frequent ones with their number.
-fn label_list(labels: &[(String, u64)]) -> String {
+pub(super) fn label_list(labels: &[(String, u64)]) -> String {
     let named = labels.iter().take(LABELS).map(|(label, failures)| match labels.len() {
         1 => label.clone(),
         _ => format!("{label} ({})", count(*failures)),

@@ -25,7 +25,7 @@ fn is_json(output: &OutputArgs) -> bool {
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 117] = [
+const LINES: [(&str, IsRead); 118] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -220,6 +220,10 @@ const LINES: [(&str, IsRead); 117] = [
     (
         "alternate --framework f --test t --log l --time-unit us --delimiter ; --columns timeStamp,elapsed --resolution 10us --max-rejects 7 --max-span 36h --only 1..2 --origin 1 --injector-pattern ^(.*)- --injectors 3 --time-zone UTC --time-format dd.MM.yyyy-HH:mm --cpu-columns a,b --cpu-item i --cpu-scale percent-of-core --cpu-from zabbix+http://h?itemid=1 --ca-file c --cpu-timeout 9 --cpu-offset 1 --cpu-lookback 3 --workers 2 --readers 2 --memory 64MB --cores 8 -- a b",
         |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7 && a.cores.cores == Some(8)),
+    ),
+    (
+        "site public --title nightly --rules r.toml --format json -o x",
+        |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.rules.is_some() && is_json(&a.output)),
     ),
     ("plan --test t --pairs", |c| matches!(c, Command::Plan(a) if a.pairs && a.change == 0.05)),
     (

@@ -10,5 +10,6 @@ mod phases;
 mod prometheus;
 mod resolution;
 mod services;
+mod site;
 mod sweep;
 mod tool_logs;

@@ -1,0 +1,304 @@
+//! `perfpipe site`: writes a store as a site of static files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use perfpipe_analyze::breakdown::Details;
+use perfpipe_analyze::format::counted;
+use perfpipe_analyze::{League, Rule, Timeline, View, check, diagnose};
+use perfpipe_ingest::{RunInfo, RunKey, Store};
+use perfpipe_plot::{ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, run_file, run_script, site_test};
+
+use crate::allocator;
+use crate::args::{OutputArgs, StoreArgs};
+use crate::error::CliError;
+use crate::input::left_out::LeftOut;
+use crate::input::{runs::RunNames, store, text_of, view};
+use crate::output::done::{DoneRow, DoneTable};
+use crate::output::{Output, note, page_folder};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe site public\n  \
+    perfpipe site public --title 'nightly runs' --rules rules.toml\n\n\
+    Open DIR/index.html in a browser, or copy DIR to any web server or bucket: it is files alone, and needs no other. Called \
+    again, it writes what is new or changed, and removes runs that the store no longer has.")]
+pub(crate) struct SiteArgs {
+    /// Folder of the site: a new one, or one that this command made
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Name of the site [default: the folder's]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Writes the site.
+pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
+    let rules = SiteRules::of(args)?;
+    let store = store::existing(at).await?;
+    let mut done = DoneTable::begin(&args.output, false)?;
+    let written = write(args, &rules, &store, &mut done).await;
+    done.end(written)
+}
+
+/// The rules of the site, and the text of their file.
+#[derive(Default)]
+struct SiteRules {
+    rules: Vec<Rule>,
+    text: String,
+}
+
+impl SiteRules {
+    fn of(args: &SiteArgs) -> Result<Self> {
+        let Some(file) = &args.rules else { return Ok(Self::default()) };
+        let (rules, text) = (view::rules_of_file(file)?, text_of(file)?);
+        let unfit = rules.iter().find(|rule| rule.level().is_some() || rule.needs_baseline());
+        match unfit {
+            Some(rule) => {
+                let problem = format!("{rule}: a site checks each run by itself");
+                let remedy = "Leave rules about points and about a baseline to `perfpipe check`.";
+                Err(CliError::usage(problem, remedy).into())
+            }
+            None => Ok(Self { rules, text }),
+        }
+    }
+}
+
+async fn write(args: &SiteArgs, rules: &SiteRules, store: &Store, done: &mut DoneTable) -> Result<()> {
+    let site = SiteFolder::open(&args.dir)?;
+    let mut left_out = LeftOut::default();
+    let stored = left_out.runs(store).await?;
+    let names = RunNames::of(stored.iter().map(|run| &run.key));
+    let mut of_test: BTreeMap<&str, Vec<&RunInfo>> = BTreeMap::new();
+    stored.iter().for_each(|run| of_test.entry(&run.key.test).or_default().push(run));
+    let (mut tests, mut rows) = (Vec::new(), Vec::new());
+    for (test, runs) in of_test {
+        match site.unchanged(test, &runs, rules) {
+            Some((test, runs)) => {
+                tests.push(test);
+                rows.extend(runs);
+            }
+            None => {
+                let written = site.write_test(&runs, rules, store, &mut left_out).await?;
+                let is_new = |row: &&SiteRun| site.row(&row.file).is_none();
+                for row in written.runs.iter().filter(is_new) {
+                    let key = row.key();
+                    done.add(DoneRow::of_run("run", "written", &key, &names.name(&key)));
+                }
+                tests.extend(written.test);
+                rows.extend(written.runs);
+            }
+        }
+    }
+    let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
+    let index = SiteIndex::new(title, tests, rows, site.before.as_ref());
+    let summary = site.finish(&index)?;
+    note(&summary);
+    left_out.end()
+}
+
+/// Returns the name of a folder, for a title.
+fn folder_name(folder: &Path) -> String {
+    let whole = fs::canonicalize(folder);
+    let named = whole.as_deref().unwrap_or(folder).file_name();
+    named.map_or_else(|| "perfpipe".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The folder of a site, which nobody else writes to meanwhile.
+struct SiteFolder {
+    folder: PathBuf,
+    /// The site as it was.
+    before: Option<SiteIndex>,
+    /// Locked until the end.
+    _lock: File,
+}
+
+/// A test as it was written.
+struct WrittenTest {
+    /// Absent if none of its runs can be read.
+    test: Option<SiteTest>,
+    runs: Vec<SiteRun>,
+}
+
+/// The list of all runs, by which a folder is known to be a site.
+const INDEX: &str = "runs.js";
+
+/// The file that is locked.
+const LOCK: &str = "site.lock";
+
+impl SiteFolder {
+    /// Opens a folder that is new, empty, or a site, and locks it.
+    fn open(folder: &Path) -> Result<Self> {
+        let before = match fs::read_to_string(folder.join(INDEX)) {
+            Ok(text) => {
+                let is_site = text.starts_with("perfpipe.store(");
+                // A site of another version is written again.
+                if is_site { Some(SiteIndex::parse(&text)) } else { None }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error).with_context(|| format!("can't read {}", folder.display())),
+        };
+        if before.is_none() && !is_empty(folder)? {
+            let problem = format!("{} is not empty, and not a site of perfpipe", folder.display());
+            return Err(CliError::usage(problem, "Name another folder, or empty this one.").into());
+        }
+        page_folder(folder)?;
+        for part in ["runs", "tests"] {
+            page_folder(&folder.join(part))?;
+        }
+        let path = folder.join(LOCK);
+        let lock = File::create(&path).with_context(|| format!("can't write {}", path.display()))?;
+        if lock.try_lock().is_err() {
+            let problem = format!("another process writes the site {}", folder.display());
+            return Err(CliError::refused(problem, "Wait for its end.").into());
+        }
+        Ok(Self { folder: folder.to_owned(), before: before.flatten(), _lock: lock })
+    }
+
+    /// Returns what the site has of a test, if nothing of it changed.
+    fn unchanged(
+        &self,
+        test: &str,
+        runs: &[&RunInfo],
+        rules: &SiteRules,
+    ) -> Option<(SiteTest, Vec<SiteRun>)> {
+        let before = self.before.as_ref()?;
+        let known = before.tests().iter().find(|known| known.name == test)?;
+        let rows: Vec<SiteRun> = before.runs().iter().filter(|row| row.key().test == test).cloned().collect();
+        let files: BTreeSet<String> = runs.iter().map(|run| run_file(run, &rules.text)).collect();
+        let is_same = rows.len() == runs.len() && rows.iter().all(|row| files.contains(&row.file));
+        let is_there = |file: &str| self.folder.join(file).is_file();
+        let are_there = is_there(&known.file) && rows.iter().all(|row| is_there(&row.file));
+        (is_same && are_there).then(|| (known.clone(), rows))
+    }
+
+    /// Returns what the site had of a run, by its file.
+    fn row(&self, file: &str) -> Option<&SiteRun> {
+        let found = self.before.as_ref()?.runs().iter().find(|row| row.file == file)?;
+        self.folder.join(file).is_file().then_some(found)
+    }
+
+    /// Writes the runs of a test that the site does not have, and their league.
+    async fn write_test(
+        &self,
+        runs: &[&RunInfo],
+        rules: &SiteRules,
+        store: &Store,
+        left_out: &mut LeftOut,
+    ) -> Result<WrittenTest> {
+        let (mut timelines, mut rows) = (Vec::new(), Vec::new());
+        for info in runs {
+            let Some(run) =
+                left_out.or_leave_out(&info.key, store.read(&info.key).await.map_err(Into::into))?
+            else {
+                continue;
+            };
+            let view = View::of(&run.info);
+            let timeline = Timeline::new(&run, &view)?;
+            let file = run_file(&run.info, &rules.text);
+            let row = match self.row(&file) {
+                Some(row) => row.clone(),
+                None => {
+                    let findings = diagnose(&run, &view, run.info.options.cores)?;
+                    let details = Details::new(&run, &view)?;
+                    let mut verdicts = Vec::new();
+                    for rule in &rules.rules {
+                        verdicts.extend(check(std::slice::from_ref(rule), &run, &view, None)?);
+                    }
+                    let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
+                    self.put(&file, &run_script(&shown)?)?;
+                    SiteRun::new(&shown, file, &verdicts)
+                }
+            };
+            allocator::give_back();
+            timelines.push(timeline);
+            rows.push(row);
+        }
+        if timelines.is_empty() {
+            return Ok(WrittenTest { test: None, runs: rows });
+        }
+        let (test, script) = site_test(&League::new(&timelines)?, &timelines)?;
+        self.put(&test.file, &script)?;
+        Ok(WrittenTest { test: Some(test), runs: rows })
+    }
+
+    /// Writes a file as a whole, unless it is there as it is to be.
+    fn put(&self, file: &str, text: &str) -> Result<()> {
+        let path = self.folder.join(file);
+        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+            return Ok(());
+        }
+        let mut output = Output::open(Some(&path))?;
+        output.write_all(text.as_bytes())?;
+        output.finish()
+    }
+
+    /// Makes the new site of what was written, and removes the files that only the old one has. Returns what was done.
+    fn finish(&self, index: &SiteIndex) -> Result<String> {
+        for (file, text) in SITE_FILES {
+            self.put(file, text)?;
+        }
+        self.put(INDEX, &index.script()?)?;
+        let new = files_of(index);
+        let gone = self.before.iter().flat_map(files_of).filter(|file| !new.contains(file));
+        for file in gone {
+            match fs::remove_file(self.folder.join(&file)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(error).with_context(|| format!("can't remove {file}"));
+                }
+                _ => {}
+            }
+        }
+        let keys =
+            |index: &SiteIndex| -> BTreeSet<RunKey> { index.runs().iter().map(SiteRun::key).collect() };
+        let files = |index: &SiteIndex| -> BTreeSet<String> {
+            index.runs().iter().map(|run| run.file.clone()).collect()
+        };
+        let old = self.before.clone().unwrap_or_default();
+        let written = files(index).difference(&files(&old)).count();
+        let removed = keys(&old).difference(&keys(index)).count();
+        Ok(format!(
+            "{} of {} in {}: {written} written, {removed} removed; open {}",
+            counted(index.runs().len() as u64, "run"),
+            counted(index.tests().len() as u64, "test"),
+            self.folder.display(),
+            self.folder.join("index.html").display(),
+        ))
+    }
+}
+
+/// Returns the files of the runs and the tests of a site.
+fn files_of(index: &SiteIndex) -> BTreeSet<String> {
+    let runs = index.runs().iter().map(|run| &run.file);
+    let tests = index.tests().iter().map(|test| &test.file);
+    // What somebody else wrote into the list names no file outside of the site.
+    let is_own = |file: &&String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let name = file.strip_prefix("runs/").or_else(|| file.strip_prefix("tests/"));
+        name.and_then(|name| name.strip_suffix(".js")).is_some_and(|name| name.chars().all(plain))
+    };
+    runs.chain(tests).filter(is_own).cloned().collect()
+}
+
+/// Returns true if there is no such folder, or nothing in it but the file that an interrupted start left.
+fn is_empty(folder: &Path) -> Result<bool> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        found => {
+            let found = found.with_context(|| format!("can't read {}", folder.display()))?;
+            let mut others = found
+                .filter_map(std::result::Result::ok)
+                .filter(|entry| !["runs", "tests", LOCK].iter().any(|name| entry.file_name() == *name));
+            Ok(others.next().is_none())
+        }
+    }
+}

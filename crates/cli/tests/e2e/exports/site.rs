@@ -1,0 +1,134 @@
+//! `site`: what it writes, again after a change, and what it refuses.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::*;
+
+/// A store of two frameworks, one of them with two repeats.
+fn filled() -> Store {
+    let store = Store::embedded();
+    for (framework, repeat) in [("go", "1"), ("go", "2"), ("node", "1")] {
+        ingest(&store, framework, repeat, "crlf.csv");
+    }
+    store
+}
+
+/// A path in the folder of the test.
+fn path(store: &Store, name: &str) -> PathBuf {
+    Path::new(&store.file("beside", "")).with_file_name(name)
+}
+
+fn ingest(store: &Store, framework: &str, repeat: &str, log: &str) {
+    let log = fixture(log);
+    let name = ["--framework", framework, "--test", "a/b", "--repeat", repeat, "--replace"];
+    store.run(&[&["ingest", log.to_str().unwrap()], &name[..]].concat()).said();
+}
+
+/// The files of a folder and of those within it, with their contents.
+fn files(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>)> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            let text = fs::read(&path).unwrap();
+            found.insert((path, text));
+        }
+    }
+    found
+}
+
+/// The list of all runs of a site.
+fn index(folder: &Path) -> serde_json::Value {
+    let text = fs::read_to_string(folder.join("runs.js")).unwrap();
+    let json = text.strip_prefix("perfpipe.store(").unwrap().strip_suffix(");\n").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+#[test]
+fn site_has_the_figures_of_the_command_and_only_what_changed_is_written_again() {
+    let store = filled();
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    let done = store.run(&["site", folder, "--format", "json"]);
+    assert_told(&done.err, &["3 runs of 1 test", "3 written, 0 removed", "index.html"]);
+    assert_eq!(done.rows().len(), 3);
+    let list = index(&site);
+    let runs = list["runs"].as_array().unwrap();
+    for run in runs {
+        let name = format!("{}_a/b#{}", run["framework"].as_str().unwrap(), run["repeat"]);
+        let export = ["export", &name, "--what", "summary", "--format", "json"];
+        let exported: serde_json::Value = serde_json::from_str(&store.run(&export).text()).unwrap();
+        let figures = &exported[0];
+        for (own, theirs) in [("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("throughput", "throughput")] {
+            assert_eq!(run[own], figures[theirs], "{name} {own}: {figures}");
+        }
+        assert!(site.join(run["file"].as_str().unwrap()).is_file());
+    }
+    assert!(site.join(list["tests"][0]["file"].as_str().unwrap()).is_file());
+
+    let before = files(&site);
+    assert_told(&store.run(&["site", folder]).err, &["0 written, 0 removed"]);
+    assert_eq!(files(&site), before);
+
+    // Another log under the name of one, one run less, and one of another test.
+    ingest(&store, "go", "2", "distributed.csv");
+    store.run(&["drop", "node_a/b"]).said();
+    let log = fixture("crlf.csv");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "spring", "--test", "c"]).said();
+    assert_told(&store.run(&["site", folder]).err, &["3 runs of 2 tests", "2 written, 1 removed"]);
+    let after = files(&site);
+    let kept = runs[0]["file"].as_str().unwrap();
+    let unchanged =
+        before.iter().filter(|file| file.0.starts_with(site.join("runs")) && after.contains(file));
+    assert_eq!(unchanged.count(), 1, "{kept}");
+    assert_eq!(fs::read_dir(site.join("runs")).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(site.join("tests")).unwrap().count(), 2);
+    let slots: Vec<_> = index(&site)["frameworks"].as_array().unwrap().clone();
+    let slots: Vec<_> = slots.iter().map(|slot| (slot["name"].as_str().unwrap(), &slot["slot"])).collect();
+    assert_eq!(slots, [("go", &0.into()), ("node", &1.into()), ("spring", &2.into())]);
+}
+
+#[test]
+fn rules_are_checked_and_folders_of_others_are_refused() {
+    let store = filled();
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    let rules = store.file("rules.toml", "rules = [\"p95 < 1ms\", \"failures < 100%\"]\n");
+    store.run(&["site", folder, "--rules", &rules, "--title", "</script>"]).said();
+    let list = index(&site);
+    assert_eq!(list["name"], "</script>");
+    assert_eq!(list["runs"][0]["verdict"], serde_json::json!({"passed": 1, "failed": 1}));
+    let points = store.file("points.toml", "rules = [\"p95 not worse than baseline\"]\n");
+    assert_told(&store.run(&["site", folder, "--rules", &points]).complaint(2), &["baseline"]);
+
+    let other = path(&store, "other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("notes.txt"), "mine").unwrap();
+    let refused = store.run(&["site", other.to_str().unwrap()]).complaint(2);
+    assert_told(&refused, &["not empty", "not a site of perfpipe", "Name another folder"]);
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+
+    // A list that somebody else wrote names files outside of the site: they stay.
+    let list = fs::read_to_string(site.join("runs.js")).unwrap();
+    let victim = path(&store, "victim.js");
+    fs::write(&victim, "mine").unwrap();
+    let file = index(&site)["runs"][0]["file"].as_str().unwrap().to_owned();
+    fs::write(site.join("runs.js"), list.replace(&file, "runs/../../victim.js")).unwrap();
+    store.run(&["site", folder]).said();
+    assert_eq!(fs::read_to_string(victim).unwrap(), "mine");
+}
+
+#[test]
+fn two_at_once_leave_the_site_to_one() {
+    let store = filled();
+    let site = path(&store, "site");
+    store.run(&["site", site.to_str().unwrap()]).said();
+    let lock = fs::File::open(site.join("site.lock")).unwrap();
+    lock.lock().unwrap();
+    let refused = store.run(&["site", site.to_str().unwrap()]).complaint(1);
+    assert_told(&refused, &["another process writes the site"]);
+}

@@ -1,0 +1,41 @@
+// What all pages share: the store, its runs by id, and how to go to another state.
+
+import type { RunRow, StoreData, TestRow } from "./types";
+
+export interface App {
+  store: StoreData;
+  runs: ReadonlyMap<string, RunRow>;
+  tests: ReadonlyMap<string, TestRow>;
+}
+
+/** Finds runs and tests of a store by id. */
+export function appOf(store: StoreData): App {
+  return {
+    store,
+    runs: new Map(store.runs.map((run) => [run.id, run])),
+    tests: new Map(store.tests.map((test) => [test.id, test])),
+  };
+}
+
+/** The test of a name. */
+export function testNamed({ store }: App, name: string): TestRow | undefined {
+  return store.tests.find((test) => test.name === name);
+}
+
+/** Goes to a link of the app, as a click on it would. */
+export function go(href: string): void {
+  location.hash = href;
+}
+
+/** The name of a run: `shop #2`, below its framework's. */
+export function runName(run: RunRow): string {
+  return `${run.test} #${run.repeat}`;
+}
+
+/** Failures in percent of the requests. */
+export function failuresOf(run: RunRow): number | null {
+  return run.requests > 0 ? (100 * run.failures) / run.requests : null;
+}
+
+/** The share of failures in percent above which a framework is not ranked. */
+export const FAILURE_LIMIT = 1;

@@ -1,0 +1,134 @@
+// What needs a look: changes of level, frameworks that fail, broken rules; each a line, the most harmful first.
+
+import { FAILURE_LIMIT } from "../app";
+import { change, failurePercent, listed, plural, rate } from "../format";
+import { link } from "../router";
+import type { RunRow, StandingRow, TestData, TestRow } from "../types";
+
+export interface Line {
+  sign: "worse" | "better" | "changed" | "fail";
+  /** What it is about, bold. */
+  subject: string;
+  text: string;
+  href: string;
+  /** What the link leads to. */
+  target: string;
+}
+
+/** A test with what the command computed of it. */
+export interface LoadedTest {
+  test: TestRow;
+  data: TestData;
+}
+
+const range = (values: readonly number[], text: (value: number) => string): string => {
+  const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
+  return low === high ? low : `${low} to ${high}`;
+};
+
+const share = (value: number): string => (value < 10 ? value.toFixed(1) : rate(value));
+
+/** Figures whose change for the worse is called slower. */
+const SPEED = new Set(["throughput", "p50", "p95", "p99"]);
+
+function changeLines({ test, data }: LoadedTest): Line[] {
+  const series = data.trend?.series ?? [];
+  return [...new Set(series.map(({ framework }) => framework))].flatMap((framework) => {
+    const own = series.filter((one) => one.framework === framework && one.changes.length > 0);
+    const newest = Math.max(...own.flatMap((one) => one.changes.map(({ at }) => at)));
+    const changes = own.flatMap((one) =>
+      one.changes
+        .filter(({ at }) => at === newest)
+        .map(({ percent, direction }) => ({ figure: one.figure, percent, direction, version: one.versions[newest]?.name ?? "" })),
+    );
+    const [first] = changes;
+    if (!first) return [];
+    const has = (direction: string): boolean => changes.some((one) => one.direction === direction);
+    const sign = has("worse") ? "worse" : has("better") ? "better" : "changed";
+    const verb = sign === "worse" ? (changes.every(({ figure }) => SPEED.has(figure)) ? "is slower" : "is worse") : sign === "better" ? "is better" : "has changed";
+    const amounts = changes.map(({ figure, percent }) => `${figure} ${change(percent)} %`);
+    return [
+      {
+        sign,
+        subject: `${framework} · ${test.name}`,
+        text: ` ${verb} since version ${first.version}: ${amounts.join(", ")}`,
+        href: link("trend", test.id, { framework }),
+        target: "Trend",
+      } satisfies Line,
+    ];
+  });
+}
+
+const failing = (row: StandingRow): row is StandingRow & { failuresPercent: number } =>
+  row.failuresPercent !== null && row.failuresPercent > FAILURE_LIMIT;
+
+function failureLines(tests: readonly LoadedTest[]): (Line & { most: number })[] {
+  const lines: (Line & { most: number })[] = [];
+  const byFramework = new Map<string, { test: TestRow; row: StandingRow & { failuresPercent: number } }[]>();
+  for (const { test, data } of tests) {
+    const failures = data.league.filter(failing);
+    if (failures.length > 1 && failures.length === data.league.length) {
+      const shares = failures.map((row) => row.failuresPercent);
+      lines.push({
+        sign: "fail",
+        subject: test.name,
+        text: `: in all ${failures.length} frameworks ${range(shares, share)} % of the requests fail, so none is ranked`,
+        href: link("home", null, { test: test.name, verdict: "failures" }),
+        target: "Failures",
+        most: Math.max(...shares),
+      });
+    } else for (const row of failures) byFramework.set(row.framework, [...(byFramework.get(row.framework) ?? []), { test, row }]);
+  }
+  for (const [framework, places] of byFramework) {
+    const shares = places.map(({ row }) => row.failuresPercent);
+    const [first] = places;
+    if (!first) continue;
+    const one = places.length === 1;
+    const names = listed(places.map(({ test }) => test.name));
+    lines.push({
+      sign: "fail",
+      subject: one ? `${framework} · ${first.test.name}` : framework,
+      text: one
+        ? `: ${share(first.row.failuresPercent)} % of the requests fail in ${plural(first.row.repeats, "repeat")}`
+        : `: ${range(shares, share)} % of the requests fail in ${names}`,
+      href: one && first.row.runs[0] ? link("run", first.row.runs[0]) : link("home", null, { framework, verdict: "failures" }),
+      target: one ? "Run" : "Failures",
+      most: Math.max(...shares),
+    });
+  }
+  return lines.sort((a, b) => b.most - a.most);
+}
+
+function ruleLine(runs: readonly RunRow[]): Line[] {
+  const broken = runs.filter((run) => (run.verdict?.failed ?? 0) > 0);
+  if (broken.length === 0) return [];
+  const frameworks = [...new Set(broken.map((run) => run.framework))];
+  const text = frameworks.length === 1 ? ` of ${frameworks[0] ?? ""}` : "";
+  return [
+    {
+      sign: "fail",
+      subject: plural(broken.length, "run"),
+      text: `${text} break${broken.length === 1 ? "s" : ""} a rule`,
+      href: link("home", null, { verdict: "failed" }),
+      target: "Runs",
+    },
+  ];
+}
+
+/** All lines; how many of them are shown is the page's choice. */
+export function attention(tests: readonly LoadedTest[], runs: readonly RunRow[]): Line[] {
+  const changes = tests.flatMap(changeLines);
+  const worse = changes.filter(({ sign }) => sign === "worse");
+  const others = changes.filter(({ sign }) => sign !== "worse");
+  return [...worse, ...failureLines(tests), ...ruleLine(runs), ...others];
+}
+
+/** How many changes of level the newest versions of a store have, a framework in a test counted once. */
+export function changeCount(tests: readonly LoadedTest[]): number {
+  return tests.flatMap(changeLines).length;
+}
+
+/** A share of failures for a cell: one decimal, since a cell is narrow. */
+export function cellShare(percent: number): string {
+  return percent < 0.1 ? failurePercent(percent) : share(percent);
+}

@@ -1,0 +1,134 @@
+// Data files are scripts that call `perfpipe.…`, since a page from file:// may load scripts but not fetch its neighbours.
+
+import { h } from "./dom";
+import type { RunData, StoreData, TestData } from "./types";
+
+/** The newest format of data that this page reads. */
+export const FORMAT = 1;
+
+/** A file that can't be shown: its name, and why. */
+export class LoadError extends Error {
+  constructor(
+    readonly file: string,
+    readonly reason: string,
+  ) {
+    super(`${file}: ${reason}`);
+  }
+}
+
+interface Waiting<T> {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (error: LoadError) => void;
+}
+
+/** What arrives or has arrived, by file. */
+const files = new Map<string, Waiting<unknown>>();
+/** The files whose scripts have called; unpacking may go on. */
+const arrived = new Set<string>();
+let storeVersion: string | null = null;
+
+function waiting<T>(file: string): Waiting<T> {
+  let entry = files.get(file) as Waiting<T> | undefined;
+  if (!entry) {
+    let resolve!: Waiting<T>["resolve"];
+    let reject!: Waiting<T>["reject"];
+    const promise = new Promise<T>((good, bad) => ([resolve, reject] = [good, bad]));
+    promise.catch(() => {}); // Whoever asked for the file gets the error.
+    entry = { promise, resolve, reject };
+    files.set(file, entry as Waiting<unknown>);
+  }
+  return entry;
+}
+
+function checked<T extends { format: number }>(file: string, data: T, version: string | null): T {
+  if (data.format > FORMAT)
+    throw new LoadError(
+      file,
+      `written by perfpipe ${version ?? "of a newer version"} in format ${data.format}; this page reads up to ${FORMAT}`,
+    );
+  return data;
+}
+
+/** Inflates base64 of zlib-deflated JSON. */
+export async function unpack<T>(packed: string): Promise<T> {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(inflated).text()) as T;
+}
+
+/** The files of runs and tests, by `run ID` and `test ID`. */
+const paths = new Map<string, string>();
+
+const runFile = (id: string): string => paths.get(`run ${id}`) ?? `runs/${id}`;
+const testFile = (id: string): string => paths.get(`test ${id}`) ?? `tests/${id}`;
+
+function settle<T>(file: string, make: () => T | Promise<T>): void {
+  const { resolve, reject } = waiting<T>(file);
+  arrived.add(file);
+  const failed = (error: unknown): void =>
+    reject(error instanceof LoadError ? error : new LoadError(file, `its data are damaged (${String(error)})`));
+  try {
+    Promise.resolve(make()).then(resolve, failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** Defines `window.perfpipe`, which the data files call. */
+export function receive(): void {
+  const perfpipe = {
+    store(data: StoreData) {
+      storeVersion = data.version;
+      data.runs.forEach(({ id, file }) => paths.set(`run ${id}`, file));
+      data.tests.forEach(({ id, file }) => paths.set(`test ${id}`, file));
+      settle("runs.js", () => checked("runs.js", data, data.version));
+    },
+    test(id: string, data: TestData) {
+      settle(testFile(id), () => checked(testFile(id), data, storeVersion));
+    },
+    run(id: string, packed: string) {
+      settle(runFile(id), async () => checked(runFile(id), await unpack<RunData>(packed), storeVersion));
+    },
+  };
+  Object.assign(window, { perfpipe });
+}
+
+/** Adds a file's script, unless it has been added or its data are there. A file that failed is tried again. */
+function load<T>(file: string): Promise<T> {
+  const known = files.get(file);
+  if (known) return known.promise as Promise<T>;
+  const { promise, reject } = waiting<T>(file);
+  const failed = (reason: string): void => reject(new LoadError(file, reason));
+  promise.catch(() => files.delete(file) && arrived.delete(file));
+  const script = h("script", {
+    src: file,
+    onerror: () => failed("it is not there or can't be read"),
+    // A script runs before its load event: if it has not called by then, it never will.
+    onload: () => {
+      if (!arrived.has(file)) failed("it holds no data of this name");
+    },
+  });
+  document.head.append(script);
+  void promise.finally(() => script.remove()).catch(() => {});
+  return promise;
+}
+
+/** The store; it stands in the page as a script, so that it need not be asked for. */
+export function loadStore(): Promise<StoreData> {
+  const { promise, reject } = waiting<StoreData>("runs.js");
+  const give = (): void => reject(new LoadError("runs.js", "it is not there or can't be read"));
+  if (document.readyState === "complete") give();
+  else addEventListener("load", give, { once: true });
+  return promise;
+}
+
+/** What the command computed of a test. */
+export function loadTest(id: string): Promise<TestData> {
+  return load(testFile(id));
+}
+
+/** All that is shown of a run. */
+export function loadRun(id: string): Promise<RunData> {
+  return load(runFile(id));
+}

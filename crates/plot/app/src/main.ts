@@ -1,0 +1,95 @@
+// The app: receives data, draws the frame, and shows the state that the address names.
+
+import { type App, appOf } from "./app";
+import { h, replace } from "./dom";
+import { changeCount } from "./home/attention";
+import { loadTests } from "./home/page";
+import { loadStore, receive } from "./load";
+import { viewOf } from "./pages";
+import { parseRoute, type Route } from "./router";
+import { startBasket } from "./shell/basket";
+import { frame, type Frame } from "./shell/frame";
+import { startKeys } from "./shell/keys";
+import { failure, waitFor } from "./shell/states";
+import { startTheme, themeOfLink } from "./shell/theme";
+import { setSlots } from "./slots";
+
+const WAITED: Record<Route["page"], string> = {
+  home: "the tests",
+  test: "the test",
+  run: "1 run",
+  compare: "the runs",
+  trend: "the trends",
+};
+
+/** Shows states, one after the other; a state that comes late is dropped. */
+class Pages {
+  private shown: Route | null = null;
+  private end: () => void = () => {};
+  private turn = 0;
+
+  constructor(
+    private readonly app: App,
+    private readonly frame: Frame,
+  ) {}
+
+  async show(): Promise<void> {
+    const route = parseRoute(location.hash);
+    const turn = ++this.turn;
+    themeOfLink(route.query.get("theme"));
+    const { main } = this.frame;
+    const same = this.shown?.page === route.page && this.shown.id === route.id;
+    try {
+      const view = await waitFor(main, WAITED[route.page], viewOf(this.app, route));
+      if (turn !== this.turn) return;
+      const focused = document.activeElement?.id ?? "";
+      this.end();
+      this.end = view.draw(main) ?? (() => {});
+      document.title = `${view.title} – perfpipe`;
+      this.frame.exports(view.exports ?? []);
+      this.frame.place({
+        route,
+        test: view.test ?? null,
+        framework: view.framework,
+        sections: view.sections ?? [],
+      });
+      this.settle(route, same, focused);
+    } catch (error) {
+      if (turn !== this.turn) return;
+      this.end();
+      this.end = () => {};
+      replace(main, failure(error, "All other pages work."));
+    }
+    this.shown = route;
+  }
+
+  /** Brings the focus and the scroll to where the reader expects them. */
+  private settle(route: Route, same: boolean, focused: string): void {
+    const section = route.query.get("at");
+    this.frame.uncover();
+    if (section !== null) document.getElementById(`at-${section}`)?.scrollIntoView();
+    else if (!same && this.shown) scrollTo(0, 0);
+    if (same && focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    else if (!same && this.shown) this.frame.main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  }
+}
+
+async function start(): Promise<void> {
+  try {
+    const app = appOf(await loadStore());
+    setSlots(app.store.frameworks);
+    startBasket((id) => app.runs.has(id));
+    startKeys();
+    const drawn = frame(app);
+    const pages = new Pages(app, drawn);
+    addEventListener("hashchange", () => void pages.show());
+    await pages.show();
+    drawn.changes(changeCount((await loadTests(app)).tests));
+  } catch (error) {
+    replace(document.body, h("main", { id: "main" }, failure(error, "Without it nothing can be shown.")));
+  }
+}
+
+receive();
+startTheme();
+addEventListener("DOMContentLoaded", () => void start());

@@ -1,0 +1,20 @@
+// The line of facts below the title.
+
+import { type Child, h } from "../dom";
+import { day, plural, span } from "../format";
+import type { Run } from "./model";
+
+/** Returns the facts of a run: when, how long, how much, and, where there is room, with what. */
+export function facts({ row, mostLoad, hasCpu }: Run): Child {
+  const time = new Date(row.t0).toISOString().slice(11, 19);
+  const missing = [mostLoad === null ? "load" : "", hasCpu ? "" : "CPU"].filter(Boolean);
+  const tags = Object.entries(row.tags).map(([name, value]) => `${name} ${value}`);
+  const short = [`${day(row.t0)}, ${time} UTC`, span(row.duration), plural(row.requests, "request")];
+  const more = [
+    mostLoad === null ? null : `up to ${plural(Math.round(mostLoad), "thread")}`,
+    row.tool,
+    ...tags,
+    missing.length ? `no ${missing.join(", no ")} in the log` : null,
+  ].filter((part) => part !== null && part !== "");
+  return [short.join(", "), h("span", { class: "more-facts" }, more.map((part) => `, ${part}`).join(""))];
+}

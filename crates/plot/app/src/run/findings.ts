@@ -1,0 +1,102 @@
+// What stands out: the three most harmful findings, numbered; the others and the notes folded.
+
+import { h } from "../dom";
+import { plural, stamp } from "../format";
+import type { Window } from "../charts/stage";
+import type { Finding } from "../types";
+import type { Run } from "./model";
+
+/** The number of findings that are seen at once. */
+const SHOWN = 3;
+
+/** Findings by harm, the worst first. Kinds that are not listed follow. */
+const HARM = ["stall", "outage", "failures", "saturation"];
+
+/** Returns the findings in order of harm, notes left out. */
+export function harmful(findings: Finding[]): Finding[] {
+  const place = ({ kind }: Finding): number => (HARM.indexOf(kind) + HARM.length + 1) % (HARM.length + 1);
+  return findings.filter(({ note }) => !note).sort((a, b) => place(a) - place(b) || a.first - b.first);
+}
+
+/** Returns the seconds of a finding with some around them, so that a short one is seen in its surroundings. */
+export function around(run: Run, { first, last }: Finding): Window {
+  const margin = Math.max(Math.round((last + 1 - first) * 0.5), 5);
+  return { from: Math.max(first - margin, run.drawn.from), to: Math.min(last + 1 + margin, run.drawn.to) };
+}
+
+/** Returns the findings as a list; `zoom` shows the seconds of one. */
+export function findings(run: Run, zoom: (window: Window) => void): HTMLElement {
+  const worst = harmful(run.data.findings);
+  const notes = run.data.findings.filter(({ note }) => note);
+  const [shown, others] = [worst.slice(0, SHOWN), worst.slice(SHOWN)];
+  const item = (finding: Finding, number: number | null): HTMLElement =>
+    h(
+      "li",
+      { title: finding.evidence },
+      number === null
+        ? h("span", { class: "finding-dot", "aria-hidden": "true" }, "·")
+        : h("span", { class: "finding-number" }, number),
+      h(
+        "span",
+        { class: "finding-text" },
+        h("b", {}, kindName(finding.kind)),
+        " ",
+        seconds(run, finding, zoom),
+        finding.what,
+      ),
+    );
+  const list = h(
+    "ol",
+    { class: "findings" },
+    shown.map((finding, at) => item(finding, at + 1)),
+  );
+  if (!worst.length) list.append(h("li", { class: "nothing" }, "Nothing stands out."));
+  if (!others.length && !notes.length) return list;
+  const more = h(
+    "ul",
+    { class: "findings more", hidden: true },
+    [...others, ...notes].map((finding) => item(finding, null)),
+  );
+  const texts = [others.length ? `${others.length} more` : "", notes.length ? plural(notes.length, "note") : ""].filter(
+    Boolean,
+  );
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "findings-more",
+      "aria-expanded": "false",
+      onclick: () => {
+        more.hidden = !more.hidden;
+        button.setAttribute("aria-expanded", String(!more.hidden));
+      },
+    },
+    texts.join(", "),
+  );
+  return h("div", { class: "findings-all" }, list, button, more);
+}
+
+/** Returns a link to the seconds of a finding; nothing if they are the whole run. */
+function seconds(run: Run, finding: Finding, zoom: (window: Window) => void): (HTMLElement | string)[] {
+  const { from, to } = run.drawn;
+  if (finding.first <= from && finding.last >= to - 1) return [];
+  const text =
+    finding.last >= to - 1
+      ? `from ${stamp(finding.first)}`
+      : finding.first === finding.last
+        ? stamp(finding.first)
+        : `${stamp(finding.first)} to ${stamp(finding.last)}`;
+  const show = (event: Event): void => {
+    event.preventDefault();
+    zoom(around(run, finding));
+  };
+  return [h("a", { href: "#", role: "button", onclick: show }, text), " "];
+}
+
+/** Kinds whose names are not just their words. */
+const NAMES: Record<string, string> = { "idle-cpu": "Idle CPU", "littles-law": "Little’s law" };
+
+function kindName(kind: string): string {
+  const words = NAMES[kind] ?? kind.replace(/-/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

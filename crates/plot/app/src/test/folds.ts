@@ -1,0 +1,138 @@
+// Below the charts, folded: failures by code and labels, of the median runs; loaded when opened.
+
+import { type Child, h, replace } from "../dom";
+import { count, failurePercent, ms, plural, rate } from "../format";
+import { loadRun } from "../load";
+import { link } from "../router";
+import { failure, waitFor } from "../shell/states";
+import { marker } from "../slots";
+import { aligned, numberHead, scrolling } from "../table";
+import type { RunData, StandingRow } from "../types";
+
+interface Loaded {
+  framework: string;
+  run: string;
+  data: RunData;
+}
+
+async function medianRuns(league: readonly StandingRow[]): Promise<Loaded[]> {
+  const wanted = league.flatMap(({ framework, runs }) => (runs[0] ? { framework, run: runs[0] } : []));
+  return Promise.all(wanted.map(async (one) => ({ ...one, data: await loadRun(one.run) })));
+}
+
+function failuresTable(runs: readonly Loaded[]): Child {
+  const rows = runs.flatMap(({ framework, run, data }) => data.errors.map((error) => ({ framework, run, error })));
+  if (rows.length === 0) return h("p", { class: "note" }, "No failures in the median runs.");
+  const counts = aligned(rows.map(({ error }) => count(error.count)));
+  return scrolling(
+    "Failures by code",
+    h(
+      "table",
+      null,
+      h(
+        "thead",
+        null,
+        h("tr", null, ["Framework", "Code", "Message", "Labels"].map((name) => h("th", { scope: "col" }, name)), numberHead("Count")),
+      ),
+      h(
+        "tbody",
+        null,
+        rows.map(({ framework, run, error }, at) =>
+          h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, h("a", { href: link("run", run), class: "row-link" }, marker(framework), framework)),
+            h("td", null, error.code),
+            h("td", null, error.message),
+            h("td", { class: "wrap" }, error.labels),
+            h("td", { class: "number" }, counts[at]),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** Labels by rows, frameworks by columns: p95, since throughput follows from the test. */
+function labelsTable(runs: readonly Loaded[]): Child {
+  const labels = [...new Set(runs.flatMap(({ data }) => data.labels.map(({ label }) => label)))].sort();
+  const columns = runs.map(({ data }) => {
+    const rows = labels.map((label) => data.labels.find((one) => one.label === label));
+    return {
+      p95: aligned(rows.map((row) => ms(row?.p95))),
+      throughput: aligned(rows.map((row) => rate(row?.throughput))),
+      failures: rows.map((row) => (row && row.requests > 0 ? (100 * row.failures) / row.requests : null)),
+    };
+  });
+  const part = (title: string, cells: (column: (typeof columns)[number], at: number) => Child): HTMLElement =>
+    scrolling(
+      title,
+      h(
+        "table",
+        { class: "labels" },
+        h("caption", null, title),
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            h("th", { scope: "col" }, "Label"),
+            runs.map(({ framework }) => h("th", { scope: "col", class: "number" }, marker(framework), framework)),
+          ),
+        ),
+        h(
+          "tbody",
+          null,
+          labels.map((label, at) =>
+            h("tr", null, h("th", { scope: "row" }, label), columns.map((column) => h("td", { class: "number" }, cells(column, at)))),
+          ),
+        ),
+      ),
+    );
+  const failing = columns.some(({ failures }) => failures.some((value) => (value ?? 0) > 0));
+  return [
+    part("p95, ms", ({ p95 }, at) => p95[at]),
+    part("Successes per second", ({ throughput }, at) => throughput[at]),
+    failing ? part("Failures, %", ({ failures }, at) => failurePercent(failures[at])) : null,
+  ];
+}
+
+interface Fold {
+  element: HTMLDetailsElement;
+  /** Fills the fold, open or not. */
+  fill: () => Promise<void>;
+}
+
+function fold(league: readonly StandingRow[], id: string, name: string, open: boolean, show: (runs: Loaded[]) => Child): Fold {
+  const place = h("div", { class: "fold-place" });
+  const details = h("details", { class: "fold", id: `at-${id}` }, h("summary", null, name, h("small", null, "of the median runs")), place);
+  let filled = false;
+  // A part that a link names has its place only once it is filled.
+  const fill = async (): Promise<void> => {
+    if (filled) return;
+    filled = true;
+    try {
+      replace(place, show(await waitFor(place, plural(league.length, "run"), medianRuns(league))));
+      if (open) details.scrollIntoView();
+    } catch (error) {
+      filled = false;
+      replace(place, failure(error, "The league and the other runs are shown."));
+    }
+  };
+  details.addEventListener("toggle", () => void (details.open && fill()));
+  details.open = open;
+  return { element: details, fill };
+}
+
+/** The folded parts of a test; `open` is the one that a link names. Paper has them filled. */
+export function folded(league: readonly StandingRow[], open: string | null): { elements: HTMLElement[]; end: () => void } {
+  const folds = [
+    fold(league, "failures", "Failures", open === "failures", failuresTable),
+    fold(league, "labels", "Labels", open === "labels", labelsTable),
+  ];
+  // The runs are there, since the charts show them: what waits for them is done before the page is printed.
+  const fill = (): void => folds.forEach((one) => void one.fill());
+  addEventListener("beforeprint", fill);
+  return { elements: folds.map(({ element }) => element), end: () => removeEventListener("beforeprint", fill) };
+}

@@ -1,0 +1,125 @@
+// Four overlays of the frameworks' median runs: successes and times by second, times by percentile, successes by load.
+
+import { h, replace } from "../dom";
+import { ms, plural, rate } from "../format";
+import { loadRun } from "../load";
+import { drawnEnd } from "../data/part";
+import { failure, waitFor } from "../shell/states";
+import type { RunData, StandingRow } from "../types";
+import { OverlayChart, type OverlayLine } from "./overlay";
+
+/** The most lines of a chart. */
+const MOST_LINES = 8;
+/** Up to so many runs, other repeats are drawn too. */
+const MOST_RUNS = 30;
+/** The width of a chart on paper, two beside each other: A4 and letter have room for it. */
+const PAPER = 330;
+/** Below this width names stand above a chart. */
+const NARROW = 480;
+/** The width of the names beside a chart. */
+const LIST = 140;
+
+interface Loaded {
+  framework: string;
+  data: RunData;
+  others: RunData[];
+}
+
+type Values = (data: RunData) => OverlayLine["points"];
+
+const bySecond =
+  (of: (data: RunData) => readonly (number | null)[] | undefined): Values =>
+  (data) => {
+    const { head } = data;
+    const end = drawnEnd(head) - head.first;
+    return (of(data) ?? []).slice(0, end).map((value, at) => [head.first + at + 0.5, value]);
+  };
+
+const line = (runs: readonly Loaded[], values: Values, repeats: boolean): OverlayLine[] =>
+  runs.map(({ framework, data, others }) => ({ framework, points: values(data), others: repeats ? others.map(values) : [] }));
+
+/** The second at which the load is held, if all runs have it at much the same. */
+function holdOf(runs: readonly Loaded[]): number | null {
+  const starts = runs.map(({ data }) => data.head.parts.find(({ name }) => name === "hold")?.from ?? null);
+  const known = starts.filter((start) => start !== null);
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  return known.length === runs.length && known.length > 0 && most - least <= 2 ? least : null;
+}
+
+async function load(league: readonly StandingRow[], withOthers: boolean): Promise<Loaded[]> {
+  const wanted = league.filter(({ runs }) => runs.length > 0).slice(0, MOST_LINES);
+  return Promise.all(
+    wanted.map(async ({ framework, runs: [middle = "", ...rest] }) => ({
+      framework,
+      data: await loadRun(middle),
+      others: withOthers ? await Promise.all(rest.map(loadRun)) : [],
+    })),
+  );
+}
+
+function charts(runs: readonly Loaded[], test: string, repeats: boolean): OverlayChart[] {
+  const [first] = runs;
+  if (!first) return [];
+  const percents = first.data.head.percentiles;
+  const percent = percents.includes(95) ? 95 : percents.at(-1);
+  const times = bySecond((data) => data.series.elapsed[data.head.percentiles.indexOf(percent ?? 95)]);
+  const hold = holdOf(runs);
+  const thin = repeats && runs.some(({ others }) => others.length > 0) ? "thin: other repeats" : "median repeats";
+  const successes = new OverlayChart({ file: `${test}-successes`, title: "Successes per second", note: thin, across: "time", text: (value) => rate(value) });
+  successes.set(line(runs, bySecond((data) => data.series.successes), repeats), hold);
+  const slow = new OverlayChart({ file: `${test}-p${percent}`, title: `p${percent}, ms`, across: "time", text: (value) => ms(value) });
+  slow.set(line(runs, times, false), hold);
+  const curve = new OverlayChart({
+    file: `${test}-percentiles`,
+    title: "Response time by percentile, ms",
+    note: "logarithmic; median repeats",
+    across: "percentile",
+    text: (value) => ms(value),
+  });
+  curve.set(line(runs, (data) => data.series.curve, false));
+  const swept = runs.filter(({ data }) => data.detail.sweep !== null);
+  if (swept.length === 0) return [successes, slow, curve];
+  const load = new OverlayChart({ file: `${test}-by-load`, title: "Successes per second, by threads", across: "load", text: (value) => rate(value) });
+  const steps: Values = ({ detail: { sweep } }) => (sweep?.loads ?? []).map((at, step) => [at, sweep?.throughput[step] ?? null]);
+  load.set(line(swept, steps, false));
+  return [successes, slow, curve, load];
+}
+
+/** Draws the overlays of a league; their room is kept while the runs load. */
+export function overlays(league: readonly StandingRow[], test: string): { element: HTMLElement; end: () => void } {
+  const element = h("div", { class: "overlays" });
+  const withOthers = league.reduce((sum, { runs }) => sum + runs.length, 0) <= MOST_RUNS;
+  let drawn: OverlayChart[] = [];
+  const fit = (paper?: number): void => {
+    for (const chart of drawn) {
+      const { root } = chart.figure;
+      const place = paper ?? root.clientWidth;
+      const narrow = place < NARROW;
+      root.classList.toggle("narrow", narrow);
+      if (place > 0) chart.fit(narrow ? place : place - LIST);
+    }
+  };
+  const toPaper = (): void => fit(PAPER);
+  const toScreen = (): void => fit();
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", toScreen);
+  const observer = new ResizeObserver(toScreen);
+  const fill = async (): Promise<void> => {
+    try {
+      const runs = await waitFor(element, plural(Math.min(league.length, MOST_LINES), "run"), load(league, withOthers));
+      drawn = charts(runs, test, withOthers);
+      replace(element, drawn.map(({ figure }) => figure.root));
+      fit();
+      observer.observe(element);
+    } catch (error) {
+      replace(element, failure(error, "The league is whole without it."));
+    }
+  };
+  void fill();
+  const end = (): void => {
+    observer.disconnect();
+    removeEventListener("beforeprint", toPaper);
+    removeEventListener("afterprint", toScreen);
+  };
+  return { element, end };
+}

@@ -1,0 +1,290 @@
+// The data of a site, as perfpipe writes them: what each file has. Times are in ms, spans in seconds of the run, unless named.
+
+/** The file `runs.js`: all runs of a store, a row each. It calls `perfpipe.store(data)`. */
+export interface StoreData {
+  /** The version of this format. A page reads all up to its own. */
+  format: number;
+  /** The version of perfpipe that wrote the site. */
+  version: string;
+  /** The name of the store. */
+  name: string;
+  /** Frameworks with their slots, which choose colour, marker and dash. A slot is kept and never given to another framework. */
+  frameworks: FrameworkSlot[];
+  tests: TestRow[];
+  /** Ascending by start. */
+  runs: RunRow[];
+}
+
+export interface FrameworkSlot {
+  name: string;
+  /** From 0 on, in order of first appearance in the store. */
+  slot: number;
+}
+
+export interface TestRow {
+  /** Its name in links. */
+  id: string;
+  /** Its file within the site. */
+  file: string;
+  name: string;
+}
+
+/** A run with the figures by which it is found and ranked. */
+export interface RunRow {
+  /** Its name in links. */
+  id: string;
+  /** Its file within the site: another one where the run changed. */
+  file: string;
+  framework: string;
+  test: string;
+  repeat: number;
+  /** When it began, in ms since 1970. */
+  t0: number;
+  /** In seconds. */
+  duration: number;
+  requests: number;
+  failures: number;
+  /** Successes a second of the duration. */
+  throughput: number | null;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  /** The mean CPU utilisation in percent. */
+  cpu: number | null;
+  /** The most threads. */
+  load: number | null;
+  /** What wrote the log: "JMeter", "k6" and so on. */
+  tool: string | null;
+  tags: Record<string, string>;
+  /** True where parts of the log are missing. */
+  partial: boolean;
+  /** The verdict of the rules that the site was written with; null without rules. */
+  verdict: { passed: number; failed: number } | null;
+  /** What stands out, most harmful first, notes left out. */
+  findings: ShortFinding[];
+  /** The run in small, for lists; absent where the file has none. */
+  spark?: Spark;
+}
+
+/** Successes over time in at most 40 columns of equal width, the cut second left out. */
+export interface Spark {
+  /** In whole percent of the greatest; null where nothing is known. */
+  heights: (number | null)[];
+  /** The columns with failures. */
+  failed: number[];
+}
+
+export interface ShortFinding {
+  /** "stall", "failures", "saturation" and so on. */
+  kind: string;
+  what: string;
+}
+
+/** The file of a test: what the command computes over the runs of a test. It calls `perfpipe.test(id, data)`. */
+export interface TestData {
+  format: number;
+  name: string;
+  league: StandingRow[];
+  /** Sentences below the league, such as on ties. */
+  notes: string[];
+  trend: TrendData | null;
+}
+
+/** A framework's place in the league. */
+export interface StandingRow {
+  framework: string;
+  /** The interval of ranks, both inclusive; null if it is not ranked, since too many of its requests failed. */
+  ranks: [number, number] | null;
+  repeats: number;
+  /** The ids of its runs, the median one first. */
+  runs: string[];
+  /** Medians of the repeats. */
+  throughput: number | null;
+  throughputRange: [number, number] | null;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  failuresPercent: number | null;
+  cpu: number | null;
+  load: number | null;
+}
+
+/** How the figures of a framework changed from version to version. */
+export interface TrendData {
+  series: TrendSeries[];
+}
+
+export interface TrendSeries {
+  framework: string;
+  /** "throughput", "p95" and so on, with its unit. */
+  figure: string;
+  unit: string;
+  /** Whether more is better; null where neither is. */
+  moreIsBetter: boolean | null;
+  versions: { name: string; t0: number; value: number | null; runs: { id: string; value: number | null }[] }[];
+  /** The levels: from which version to which (both inclusive), and the range in which a version lies by chance. */
+  levels: { from: number; to: number; level: number; band: [number, number] | null }[];
+  changes: { at: number; percent: number; direction: "better" | "worse" | "neither" }[];
+}
+
+/** The file of a run: all that is shown of a run. It calls `perfpipe.run(id, packed)`: JSON, deflated (zlib), as base64. */
+export interface RunData {
+  format: number;
+  head: RunHead;
+  series: Series;
+  detail: Detail;
+  findings: Finding[];
+  labels: LabelRow[];
+  errors: ErrorRow[];
+  /** Sentences on what the figures leave out, such as time-outs or outstanding requests. */
+  remarks: string[];
+}
+
+export interface RunHead {
+  first: number;
+  seconds: number;
+  /** The part of the last second that the run lasted, from 0 to 1. Below 1, that second is cut: charts leave it out. */
+  lastPart: number;
+  /** The percentiles of `Series.elapsed`, in percent. */
+  percentiles: number[];
+  /** 100, or the number of cores times 100. */
+  cpuTop: number | null;
+  /** The whole run first, then its phases: "ramp", "hold", "tail". */
+  parts: Part[];
+}
+
+/** A part of a run whose figures are exact. */
+export interface Part {
+  name: string;
+  /** The first second, and the one after the last. */
+  from: number;
+  to: number;
+  duration: number;
+  /** The 50th, 95th and 99th percentile. */
+  times: (number | null)[];
+}
+
+/** The values of a run by second. */
+export interface Series {
+  successes: number[];
+  failures: number[];
+  load: (number | null)[];
+  cpu: (number | null)[];
+  /** For each of `RunHead.percentiles`. */
+  elapsed: (number | null)[][];
+  /** Elapsed times in ms by percentile, over the run. */
+  curve: [number, number][];
+  /** The server's series other than its CPU. */
+  server?: ServerSeries[];
+}
+
+export interface ServerSeries {
+  name: string;
+  unit: string;
+  note: string | null;
+  values: (number | null)[];
+}
+
+/** What is drawn of a run besides its seconds. */
+export interface Detail {
+  heat: PackedCounts;
+  sweep: Sweep | null;
+  overTime: OverTime;
+  network: Network;
+  /** How often each elapsed time occurred. */
+  successes: Distribution;
+  failures: Distribution;
+}
+
+/** Waits and bytes over time: of all labels, and of each of `OverTime.labels` if there are several. */
+export interface Network {
+  all: NetworkSeries;
+  labels: NetworkSeries[];
+}
+
+/** Mean waits in ms and sums of bytes: a value for each `width` seconds. What the log does not record is empty. */
+export interface NetworkSeries {
+  width: number;
+  elapsed: (number | null)[];
+  latency: (number | null)[];
+  connect: (number | null)[];
+  received: number[];
+  sent: number[];
+}
+
+/** Counts of elapsed times in bins of `width` units from `first` on. */
+export interface Distribution {
+  /** The number of units of the times in a ms, if it is not 1. */
+  scale?: number;
+  width: number;
+  first: number;
+  counts: number[];
+  /** The number of times beyond the last bin. */
+  beyond: number;
+  max: number | null;
+}
+
+/** Counts of elapsed times: for each column of `width` seconds the distances of the times, then their counts. */
+export interface PackedCounts {
+  scale?: number;
+  width: number;
+  /** True where each unit is counted; false where counts are in buckets of 1 %. */
+  exact: boolean;
+  columns: [number[], number[]][];
+}
+
+/** The run by its load. */
+export interface Sweep {
+  loads: number[];
+  throughput: (number | null)[];
+  spread: (number | null)[];
+  elapsed: (number | null)[][];
+  cpu: (number | null)[];
+  knee: number | null;
+  capacity: number | null;
+  beyond: boolean;
+}
+
+export interface OverTime {
+  width: number;
+  labels: { label: string; successes: number[]; failures: number[]; p50: (number | null)[]; p95: (number | null)[] }[];
+  failures: { label: string; code: string; counts: number[] }[];
+}
+
+export interface Finding {
+  kind: string;
+  /** True for a remark: nothing is amiss. */
+  note: boolean;
+  first: number;
+  last: number;
+  what: string;
+  evidence: string;
+}
+
+export interface LabelRow {
+  label: string;
+  requests: number;
+  failures: number;
+  throughput: number | null;
+  mean: number | null;
+  p50: number | null;
+  p90: number | null;
+  p95: number | null;
+  p99: number | null;
+  min: number | null;
+  max: number | null;
+  sd: number | null;
+  latency: number | null;
+  connect: number | null;
+  received: number | null;
+  sent: number | null;
+}
+
+export interface ErrorRow {
+  code: string;
+  message: string;
+  labels: string;
+  count: number;
+  first: number;
+  last: number;
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { attention, changeCount, type LoadedTest } from "../src/home/attention";
+import { matrix, tieNote } from "../src/home/matrix";
+import { measureOf, median, rankText } from "../src/measures";
+import type { StandingRow, TestData } from "../src/types";
+import { run, standing } from "./support";
+
+const loaded = (name: string, league: StandingRow[], trend: TestData["trend"] = null): LoadedTest => ({
+  test: { id: name, name },
+  data: { format: 1, name, league, notes: [], trend },
+});
+const TESTS = [
+  loaded("shop", [standing("go", [1, 2], { throughput: 200 }), standing("node", [1, 2], { throughput: 190 }), standing("bad", null, { throughput: 300 })]),
+  loaded("json", [standing("node", [1, 1], { throughput: 400 }), standing("go", [2, 2], { throughput: 100 })]),
+  loaded("solo", [standing("go", [1, 1])]),
+];
+const THROUGHPUT = measureOf(null);
+
+test("ties are intervals of ranks, and all of their members lead", () => {
+  const { columns } = matrix(TESTS, new Map(), THROUGHPUT);
+  const shop = columns[0]?.cells;
+  assert.deepEqual(["go", "node"].map((name) => rankText(shop?.get(name)?.ranks ?? null)), ["1–2", "1–2"]);
+  assert.deepEqual(["go", "node", "bad"].map((name) => shop?.get(name)?.leads), [true, true, false]);
+  assert.equal(tieNote(matrix(TESTS, new Map(), THROUGHPUT), THROUGHPUT), "“1–2”: a tie, the repeats can’t tell them apart");
+});
+
+test("a framework that fails is not ranked, and is last", () => {
+  const { frameworks, columns } = matrix(TESTS, new Map(), THROUGHPUT);
+  assert.equal(columns[0]?.cells.get("bad")?.failing, 3);
+  assert.deepEqual(frameworks, ["node", "go", "bad"]);
+});
+
+test("what was not run has no cell, and who is alone has no rank", () => {
+  const { columns } = matrix(TESTS, new Map(), THROUGHPUT);
+  assert.equal(columns[1]?.cells.has("bad"), false);
+  assert.deepEqual([columns[2]?.cells.get("go")?.ranks, columns[2]?.cells.get("go")?.leads], [null, false]);
+});
+
+test("bars are parts of the greatest value of the test", () => {
+  const { columns } = matrix(TESTS, new Map(), THROUGHPUT);
+  assert.equal(columns[1]?.cells.get("go")?.part, 0.25);
+  assert.equal(columns[0]?.cells.get("bad")?.part, 1);
+});
+
+test("other measures have no ranks, since the command has none", () => {
+  const cells = matrix(TESTS, new Map([["go_shop-1", run({ cpu: 50 })]]), measureOf("per-cpu")).columns[0]?.cells;
+  assert.deepEqual([cells?.get("go")?.value, cells?.get("go")?.ranks, cells?.get("node")?.value], [200, null, null]);
+});
+
+test("the median of an even number lies between the middle ones", () => {
+  assert.deepEqual([median([3, 1, 2]), median([4, 1, 2, 3]), median([])], [2, 2.5, null]);
+});
+
+test("what holds of several tests is said once", () => {
+  const tests = [
+    loaded("a", [standing("go", [1, 1]), standing("bad", null, { failuresPercent: 3.12 })]),
+    loaded("b", [standing("go", [1, 1]), standing("bad", null, { failuresPercent: 9.15 })]),
+    loaded("c", [standing("x", null, { failuresPercent: 2.4 }), standing("y", null, { failuresPercent: 2.6 })]),
+  ];
+  assert.deepEqual(
+    attention(tests, []).map(({ subject, text }) => subject + text),
+    ["bad: 3.1 to 9.2 % of the requests fail in a and b", "c: in all 2 frameworks 2.4 to 2.6 % of the requests fail, so none is ranked"],
+  );
+});
+
+test("changes stand first, the newest of each framework with all its figures", () => {
+  const versions = ["1.0", "1.1", "1.2"].map((name, at) => ({ name, t0: at, value: 1, runs: [] }));
+  const series = (figure: string, at: number, percent: number, direction: "better" | "worse") =>
+    ({ framework: "go", figure, unit: "", moreIsBetter: true, versions, levels: [], changes: [{ at, percent, direction }] });
+  const tests = [loaded("n", [standing("go", [1, 1])], { series: [series("throughput", 2, -7.9, "worse"), series("p95", 2, 13.3, "worse"), series("p50", 1, -3, "better")] })];
+  assert.equal(changeCount(tests), 1);
+  const [line] = attention(tests, [run({ verdict: { passed: 0, failed: 1 } })]);
+  assert.equal(`${line?.subject}${line?.text}`, "go · n is slower since version 1.2: throughput −7.9 %, p95 +13.3 %");
+});

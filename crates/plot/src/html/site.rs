@@ -1,0 +1,552 @@
+//! The data of a site, one page over a whole store: scripts that hand their data to the page. A page that is opened from a
+//! folder may load neighbouring scripts, but no other files.
+//!
+//! The formats are those of `app/src/types.ts`, which says what each field is.
+
+use std::collections::BTreeMap;
+
+use perfpipe_analyze::breakdown::{Details, ErrorKind, LabelStats};
+use perfpipe_analyze::format::one_line;
+use perfpipe_analyze::league::{Standing, median_repeats};
+use perfpipe_analyze::{Finding, League, Span, Timeline, Verdict};
+use perfpipe_model::{RunInfo, RunKey};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::data::{DetailData, HtmlPart, SeriesData, deflated};
+use super::report::ReportRun;
+use super::sections::{ERRORS, label_list};
+use crate::error::{Error, Result};
+use crate::output::drawing::TextLine;
+use crate::time_columns;
+
+/// The version of the formats. A page reads all up to its own.
+const FORMAT: u32 = 1;
+
+/// The most findings that stand with a run in the list of all.
+const FINDINGS: usize = 3;
+
+/// The most letters of a run's name in the names of its file.
+const NAMED: usize = 40;
+
+/// The most columns of a run in small.
+const SPARK: u32 = 40;
+
+/// The number of bytes of a digest in a name.
+const DIGEST: usize = 6;
+
+/// The page of a site and what it consists of: names of files, each with its text.
+pub const SITE_FILES: [(&str, &str); 3] = [
+    ("index.html", include_str!("../../app/dist/index.html")),
+    ("app.js", include_str!("../../app/dist/app.js")),
+    ("app.css", include_str!("../../app/dist/app.css")),
+];
+
+/// All runs of a store with the figures by which they are found and ranked: the file `runs.js`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteIndex {
+    format: u32,
+    version: String,
+    /// The name of the store.
+    pub name: String,
+    frameworks: Vec<FrameworkSlot>,
+    tests: Vec<SiteTest>,
+    runs: Vec<SiteRun>,
+}
+
+/// A framework's place among the colours, markers and dashes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct FrameworkSlot {
+    name: String,
+    slot: usize,
+}
+
+/// A test in the list of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SiteTest {
+    /// Its name in links.
+    id: String,
+    /// Its file within the site.
+    pub file: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// A run in the list of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteRun {
+    /// Its name in links.
+    id: String,
+    /// Its file within the site. Another version of the run has another file, so that nobody reads half of each.
+    pub file: String,
+    framework: String,
+    test: String,
+    repeat: u32,
+    t0: i64,
+    duration: f64,
+    requests: u64,
+    failures: u64,
+    throughput: f64,
+    p50: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
+    cpu: Option<f64>,
+    load: Option<f64>,
+    tool: String,
+    tags: BTreeMap<String, String>,
+    partial: bool,
+    verdict: Option<SiteVerdict>,
+    findings: Vec<ShortFinding>,
+    spark: Spark,
+}
+
+/// Successes a second over time, in at most [`SPARK`] columns of equal width. A second that is cut short is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Spark {
+    /// In whole percent of the greatest.
+    heights: Vec<u8>,
+    /// The columns with failures.
+    failed: Vec<usize>,
+}
+
+impl Spark {
+    fn of(timeline: &Timeline) -> Self {
+        let (first, end) = time_columns::span(timeline);
+        let end = time_columns::cut(timeline).map_or(end, |cut| cut.min(end)).max(first + 1);
+        let width = (end - first).div_ceil(SPARK);
+        let columns = (end - first).div_ceil(width);
+        let mut sums = vec![(0_u64, 0_u64); columns as usize];
+        for second in timeline.seconds.iter().filter(|second| second.second < end) {
+            if let Some(sum) = sums.get_mut(((second.second - first) / width) as usize) {
+                *sum = (sum.0 + second.successes, sum.1 + second.failures);
+            }
+        }
+        let length = |at: u32| f64::from((end - first - at * width).min(width));
+        let rates: Vec<f64> = (0..).zip(&sums).map(|(at, sum)| sum.0 as f64 / length(at)).collect();
+        let most = rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        Self {
+            heights: rates.iter().map(|rate| (100.0 * rate / most).round() as u8).collect(),
+            failed: (0..).zip(&sums).filter(|(_, sum)| sum.1 > 0).map(|(at, _)| at).collect(),
+        }
+    }
+}
+
+/// How many rules passed and failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct SiteVerdict {
+    passed: usize,
+    failed: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ShortFinding {
+    kind: String,
+    what: String,
+}
+
+impl SiteIndex {
+    /// Lists tests and runs, given the site as it was: frameworks keep their places, and new ones get the next.
+    pub fn new(
+        name: impl Into<String>,
+        tests: Vec<SiteTest>,
+        mut runs: Vec<SiteRun>,
+        before: Option<&Self>,
+    ) -> Self {
+        let mut frameworks = before.map(|before| before.frameworks.clone()).unwrap_or_default();
+        runs.sort_by(|a, b| (a.t0, &a.id).cmp(&(b.t0, &b.id)));
+        for run in &runs {
+            if !frameworks.iter().any(|slot| slot.name == run.framework) {
+                let slot = frameworks.iter().map(|slot| slot.slot + 1).max().unwrap_or(0);
+                frameworks.push(FrameworkSlot { name: run.framework.clone(), slot });
+            }
+        }
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { format: FORMAT, version, name: name.into(), frameworks, tests, runs }
+    }
+
+    /// The runs, ascending by their begin.
+    pub fn runs(&self) -> &[SiteRun] {
+        &self.runs
+    }
+
+    /// The tests.
+    pub fn tests(&self) -> &[SiteTest] {
+        &self.tests
+    }
+
+    /// Writes the file `runs.js`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Html`] if the data can't be written.
+    pub fn script(&self) -> Result<String> {
+        Ok(format!("{INDEX}{}{END}", json(self)?))
+    }
+
+    /// Reads a file that [`SiteIndex::script`] wrote; `None` if it is another one, or of another version of the formats.
+    pub fn parse(script: &str) -> Option<Self> {
+        let json = script.strip_prefix(INDEX)?.strip_suffix(END)?;
+        serde_json::from_str(json).ok().filter(|index: &Self| index.format == FORMAT)
+    }
+}
+
+/// What stands around the data of the list of all runs.
+const INDEX: &str = "perfpipe.store(";
+const END: &str = ");\n";
+
+impl SiteRun {
+    /// Describes a run for the list of all, with its file, and the verdicts of the rules that it was checked against.
+    pub fn new(run: &ReportRun<'_>, file: String, verdicts: &[Verdict]) -> Self {
+        let Timeline { info, summary, duration, .. } = run.timeline;
+        let findings = run.findings.iter().filter(|finding| !finding.is_note()).take(FINDINGS);
+        let failed = verdicts.iter().filter(|verdict| !verdict.holds).count();
+        Self {
+            id: run_id(&info.key),
+            file,
+            framework: info.key.framework.clone(),
+            test: info.key.test.clone(),
+            repeat: info.key.repeat,
+            t0: info.t0_ms,
+            duration: duration.seconds,
+            requests: summary.requests(),
+            failures: summary.failures,
+            throughput: summary.throughput,
+            p50: summary.p50,
+            p95: summary.p95,
+            p99: summary.p99,
+            cpu: summary.cpu_mean,
+            load: summary.load_max,
+            tool: info.tool(),
+            tags: info.options.tags.clone(),
+            partial: info.is_partial(),
+            verdict: (!verdicts.is_empty()).then(|| SiteVerdict { passed: verdicts.len() - failed, failed }),
+            findings: findings
+                .map(|finding| ShortFinding {
+                    kind: finding.kind.name().to_owned(),
+                    what: one_line(&finding.what),
+                })
+                .collect(),
+            spark: Spark::of(run.timeline),
+        }
+    }
+
+    /// The key of the run.
+    pub fn key(&self) -> RunKey {
+        RunKey::new(&self.framework, &self.test).with_repeat(self.repeat)
+    }
+}
+
+/// Returns the file of a run within a site. It is another one where what the store knows of the run is, its sources included,
+/// as after a replacement or where readings were attached; and where the rules are.
+pub fn run_file(info: &RunInfo, rules: &str) -> String {
+    let row = serde_json::to_string(info).unwrap_or_default();
+    let version = hex_digest(&[FORMAT.to_string().as_str(), env!("CARGO_PKG_VERSION"), &row, rules]);
+    format!("runs/{}-{version}.js", run_id(&info.key))
+}
+
+/// Returns the name of a run in links: letters of its name, for people, and a digest, so that no two are the same on any file
+/// system.
+fn run_id(key: &RunKey) -> String {
+    link_name(&[&key.framework, &key.test, &key.repeat.to_string()])
+}
+
+fn link_name(parts: &[&str]) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = parts.join("-").chars().map(plain).take(NAMED).collect();
+    format!("{}-{}", name.trim_matches('-'), hex_digest(parts))
+}
+
+/// Returns a digest of some texts as hexadecimal digits.
+fn hex_digest(texts: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    digest.finalize().iter().take(DIGEST).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// All that is shown of a run: the file `runs/ID.js`.
+#[derive(Serialize)]
+struct RunData<'a> {
+    format: u32,
+    head: SiteHead,
+    series: SeriesData<'a>,
+    detail: DetailData<'a>,
+    findings: Vec<SiteFinding>,
+    labels: Vec<LabelRow>,
+    errors: Vec<ErrorRow>,
+    remarks: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SiteHead {
+    first: u32,
+    seconds: u32,
+    last_part: f64,
+    percentiles: Vec<f64>,
+    cpu_top: Option<f64>,
+    parts: Vec<HtmlPart>,
+}
+
+#[derive(Serialize)]
+struct SiteFinding {
+    kind: &'static str,
+    note: bool,
+    first: u32,
+    last: u32,
+    what: String,
+    evidence: String,
+}
+
+#[derive(Serialize)]
+struct LabelRow {
+    label: String,
+    requests: u64,
+    failures: u64,
+    throughput: Option<f64>,
+    mean: Option<f64>,
+    p50: Option<f64>,
+    p90: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    sd: Option<f64>,
+    latency: Option<f64>,
+    connect: Option<f64>,
+    received: Option<i64>,
+    sent: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct ErrorRow {
+    code: String,
+    message: String,
+    labels: String,
+    count: u64,
+    first: u32,
+    last: u32,
+}
+
+/// Writes the file of a run: all that is shown of it, packed.
+///
+/// # Errors
+/// [`crate::Error::Html`] if the data can't be written.
+pub fn run_script(run: &ReportRun<'_>) -> Result<String> {
+    let ReportRun { timeline, details, findings } = *run;
+    let duration = timeline.summary.duration;
+    let data = RunData {
+        format: FORMAT,
+        head: SiteHead::new(timeline, details),
+        series: SeriesData::new(timeline, details),
+        detail: DetailData::new(details),
+        findings: findings.iter().map(SiteFinding::new).collect(),
+        labels: details.labels.iter().map(|label| LabelRow::new(label, duration)).collect(),
+        errors: details.errors.iter().take(ERRORS).map(ErrorRow::new).collect(),
+        remarks: timeline.info.caveats().into_iter().chain(timeline.remarks()).collect(),
+    };
+    let mut script = format!("perfpipe.run({},\"", json(&run_id(&timeline.info.key))?);
+    deflated(&mut script, &data)?;
+    script.push_str("\");\n");
+    Ok(script)
+}
+
+impl SiteHead {
+    fn new(timeline: &Timeline, details: &Details) -> Self {
+        let (first, end) = time_columns::span(timeline);
+        let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
+        let whole = HtmlPart::new("whole", Span { first, last: end - 1 }, &timeline.summary);
+        let phases = details.phases.iter();
+        let phases = phases.map(|(phase, span, summary)| HtmlPart::new(phase.name(), *span, summary));
+        Self {
+            first,
+            seconds: end - first,
+            last_part: cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)),
+            percentiles: timeline.percentiles.clone(),
+            cpu_top: timeline.info.options.cores.map(|cores| f64::from(cores) * 100.0),
+            parts: std::iter::once(whole).chain(phases).collect(),
+        }
+    }
+}
+
+impl SiteFinding {
+    fn new(finding: &Finding) -> Self {
+        Self {
+            kind: finding.kind.name(),
+            note: finding.is_note(),
+            first: finding.span.first,
+            last: finding.span.last,
+            what: one_line(&finding.what),
+            evidence: one_line(&finding.evidence),
+        }
+    }
+}
+
+impl LabelRow {
+    fn new(label: &LabelStats, duration: f64) -> Self {
+        Self {
+            label: TextLine::clean(&label.label),
+            requests: label.successes.saturating_add(label.failures),
+            failures: label.failures,
+            throughput: (duration > 0.0).then(|| label.successes as f64 / duration),
+            mean: label.elapsed_mean,
+            p50: label.p50,
+            p90: label.p90,
+            p95: label.p95,
+            p99: label.p99,
+            min: label.elapsed_min,
+            max: label.elapsed_max,
+            sd: label.elapsed_sd,
+            latency: label.latency_mean,
+            connect: label.connect_mean,
+            received: label.bytes,
+            sent: label.sent_bytes,
+        }
+    }
+}
+
+impl ErrorRow {
+    fn new(kind: &ErrorKind) -> Self {
+        Self {
+            code: TextLine::clean(&kind.response_code),
+            message: TextLine::clean(&kind.message),
+            labels: TextLine::clean(&label_list(&kind.labels)),
+            count: kind.count,
+            first: kind.first,
+            last: kind.last,
+        }
+    }
+}
+
+/// The league of a test: the file `tests/ID.js`.
+#[derive(Serialize)]
+struct TestData {
+    format: u32,
+    name: String,
+    league: Vec<StandingRow>,
+    notes: Vec<String>,
+    trend: Option<()>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StandingRow {
+    framework: String,
+    ranks: Option<[u64; 2]>,
+    repeats: u64,
+    /// The ids of its runs, the one of median throughput first.
+    runs: Vec<String>,
+    throughput: f64,
+    throughput_range: [f64; 2],
+    p50: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
+    failures_percent: Option<f64>,
+    cpu: Option<f64>,
+    load: Option<f64>,
+}
+
+/// Returns a test for the list of all, and the text of its file, given its runs and their league.
+///
+/// # Errors
+/// [`crate::Error::Html`] if the data can't be written.
+pub fn site_test(league: &League, runs: &[Timeline]) -> Result<(SiteTest, String)> {
+    let medians = median_repeats(runs);
+    let row = |standing: &Standing| {
+        let mut own: Vec<&Timeline> =
+            runs.iter().filter(|run| run.info.key.framework == standing.framework).collect();
+        let is_median = |run: &Timeline| medians.iter().any(|median| std::ptr::eq(*median, run));
+        own.sort_by_key(|run| (!is_median(run), run.info.key.repeat));
+        StandingRow {
+            framework: standing.framework.clone(),
+            ranks: standing.rank.map(|ranks| [ranks.low, ranks.high]),
+            repeats: standing.repeats,
+            runs: own.iter().map(|run| run_id(&run.info.key)).collect(),
+            throughput: standing.throughput,
+            throughput_range: [standing.throughput_min, standing.throughput_max],
+            p50: standing.p50,
+            p95: standing.p95,
+            p99: standing.p99,
+            failures_percent: standing.failures_percent,
+            cpu: standing.cpu_mean,
+            load: standing.load_max,
+        }
+    };
+    let data = TestData {
+        format: FORMAT,
+        name: league.test.clone(),
+        league: league.standings.iter().map(row).collect(),
+        notes: league.notes().into_iter().chain(league.note_on_hold()).collect(),
+        trend: None,
+    };
+    let id = link_name(&[&league.test]);
+    let script = format!("perfpipe.test({},{}{END}", json(&id)?, json(&data)?);
+    let file = format!("tests/{id}-{}.js", hex_digest(&[&script]));
+    Ok((SiteTest { id, file, name: league.test.clone() }, script))
+}
+
+fn json(data: &impl Serialize) -> Result<String> {
+    serde_json::to_string(data).map_err(|error| Error::Html(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(framework: &str, repeat: u32, t0: i64) -> SiteRun {
+        let key = RunKey::new(framework, "a test").with_repeat(repeat);
+        SiteRun {
+            id: run_id(&key),
+            file: run_file(&RunInfo::new(key, t0, t0 + 12_500), ""),
+            framework: framework.to_owned(),
+            test: "a test".to_owned(),
+            repeat,
+            t0,
+            duration: 12.5,
+            requests: 3,
+            failures: 1,
+            throughput: 0.16,
+            p50: Some(1.0 / 3.0),
+            p95: None,
+            p99: None,
+            cpu: None,
+            load: Some(2.0),
+            tool: "jmeter".to_owned(),
+            tags: BTreeMap::from([("commit".to_owned(), "</script>\u{2028}".to_owned())]),
+            partial: false,
+            verdict: Some(SiteVerdict { passed: 1, failed: 2 }),
+            findings: vec![ShortFinding { kind: "stall".to_owned(), what: "no requests".to_owned() }],
+            spark: Spark { heights: vec![100, 50], failed: vec![1] },
+        }
+    }
+
+    #[test]
+    fn index_is_read_as_it_was_written() {
+        let index = SiteIndex::new("nightly", vec![], vec![run("go", 2, 5), run("go", 1, 3)], None);
+        assert_eq!(SiteIndex::parse(&index.script().unwrap()), Some(index.clone()));
+        assert_eq!(index.runs()[0].repeat, 1, "ascending by begin");
+        assert_eq!(SiteIndex::parse("perfpipe.store({});\n"), None);
+    }
+
+    #[test]
+    fn frameworks_keep_their_places_and_none_is_given_twice() {
+        let first = SiteIndex::new("a", vec![], vec![run("go", 1, 3), run("node", 1, 4)], None);
+        let second = SiteIndex::new("a", vec![], vec![run("spring", 1, 1), run("node", 1, 4)], Some(&first));
+        let slots: Vec<(&str, usize)> =
+            second.frameworks.iter().map(|slot| (&*slot.name, slot.slot)).collect();
+        assert_eq!(slots, [("go", 0), ("node", 1), ("spring", 2)]);
+    }
+
+    #[test]
+    fn names_of_files_are_plain_and_differ() {
+        let keys = [("Go", "a/b"), ("go", "a/b"), ("go", "a-b"), ("go-a", "b"), ("../x", "…"), ("con", "")];
+        let ids: Vec<String> = keys.iter().map(|(one, other)| run_id(&RunKey::new(*one, *other))).collect();
+        let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len());
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(ids.iter().all(|id| id.chars().all(is_plain) && id.len() < 60), "{ids:?}");
+    }
+}
