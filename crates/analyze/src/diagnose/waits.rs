@@ -33,8 +33,10 @@ pub(super) struct Waits {
     pub(super) times: f64,
     /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: MaybeF64,
-    /// The mean number of requests in flight, of all labels.
-    pub(super) in_flight: f64,
+    /// The mean number of requests in flight, of all labels, and the load, which is NaN where it is not known. There is one of
+    /// each for a million seconds, and neither needs more digits.
+    pub(super) in_flight: f32,
+    pub(super) load: f32,
     /// Present if so many wait that all threads may have been held up for a part of the second.
     pub(super) many: Option<Box<ManyWaits>>,
 }
@@ -87,12 +89,13 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, UsualTimes)> 
             counted.for_each(|(_, cell)| every.add_counts(&cell.elapsed));
         }
         let requests = cells.iter().filter(|(key, _)| !key.transaction).map(|(_, cell)| cell);
-        let in_flight = in_flight.next(requests, unit, rows.len() - seconds.len());
+        let in_flight = in_flight.next(requests, unit, rows.len() - seconds.len()) as f32;
+        let load = threads.map_or(f32::NAN, |threads| threads as f32);
         let (longest, threads) = (waits.longest, threads.filter(|_| !facts.load_follows).into());
         let slowest = row.elapsed_max.max(std::mem::replace(&mut before, row.elapsed_max));
         let times = if median > 0.0 { row.median / median } else { 0.0 };
         let many = is_many.then(|| Box::new(waits));
-        seconds.push(Waits { longest, slowest, times, threads, in_flight, many });
+        seconds.push(Waits { longest, slowest, times, threads, in_flight, load, many });
     }
     let chance = UsualTimes::new(&others, &every, facts.scatter());
     seconds

@@ -247,6 +247,7 @@ impl SiteFolder {
         for (file, text) in SITE_FILES {
             self.put(file, text)?;
         }
+        self.put("index.html", &index.page())?;
         self.put(INDEX, &index.script()?)?;
         let new = files_of(index);
         let gone = self.before.iter().flat_map(files_of).filter(|file| !new.contains(file));

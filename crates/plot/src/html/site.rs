@@ -18,6 +18,9 @@ use super::report::ReportRun;
 use super::sections::{ERRORS, label_list};
 use crate::error::{Error, Result};
 use crate::output::drawing::TextLine;
+use crate::output::svg::escaped;
+use crate::text::clock::utc_minute;
+use crate::text::number::{count, measured};
 use crate::time_columns;
 
 /// The version of the formats. A page reads all up to its own.
@@ -35,12 +38,15 @@ const SPARK: u32 = 40;
 /// The number of bytes of a digest in a name.
 const DIGEST: usize = 6;
 
-/// The page of a site and what it consists of: names of files, each with its text.
-pub const SITE_FILES: [(&str, &str); 3] = [
-    ("index.html", include_str!("../../app/dist/index.html")),
-    ("app.js", include_str!("../../app/dist/app.js")),
-    ("app.css", include_str!("../../app/dist/app.css")),
-];
+/// The page of a site, without the runs for readers without scripts.
+const PAGE: &str = include_str!("../../app/dist/index.html");
+
+/// Where these are to stand.
+const RUNS: &str = "<!-- runs -->\n";
+
+/// What the page loads beside the runs: names of files, each with its text.
+pub const SITE_FILES: [(&str, &str); 2] =
+    [("app.js", include_str!("../../app/dist/app.js")), ("app.css", include_str!("../../app/dist/app.css"))];
 
 /// All runs of a store with the figures by which they are found and ranked: the file `runs.js`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -182,6 +188,27 @@ impl SiteIndex {
     /// [`crate::Error::Html`] if the data can't be written.
     pub fn script(&self) -> Result<String> {
         Ok(format!("{INDEX}{}{END}", json(self)?))
+    }
+
+    /// Writes the file `index.html`: the page, with a table of the runs for readers without scripts, newest first.
+    pub fn page(&self) -> String {
+        let mut table =
+            "<table>\n<tr><th>Run<th>Started<th>Requests<th>Successes a second<th>p95, ms<th>Failures\n"
+                .to_owned();
+        for run in self.runs.iter().rev() {
+            let cells = [
+                format!("{} {} #{}", run.framework, run.test, run.repeat),
+                utc_minute(run.t0),
+                count(run.requests),
+                measured(run.throughput),
+                run.p95.map_or_else(String::new, measured),
+                count(run.failures),
+            ];
+            let cells: String =
+                cells.iter().map(|cell| format!("<td>{}", escaped(&one_line(cell)))).collect();
+            table += &format!("<tr>{cells}\n");
+        }
+        PAGE.replace(RUNS, &(table + "</table>\n"))
     }
 
     /// Reads a file that [`SiteIndex::script`] wrote; `None` if it is another one, or of another version of the formats.
@@ -529,6 +556,8 @@ mod tests {
         assert_eq!(SiteIndex::parse(&index.script().unwrap()), Some(index.clone()));
         assert_eq!(index.runs()[0].repeat, 1, "ascending by begin");
         assert_eq!(SiteIndex::parse("perfpipe.store({});\n"), None);
+        let page = index.page();
+        assert!(page.contains("<td>go a test #2") && page.contains("app.js") && !page.contains(RUNS));
     }
 
     #[test]

@@ -125,9 +125,10 @@ fn stall(stretch: SecondsInView<'_>, usual: &Usual) -> Option<Stall> {
     let slowest = waits.iter().map(|waits| waits.slowest).fold(0.0, f64::max);
     // The time in which requests were missing, in ms.
     let missing = 1000.0 * seconds * (1.0 - requests / expected.max(f64::MIN_POSITIVE));
-    let in_flight: f64 = waits.iter().map(|waits| waits.in_flight).sum();
-    let held = WAITED.1 * missing / 1000.0;
-    let is_held = threads.is_none_or(|threads| in_flight >= held * threads);
+    let in_flight: f64 = waits.iter().map(|waits| f64::from(waits.in_flight)).sum();
+    // Where each request has a thread of its own, those in flight are all.
+    let load = waits.iter().map(|waits| f64::from(waits.load)).find(|load| !load.is_nan());
+    let is_held = load.is_none_or(|load| in_flight >= WAITED.1 * missing / 1000.0 * load);
     let has_waited = slowest >= WAITED.0 * missing && is_held;
     let answers_slowly = !has_waited && is_slow(waits);
     let of_counts = if requests <= FEW * expected && !begins && !answers_slowly {
