@@ -336,6 +336,9 @@ pub fn likely_columns(head: &[u8]) -> Option<(usize, &'static str)> {
                     && [Some(columns.time_stamp), Some(columns.elapsed), columns.bytes]
                         .into_iter()
                         .all(number)
+                    && [columns.latency, columns.connect, columns.all_threads]
+                        .into_iter()
+                        .all(|column| column.is_none() || number(column))
                     && parse_bool(record.field(columns.success)).is_some()
             })
         })
