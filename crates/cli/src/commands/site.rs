@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -17,7 +17,7 @@ use crate::allocator;
 use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{runs::RunNames, store, text_of, view};
+use crate::input::{open_plain, runs::RunNames, store, text_of, view};
 use crate::output::done::{DoneRow, DoneTable};
 use crate::output::{Output, note, page_folder};
 
@@ -132,13 +132,16 @@ struct WrittenTest {
 /// The list of all runs, by which a folder is known to be a site.
 const INDEX: &str = "runs.js";
 
+/// The most bytes of it that are read: some hundred thousand runs.
+const LARGEST: u64 = 128 << 20;
+
 /// The file that is locked.
 const LOCK: &str = "site.lock";
 
 impl SiteFolder {
     /// Opens a folder that is new, empty, or a site, and locks it.
     fn open(folder: &Path) -> Result<Self> {
-        let before = match fs::read_to_string(folder.join(INDEX)) {
+        let before = match index_of(folder) {
             Ok(text) => {
                 let is_site = text.starts_with("perfpipe.store(");
                 // A site of another version is written again.
@@ -275,6 +278,13 @@ impl SiteFolder {
             self.folder.join("index.html").display(),
         ))
     }
+}
+
+/// Reads the list of all runs. A pipe in its place is refused, since nothing could end the wait for it.
+fn index_of(folder: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_plain(&folder.join(INDEX))?.take(LARGEST).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Returns the files of the runs and the tests of a site.

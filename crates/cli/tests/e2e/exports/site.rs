@@ -112,6 +112,12 @@ fn rules_are_checked_and_folders_of_others_are_refused() {
     assert_told(&refused, &["not empty", "not a site of perfpipe", "Name another folder"]);
     assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
 
+    let piped = path(&store, "piped");
+    fs::create_dir(&piped).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(piped.join("runs.js")).status().unwrap();
+    assert!(pipe.success());
+    assert_told(&store.run(&["site", piped.to_str().unwrap()]).complaint(1), &["no plain file"]);
+
     // A list that somebody else wrote names files outside of the site: they stay.
     let list = fs::read_to_string(site.join("runs.js")).unwrap();
     let victim = path(&store, "victim.js");
