@@ -174,3 +174,14 @@ fn runs_of_any_name_are_kept_apart() {
         assert!(!store.folder.path().join("../etc").exists());
     }
 }
+
+#[test]
+fn idle_time_that_jmeter_rounded_below_0_is_no_reject() {
+    let store = Store::embedded();
+    let log = "timeStamp,elapsed,label,success,IdleTime\n1795203738001,11,Page,true,-1\n1795203738100,12,Page,true,3\n";
+    let log = store.file("idle.csv", log);
+    let said = store.run(&["ingest", &log, "--framework", "go", "--test", "t"]).said();
+    assert!(said.contains("2, 0 of them failures"), "{said}");
+    let samples = store.run(&["export", "go_t", "--what", "samples"]).text();
+    assert!(samples.lines().nth(1).unwrap().split(',').any(|field| field == "-1"), "{samples}");
+}
