@@ -1,7 +1,7 @@
 //! `perfpipe site`: writes a store as a site of static files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -141,16 +141,7 @@ const LOCK: &str = "site.lock";
 impl SiteFolder {
     /// Opens a folder that is new, empty, or a site, and locks it.
     fn open(folder: &Path) -> Result<Self> {
-        let before = match index_of(folder) {
-            Ok(text) => {
-                let is_site = text.starts_with("perfpipe.store(");
-                // A site of another version is written again.
-                if is_site { Some(SiteIndex::parse(&text)) } else { None }
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error).with_context(|| format!("can't read {}", folder.display())),
-        };
-        if before.is_none() && !is_empty(folder)? {
+        if index_of(folder)?.is_none() && !is_empty(folder)? {
             let problem = format!("{} is not empty, and not a site of perfpipe", folder.display());
             return Err(CliError::usage(problem, "Name another folder, or empty this one.").into());
         }
@@ -158,13 +149,10 @@ impl SiteFolder {
         for part in ["runs", "tests"] {
             page_folder(&folder.join(part))?;
         }
-        let path = folder.join(LOCK);
-        let lock = File::create(&path).with_context(|| format!("can't write {}", path.display()))?;
-        if lock.try_lock().is_err() {
-            let problem = format!("another process writes the site {}", folder.display());
-            return Err(CliError::refused(problem, "Wait for its end.").into());
-        }
-        Ok(Self { folder: folder.to_owned(), before: before.flatten(), _lock: lock })
+        let lock = locked(folder)?;
+        // Another process may have ended meanwhile. A site of another version is written again.
+        let before = index_of(folder)?.and_then(|text| SiteIndex::parse(&text));
+        Ok(Self { folder: folder.to_owned(), before, _lock: lock })
     }
 
     /// Returns what the site has of a test, if nothing of it changed.
@@ -280,11 +268,34 @@ impl SiteFolder {
     }
 }
 
-/// Reads the list of all runs. A pipe in its place is refused, since nothing could end the wait for it.
-fn index_of(folder: &Path) -> io::Result<String> {
+/// Reads the list of all runs; `None` if there is none. A pipe in its place is refused, since nothing could end the wait for it.
+fn index_of(folder: &Path) -> Result<Option<String>> {
     let mut text = String::new();
-    open_plain(&folder.join(INDEX))?.take(LARGEST).read_to_string(&mut text)?;
-    Ok(text)
+    let read = open_plain(&folder.join(INDEX)).and_then(|file| file.take(LARGEST).read_to_string(&mut text));
+    match read {
+        Ok(_) => Ok(text.starts_with("perfpipe.store(").then_some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("can't read {}", folder.join(INDEX).display())),
+    }
+}
+
+/// Locks a folder. What stands in the place of the file is not changed, and nothing but a file is opened.
+///
+/// # Errors
+/// If another process has locked it.
+fn locked(folder: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    let is_other = path.metadata().is_ok_and(|found| !found.is_file());
+    let opened = match is_other {
+        true => Err(io::Error::other("it is no plain file")),
+        false => OpenOptions::new().create(true).append(true).open(&path),
+    };
+    let lock = opened.with_context(|| format!("can't write {}", path.display()))?;
+    if lock.try_lock().is_err() {
+        let problem = format!("another process writes the site {}", folder.display());
+        return Err(CliError::refused(problem, "Wait for its end.").into());
+    }
+    Ok(lock)
 }
 
 /// Returns the files of the runs and the tests of a site.
