@@ -324,7 +324,7 @@ impl LookedAt {
 
 /// Returns what stands out in a run, and its details. What the one leaves in pieces is given back before the other takes as
 /// much.
-fn parts(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<(Vec<Finding>, Details)> {
+pub(super) fn parts(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<(Vec<Finding>, Details)> {
     let findings = diagnose(run, view, cores)?;
     allocator::give_back();
     let details = Details::new(run, view)?;
@@ -340,7 +340,7 @@ fn timeline(mut run: StoredRun, view: &View) -> Result<Timeline> {
 }
 
 /// Checks a run against a rule. A rule that can't be checked, as one on a label that the run lacks, does not hold.
-fn verdicts(rule: &Rule, run: &StoredRun, view: &View) -> Vec<Verdict> {
+pub(super) fn verdicts(rule: &Rule, run: &StoredRun, view: &View) -> Vec<Verdict> {
     let verdicts = check(std::slice::from_ref(rule), run, view, None);
     verdicts.unwrap_or_else(|error| vec![Verdict::unchecked(rule, &run.info.key, error.to_string())])
 }

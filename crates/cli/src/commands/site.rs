@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{League, Rule, Timeline, View, check, diagnose};
+use perfpipe_analyze::{League, Rule, Timeline, Verdict, View};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, run_file, run_script, site_test};
 
+use super::report;
 use crate::allocator;
 use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
@@ -199,12 +199,9 @@ impl SiteFolder {
             let row = match self.row(&file) {
                 Some(row) => row.clone(),
                 None => {
-                    let findings = diagnose(&run, &view, run.info.options.cores)?;
-                    let details = Details::new(&run, &view)?;
-                    let mut verdicts = Vec::new();
-                    for rule in &rules.rules {
-                        verdicts.extend(check(std::slice::from_ref(rule), &run, &view, None)?);
-                    }
+                    let (findings, details) = report::parts(&run, &view, run.info.options.cores)?;
+                    let of_rule = |rule| report::verdicts(rule, &run, &view);
+                    let verdicts: Vec<Verdict> = rules.rules.iter().flat_map(of_rule).collect();
                     let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
                     self.put(&file, &run_script(&shown)?)?;
                     SiteRun::new(&shown, file, &verdicts)
