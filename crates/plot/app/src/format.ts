@@ -17,11 +17,14 @@ export function grouped(value: number, digits: number): string {
   return format.format(value).replace(/^-/, "−");
 }
 
-/** Decimals of a value: none from `whole` on, one from 10, two below; of 0 none. */
+/** Decimals of a small value: two, or below 0.1 as many as show two digits. */
+const smallDecimals = (size: number): number => (size < 0.1 ? Math.min(1 - Math.floor(Math.log10(size)), 9) : 2);
+
+/** Decimals of a value: none from `whole` on, one from 10, two or more below; of 0 none. */
 function decimals(value: number, whole: number): number {
   const size = Math.abs(value);
   if (size === 0 || size >= whole - (whole > 10 ? 0.05 : 0.5)) return 0;
-  return size >= 9.995 ? 1 : 2;
+  return size >= 9.995 ? 1 : smallDecimals(size);
 }
 
 /** A rate or any other measured value: 46,333 or 12.3 or 0.45. `more` adds decimals, as trends do. */
@@ -32,7 +35,8 @@ export function rate(value: Value, more = 0): string {
 /** A time in ms: 46 or 9.31, without its unit. `more` adds decimals. */
 export function ms(value: Value, more = 0): string {
   if (value === null || value === undefined) return MISSING;
-  const digits = Math.abs(value) >= 9.995 || value === 0 ? 0 : 2;
+  const size = Math.abs(value);
+  const digits = size >= 9.995 || size === 0 ? 0 : smallDecimals(size);
   return grouped(value, digits + more);
 }
 

@@ -7,6 +7,11 @@ test("rates have fewer decimals the greater they are", () => {
   assert.deepEqual(texts, ["46,333", "100", "100", "99.9", "12.3", "10.0", "9.99", "0.46", "0", "–"]);
 });
 
+test("no value is 0 that is not", () => {
+  assert.deepEqual([0.00156, 0.0499, 0.1].map((value) => format.rate(value)), ["0.0016", "0.050", "0.10"]);
+  assert.deepEqual([0.004, 0.0123].map((value) => format.ms(value)), ["0.0040", "0.012"]);
+});
+
 test("times have no decimals from 10 ms", () => {
   assert.deepEqual([1234.5, 46.4, 9.31, 0].map((value) => format.ms(value)), ["1,235", "46", "9.31", "0"]);
   assert.equal(format.ms(46.44, 1), "46.4");
