@@ -166,6 +166,6 @@ export function tieNote({ columns }: Matrix, measure: Measure): string {
   if (measure.id !== "throughput") return "Ranks are by throughput alone";
   const parts: string[] = [];
   if (tie) parts.push(`“${rankText(tie.ranks)}”: a tie, the repeats can’t tell them apart`);
-  if (cells.length > 0 && cells.every(({ repeats }) => repeats < 2)) parts.push("one repeat each: ties can’t be seen");
+  if (cells.length > 0 && cells.every(({ repeats }) => repeats < 2)) parts.push(`${tie ? "one" : "One"} repeat each: ties can’t be seen`);
   return parts.join("; ");
 }
