@@ -333,7 +333,7 @@ pub(super) fn parts(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<
 }
 
 /// Computes the seconds of a run, which take the most memory, and so come last: by then nobody needs its failures.
-fn timeline(mut run: StoredRun, view: &View) -> Result<Timeline> {
+pub(super) fn timeline(mut run: StoredRun, view: &View) -> Result<Timeline> {
     run.errors = Vec::new();
     allocator::give_back();
     Ok(Timeline::new(&run, view)?)

@@ -194,22 +194,28 @@ impl SiteFolder {
                 continue;
             };
             let view = View::of(&run.info);
-            let timeline = Timeline::new(&run, &view)?;
             let file = run_file(&run.info, &rules.text);
-            let row = match self.row(&file) {
-                Some(row) => row.clone(),
+            let known = self.row(&file);
+            let looked = match known {
+                Some(_) => None,
                 None => {
-                    let (findings, details) = report::parts(&run, &view, run.info.options.cores)?;
                     let of_rule = |rule| report::verdicts(rule, &run, &view);
                     let verdicts: Vec<Verdict> = rules.rules.iter().flat_map(of_rule).collect();
-                    let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
-                    self.put(&file, &run_script(&shown)?)?;
-                    SiteRun::new(&shown, file, &verdicts)
+                    Some((report::parts(&run, &view, run.info.options.cores)?, verdicts))
                 }
             };
+            let timeline = report::timeline(run, &view)?;
+            let written = match looked {
+                None => None,
+                Some(((findings, details), verdicts)) => {
+                    let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
+                    self.put(&file, &run_script(&shown)?)?;
+                    Some(SiteRun::new(&shown, file, &verdicts))
+                }
+            };
+            rows.extend(written.or_else(|| known.cloned()));
             allocator::give_back();
             timelines.push(timeline);
-            rows.push(row);
         }
         if timelines.is_empty() {
             return Ok(WrittenTest { test: None, runs: rows });
