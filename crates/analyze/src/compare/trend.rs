@@ -1,12 +1,16 @@
 //! Figures over versions, and where they change their level.
 
 use super::change::Direction;
+use super::difference::MISSED;
 use super::figure::PartFigure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
 use crate::stats::change_points::{self, Search};
 use crate::stats::{mean, student};
 use crate::table::Table;
+
+/// The fewest degrees of freedom of the scatter of versions that a band is drawn of.
+const LEAST_DEGREES: f64 = 3.0;
 
 /// The share of trends of level figures in which any change is reported, over all figures.
 const MISTAKES: f64 = 0.01;
@@ -82,6 +86,19 @@ impl LevelChange {
     }
 }
 
+/// A level of a figure: versions of which none is known to differ from the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TrendLevel {
+    /// The places of its first and its last version.
+    pub versions: (usize, usize),
+    /// The mean level.
+    pub mean: f64,
+    /// The range that 99 % of its versions are expected in, by the scatter of all versions about their levels; `None` if there are
+    /// too few.
+    pub band: Option<(f64, f64)>,
+}
+
 /// A gradual change of a figure over versions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -114,6 +131,58 @@ fn amount(measure: &Measure, (before, after): (f64, f64), outcome: Direction) ->
         None => format!("{:+.2} {}", after - before, measure.unit()),
     };
     format!("{} {amount} ({})", measure.column(), outcome.name())
+}
+
+impl Trend {
+    /// Returns the levels of the figure between its changes, in order. Versions of a drift are at none.
+    pub fn levels(&self) -> Vec<TrendLevel> {
+        let starts = self.changes.iter().map(|change| change.version);
+        let ends = starts.clone().chain([self.values.len()]);
+        let means = self.changes.first().map(|first| first.before).into_iter();
+        let means = means.chain(self.changes.iter().map(|change| change.after));
+        let mut levels: Vec<TrendLevel> = std::iter::once(0)
+            .chain(starts)
+            .zip(ends)
+            .filter(|(start, end)| {
+                start < end && !self.drifts.iter().any(|drift| drift.meets(*start, end - 1))
+            })
+            .filter_map(|(start, end)| TrendLevel::of(self.known(start, end), (start, end - 1)))
+            .collect();
+        if levels.len() == self.changes.len() + 1 {
+            levels.iter_mut().zip(means).for_each(|(level, mean)| level.mean = mean);
+        }
+        let residuals = |level: &TrendLevel| -> Vec<f64> {
+            let values = self.known(level.versions.0, level.versions.1 + 1);
+            values.map(|value| value - level.mean).collect()
+        };
+        let all: Vec<f64> = levels.iter().flat_map(residuals).collect();
+        let degrees = all.len().saturating_sub(levels.len()) as f64;
+        if degrees >= LEAST_DEGREES {
+            let deviation = (all.iter().map(|away| away * away).sum::<f64>() / degrees).sqrt();
+            let reach = student::distance(MISSED, degrees) * deviation;
+            levels.iter_mut().for_each(|level| level.band = Some((level.mean - reach, level.mean + reach)));
+        }
+        levels
+    }
+
+    /// Returns the values from a version to before another one.
+    fn known(&self, start: usize, end: usize) -> impl Iterator<Item = f64> {
+        self.values.iter().take(end).skip(start).filter_map(|value| *value)
+    }
+}
+
+impl TrendLevel {
+    fn of(values: impl Iterator<Item = f64>, versions: (usize, usize)) -> Option<Self> {
+        let values: Vec<f64> = values.collect();
+        (!values.is_empty()).then(|| Self { versions, mean: mean(&values), band: None })
+    }
+}
+
+impl Drift {
+    /// Returns true if it has a version from `first` to `last`.
+    fn meets(&self, first: usize, last: usize) -> bool {
+        self.versions.0 <= last && first <= self.versions.1
+    }
 }
 
 impl Trends {
@@ -274,4 +343,37 @@ pub fn trend_table(all: &[Trends]) -> Table {
 
 fn version<'a>((trends, at): &(&'a Trends, usize)) -> Option<&'a Version> {
     trends.versions.get(*at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trend(values: &[f64], changes: Vec<LevelChange>, drifts: Vec<Drift>) -> Trend {
+        let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
+        let intervals = vec![None; values.len()];
+        Trend { measure: Measure::Throughput, values, intervals, changes, drifts }
+    }
+
+    #[test]
+    fn levels_lie_between_changes_with_one_scatter() {
+        let change =
+            LevelChange { version: 4, before: 10.0, after: 20.0, p: 0.0, outcome: Direction::Better };
+        let found = trend(&[9.0, 11.0, 9.0, 11.0, 19.0, 21.0, 19.0, 21.0], vec![change], vec![]).levels();
+        let shown: Vec<_> = found.iter().map(|level| (level.versions, level.mean)).collect();
+        assert_eq!(shown, [((0, 3), 10.0), ((4, 7), 20.0)]);
+        // Squares of 8 with 6 degrees of freedom, whose distance is 3.707.
+        let reach = 3.707 * (8.0_f64 / 6.0).sqrt();
+        let (low, high) = found[1].band.unwrap();
+        assert!((low - 20.0 + reach).abs() < 0.01 && (high - 20.0 - reach).abs() < 0.01, "{found:?}");
+    }
+
+    #[test]
+    fn few_versions_have_no_band_and_drifts_no_level() {
+        let found = trend(&[9.0, 11.0, 10.0], vec![], vec![]).levels();
+        assert_eq!(found, [TrendLevel { versions: (0, 2), mean: 10.0, band: None }]);
+        let drift = Drift { versions: (1, 5), before: 1.0, after: 5.0, outcome: Direction::Better };
+        assert!(trend(&[1.0, 1.0, 2.0, 3.0, 4.0, 5.0], vec![], vec![drift]).levels().is_empty());
+        assert!(trend(&[], vec![], vec![]).levels().is_empty());
+    }
 }

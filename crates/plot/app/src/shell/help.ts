@@ -36,6 +36,13 @@ const GROUPS: [string, [string[], string][]][] = [
       [["n", "p"], "next, previous repeat"],
     ],
   ],
+  [
+    "A comparison",
+    [
+      [["x"], "swap the first two sides"],
+      [["w", "h"], "whole, hold"],
+    ],
+  ],
 ];
 
 /** Opens the list of keys. */
