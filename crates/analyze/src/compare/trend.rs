@@ -6,6 +6,7 @@ use super::figure::PartFigure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
 use crate::stats::change_points::{self, Search};
+use crate::stats::percentile::median;
 use crate::stats::{mean, student};
 use crate::table::Table;
 
@@ -275,15 +276,15 @@ fn figures<'a>(version: &'a Version, measure: &Measure) -> Option<Vec<&'a PartFi
     figures.filter(|figures| !figures.is_empty())
 }
 
-/// Returns the variance that a run's figure has by the noise of its own seconds, as the mean of all runs.
+/// Returns the variance that a run's figure has by the noise of its own seconds, as the median of all runs: the few whose noise
+/// their seconds don't show are assumed to be far noisier than they are.
 fn least_variance(known: &[(usize, Vec<&PartFigure>)]) -> f64 {
-    let variances: Vec<f64> = known
+    let variances = known
         .iter()
         .flat_map(|(_, figures)| figures)
         .map(|figure| figure.error(figure.noise(PartFigure::memory(&[figure]))).powi(2))
-        .filter(|variance| variance.is_finite())
-        .collect();
-    mean(&variances)
+        .filter(|variance| variance.is_finite());
+    median(variances).unwrap_or_default()
 }
 
 /// Builds a table with a row for each version: `framework`, `version`, `start_ms`, `runs`, and of each figure its value,
@@ -347,7 +348,11 @@ fn version<'a>((trends, at): &(&'a Trends, usize)) -> Option<&'a Version> {
 
 #[cfg(test)]
 mod tests {
+    use perfpipe_model::counts::{Cell, CellKey, CellTable};
+    use perfpipe_model::{RunInfo, RunKey, StoredRun};
+
     use super::*;
+    use crate::view::View;
 
     fn trend(values: &[f64], changes: Vec<LevelChange>, drifts: Vec<Drift>) -> Trend {
         let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
@@ -366,6 +371,42 @@ mod tests {
         let reach = 3.707 * (8.0_f64 / 6.0).sqrt();
         let (low, high) = found[1].band.unwrap();
         assert!((low - 20.0 + reach).abs() < 0.01 && (high - 20.0 - reach).abs() < 0.01, "{found:?}");
+    }
+
+    /// A run of 48 s with about 30 requests in each of them, whose times wander: what slows a second down slows the next.
+    fn wandering(chance: &mut fastrand::Rng, elapsed: f64) -> Measured {
+        let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+        let mut slow = 0.0;
+        let cells = (0..48).map(|second| {
+            slow = 0.7 * slow + 0.1 * (chance.f64() - 0.5);
+            let mut counts = std::collections::BTreeMap::<i32, u64>::new();
+            for _ in 0..chance.u64(25..=35) {
+                let value = elapsed * (1.0 + slow) * (0.5 + chance.f64());
+                *counts.entry(value as i32).or_default() += 1;
+            }
+            (key(second), Cell { elapsed: counts.into_iter().collect(), ..Cell::default() })
+        });
+        let info = RunInfo::new(RunKey::new("go", "t"), 0, 47_999);
+        let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
+        Measured::new(&run, &View::default()).unwrap()
+    }
+
+    #[test]
+    fn runs_whose_noise_is_not_known_hide_no_change() {
+        let mut chance = fastrand::Rng::with_seed(3);
+        for round in 0..10 {
+            let version = |at: i64, chance: &mut fastrand::Rng| {
+                let elapsed = if at < 16 { 60.0 } else { 68.0 };
+                Version::new(at.to_string(), at, vec![wandering(chance, elapsed)])
+            };
+            let versions = (0..24).map(|at| version(at, &mut chance)).collect();
+            let trends = Trends::new("go", versions, 0.0);
+            for measure in [Measure::Percentile(50.0), Measure::Percentile(95.0), Measure::ElapsedMean] {
+                let found: Vec<usize> =
+                    trends.figure(&measure).unwrap().changes.iter().map(|change| change.version).collect();
+                assert!(matches!(found.as_slice(), [15..=17]), "round {round}: {measure} {found:?}");
+            }
+        }
     }
 
     #[test]
