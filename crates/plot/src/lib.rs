@@ -5,12 +5,12 @@
 //! Timeline, Sweep ─▶ Page ─┬─▶ svg, png
 //!          Style ────┘     ├─▶ pdf (many pages)
 //!                          └─▶ any backend of plotters
-//! Timeline, Details, League ─▶ html (all of a test in one file)
+//! Timeline, Details, League ─▶ HtmlReport (all of a test in one file)
 //! ```
 //!
 //! A [`Page`] is laid out once from timelines of `perfpipe-analyze`: [`Page::run`], [`Page::sweep`], [`Page::test`] and
 //! [`Page::comparison`]. It is then written in any format: [`Page::svg`], [`pdf()`], [`png()`], or drawn onto a canvas of
-//! a program's own with [`Page::draw`]. [`html()`] writes the report of a test, which can be explored in a browser. The
+//! a program's own with [`Page::draw`]. [`HtmlReport`] writes the report of a test, which can be explored in a browser. The
 //! same input gives the same bytes.
 //!
 //! # Drawing
@@ -84,12 +84,13 @@ pub(crate) mod time_columns;
 mod support;
 
 pub use error::{Error, Result};
+pub use html::one_file::HtmlReport;
 pub use html::report::{Report, ReportRun};
 pub use html::site::{
     SITE_FILES, SiteIndex, SiteRun, SiteTest, SiteTestFiles, figures_of_script, run_file, run_script,
     site_test,
 };
-pub use html::{Figures, html, live_html};
+pub use html::{Figures, live_html};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

@@ -10,10 +10,12 @@ use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
-use perfpipe_analyze::{Finding, Goal, League, Rule, Sweep, Timeline, Verdict, View, check, diagnose};
+use perfpipe_analyze::{
+    Finding, Goal, League, Measured, Rule, RunFigures, Sweep, Timeline, Trends, Verdict, View, check, diagnose,
+};
 use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
-use perfpipe_plot::{Page, Report, ReportRun, Times};
+use perfpipe_plot::{HtmlReport, Page, ReportRun, Times};
 
 use crate::allocator;
 use crate::args::{
@@ -21,7 +23,8 @@ use crate::args::{
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::runs::{self, Selection};
+use crate::input::runs::{self, RunNames, Selection};
+use crate::input::versions::{By, trends_of};
 use crate::input::{idle_flags, left_out, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
@@ -133,7 +136,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     if file.is_none() {
         page_folder(out)?;
     }
-    let mut looked_at = LookedAt::default();
+    let mut looked_at = LookedAt::new(args);
     let mut lacking = Vec::new();
     for key in keys {
         let read = read(&store, key, &rules, args).await;
@@ -142,7 +145,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
             lacking.push((key, lacking_phase(error)?));
         }
     }
-    let LookedAt { timelines, details, findings, verdicts, sweeps } = looked_at;
+    let LookedAt { timelines, html, sweeps } = looked_at;
     if timelines.is_empty() {
         // No run has the phase, so the request can't be satisfied.
         return lacking.into_iter().next().map_or_else(|| left_out.end(), |(_, error)| Err(error));
@@ -155,15 +158,15 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         league.order_by(column)?;
     }
     let mut pages = Pages::new(out, args.pages(), &store.keys().await?).into_file(file);
-    draw(args, test, &timelines, &sweeps, &mut pages)?;
+    if args.pages().wants_pages() {
+        draw(args, test, &timelines, &sweeps, &mut pages)?;
+    }
     pages.bind(Subject::Report(test), &choices_of_document(args))?;
-    if args.pages().wants_html() {
-        let parts = timelines.iter().zip(&details).zip(&findings);
-        let runs = parts.map(|((timeline, details), findings)| ReportRun { timeline, details, findings });
-        let report = Report { test, runs: runs.collect(), league: &league, verdicts: &verdicts };
-        let html = perfpipe_plot::html(&report, &args.pages().style())?;
+    if let Some(html) = html {
+        let names = RunNames::of(keys);
+        let texts = html.texts(&league, &timelines, &names)?;
         let choices = [choices_of_test(args), looks_over_time(&args.pages())].concat();
-        pages.html(&html, Subject::Report(test), &choices)?;
+        pages.html(&texts, Subject::Report(test), &choices)?;
     }
     let mut output = Output::open(None)?;
     write_league(&league, args.table, &mut output)?;
@@ -290,57 +293,115 @@ async fn read(store: &Store, key: &RunKey, rules: &[Rule], args: &ReportArgs) ->
 }
 
 /// The data computed from a test's runs.
-#[derive(Default)]
 struct LookedAt {
     timelines: Vec<Timeline>,
-    /// The details of each run, for the single-file report.
-    details: Vec<Details>,
-    /// What stands out in each run, for the single-file report.
-    findings: Vec<Vec<Finding>>,
-    /// Whether the rules hold in each run.
-    verdicts: Vec<Verdict>,
+    /// The single-file report, if it is written.
+    html: Option<HtmlRuns>,
     /// The sweep of each run, if sweeps are drawn.
     sweeps: Vec<Sweep>,
 }
 
 impl LookedAt {
+    fn new(args: &ReportArgs) -> Self {
+        let html = args.pages().wants_html().then(|| HtmlRuns::new(args.pages()));
+        Self { timelines: Vec::new(), html, sweeps: Vec::new() }
+    }
+
     /// Adds a run; adds nothing of it after an error.
     fn add(&mut self, run: StoredRun, rules: &[Rule], args: &ReportArgs) -> Result<()> {
-        let view = view::of(&args.view, &run.info);
+        let view = view::of(&args.view, &run.info).with_goals(args.goals.goals());
         let cores = args.look.cores.cores.or(run.info.options.cores);
-        let parts = args.pages().wants_html().then(|| parts(&run, &view, cores)).transpose()?;
         let drawn = args.charts().contains(&Chart::Sweep);
         let sweep = drawn.then(|| Sweep::new(&run, &view)).transpose()?;
-        let found: Vec<Verdict> = rules.iter().flat_map(|rule| verdicts(rule, &run, &view)).collect();
-        self.timelines.push(timeline(run, &view.with_goals(args.goals.goals()))?);
-        let (findings, details) = parts.unzip();
-        self.details.extend(details);
-        self.findings.extend(findings);
-        self.verdicts.extend(found);
+        let timeline = match &mut self.html {
+            Some(html) => html.add(run, &view, rules, cores)?,
+            None => timeline(run, &view)?,
+        };
+        self.timelines.push(timeline);
         self.sweeps.extend(sweep);
         Ok(())
     }
 }
 
-/// Returns what stands out in a run, and its details. What the one leaves in pieces is given back before the other takes as
-/// much.
-pub(super) fn parts(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<(Vec<Finding>, Details)> {
-    let findings = diagnose(run, view, cores)?;
-    allocator::give_back();
-    let details = Details::new(run, view)?;
-    allocator::give_back();
-    Ok((findings, details))
+/// The single-file report, and the figures of its runs.
+struct HtmlRuns {
+    report: HtmlReport,
+    measured: Vec<Measured>,
+    /// True if the seconds of the runs are needed after it, too.
+    draws_pages: bool,
 }
 
-/// Computes the seconds of a run, which take the most memory, and so come last: by then nobody needs its failures.
-pub(super) fn timeline(mut run: StoredRun, view: &View) -> Result<Timeline> {
+impl HtmlRuns {
+    fn new(pages: PageOptions<'_>) -> Self {
+        let report = HtmlReport::new(&pages.style());
+        Self { report, measured: Vec::new(), draws_pages: pages.wants_pages() }
+    }
+
+    /// Adds a run, and returns its timeline, without seconds if no pages are drawn.
+    fn add(&mut self, run: StoredRun, view: &View, rules: &[Rule], cores: Option<u32>) -> Result<Timeline> {
+        let run = ShownRun::new(run, view, rules, cores)?;
+        self.report.add(&run.shown(), &run.figures)?;
+        let ShownRun { timeline, details, figures, .. } = run;
+        drop(details);
+        let known = RunFigures::parse(&figures)?;
+        self.measured.push(known.measured);
+        let kept = if self.draws_pages { timeline } else { known.timeline };
+        allocator::give_back();
+        Ok(kept)
+    }
+
+    /// Returns the texts of the file.
+    fn texts(self, league: &League, timelines: &[Timeline], names: &RunNames) -> Result<Vec<String>> {
+        let infos: Vec<RunInfo> = timelines.iter().map(|timeline| timeline.info.clone()).collect();
+        let by = By::usual(&infos);
+        let trends: Vec<Trends> = trends_of(infos, self.measured, &by, names);
+        Ok(self.report.texts(league, timelines, &trends, &by.to_string())?)
+    }
+}
+
+/// A run as the app shows it, and its figures for comparisons.
+pub(super) struct ShownRun {
+    timeline: Timeline,
+    details: Details,
+    findings: Vec<Finding>,
+    verdicts: Vec<Verdict>,
+    /// As [`RunFigures::bytes`] writes them.
+    pub(super) figures: Vec<u8>,
+}
+
+impl ShownRun {
+    /// Computes what is shown of a run. What takes much memory comes one after the other, and what it leaves in pieces is given
+    /// back before the next takes as much. The seconds of the run take the most, and so come last: by then nobody needs its
+    /// failures.
+    pub(super) fn new(mut run: StoredRun, view: &View, rules: &[Rule], cores: Option<u32>) -> Result<Self> {
+        let verdicts: Vec<Verdict> = rules.iter().flat_map(|rule| verdicts(rule, &run, view)).collect();
+        let findings = diagnose(&run, view, cores)?;
+        allocator::give_back();
+        let details = Details::new(&run, view)?;
+        run.errors = Vec::new();
+        allocator::give_back();
+        let measured = Measured::new(&run, view)?;
+        let timeline = timeline(run, view)?;
+        let figures = RunFigures::bytes(&timeline, &measured)?;
+        Ok(Self { timeline, details, findings, verdicts, figures })
+    }
+
+    /// Returns what is shown.
+    pub(super) fn shown(&self) -> ReportRun<'_> {
+        let Self { timeline, details, findings, verdicts, .. } = self;
+        ReportRun { timeline, details, findings, verdicts }
+    }
+}
+
+/// Computes the seconds of a run. By then nobody needs its failures.
+fn timeline(mut run: StoredRun, view: &View) -> Result<Timeline> {
     run.errors = Vec::new();
     allocator::give_back();
     Ok(Timeline::new(&run, view)?)
 }
 
 /// Checks a run against a rule. A rule that can't be checked, as one on a label that the run lacks, does not hold.
-pub(super) fn verdicts(rule: &Rule, run: &StoredRun, view: &View) -> Vec<Verdict> {
+fn verdicts(rule: &Rule, run: &StoredRun, view: &View) -> Vec<Verdict> {
     let verdicts = check(std::slice::from_ref(rule), run, view, None);
     verdicts.unwrap_or_else(|error| vec![Verdict::unchecked(rule, &run.info.key, error.to_string())])
 }
@@ -423,16 +484,19 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
 /// Draws the page of a run that was just stored, and its single-file report.
 pub(crate) fn run_report(run: StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
     let (view, cores) = (View::of(&run.info), run.info.options.cores);
-    let parts = options.wants_html().then(|| parts(&run, &view, cores)).transpose()?;
-    let timeline = timeline(run, &view)?;
+    let mut html = options.wants_html().then(|| HtmlRuns::new(options));
+    let timeline = match &mut html {
+        Some(html) => html.add(run, &view, &[], cores)?,
+        None => timeline(run, &view)?,
+    };
     let (key, drawn) = (&timeline.info.key, fonts::styled(&options, fonts::texts(&timeline.info)));
-    pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &looks_over_time(&options))?;
-    if let Some((findings, details)) = parts {
+    if options.wants_pages() {
+        pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &looks_over_time(&options))?;
+    }
+    if let Some(html) = html {
         let league = League::new([&timeline])?;
-        let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
-        let report = Report { test: &league.test, runs: vec![shown], league: &league, verdicts: &[] };
-        let html = perfpipe_plot::html(&report, &drawn)?;
-        pages.html(&html, Subject::RunReport(key), &looks_over_time(&options))?;
+        let texts = html.texts(&league, std::slice::from_ref(&timeline), &RunNames::of([key]))?;
+        pages.html(&texts, Subject::RunReport(key), &looks_over_time(&options))?;
     }
     Ok(())
 }

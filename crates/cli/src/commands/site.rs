@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{League, Measured, Rule, RunFigures, Trends, Verdict, Version, View};
+use perfpipe_analyze::{League, Rule, RunFigures, View};
 use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
 use perfpipe_plot::{
-    ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, figures_of_script, run_file, run_script, site_test,
+    SITE_FILES, SiteIndex, SiteRun, SiteTest, figures_of_script, run_file, run_script, site_test,
 };
 
-use super::report;
+use super::report::ShownRun;
 use crate::allocator;
 use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::versions::{By, VersionRuns, by_framework};
+use crate::input::versions::{By, trends_of};
 use crate::input::{open_plain, runs::RunNames, store, text_of, view};
 use crate::output::done::{DoneRow, DoneTable};
 use crate::output::{Output, note, page_folder};
@@ -201,7 +201,7 @@ impl SiteFolder {
         left_out: &mut LeftOut,
     ) -> Result<WrittenTest> {
         let mut written = WrittenTest { test: None, runs: Vec::new(), new: Vec::new() };
-        let (mut timelines, mut measured) = (Vec::new(), BTreeMap::new());
+        let (mut timelines, mut measured) = (Vec::new(), Vec::new());
         for info in runs {
             let file = run_file(info, &rules.text);
             let (row, figures) = match self.known(&file) {
@@ -215,21 +215,13 @@ impl SiteFolder {
             };
             written.runs.push(row);
             timelines.push(figures.timeline);
-            measured.insert(info.key.clone(), figures.measured);
+            measured.push(figures.measured);
         }
         if timelines.is_empty() {
             return Ok(written);
         }
         let infos = timelines.iter().map(|timeline| timeline.info.clone()).collect();
-        let mut version = |version: VersionRuns| {
-            let runs = version.runs.iter().filter_map(|key| measured.remove(key)).collect();
-            Version::new(version.name, version.start_ms, runs)
-        };
-        let (frameworks, _) = by_framework(infos, by, names);
-        let trends: Vec<Trends> = frameworks
-            .into_iter()
-            .map(|(name, versions)| Trends::new(name, versions.into_iter().map(&mut version).collect(), 0.0))
-            .collect();
+        let trends = trends_of(infos, measured, by, names);
         let files = site_test(&League::new(&timelines)?, &timelines, &trends, &by.to_string())?;
         for (file, text) in &files.files {
             self.put(file, text)?;
@@ -238,27 +230,17 @@ impl SiteFolder {
         Ok(written)
     }
 
-    /// Writes the file of a run, and returns its row and its figures. What takes much memory is computed one after the other.
-    fn write_run(
-        &self,
-        mut run: StoredRun,
-        file: String,
-        rules: &SiteRules,
-    ) -> Result<(SiteRun, RunFigures)> {
-        let view = View::of(&run.info);
-        let of_rule = |rule| report::verdicts(rule, &run, &view);
-        let verdicts: Vec<Verdict> = rules.rules.iter().flat_map(of_rule).collect();
-        let (findings, details) = report::parts(&run, &view, run.info.options.cores)?;
-        run.errors = Vec::new();
-        let measured = Measured::new(&run, &view)?;
+    /// Writes the file of a run, and returns its row and its figures.
+    fn write_run(&self, run: StoredRun, file: String, rules: &SiteRules) -> Result<(SiteRun, RunFigures)> {
+        let (view, cores) = (View::of(&run.info), run.info.options.cores);
+        let run = ShownRun::new(run, &view, &rules.rules, cores)?;
+        let shown = run.shown();
+        self.put(&file, &run_script(&shown, &run.figures)?)?;
+        let row = SiteRun::new(&shown, file);
+        let figures = RunFigures::parse(&run.figures)?;
+        drop(run);
         allocator::give_back();
-        let timeline = report::timeline(run, &view)?;
-        let figures = RunFigures::bytes(&timeline, &measured)?;
-        let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
-        self.put(&file, &run_script(&shown, &figures)?)?;
-        let row = SiteRun::new(&shown, file, &verdicts);
-        allocator::give_back();
-        Ok((row, RunFigures::parse(&figures)?))
+        Ok((row, figures))
     }
 
     /// Writes a file as a whole, unless it is there as it is to be.

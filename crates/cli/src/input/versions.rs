@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use perfpipe_analyze::{Measured, Trends, Version};
 use perfpipe_ingest::run::is_tag_key;
 use perfpipe_ingest::{RunInfo, RunKey};
 
@@ -97,6 +98,26 @@ pub(crate) fn by_framework(
         }
     }
     (frameworks.into_iter().collect(), without)
+}
+
+/// Returns what the figures of each framework do from version to version. Runs without a version are in none.
+pub(crate) fn trends_of(
+    runs: Vec<RunInfo>,
+    measured: Vec<Measured>,
+    by: &By,
+    names: &RunNames,
+) -> Vec<Trends> {
+    let keyed = measured.into_iter().map(|measured| (measured.info().key.clone(), measured));
+    let mut measured: BTreeMap<RunKey, Measured> = keyed.collect();
+    let mut version = |version: VersionRuns| {
+        let runs = version.runs.iter().filter_map(|key| measured.remove(key)).collect();
+        Version::new(version.name, version.start_ms, runs)
+    };
+    let (frameworks, _) = by_framework(runs, by, names);
+    let trends = frameworks.into_iter();
+    trends
+        .map(|(name, versions)| Trends::new(name, versions.into_iter().map(&mut version).collect(), 0.0))
+        .collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use perfpipe_plot::{ColorBy, Page, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::say::print_written;
-use super::{Output, write_file};
+use super::Output;
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
 /// The separator before each choice in a name; names of runs and tests do not contain it.
@@ -305,7 +305,7 @@ impl<'a> Pages<'a> {
         let drawn: Result<Vec<_>> =
             formats.par_iter().map(|format| in_format(page, *format, scale)).collect();
         for (ending, bytes) in drawn?.into_iter().flatten() {
-            self.write(subject, choices, ending, &bytes)?;
+            self.write(subject, choices, ending, &[bytes])?;
         }
         Ok(())
     }
@@ -322,23 +322,34 @@ impl<'a> Pages<'a> {
             return Ok(());
         }
         let bytes = perfpipe_plot::pdf(&std::mem::take(&mut self.document))?;
-        self.write(subject, choices, "pdf", &bytes)
+        self.write(subject, choices, "pdf", &[bytes])
     }
 
-    /// Writes a single-file report.
-    pub(crate) fn html(&mut self, html: &str, subject: Subject<'_>, choices: &[String]) -> Result<()> {
-        self.write(subject, choices, "html", html.as_bytes())
+    /// Writes a single-file report, given its texts.
+    pub(crate) fn html(&mut self, texts: &[String], subject: Subject<'_>, choices: &[String]) -> Result<()> {
+        self.write(subject, choices, "html", texts)
     }
 
-    fn write(&mut self, subject: Subject<'_>, choices: &[String], ending: &str, bytes: &[u8]) -> Result<()> {
-        if let Some((path, mut file)) = self.file.take() {
-            file.write_all(bytes)?;
-            file.finish()?;
-            self.written.push(path.to_owned());
-            return Ok(());
+    /// Writes a file, given its parts.
+    fn write(
+        &mut self,
+        subject: Subject<'_>,
+        choices: &[String],
+        ending: &str,
+        parts: &[impl AsRef<[u8]>],
+    ) -> Result<()> {
+        let (path, mut output) = match self.file.take() {
+            Some((path, file)) => (path.to_owned(), file),
+            None => {
+                let path = self.out.join(format!("{}.{ending}", self.names.page(subject, choices)));
+                let output = Output::open(Some(&path))?;
+                (path, output)
+            }
+        };
+        for part in parts {
+            output.write_all(part.as_ref())?;
         }
-        let path = self.out.join(format!("{}.{ending}", self.names.page(subject, choices)));
-        write_file(&path, bytes)?;
+        output.finish()?;
         self.written.push(path);
         Ok(())
     }

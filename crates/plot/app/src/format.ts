@@ -71,6 +71,12 @@ export function stamp(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
+/** A time of day, given the seconds since midnight: 19:42:18. */
+export function dayTime(seconds: number): string {
+  const whole = Math.floor(seconds) % 86_400;
+  return [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60].map(two).join(":");
+}
+
 /** A time span in words: 13 s, 1 min 18 s, 2 h 5 min. */
 export function span(seconds: number): string {
   if (seconds < 1) return `${ms(seconds * 1000)} ms`;

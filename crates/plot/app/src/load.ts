@@ -26,6 +26,8 @@ interface Waiting<T> {
 const files = new Map<string, Waiting<unknown>>();
 /** The files whose scripts have called; unpacking may go on. */
 const arrived = new Set<string>();
+/** What unpacks files that nobody has asked for yet, since they stand in the page. */
+const packed = new Map<string, () => void>();
 let storeVersion: string | null = null;
 
 function waiting<T>(file: string): Waiting<T> {
@@ -86,6 +88,12 @@ function settle<T>(file: string, make: () => T | Promise<T>): void {
   }
 }
 
+/** Settles a file once it is asked for. */
+function settleLater<T>(file: string, make: () => Promise<T>): void {
+  if (files.has(file)) settle(file, make);
+  else packed.set(file, () => settle(file, make));
+}
+
 /** Defines `window.perfpipe`, which the data files call. */
 export function receive(): void {
   const perfpipe = {
@@ -102,11 +110,11 @@ export function receive(): void {
       settle(trendFile(id), () => checked(trendFile(id), data, storeVersion));
     },
     engine(packed: string) {
-      settle(ENGINE, async () => inflated(packed).arrayBuffer());
+      settleLater(ENGINE, async () => inflated(packed).arrayBuffer());
     },
     run(id: string, packed: string, ofRun: string) {
       figures.set(runFile(id), ofRun);
-      settle(runFile(id), async () => checked(runFile(id), await unpack<RunData>(packed), storeVersion));
+      settleLater(runFile(id), async () => checked(runFile(id), await unpack<RunData>(packed), storeVersion));
     },
   };
   Object.assign(window, { perfpipe });
@@ -114,6 +122,8 @@ export function receive(): void {
 
 /** Adds a file's script, unless it has been added or its data are there. A file that failed is tried again. */
 function load<T>(file: string): Promise<T> {
+  packed.get(file)?.();
+  packed.delete(file);
   const known = files.get(file);
   if (known) return known.promise as Promise<T>;
   const { promise, reject } = waiting<T>(file);

@@ -74,10 +74,17 @@ class Pages {
   }
 }
 
+/** Shows the state that the store names first, unless the address names one. What it says of the theme is kept. */
+function toStart(link: string | undefined): void {
+  const found = /^#?(\?.*)?$/s.exec(location.hash);
+  if (link !== undefined && found) history.replaceState(null, "", link + (found[1] ?? ""));
+}
+
 async function start(): Promise<void> {
   try {
     const app = appOf(await loadStore());
     setSlots(app.store.frameworks);
+    toStart(app.store.start);
     startBasket(app.runs);
     startKeys();
     const drawn = frame(app);

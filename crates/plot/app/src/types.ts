@@ -8,6 +8,8 @@ export interface StoreData {
   version: string;
   /** The name of the store. */
   name: string;
+  /** The link of what is shown first; home if absent. */
+  start?: string;
   /** Frameworks with their slots, which choose colour, marker and dash. A slot is kept and never given to another framework. */
   frameworks: FrameworkSlot[];
   tests: TestRow[];
@@ -62,6 +64,8 @@ export interface RunRow {
   tags: Record<string, string>;
   /** True where parts of the log are missing. */
   partial: boolean;
+  /** What was chosen of the run and how it is counted: "seconds 10 to 30", "label Get"; absent where it is whole. */
+  chosen?: string[];
   /** The verdict of the rules that the site was written with; null without rules. */
   verdict: { passed: number; failed: number } | null;
   /** What stands out, most harmful first, notes left out. */
@@ -88,6 +92,8 @@ export interface ShortFinding {
 export interface TestData {
   format: number;
   name: string;
+  /** The goals for response times that `StandingRow.goals` are of. */
+  goals?: { name: string; unit: string }[];
   league: StandingRow[];
   /** Sentences below the league, such as on ties. */
   notes: string[];
@@ -114,6 +120,8 @@ export interface StandingRow {
   failuresPercent: number | null;
   cpu: number | null;
   load: number | null;
+  /** The figure of each of `TestData.goals`. */
+  goals?: (number | null)[];
 }
 
 /** A figure that changed its level from a version on, in short. */
@@ -223,10 +231,32 @@ export interface RunData {
   series: Series;
   detail: Detail;
   findings: Finding[];
+  /** The rules that the run was checked against. */
+  rules?: RuleRow[];
   labels: LabelRow[];
+  /** All labels together; null if there is but one. */
+  total?: LabelRow | null;
   errors: ErrorRow[];
+  /** The number of kinds of failures that are not in `errors`. */
+  moreErrors?: number;
+  /** Sentences on damage of the log. */
+  damage?: string[];
   /** Sentences on what the figures leave out, such as time-outs or outstanding requests. */
   remarks: string[];
+  /** The files that the run was made from. */
+  sources?: string[];
+}
+
+/** A rule, and what became of it. */
+export interface RuleRow {
+  rule: string;
+  passed: boolean;
+  /** The figure judged by, and its limit, with their unit; null where there is none. */
+  value: string | null;
+  limit: string | null;
+  /** The first and the last second that break it. */
+  span: [number, number] | null;
+  note: string | null;
 }
 
 export interface RunHead {
@@ -238,6 +268,12 @@ export interface RunHead {
   percentiles: number[];
   /** 100, or the number of cores times 100. */
   cpuTop: number | null;
+  /** True if times, waits, bytes and CPU are of all requests, not of successes. */
+  includeFailures?: boolean;
+  /** What the colours of the requests show: "cpu" or "throughput"; the load if null or absent. */
+  colorBy?: string | null;
+  /** What the clock showed at second 0, in seconds since midnight, if time axes have the time of day. */
+  clock?: number | null;
   /** The whole run first, then its phases: "ramp", "hold", "tail". */
   parts: Part[];
 }
@@ -270,6 +306,9 @@ export interface Series {
 export interface ServerSeries {
   name: string;
   unit: string;
+  /** The unit that was given, and how many of it make one of `unit`. */
+  base?: string;
+  factor?: number;
   note: string | null;
   values: (number | null)[];
 }

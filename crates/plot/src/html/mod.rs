@@ -3,6 +3,7 @@
 mod data;
 mod document;
 mod first;
+pub(crate) mod one_file;
 pub(crate) mod report;
 mod scripts;
 mod sections;
@@ -20,26 +21,7 @@ use crate::output::page::Page;
 use crate::output::svg::escaped;
 use crate::style::Style;
 
-/// Writes the report of a test as a single HTML file that needs no network.
-///
-/// Its first screen says what was tested, when, for how long and how much, whether the rules hold, what stands out, and
-/// the league. Below are the frameworks laid over each other, and each run with its charts, phases, figures by load,
-/// failures and labels.
-///
-/// With scripts enabled, a cross-hair reads all charts at a second, dragging zooms in, and a bar shows the figures of the
-/// part that is shown: numbers of requests exactly, percentiles exactly for the whole run, its phases and runs of up to
-/// half an hour, otherwise to 1 % and marked so. Without scripts, the printed pages and the tables are shown. The file's
-/// content security policy forbids it to load anything.
-///
-/// The same runs give the same text. A run of 7 minutes takes at most 0.3 MB, one of half an hour 1 MB, one of a day 4 MB.
-///
-/// # Errors
-/// [`crate::Error::Html`] if the data can't be written.
-pub fn html(report: &Report<'_>, style: &Style) -> Result<String> {
-    page(report, style, None)
-}
-
-/// Returns the report of a running test as a page that keeps up with it: see [`html`].
+/// Returns the report of a running test as a page that keeps up with it.
 ///
 /// Its scripts ask for `/events`, a stream of server-sent events of the server that it came from. At an event `state`,
 /// whose data is another number than `state`, they ask for `/`, the page by then, and draw it in the place of this one.
@@ -48,10 +30,7 @@ pub fn html(report: &Report<'_>, style: &Style) -> Result<String> {
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
 pub fn live_html(report: &Report<'_>, style: &Style, state: u64) -> Result<String> {
-    page(report, style, Some(state))
-}
-
-fn page(report: &Report<'_>, style: &Style, state: Option<u64>) -> Result<String> {
+    let state = Some(state);
     let runs = grouped(&report.runs);
     let verdicts = first::verdicts(report.verdicts);
     let findings = first::findings(&runs);
@@ -117,7 +96,7 @@ impl<'a> Figures<'a> {
         Self { title: title.into(), notes: Vec::new(), pages: Vec::new(), more: Vec::new(), table }
     }
 
-    /// Writes the report as a single HTML file that needs no network, as [`html()`] does.
+    /// Writes the report as a single HTML file that needs no network.
     ///
     /// # Errors
     /// [`crate::Error::Html`] if the data can't be written.

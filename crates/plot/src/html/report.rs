@@ -28,6 +28,8 @@ pub struct ReportRun<'a> {
     pub details: &'a Details,
     /// What stands out in the run.
     pub findings: &'a [Finding],
+    /// The verdicts of the rules that it was checked against; empty without rules.
+    pub verdicts: &'a [Verdict],
 }
 
 /// A run with its place among the others.

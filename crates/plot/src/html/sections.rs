@@ -8,6 +8,7 @@ use perfpipe_analyze::{Finding, Phase, Span, Summary, Sweep, Timeline};
 use super::data::averaged;
 use super::document::{sheet, swatch};
 use super::report::Grouped;
+use super::site::{ERRORS, label_list};
 use super::table::{Beneath, TableLook, heading, times};
 use crate::html::first;
 use crate::output::page::Page;
@@ -16,12 +17,6 @@ use crate::pages::{footer, sweep};
 use crate::style::Style;
 use crate::text::clock::utc_minute;
 use crate::text::number::{count, measured, percent};
-
-/// The largest number of kinds of failures listed for a run.
-pub(super) const ERRORS: usize = 200;
-
-/// The most labels that are named for a kind of failure.
-const LABELS: usize = 3;
 
 /// Returns the section of all frameworks, with an element for the charts.
 pub(super) fn all_frameworks(page: &Page) -> String {
@@ -203,17 +198,6 @@ fn failures(at: usize, title: &str, errors: &[ErrorKind], summary: &Summary) -> 
         part += &format!("<p>and {} other kinds</p>\n", errors.len() - shown.len());
     }
     part
-}
-
-/// Names the labels of a failure, the most frequent ones with their number.
-pub(super) fn label_list(labels: &[(String, u64)]) -> String {
-    let named = labels.iter().take(LABELS).map(|(label, failures)| match labels.len() {
-        1 => label.clone(),
-        _ => format!("{label} ({})", count(*failures)),
-    });
-    let more = labels.len().saturating_sub(LABELS);
-    let more = (more > 0).then(|| format!("{more} more"));
-    named.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the two tables of the labels of a run.

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use perfpipe_analyze::breakdown::{Details, ErrorKind, LabelStats};
-use perfpipe_analyze::format::one_line;
+use perfpipe_analyze::format::{decimals, one_line};
 use perfpipe_analyze::league::{Standing, median_repeats};
 use perfpipe_analyze::{
-    Drift, Finding, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends, Verdict,
+    Drift, Finding, Goal, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends, Verdict,
 };
 use perfpipe_model::{RunInfo, RunKey};
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::data::{DetailData, HtmlPart, SeriesData, deflated, deflated_bytes, inflated_bytes};
 use super::report::ReportRun;
-use super::sections::{ERRORS, label_list};
 use crate::error::{Error, Result};
 use crate::output::drawing::TextLine;
 use crate::output::svg::escaped;
-use crate::text::clock::utc_minute;
-use crate::text::number::{count, measured};
+use crate::pages::footer;
+use crate::style::{ColorBy, Style, Times};
+use crate::text::clock::{RunClock, utc_minute};
+use crate::text::number::{count, measured, percent};
 use crate::time_columns;
 
 /// The version of the formats. A page reads all up to its own.
@@ -40,11 +41,17 @@ const SPARK: u32 = 40;
 /// The number of bytes of a digest in a name.
 const DIGEST: usize = 6;
 
+/// The largest number of kinds of failures listed for a run.
+pub(super) const ERRORS: usize = 200;
+
+/// The most labels that are named for a kind of failure.
+const LABELS: usize = 3;
+
 /// The page of a site, without the runs for readers without scripts.
-const PAGE: &str = include_str!("../../app/dist/index.html");
+pub(super) const PAGE: &str = include_str!("../../app/dist/index.html");
 
 /// Where these are to stand.
-const RUNS: &str = "<!-- runs -->\n";
+pub(super) const RUNS: &str = "<!-- runs -->\n";
 
 /// What the page loads beside the runs: names of files, each with its text.
 pub const SITE_FILES: [(&str, &str); 3] = [
@@ -61,6 +68,9 @@ pub struct SiteIndex {
     version: String,
     /// The name of the store.
     pub name: String,
+    /// The link of what is shown first, if that is not the list of all runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<String>,
     frameworks: Vec<FrameworkSlot>,
     tests: Vec<SiteTest>,
     runs: Vec<SiteRun>,
@@ -112,6 +122,9 @@ pub struct SiteRun {
     tool: String,
     tags: BTreeMap<String, String>,
     partial: bool,
+    /// What was chosen of the run and how it is counted, where that is not all of it as it was stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    chosen: Vec<String>,
     verdict: Option<SiteVerdict>,
     findings: Vec<ShortFinding>,
     spark: Spark,
@@ -178,7 +191,18 @@ impl SiteIndex {
             }
         }
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format: FORMAT, version, name: name.into(), frameworks, tests, runs }
+        Self { format: FORMAT, version, name: name.into(), start: None, frameworks, tests, runs }
+    }
+
+    /// Shows a test or a run first: the only run, or the only test of several.
+    #[must_use]
+    pub(super) fn starting(mut self) -> Self {
+        self.start = match (self.runs.as_slice(), self.tests.as_slice()) {
+            ([run], _) => Some(format!("#/run/{}", run.id)),
+            (_, [test]) => Some(format!("#/test/{}", test.id)),
+            _ => None,
+        };
+        self
     }
 
     /// The runs, ascending by their begin.
@@ -201,12 +225,17 @@ impl SiteIndex {
 
     /// Writes the file `index.html`: the page, with a table of the runs for readers without scripts, newest first.
     pub fn page(&self) -> String {
+        PAGE.replace(RUNS, &self.table())
+    }
+
+    /// Writes the table of the runs.
+    pub(super) fn table(&self) -> String {
         let mut table =
             "<table>\n<tr><th>Run<th>Started<th>Requests<th>Successes a second<th>p95, ms<th>Failures\n"
                 .to_owned();
         for run in self.runs.iter().rev() {
             let cells = [
-                format!("{} {} #{}", run.framework, run.test, run.repeat),
+                run.title(),
                 utc_minute(run.t0),
                 count(run.requests),
                 measured(run.throughput),
@@ -217,7 +246,7 @@ impl SiteIndex {
                 cells.iter().map(|cell| format!("<td>{}", escaped(&one_line(cell)))).collect();
             table += &format!("<tr>{cells}\n");
         }
-        PAGE.replace(RUNS, &(table + "</table>\n"))
+        table + "</table>\n"
     }
 
     /// Reads a file that [`SiteIndex::script`] wrote; `None` if it is another one, or of another version of the formats.
@@ -232,9 +261,9 @@ const INDEX: &str = "perfpipe.store(";
 const END: &str = ");\n";
 
 impl SiteRun {
-    /// Describes a run for the list of all, with its file, and the verdicts of the rules that it was checked against.
-    pub fn new(run: &ReportRun<'_>, file: String, verdicts: &[Verdict]) -> Self {
-        let Timeline { info, summary, duration, .. } = run.timeline;
+    /// Describes a run for the list of all, with its file.
+    pub fn new(run: &ReportRun<'_>, file: String) -> Self {
+        let ReportRun { timeline: Timeline { info, summary, view, .. }, verdicts, .. } = run;
         let findings = run.findings.iter().filter(|finding| !finding.is_note()).take(FINDINGS);
         let failed = verdicts.iter().filter(|verdict| !verdict.holds).count();
         Self {
@@ -244,7 +273,7 @@ impl SiteRun {
             test: info.key.test.clone(),
             repeat: info.key.repeat,
             t0: info.t0_ms,
-            duration: duration.seconds,
+            duration: summary.duration,
             requests: summary.requests(),
             failures: summary.failures,
             throughput: summary.throughput,
@@ -256,6 +285,11 @@ impl SiteRun {
             tool: info.tool(),
             tags: info.options.tags.clone(),
             partial: info.is_partial(),
+            chosen: footer::chosen([(view, info)])
+                .into_iter()
+                .chain(footer::load(view))
+                .map(|words| one_line(&words))
+                .collect(),
             verdict: (!verdicts.is_empty()).then(|| SiteVerdict { passed: verdicts.len() - failed, failed }),
             findings: findings
                 .map(|finding| ShortFinding {
@@ -265,6 +299,11 @@ impl SiteRun {
                 .collect(),
             spark: Spark::of(run.timeline),
         }
+    }
+
+    /// The title of the run.
+    pub(super) fn title(&self) -> String {
+        format!("{} {} #{}", self.framework, self.test, self.repeat)
     }
 
     /// The key of the run.
@@ -283,7 +322,7 @@ pub fn run_file(info: &RunInfo, rules: &str) -> String {
 
 /// Returns the name of a run in links: letters of its name, for people, and a digest, so that no two are the same on any file
 /// system.
-fn run_id(key: &RunKey) -> String {
+pub(super) fn run_id(key: &RunKey) -> String {
     link_name(&[&key.framework, &key.test, &key.repeat.to_string()])
 }
 
@@ -311,9 +350,19 @@ struct RunData<'a> {
     series: SeriesData<'a>,
     detail: DetailData<'a>,
     findings: Vec<SiteFinding>,
+    rules: Vec<RuleRow>,
     labels: Vec<LabelRow>,
+    /// All labels together, if there are several.
+    total: Option<LabelRow>,
     errors: Vec<ErrorRow>,
+    /// The number of kinds of failures that are not listed.
+    #[serde(rename = "moreErrors")]
+    more_errors: usize,
+    /// What is damaged of the log.
+    damage: Vec<String>,
     remarks: Vec<String>,
+    /// The files that the run was made from.
+    sources: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -324,7 +373,26 @@ struct SiteHead {
     last_part: f64,
     percentiles: Vec<f64>,
     cpu_top: Option<f64>,
+    /// True if times, waits, bytes and CPU are of all requests.
+    include_failures: bool,
+    /// What the colours of the requests show, if that is not the load.
+    color_by: Option<&'static str>,
+    /// What the clock showed at second 0, in seconds since midnight, if time axes have the time of day.
+    clock: Option<u32>,
     parts: Vec<HtmlPart>,
+}
+
+/// A rule, and what became of it.
+#[derive(Serialize)]
+struct RuleRow {
+    rule: String,
+    passed: bool,
+    /// The figure judged by, and its limit, with their unit.
+    value: Option<String>,
+    limit: Option<String>,
+    /// The seconds that break it.
+    span: Option<[u32; 2]>,
+    note: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -372,17 +440,28 @@ struct ErrorRow {
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
 pub fn run_script(run: &ReportRun<'_>, figures: &[u8]) -> Result<String> {
-    let ReportRun { timeline, details, findings } = *run;
+    styled_run_script(run, figures, &Style::default())
+}
+
+/// Writes the script of a run that is shown in a style.
+pub(super) fn styled_run_script(run: &ReportRun<'_>, figures: &[u8], style: &Style) -> Result<String> {
+    let ReportRun { timeline, details, findings, verdicts } = *run;
     let duration = timeline.summary.duration;
+    let all = Some(&details.total).filter(|_| details.labels.len() > 1);
     let data = RunData {
         format: FORMAT,
-        head: SiteHead::new(timeline, details),
+        head: SiteHead::new(timeline, details, style),
         series: SeriesData::new(timeline, details),
         detail: DetailData::new(details),
         findings: findings.iter().map(SiteFinding::new).collect(),
+        rules: verdicts.iter().map(RuleRow::new).collect(),
         labels: details.labels.iter().map(|label| LabelRow::new(label, duration)).collect(),
+        total: all.map(|label| LabelRow::new(label, duration)),
         errors: details.errors.iter().take(ERRORS).map(ErrorRow::new).collect(),
-        remarks: timeline.info.caveats().into_iter().chain(timeline.remarks()).collect(),
+        more_errors: details.errors.len().saturating_sub(ERRORS),
+        damage: footer::damage(&timeline.info).map(|damage| one_line(&damage)).collect(),
+        remarks: remarks(timeline),
+        sources: footer::source_names(timeline).map(|name| one_line(&name)).collect(),
     };
     let mut script = format!("perfpipe.run({},\"", json(&run_id(&timeline.info.key))?);
     deflated(&mut script, &data)?;
@@ -390,6 +469,16 @@ pub fn run_script(run: &ReportRun<'_>, figures: &[u8]) -> Result<String> {
     deflated_bytes(&mut script, figures)?;
     script.push_str(END_OF_RUN);
     Ok(script)
+}
+
+/// Returns sentences on what the figures of a run are of.
+fn remarks(timeline: &Timeline) -> Vec<String> {
+    let wait = timeline.duration.long_wait();
+    let wait = wait.map(|wait| format!("the last answer was awaited for {} s", measured(wait)));
+    let coverage = Some(timeline.summary.cpu_coverage).filter(|share| *share > 0.0 && *share < 1.0);
+    let coverage = coverage.map(|share| format!("CPU readings for {} of the seconds", percent(share)));
+    let caveats = timeline.info.caveats().into_iter().chain(timeline.remarks());
+    caveats.chain(wait).chain(coverage).map(|remark| footer::capitalised(&one_line(&remark))).collect()
 }
 
 /// What stands before and after the figures of a run.
@@ -403,8 +492,10 @@ pub fn figures_of_script(script: &str) -> Option<RunFigures> {
 }
 
 impl SiteHead {
-    fn new(timeline: &Timeline, details: &Details) -> Self {
+    fn new(timeline: &Timeline, details: &Details, style: &Style) -> Self {
         let (first, end) = time_columns::span(timeline);
+        let clock = || RunClock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32;
+        let cores = timeline.info.options.cores.map(|cores| f64::from(cores) * 100.0);
         let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
         let whole = HtmlPart::new("whole", Span { first, last: end - 1 }, &timeline.summary);
         let phases = details.phases.iter();
@@ -414,8 +505,27 @@ impl SiteHead {
             seconds: end - first,
             last_part: cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)),
             percentiles: timeline.percentiles.clone(),
-            cpu_top: timeline.info.options.cores.map(|cores| f64::from(cores) * 100.0),
+            cpu_top: style.cpu_top().or(cores),
+            include_failures: timeline.view.include_failures,
+            color_by: (style.color_by != ColorBy::Load).then(|| style.color_by.name()),
+            clock: (style.times == Times::Clock).then(clock),
             parts: std::iter::once(whole).chain(phases).collect(),
+        }
+    }
+}
+
+impl RuleRow {
+    fn new(verdict: &Verdict) -> Self {
+        let figure = |value: f64| {
+            format!("{} {}", decimals(value, verdict.decimals().into()), verdict.unit).trim().to_owned()
+        };
+        Self {
+            rule: one_line(&verdict.rule),
+            passed: verdict.holds,
+            value: verdict.value.map(figure),
+            limit: verdict.limit.map(figure),
+            span: verdict.span.map(|span| [span.first, span.last]),
+            note: verdict.note.as_deref().map(one_line),
         }
     }
 }
@@ -469,15 +579,35 @@ impl ErrorRow {
     }
 }
 
+/// Names the labels of a failure, the most frequent ones with their number.
+pub(super) fn label_list(labels: &[(String, u64)]) -> String {
+    let named = labels.iter().take(LABELS).map(|(label, failures)| match labels.len() {
+        1 => label.clone(),
+        _ => format!("{label} ({})", count(*failures)),
+    });
+    let more = labels.len().saturating_sub(LABELS);
+    let more = (more > 0).then(|| format!("{more} more"));
+    named.chain(more).collect::<Vec<_>>().join(", ")
+}
+
 /// The league of a test: the file `tests/ID.js`.
 #[derive(Serialize)]
 struct TestData {
     format: u32,
     name: String,
+    /// The goals for response times that the league has figures of.
+    goals: Vec<GoalColumn>,
     league: Vec<StandingRow>,
     notes: Vec<String>,
     changes: Vec<ShortChange>,
     trend: Option<String>,
+}
+
+/// A goal for response times.
+#[derive(Serialize)]
+struct GoalColumn {
+    name: String,
+    unit: &'static str,
 }
 
 /// A figure that changed its level, in short.
@@ -563,6 +693,13 @@ struct DriftData {
     after: f64,
     percent: Option<f64>,
     direction: &'static str,
+}
+
+impl GoalColumn {
+    fn new(goal: &Goal) -> Self {
+        let unit = if matches!(goal, Goal::Within(_)) { "%" } else { "" };
+        Self { name: goal.to_string(), unit }
+    }
 }
 
 impl FrameworkTrend {
@@ -658,6 +795,8 @@ struct StandingRow {
     failures_percent: Option<f64>,
     cpu: Option<f64>,
     load: Option<f64>,
+    /// The figure of each goal.
+    goals: Vec<Option<f64>>,
 }
 
 /// The files of a test, and its row in the list of all.
@@ -695,6 +834,7 @@ pub fn site_test(league: &League, runs: &[Timeline], trends: &[Trends], by: &str
             failures_percent: standing.failures_percent,
             cpu: standing.cpu_mean,
             load: standing.load_max,
+            goals: standing.goals.clone(),
         }
     };
     let id = link_name(&[&league.test]);
@@ -722,6 +862,7 @@ pub fn site_test(league: &League, runs: &[Timeline], trends: &[Trends], by: &str
     let data = TestData {
         format: FORMAT,
         name: league.test.clone(),
+        goals: league.goals.iter().map(GoalColumn::new).collect(),
         league: league.standings.iter().map(row).collect(),
         notes: league.notes().into_iter().chain(league.note_on_hold()).collect(),
         changes,
@@ -732,8 +873,10 @@ pub fn site_test(league: &League, runs: &[Timeline], trends: &[Trends], by: &str
     Ok(SiteTestFiles { test: SiteTest { id, file, name, by, trend }, files })
 }
 
+/// Writes data as JSON that may also stand in a script within a page: nothing in it ends the script.
 fn json(data: &impl Serialize) -> Result<String> {
-    serde_json::to_string(data).map_err(|error| Error::Html(error.to_string()))
+    let json = serde_json::to_string(data).map_err(|error| Error::Html(error.to_string()))?;
+    Ok(json.replace('<', "\\u003c"))
 }
 
 #[cfg(test)]
@@ -761,6 +904,7 @@ mod tests {
             tool: "jmeter".to_owned(),
             tags: BTreeMap::from([("commit".to_owned(), "</script>\u{2028}".to_owned())]),
             partial: false,
+            chosen: vec!["phase hold".to_owned()],
             verdict: Some(SiteVerdict { passed: 1, failed: 2 }),
             findings: vec![ShortFinding { kind: "stall".to_owned(), what: "no requests".to_owned() }],
             spark: Spark { heights: vec![100, 50], failed: vec![1] },

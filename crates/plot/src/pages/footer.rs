@@ -73,7 +73,7 @@ pub(crate) fn facts(run: &RunData<'_>) -> Vec<String> {
 }
 
 /// Returns a text with its first letter in upper case.
-fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -118,21 +118,22 @@ pub(crate) fn percentiles(percentiles: &[f64]) -> String {
     format!("Percentiles ({}): percentile_cont, linear between neighbours", names.join(", "))
 }
 
-/// Names the files that the run was made from.
+/// Names the files that the run was made from, the first of many.
 fn sources(timeline: &Timeline) -> Option<String> {
-    let sources = &timeline.info.sources;
-    let mut names: Vec<String> = sources
-        .iter()
-        .take(FILES)
-        .map(|source| match &source.member {
-            Some(member) => format!("{} ({member})", source.file),
-            None => source.file.clone(),
-        })
-        .collect();
-    if sources.len() > FILES {
-        names.push(format!("{} more", sources.len() - FILES));
+    let mut names: Vec<String> = source_names(timeline).take(FILES).collect();
+    let all = timeline.info.sources.len();
+    if all > FILES {
+        names.push(format!("{} more", all - FILES));
     }
     (!names.is_empty()).then(|| format!("From {}", names.join(", ")))
+}
+
+/// Names the files that the run was made from.
+pub(crate) fn source_names(timeline: &Timeline) -> impl Iterator<Item = String> + '_ {
+    timeline.info.sources.iter().map(|source| match &source.member {
+        Some(member) => format!("{} ({member})", source.file),
+        None => source.file.clone(),
+    })
 }
 
 /// Describes what was chosen of runs, where that is not everything. What is the same for several runs is named once.

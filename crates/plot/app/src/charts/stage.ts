@@ -1,5 +1,8 @@
 // Charts over time that share an axis, a window and a cursor.
 
+import { dayTime, stamp } from "../format";
+import { type Tick, timeTicks } from "./scale";
+
 /** Seconds, from the first up to the one after the last. */
 export interface Window {
   from: number;
@@ -33,10 +36,14 @@ export class Stage {
   private readonly panels: Panel[] = [];
   private readonly listeners: ((second: number | null) => void)[] = [];
 
-  /** `whole` are the seconds of the run that are drawn, `zoom` is called with the window that the reader chose. */
+  /**
+   * `whole` are the seconds of the run that are drawn, `zoom` is called with the window that the reader chose. `clock` is
+   * what the clock showed at second 0, in seconds since midnight, if the time axis shows it.
+   */
   constructor(
     readonly whole: Window,
     readonly zoom: (window: Window) => void,
+    private readonly clock: number | null = null,
   ) {
     this.view = whole;
   }
@@ -75,6 +82,19 @@ export class Stage {
   /** Returns where a second begins, not beyond the axis. */
   inside(second: number): number {
     return Math.min(Math.max(this.x(second), 0), this.width);
+  }
+
+  /** Returns a second as the time axis shows it. */
+  stamp(second: number): string {
+    return this.clock === null ? stamp(second) : dayTime(this.clock + second);
+  }
+
+  /** Returns the ticks of the time axis. */
+  ticks(): Tick[] {
+    const { clock, width } = this;
+    const { from, to } = this.view;
+    if (clock === null) return timeTicks(from, to, width);
+    return timeTicks(clock + from, clock + to, width).map(({ at }) => ({ at: at - clock, text: dayTime(at) }));
   }
 
   /** Returns the second at a place, as a fraction. */

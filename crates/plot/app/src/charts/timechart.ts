@@ -1,12 +1,11 @@
 // What all charts over time have in common: axes, phases, the cursor.
 
 import { replace, s } from "../dom";
-import { stamp } from "../format";
 import type { DataTable } from "./export";
 import { Figure } from "./figure";
 import { gestures } from "./gestures";
 import { px } from "./paths";
-import { type Axis, timeTicks } from "./scale";
+import type { Axis } from "./scale";
 import type { Panel, Stage } from "./stage";
 
 /** What each chart over time is told. */
@@ -104,7 +103,7 @@ export abstract class TimeChart implements Panel {
     for (const { y, look } of this.dots(second))
       this.cursor.append(s("circle", { class: look, cx: x, cy: px(y), r: 3 }));
     if (!this.options.axis) return;
-    const text = stamp(second);
+    const text = this.stage.stamp(second);
     const width = text.length * 7 + 10;
     const left = Math.min(Math.max(x - width / 2, -this.stage.left), this.stage.width - width + 4);
     this.cursor.append(
@@ -124,8 +123,7 @@ export abstract class TimeChart implements Panel {
 
   private timeAxis(): void {
     const bottom = this.height + this.options.below;
-    const { from, to } = this.stage.view;
-    for (const { at, text } of timeTicks(from, to, this.stage.width)) {
+    for (const { at, text } of this.stage.ticks()) {
       const x = px(this.stage.x(at));
       // A text at the end of the axis ends there.
       const last = x > this.stage.width - 16;

@@ -29,6 +29,11 @@ export interface PartFigures {
   load: [number, number] | null;
 }
 
+/** Names the requests that times are of. */
+export function averaged({ includeFailures }: RunHead): string {
+  return includeFailures ? "of all requests" : "of successes";
+}
+
 /** Returns the second after the last that is drawn: a cut one is left out, unless the run has no other. */
 export function drawnEnd(head: RunHead): number {
   return head.first + head.seconds - (head.lastPart < 1 && head.seconds > 1 ? 1 : 0);

@@ -9,6 +9,7 @@ import { loadTest } from "../load";
 import { MEASURES, type MeasureName, measureOf } from "../measures";
 import { changed, type Route } from "../router";
 import { csv, save } from "../save";
+import { chosenText } from "../run/facts";
 import { chosenRuns, compareLink, emptyBasket, onBasket } from "../shell/basket";
 import { type Action, COPY_LINK, pageHead } from "../shell/head";
 import { failure, message } from "../shell/states";
@@ -222,7 +223,7 @@ export async function homePage(app: App, route: Route): Promise<View> {
         path: [],
         title: store.name,
         about: extent.join(", "),
-        facts: facts(app, Date.now()),
+        facts: [chosenText(store.runs.flatMap(({ chosen }) => chosen ?? [])), facts(app, Date.now())],
         actions: [COPY_LINK],
         exports,
       });

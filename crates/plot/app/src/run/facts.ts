@@ -4,11 +4,18 @@ import { type Child, h } from "../dom";
 import { day, plural, span } from "../format";
 import type { Run } from "./model";
 
+/** Says what was chosen of runs; nothing of whole ones. */
+export function chosenText(chosen: readonly string[]): Child {
+  const names = [...new Set(chosen)];
+  return names.length > 0 ? [h("b", { class: "chosen" }, "Chosen: ", names.join(", ")), ". "] : null;
+}
+
 /** Returns the facts of a run: when, how long, how much, and, where there is room, with what. */
 export function facts({ row, mostLoad, hasCpu }: Run): Child {
   const time = new Date(row.t0).toISOString().slice(11, 19);
   const missing = [mostLoad === null ? "load" : "", hasCpu ? "" : "CPU"].filter(Boolean);
   const tags = Object.entries(row.tags).map(([name, value]) => `${name} ${value}`);
+  const chosen = row.chosen ?? [];
   const short = [`${day(row.t0)}, ${time} UTC`, span(row.duration), plural(row.requests, "request")];
   const more = [
     mostLoad === null ? null : `up to ${plural(Math.round(mostLoad), "thread")}`,
@@ -16,5 +23,5 @@ export function facts({ row, mostLoad, hasCpu }: Run): Child {
     ...tags,
     missing.length ? `no ${missing.join(", no ")} in the log` : null,
   ].filter((part) => part !== null && part !== "");
-  return [short.join(", "), h("span", { class: "more-facts" }, more.map((part) => `, ${part}`).join(""))];
+  return [chosenText(chosen), short.join(", "), h("span", { class: "more-facts" }, more.map((part) => `, ${part}`).join(""))];
 }

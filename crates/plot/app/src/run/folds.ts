@@ -2,7 +2,7 @@
 
 import { greatest } from "../data/bins";
 import { ratedSeconds, rateSteps } from "../data/rate";
-import { PERCENTS } from "../data/part";
+import { averaged, PERCENTS } from "../data/part";
 import { h } from "../dom";
 import { count, failurePercent, ms, rate, stamp } from "../format";
 import { LinesChart } from "../charts/lines";
@@ -11,7 +11,7 @@ import { roundStep } from "../charts/scale";
 import type { Stage } from "../charts/stage";
 import { StepsChart } from "../charts/steps";
 import { scrolling } from "../table";
-import type { NetworkSeries } from "../types";
+import type { LabelRow, NetworkSeries } from "../types";
 import type { Run } from "./model";
 import { PAIR } from "./responses";
 import { folded } from "./section";
@@ -217,22 +217,23 @@ function allFigures(run: Run): HTMLElement {
         number(rate(figures.cpu)),
       );
     });
-    const labels = run.data.labels.map((row) =>
+    const labelRow = (row: LabelRow, name = row.label || "(no label)"): HTMLElement =>
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, row.label || "(no label)"),
+        h("th", { scope: "row" }, name),
         number(rate(row.throughput)),
         [row.mean, row.sd, row.min, row.p90, row.max, row.latency, row.connect].map((value) => number(ms(value))),
         number(count(row.received)),
         number(count(row.sent)),
-      ),
-    );
+      );
+    const labels = run.data.labels.map((row) => labelRow(row));
     const facts = Object.entries({
       ...run.row.tags,
       run: run.row.id,
       tool: run.row.tool ?? "–",
       started: new Date(run.row.t0).toISOString(),
+      ...(run.data.sources?.length ? { files: run.data.sources.join(", ") } : {}),
     });
     host.append(
       scrolling(
@@ -272,7 +273,7 @@ function allFigures(run: Run): HTMLElement {
             "Received, B",
             "Sent, B",
           ]),
-          h("tbody", {}, labels),
+          h("tbody", {}, labels, run.data.total ? labelRow(run.data.total, "All") : null),
         ),
       ),
       h(
@@ -280,7 +281,9 @@ function allFigures(run: Run): HTMLElement {
         { class: "facts-list" },
         facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
       ),
-      ...run.data.remarks.map((remark) => h("p", { class: "chart-note" }, remark)),
+      ...[...run.data.remarks, `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
+        h("p", { class: "chart-note" }, remark),
+      ),
     );
   });
 }

@@ -12,6 +12,7 @@ import { folds } from "./folds";
 import { runKeys } from "./keys";
 import { labelLines, labels } from "./labels";
 import { Run, type RunState } from "./model";
+import { rules } from "./rules";
 import { Overview } from "./overview";
 import { printing } from "./printing";
 import { Responses } from "./responses";
@@ -45,7 +46,7 @@ export function showRun(
     go(window ? { from: window.from, to: window.to } : {});
   };
 
-  const stage = new Stage(run.drawn, choose);
+  const stage = new Stage(run.drawn, choose, data.head.clock ?? null);
   const tiles = new Tiles(run, repeats);
   const choice = new WindowChoice(run, choose);
   const barChoice = new WindowChoice(run, choose);
@@ -62,6 +63,8 @@ export function showRun(
     "div",
     { class: "run" },
     bar.root,
+    (data.damage ?? []).map((text) => h("p", { class: "fail" }, `✗ ${text}`)),
+    rules(data.rules ?? []),
     findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
     tiles.root,
@@ -92,7 +95,9 @@ export function showRun(
 
   let timer = 0;
   stage.watch((second) => {
-    const clock = new Date(row.t0 + (second ?? 0) * 1000).toISOString().slice(11, 19);
+    const { clock: start } = data.head;
+    const time = new Date(typeof start === "number" ? (start + (second ?? 0)) * 1000 : row.t0 + (second ?? 0) * 1000);
+    const clock = time.toISOString().slice(11, 19);
     replace(at, second === null ? null : ["at ", h("b", {}, `second ${second}, ${clock}`)]);
     clearTimeout(timer);
     timer = setTimeout(() => (spoken.textContent = second === null ? "" : spokenValues(content, second)), REST);

@@ -1,6 +1,6 @@
 // The six figures of the window. The second line of each has the repeats' range, or the whole run's value.
 
-import { PERCENTS, type PartFigures } from "../data/part";
+import { averaged, PERCENTS, type PartFigures } from "../data/part";
 import { h } from "../dom";
 import { count, failurePercent, ms, rate } from "../format";
 import type { RunRow } from "../types";
@@ -91,7 +91,7 @@ function texts(run: Run, figures: PartFigures, whole: PartFigures | null, repeat
       title: none
         ? "No request succeeded"
         : found.exact
-          ? `${found.value} ms, of successes`
+          ? `${found.value} ms, ${averaged(run.data.head)}`
           : "Within 0.4 %: times were counted in buckets",
     };
   };

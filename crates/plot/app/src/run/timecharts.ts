@@ -7,7 +7,8 @@ import { RequestsChart, requestsRoom } from "../charts/requests";
 import type { Stage } from "../charts/stage";
 import type { TimeChart } from "../charts/timechart";
 import { TimesChart } from "../charts/times";
-import type { PartFigures } from "../data/part";
+import { greatest } from "../data/bins";
+import { averaged, type PartFigures } from "../data/part";
 import type { Run } from "./model";
 
 /** Heights of plots in pixels. */
@@ -25,25 +26,27 @@ export function timeCharts(
   const last = server.length ? "server" : run.hasCpu ? "cpu" : "times";
   const failing = run.whole.failures > 0;
   const common = { above: 6, below: 0, phases };
+  const color = colorOf(run);
   const requests = new RequestsChart(stage, {
     ...common,
-    ...requestsRoom(run.mostLoad !== null),
+    ...requestsRoom(color.most !== null),
     file: `${row.id}-requests`,
     title: "Requests per second",
-    note: [run.mostLoad === null ? "" : "coloured by load", failing ? "strip above: seconds with failures" : ""]
+    note: [color.most === null ? "" : `coloured by ${color.name}`, failing ? "strip above: seconds with failures" : ""]
       .filter(Boolean)
       .join("; "),
     height: HEIGHT.requests,
     axis: false,
     successes: run.bySecond(data.series.successes),
     failures: run.bySecond(data.series.failures),
-    load: run.bySecond(data.series.load),
-    most: run.mostLoad,
-    unit: "threads",
+    load: run.bySecond(color.values),
+    most: color.most,
+    unit: color.unit,
     failing,
     figures: () => {
-      const { throughput, failures, duration, load } = figures();
-      return { throughput, failures: failures / Math.max(duration, 0.001), load };
+      const { throughput, failures, duration, load, from, to } = figures();
+      const shown = color.name === "load" ? load : rangeOf(color.values.slice(from - run.drawn.from, to - run.drawn.from));
+      return { throughput, failures: failures / Math.max(duration, 0.001), load: shown };
     },
   });
   const times = new TimesChart(stage, {
@@ -51,13 +54,24 @@ export function timeCharts(
     above: 18,
     file: `${row.id}-times`,
     title: "Response time, ms",
-    note: "of successes",
+    note: averaged(data.head),
     height: HEIGHT.times,
     axis: last === "times",
     times: run.times,
     figures: () => figures().times.map(({ value }) => value),
   });
   const charts: TimeChart[] = [requests, times];
+  if (color.name !== "load" && run.mostLoad !== null)
+    charts.push(
+      new LinesChart(stage, {
+        ...common,
+        file: `${row.id}-load`,
+        title: "Load, threads",
+        height: HEIGHT.lines,
+        axis: false,
+        lines: [{ name: "load", values: run.bySecond(data.series.load), look: "line-5" }],
+      }),
+    );
   if (run.hasCpu) charts.push(cpuChart(run, stage, phases, last === "cpu", () => figures().cpu));
   server.forEach(({ name, unit, note, values }, at) => {
     charts.push(
@@ -82,6 +96,23 @@ export function timeCharts(
     ),
     times,
   };
+}
+
+/** What the colours of the requests show: the load, unless the command was told otherwise. */
+function colorOf({ data, mostLoad, drawn }: Run): { name: string; values: (number | null)[]; most: number | null; unit: string } {
+  const { head, series } = data;
+  const of = (name: string, values: (number | null)[], unit: string) => {
+    const most = greatest(values.slice(0, drawn.to - drawn.from));
+    return { name, values, most: most > 0 ? most : null, unit };
+  };
+  if (head.colorBy === "cpu") return of("CPU", series.cpu, "% CPU");
+  if (head.colorBy === "throughput") return of("throughput", series.successes, "successes/s");
+  return { name: "load", values: series.load, most: mostLoad, unit: "threads" };
+}
+
+function rangeOf(values: readonly (number | null)[]): [number, number] | null {
+  const known = values.filter((value) => value !== null);
+  return known.length > 0 ? [known.reduce((a, b) => Math.min(a, b)), greatest(known)] : null;
 }
 
 function cpuChart(run: Run, stage: Stage, phases: number[], axis: boolean, mean: () => number | null): LinesChart {

@@ -8,7 +8,7 @@ import { perCpuSecondOf, rankText } from "../measures";
 import { link } from "../router";
 import { lookOf, marker, markerPath } from "../slots";
 import { absent, aligned, numberHead } from "../table";
-import type { RunRow, StandingRow } from "../types";
+import type { RunRow, StandingRow, TestData } from "../types";
 import { tieGroups } from "./sentences";
 
 const STRIP = 250;
@@ -28,7 +28,10 @@ interface Column {
   quiet?: boolean;
 }
 
-function columns(league: readonly StandingRow[], runs: ReadonlyMap<string, RunRow>): Column[] {
+/** A goal for response times. */
+type Goal = NonNullable<TestData["goals"]>[number];
+
+function columns(league: readonly StandingRow[], runs: ReadonlyMap<string, RunRow>, goals: readonly Goal[]): Column[] {
   const best = Math.max(...league.map((row) => (row.ranks ? (row.throughput ?? 0) : 0)), 0);
   const several = league.filter(({ ranks }) => ranks !== null).length > 1;
   const all: Column[] = [
@@ -45,6 +48,7 @@ function columns(league: readonly StandingRow[], runs: ReadonlyMap<string, RunRo
     { name: "p99", unit: "ms", value: (row) => row.p99, text: (value) => ms(value), best: "least", reason: "no successes" },
     { name: "CPU", unit: "%", value: (row) => row.cpu, text: (value) => (value === null ? "–" : value.toFixed(0)), reason: "no CPU was recorded", quiet: true },
     { name: "per", unit: "CPU-s", title: "Successes a second of CPU time", value: (row) => perCpuSecondOf(row, runs), text: (value) => rate(value), best: "greatest", reason: "no CPU was recorded" },
+    ...goals.map(({ name, unit }, at): Column => ({ name, unit, value: (row) => row.goals?.[at] ?? null, text: (value) => (value === null ? "–" : value.toFixed(2)), best: "greatest", reason: "no requests" })),
     { name: "Failures", unit: "%", value: (row) => row.failuresPercent, text: failurePercent, reason: "no requests" },
   ];
   return all.filter(({ name, value }) =>
@@ -89,15 +93,18 @@ function strip(row: StandingRow, repeats: readonly number[], top: number, ticks:
 }
 
 /** Draws the league. On phones a row opens to the figures that have no room. */
-export function leagueTable(app: App, league: readonly StandingRow[]): HTMLTableElement {
+export function leagueTable(app: App, league: readonly StandingRow[], goals: readonly Goal[] = []): HTMLTableElement {
   const runsOf = (row: StandingRow): RunRow[] => row.runs.flatMap((id) => app.runs.get(id) ?? []);
   const repeatsOf = (row: StandingRow): number[] => runsOf(row).flatMap((run) => run.throughput ?? []);
   const top = Math.max(...league.flatMap((row) => [row.throughput ?? 0, ...repeatsOf(row)]), 1e-9);
   const ticks = ticksUpTo(top, roundStep(top, 4));
-  const figures = columns(league, app.runs);
+  const figures = columns(league, app.runs, goals);
   const texts = figures.map((column) => aligned(league.map((row) => column.text(column.value(row)))));
   const rates = aligned(league.map((row) => rate(row.throughput)));
   const bests = figures.map((column) => bestOf(league, column));
+  // The command may have ordered it by something else.
+  const ordered = league.filter(({ ranks }) => ranks !== null).map((row) => row.throughput ?? 0);
+  const descending = ordered.every((value, at) => at === 0 || value <= (ordered[at - 1] ?? 0));
   const groups = tieGroups(league);
   const tie = (at: number): string => {
     const group = groups.find((one) => one.includes(at));
@@ -172,7 +179,7 @@ export function leagueTable(app: App, league: readonly StandingRow[]): HTMLTable
         h("th", { scope: "col", class: "col-rank" }, "Rank"),
         h("th", { scope: "col", class: "col-name" }, "Framework"),
         h("th", { scope: "col", class: "col-strip" }, h("b", null, "Throughput"), ", symbol: median, marks: repeats", axis(top, ticks)),
-        h("th", { scope: "col", class: "number", "aria-sort": "descending" }, "/s ↓"),
+        h("th", { scope: "col", class: "number", "aria-sort": descending ? "descending" : null }, descending ? "/s ↓" : "/s"),
         h("th", { scope: "col", class: "col-range" }, "least to greatest"),
         figures.map(({ name, unit, title }) => {
           const head = numberHead(name, unit, title);
@@ -187,13 +194,13 @@ export function leagueTable(app: App, league: readonly StandingRow[]): HTMLTable
 }
 
 /** The league for a CSV file, exact. */
-export function leagueCells(league: readonly StandingRow[]): (string | number | null)[][] {
+export function leagueCells(league: readonly StandingRow[], goals: readonly Goal[] = []): (string | number | null)[][] {
   return [
-    ["rank low", "rank high", "framework", "repeats", "throughput (1/s)", "least (1/s)", "greatest (1/s)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "failures (%)", "mean CPU (%)", "load max"],
+    ["rank low", "rank high", "framework", "repeats", "throughput (1/s)", "least (1/s)", "greatest (1/s)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "failures (%)", "mean CPU (%)", "load max", ...goals.map(({ name, unit }) => (unit ? `${name} (${unit})` : name))],
     ...league.map((row) => [
       ...[row.ranks?.[0] ?? null, row.ranks?.[1] ?? null, row.framework, row.repeats, row.throughput],
       ...[row.throughputRange?.[0] ?? null, row.throughputRange?.[1] ?? null, row.p50, row.p95, row.p99],
-      ...[row.failuresPercent, row.cpu, row.load],
+      ...[row.failuresPercent, row.cpu, row.load, ...(row.goals ?? [])],
     ]),
   ];
 }

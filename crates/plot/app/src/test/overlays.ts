@@ -1,4 +1,5 @@
-// Four overlays of the frameworks' median runs: successes and times by second, times by percentile, successes by load.
+// Overlays of the frameworks' median runs: successes and times by second, times by percentile, successes by load; failures,
+// CPU and the server's series where there are some.
 
 import { h, replace } from "../dom";
 import { ms, plural, rate } from "../format";
@@ -6,7 +7,7 @@ import { loadRun } from "../load";
 import { drawnEnd } from "../data/part";
 import { failure, waitFor } from "../shell/states";
 import type { Look } from "../slots";
-import type { RunData } from "../types";
+import type { RunData, ServerSeries } from "../types";
 import { OverlayChart, type OverlayLine } from "./overlay";
 
 /** The most lines of a chart. */
@@ -92,12 +93,49 @@ function charts(runs: readonly Loaded[], test: string, repeats: boolean): Overla
     text: (value) => ms(value),
   });
   curve.set(line(runs, (data) => data.series.curve, false));
+  const others = [failing(runs, test), cpu(runs, test), ...server(runs, test)].filter((chart) => chart !== null);
   const swept = runs.filter(({ data }) => data.detail.sweep !== null);
-  if (swept.length === 0) return [successes, slow, curve];
+  if (swept.length === 0) return [successes, slow, curve, ...others];
   const load = new OverlayChart({ file: `${test}-by-load`, title: "Successes per second, by threads", across: "load", text: (value) => rate(value) });
   const steps: Values = ({ detail: { sweep } }) => (sweep?.loads ?? []).map((at, step) => [at, sweep?.throughput[step] ?? null]);
   load.set(line(swept, steps, false));
-  return [successes, slow, curve, load];
+  return [successes, slow, curve, load, ...others];
+}
+
+/** Failures by second; null if nothing failed. */
+function failing(runs: readonly Loaded[], test: string): OverlayChart | null {
+  if (runs.every(({ data }) => data.series.failures.every((count) => count === 0))) return null;
+  const chart = new OverlayChart({ file: `${test}-failures`, title: "Failures per second", note: "median repeats", across: "time", text: (value) => rate(value) });
+  chart.set(line(runs, bySecond((data) => data.series.failures), false));
+  return chart;
+}
+
+/** The CPU by second; null if no run has it. */
+function cpu(runs: readonly Loaded[], test: string): OverlayChart | null {
+  if (runs.every(({ data }) => data.series.cpu.every((value) => value === null))) return null;
+  const ofCores = runs.some(({ data }) => data.series.cpu.some((value) => (value ?? 0) > 100));
+  const title = ofCores ? "CPU, % of one core" : "CPU, %";
+  const chart = new OverlayChart({ file: `${test}-cpu`, title, note: "median repeats", across: "time", text: (value) => ms(value) });
+  chart.set(line(runs, bySecond((data) => data.series.cpu), false));
+  return chart;
+}
+
+/** The server's other series, each in the largest unit of the runs that have it. */
+function server(runs: readonly Loaded[], test: string): OverlayChart[] {
+  const all = runs.flatMap(({ data }) => data.series.server ?? []);
+  const kinds = [...new Map(all.map((one) => [`${one.name} ${one.base ?? one.unit}`, one])).values()];
+  return kinds.map((kind) => {
+    const same = (one: ServerSeries): boolean => one.name === kind.name && (one.base ?? one.unit) === (kind.base ?? kind.unit);
+    const most = all.filter(same).reduce((a, b) => ((b.factor ?? 1) > (a.factor ?? 1) ? b : a));
+    const title = most.unit ? `${kind.name}, ${most.unit}` : kind.name;
+    const chart = new OverlayChart({ file: `${test}-${kind.name.replace(/\W+/g, "-")}`, title, note: "median repeats", across: "time", text: (value) => rate(value) });
+    const values = bySecond(({ series }) => {
+      const own = series.server?.find(same);
+      return own?.values.map((value) => (value === null ? null : (value * (own.factor ?? 1)) / (most.factor ?? 1)));
+    });
+    chart.set(line(runs, values, false));
+    return chart;
+  });
 }
 
 /** Draws the overlays of a league or of sides; their room is kept while the runs load. `still` is what is whole without them. */

@@ -6,6 +6,7 @@ import { plural } from "../format";
 import { loadTest } from "../load";
 import { bindRows, runCells, runTable } from "../list/table";
 import { parseSort, printSort, sortRuns } from "../list/filter";
+import { chosenText } from "../run/facts";
 import { changed, link, type Route } from "../router";
 import { csv, save } from "../save";
 import { type Action, COPY_LINK, pageHead, PRINT } from "../shell/head";
@@ -45,7 +46,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
   const runs = app.store.runs.filter((run) => run.test === test.name);
   const { league } = data;
   const exports: Action[] = [
-    { text: "League as CSV", run: () => save(`${test.name}-league.csv`, csv(leagueCells(league))) },
+    { text: "League as CSV", run: () => save(`${test.name}-league.csv`, csv(leagueCells(league, data.goals))) },
     { text: "Runs as CSV", run: () => save(`${test.name}-runs.csv`, csv(runCells(runs))) },
   ];
   const actions: Action[] = [
@@ -79,7 +80,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
         pageHead({
           path: [{ text: app.store.name, href: link("home") }],
           title: test.name,
-          facts: testFacts(league, runs),
+          facts: [chosenText(runs.flatMap(({ chosen }) => chosen ?? [])), testFacts(league, runs)],
           actions,
           exports,
         }),
@@ -93,7 +94,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
             h("h2", { id: "league-title" }, "League"),
             h("p", { class: "note" }, tieSentence(league)),
           ),
-          scrolling("Table of the league", leagueTable(app, league)),
+          scrolling("Table of the league", leagueTable(app, league, data.goals)),
         ),
         findings(runs),
         h("section", { id: "at-overlays", "aria-label": "Frameworks over each other" }, drawn.element),
