@@ -9,7 +9,7 @@ use perfpipe_analyze::breakdown::{Details, ErrorKind, LabelStats};
 use perfpipe_analyze::format::{decimals, one_line};
 use perfpipe_analyze::league::{Standing, median_repeats};
 use perfpipe_analyze::{
-    Drift, Finding, Goal, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends, Verdict,
+    Drift, Finding, Goal, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends, Verdict, View,
 };
 use perfpipe_model::{RunInfo, RunKey};
 use serde::{Deserialize, Serialize};
@@ -285,11 +285,7 @@ impl SiteRun {
             tool: info.tool(),
             tags: info.options.tags.clone(),
             partial: info.is_partial(),
-            chosen: footer::chosen([(view, info)])
-                .into_iter()
-                .chain(footer::load(view))
-                .map(|words| one_line(&words))
-                .collect(),
+            chosen: chosen(view, info),
             verdict: (!verdicts.is_empty()).then(|| SiteVerdict { passed: verdicts.len() - failed, failed }),
             findings: findings
                 .map(|finding| ShortFinding {
@@ -310,6 +306,13 @@ impl SiteRun {
     pub fn key(&self) -> RunKey {
         RunKey::new(&self.framework, &self.test).with_repeat(self.repeat)
     }
+}
+
+/// Says what was chosen of a run and how it is counted, where that is not all of it as it was stored.
+fn chosen(view: &View, info: &RunInfo) -> Vec<String> {
+    // In a list, the words on the load begin no sentence.
+    let load = footer::load(view).map(|words| words.replacen("Load", "load", 1));
+    footer::chosen([(view, info)]).into_iter().chain(load).map(|words| one_line(&words)).collect()
 }
 
 /// Returns the file of a run within a site. It is another one where what the store knows of the run is, its sources included,

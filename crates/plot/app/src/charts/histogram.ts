@@ -19,6 +19,8 @@ export interface Mark {
 
 /** The chart of the distribution. */
 export class HistogramChart extends PlainChart {
+  /** The class that gives the bars their colour. */
+  look = "load-4";
   private bars: Bars = { width: 1, counts: [], beyond: 0 };
   private marks: Mark[] = [];
 
@@ -31,7 +33,7 @@ export class HistogramChart extends PlainChart {
     const { width, counts, beyond } = this.bars;
     const upper = width * counts.length;
     if (!counts.length) {
-      this.figure.describe("No successes.");
+      this.figure.describe("No requests.");
       return [];
     }
     const inner = this.width - (beyond > 0 ? BEYOND.room : 0);
@@ -43,7 +45,7 @@ export class HistogramChart extends PlainChart {
     const top = (number: number): number => Math.min(axis.y(number), this.height - 1);
     this.plot.append(
       s("path", {
-        class: "load-4",
+        class: this.look,
         d: counts
           .map((number, at) =>
             number > 0 ? barPath(x(at * width) + gap, x((at + 1) * width) - gap, top(number), this.height) : "",

@@ -27,7 +27,7 @@ export function roundStep(span: number, parts: number): number {
 
 /** Returns ticks from 0 up to `top`, a `step` apart, with as many decimals as the step has. */
 export function ticksUpTo(top: number, step: number): Tick[] {
-  const digits = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9) + (String(step).includes("25") ? 1 : 0)), 6);
+  const digits = Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9) + (/2\.?5/.test(String(step)) ? 1 : 0)), 6);
   const ticks: Tick[] = [];
   for (let n = 0; n * step <= top * (1 + 1e-9); n += 1)
     ticks.push({ at: n * step, text: grouped(n * step, step >= 1 && Number.isInteger(step) ? 0 : digits) });

@@ -26,7 +26,7 @@ export function failures(run: Run): HTMLElement | null {
     return h(
       "tr",
       {},
-      h("th", { scope: "row", class: "fail" }, `✗ ${code || "no code"}`),
+      h("th", { scope: "row", class: "fail code" }, `✗ ${code || "no code"}`),
       h(
         "td",
         {

@@ -12,7 +12,7 @@ import { folds } from "./folds";
 import { runKeys } from "./keys";
 import { labelLines, labels } from "./labels";
 import { Run, type RunState } from "./model";
-import { rules } from "./rules";
+import { failedRules } from "./rules";
 import { Overview } from "./overview";
 import { printing } from "./printing";
 import { Responses } from "./responses";
@@ -64,7 +64,7 @@ export function showRun(
     { class: "run" },
     bar.root,
     (data.damage ?? []).map((text) => h("p", { class: "fail" }, `✗ ${text}`)),
-    rules(data.rules ?? []),
+    h("div", { class: "rules" }, failedRules(data.rules ?? [])),
     findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
     tiles.root,

@@ -1,28 +1,23 @@
-// The rules that a run was checked against: those that failed are seen, those that passed are folded.
+// The rules that a run was checked against: those that failed are seen at once, those that passed are folded.
 
 import { h } from "../dom";
 import { plural, stamp } from "../format";
 import { scrolling } from "../table";
 import type { RuleRow } from "../types";
+import { folded } from "./section";
 
-/** Returns the section of rules; null without rules. */
-export function rules(found: readonly RuleRow[]): HTMLElement | null {
-  if (found.length === 0) return null;
-  const failed = found.filter(({ passed }) => !passed);
-  const passed = found.filter(({ passed }) => passed);
-  const all = plural(found.length, "rule");
-  return h(
-    "section",
-    { id: "at-rules", class: "rules", "aria-label": "Rules" },
-    failed.length > 0 ? [h("p", { class: "fail" }, `✗ ${failed.length} of ${all} failed`), table("Rules that failed", failed)] : null,
-    passed.length > 0
-      ? h(
-          "details",
-          { class: "fold" },
-          h("summary", {}, failed.length > 0 ? `✓ ${passed.length} of ${all} passed` : `✓ ${all} passed`),
-          table("Rules that passed", passed),
-        )
-      : null,
+/** Returns the rules that failed; null if none did. */
+export function failedRules(rules: readonly RuleRow[]): HTMLElement | null {
+  const failed = rules.filter(({ passed }) => !passed);
+  return failed.length > 0 ? table("Rules that failed", failed) : null;
+}
+
+/** Returns the rules that passed, folded; null if none did. */
+export function passedRules(rules: readonly RuleRow[]): HTMLElement | null {
+  const passed = rules.filter(({ passed }) => passed);
+  if (passed.length === 0) return null;
+  return folded("rules", "Rules", `${passed.length} of ${plural(rules.length, "rule")} passed`, (host) =>
+    host.append(table("Rules that passed", passed)),
   );
 }
 

@@ -7,7 +7,8 @@ import { link } from "../router";
 import { failure, waitFor } from "../shell/states";
 import { marker } from "../slots";
 import { aligned, numberHead, scrolling } from "../table";
-import type { RunData, StandingRow } from "../types";
+import type { RunData, RunRow, StandingRow } from "../types";
+import { rulesOf, rulesTable } from "./rules";
 
 interface Loaded {
   framework: string;
@@ -104,17 +105,30 @@ interface Fold {
   fill: () => Promise<void>;
 }
 
-function fold(league: readonly StandingRow[], id: string, name: string, open: boolean, show: (runs: Loaded[]) => Child): Fold {
+interface FoldOptions {
+  id: string;
+  name: string;
+  about: string;
+  /** How many runs are loaded. */
+  runs: number;
+  /** True if it is open from the start, and whether the page goes there. */
+  open: boolean;
+  goes: boolean;
+  /** Loads what is shown. */
+  show: () => Promise<Child>;
+}
+
+function fold({ id, name, about, runs, open, goes, show }: FoldOptions): Fold {
   const place = h("div", { class: "fold-place" });
-  const details = h("details", { class: "fold", id: `at-${id}` }, h("summary", null, name, h("small", null, "of the median runs")), place);
+  const details = h("details", { class: "fold", id: `at-${id}` }, h("summary", null, name, h("small", null, about)), place);
   let filled = false;
   // A part that a link names has its place only once it is filled.
   const fill = async (): Promise<void> => {
     if (filled) return;
     filled = true;
     try {
-      replace(place, show(await waitFor(place, plural(league.length, "run"), medianRuns(league))));
-      if (open) details.scrollIntoView();
+      replace(place, await waitFor(place, plural(runs, "run"), show()));
+      if (goes) details.scrollIntoView();
     } catch (error) {
       filled = false;
       replace(place, failure(error, "The league and the other runs are shown."));
@@ -126,10 +140,25 @@ function fold(league: readonly StandingRow[], id: string, name: string, open: bo
 }
 
 /** The folded parts of a test; `open` is the one that a link names. Paper has them filled. */
-export function folded(league: readonly StandingRow[], open: string | null): { elements: HTMLElement[]; end: () => void } {
+export function folded(
+  league: readonly StandingRow[],
+  runs: readonly RunRow[],
+  open: string | null,
+): { elements: HTMLElement[]; end: () => void } {
+  const ofMedians = (id: string, name: string, show: (runs: readonly Loaded[]) => Child): Fold =>
+    fold({
+      ...{ id, name, about: "of the median runs", runs: league.length },
+      ...{ open: open === id, goes: open === id, show: async () => show(await medianRuns(league)) },
+    });
+  const failed = runs.some(({ verdict }) => (verdict?.failed ?? 0) > 0);
+  const rules = fold({
+    ...{ id: "rules", name: "Rules", about: "of all runs", runs: runs.length },
+    ...{ open: failed || open === "rules", goes: open === "rules", show: async () => rulesTable(await rulesOf(runs)) },
+  });
   const folds = [
-    fold(league, "failures", "Failures", open === "failures", failuresTable),
-    fold(league, "labels", "Labels", open === "labels", labelsTable),
+    ...(runs.some(({ verdict }) => verdict !== null) ? [rules] : []),
+    ofMedians("failures", "Failures", failuresTable),
+    ofMedians("labels", "Labels", labelsTable),
   ];
   // The runs are there, since the charts show them: what waits for them is done before the page is printed.
   const fill = (): void => folds.forEach((one) => void one.fill());

@@ -111,6 +111,7 @@ export function leagueTable(app: App, league: readonly StandingRow[], goals: rea
     if (!group) return "";
     return at === group.at(-1) ? "tied tied-last" : "tied";
   };
+  const repeated = league.some(({ repeats }) => repeats > 1);
   const alone = league.filter(({ ranks }) => ranks !== null).length < 2;
   const rank = (row: StandingRow): Child => {
     if (row.ranks === null) return absent(`not ranked: more than ${FAILURE_LIMIT} % of the requests fail`);
@@ -144,7 +145,7 @@ export function leagueTable(app: App, league: readonly StandingRow[], goals: rea
       ),
       h("td", { class: "col-strip" }, strip(standing, repeatsOf(standing), top, ticks)),
       h("td", { class: leads ? "number best" : "number" }, rates[at]),
-      h("td", { class: "quiet col-range" }, range(standing)),
+      repeated ? h("td", { class: "quiet col-range" }, range(standing)) : null,
       figures.map((column, index) => figure(column, standing, at, index)),
       h(
         "td",
@@ -180,7 +181,7 @@ export function leagueTable(app: App, league: readonly StandingRow[], goals: rea
         h("th", { scope: "col", class: "col-name" }, "Framework"),
         h("th", { scope: "col", class: "col-strip" }, h("b", null, "Throughput"), ", symbol: median, marks: repeats", axis(top, ticks)),
         h("th", { scope: "col", class: "number", "aria-sort": descending ? "descending" : null }, descending ? "/s ↓" : "/s"),
-        h("th", { scope: "col", class: "col-range" }, "least to greatest"),
+        repeated ? h("th", { scope: "col", class: "col-range" }, "least to greatest") : null,
         figures.map(({ name, unit, title }) => {
           const head = numberHead(name, unit, title);
           head.classList.add("figure");

@@ -1,6 +1,8 @@
 // Overlays of the frameworks' median runs: successes and times by second, times by percentile, successes by load; failures,
 // CPU and the server's series where there are some.
 
+import { FAILURE_LIMIT } from "../app";
+import { sum } from "../data/codes";
 import { h, replace } from "../dom";
 import { ms, plural, rate } from "../format";
 import { loadRun } from "../load";
@@ -102,9 +104,13 @@ function charts(runs: readonly Loaded[], test: string, repeats: boolean): Overla
   return [successes, slow, curve, load, ...others];
 }
 
-/** Failures by second; null if nothing failed. */
+/** Failures by second; null if few requests fail. */
 function failing(runs: readonly Loaded[], test: string): OverlayChart | null {
-  if (runs.every(({ data }) => data.series.failures.every((count) => count === 0))) return null;
+  const share = ({ data: { labels } }: Loaded): number => {
+    const [failed, all] = [sum(labels.map(({ failures }) => failures)), sum(labels.map(({ requests }) => requests))];
+    return (100 * failed) / Math.max(all, 1);
+  };
+  if (runs.every((run) => share(run) <= FAILURE_LIMIT)) return null;
   const chart = new OverlayChart({ file: `${test}-failures`, title: "Failures per second", note: "median repeats", across: "time", text: (value) => rate(value) });
   chart.set(line(runs, bySecond((data) => data.series.failures), false));
   return chart;

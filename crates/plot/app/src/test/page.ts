@@ -17,11 +17,13 @@ import type { View } from "../view";
 import { folded } from "./folds";
 import { leagueCells, leagueTable } from "./league";
 import { overlays } from "./overlays";
+import { verdictOf } from "./rules";
 import { conditions, groupedFindings, testFacts, tieSentence } from "./sentences";
 
 const SECTIONS: readonly Section[] = [
   { id: "league", name: "League" },
   { id: "overlays", name: "Over time" },
+  { id: "rules", name: "Rules" },
   { id: "failures", name: "Failures" },
   { id: "labels", name: "Labels" },
   { id: "runs", name: "Runs" },
@@ -58,7 +60,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
   return {
     title: test.name,
     test: test.name,
-    sections: SECTIONS,
+    sections: SECTIONS.filter(({ id }) => id !== "rules" || runs.some(({ verdict }) => verdict !== null)),
     exports,
     draw: (host) => {
       const sort = parseSort(route.query.get("sort"));
@@ -73,13 +75,14 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
           label: `Runs of ${test.name}`,
         }),
       );
-      const folds = folded(league, route.query.get("at"));
+      const folds = folded(league, runs, route.query.get("at"));
       const drawn = overlays(league, test.name);
       replace(
         host,
         pageHead({
           path: [{ text: app.store.name, href: link("home") }],
           title: test.name,
+          verdict: verdictOf(runs),
           facts: [chosenText(runs.flatMap(({ chosen }) => chosen ?? [])), testFacts(league, runs)],
           actions,
           exports,
