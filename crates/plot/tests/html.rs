@@ -147,7 +147,8 @@ fn scripts(html: &str) -> Vec<&str> {
 
 /// The arguments of a call of the data.
 fn arguments<'a>(html: &'a str, call: &str) -> &'a str {
-    let script = scripts(html).into_iter().find_map(|script| script.strip_prefix(&format!("perfpipe.{call}(")));
+    let script =
+        scripts(html).into_iter().find_map(|script| script.strip_prefix(&format!("perfpipe.{call}(")));
     script.unwrap().strip_suffix(");\n").unwrap()
 }
 
@@ -208,7 +209,10 @@ fn file_may_run_its_own_scripts_and_load_nothing() {
         // Between scripts and style nothing is named that could be loaded, but the icon, which is in the page.
         let texts = scripts(&html).into_iter().chain([between(&html, "<style>", "</style>")]);
         let markup = texts.fold(html.clone(), |markup, text| markup.replacen(text, "", 1));
-        let markup = markup.replace("<link rel=\"icon\" href=\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'", "");
+        let markup = markup.replace(
+            "<link rel=\"icon\" href=\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'",
+            "",
+        );
         for part in ["http:", "https:", "url(", "@import", "src=", "<link", "<base", "<iframe", "href="] {
             assert!(!markup.contains(part), "{part}: {markup}");
         }
@@ -253,8 +257,12 @@ fn file_opens_on_its_run_or_on_the_test_of_several() {
 #[test]
 fn league_has_the_best_first_and_the_median_run_of_repeats() {
     let fast = support::steady("fast", 900.0, 0.1, 9);
-    let runs =
-        [support::steady("slow", 10.0, 0.1, 9), again(fast.clone(), 2), again(fast.clone(), 3), again(fast, 1)];
+    let runs = [
+        support::steady("slow", 10.0, 0.1, 9),
+        again(fast.clone(), 2),
+        again(fast.clone(), 3),
+        again(fast, 1),
+    ];
     let html = report(&runs);
     let list = index(&html);
     let repeat = |id: &Value| {
@@ -277,7 +285,8 @@ fn choices_rules_findings_and_goals_are_in_the_data() {
     let verdicts = verdicts(&["p50 < 20ms", "p95 < 10ms"]);
     let html = report_with(&[run], &Style::default(), &verdicts);
     let row = index(&html)["runs"][0].take();
-    let chosen = ["seconds 3 to 99", "label Get", "times and CPU include failures", "load is that of all labels"];
+    let chosen =
+        ["seconds 3 to 99", "label Get", "times and CPU include failures", "load is that of all labels"];
     assert_eq!(row["chosen"], json!(chosen));
     assert_eq!(row["verdict"], json!({"passed": 1, "failed": 1}));
     assert_eq!(row["findings"][0]["kind"], "pause");
@@ -320,7 +329,10 @@ fn data_are_those_of_the_run() {
     // Four digits are enough for a chart, and three for that of a label.
     let label = network_over_time(&run, 1, 2).latency_mean[0].unwrap();
     assert_eq!(detail["network"]["labels"][2]["latency"][0], (label * 10.0).round() / 10.0);
-    assert_eq!((&data["labels"][0]["label"], &data["labels"][1]["failures"]), (&json!("Get \"<x>\""), &json!(3)));
+    assert_eq!(
+        (&data["labels"][0]["label"], &data["labels"][1]["failures"]),
+        (&json!("Get \"<x>\""), &json!(3))
+    );
     let script = format!("perfpipe.run({});\n", arguments(&html, "run"));
     assert_eq!(figures_of_script(&script).unwrap().timeline.info.key, run.info.key);
 }
@@ -330,7 +342,10 @@ fn every_made_up_run_can_be_shown() {
     for (name, run) in support::cases() {
         if name != "day" {
             let html = report(&[run]);
-            assert!(html.ends_with("</body>\n</html>\n") && !arguments(&html, "store").contains("NaN"), "{name}");
+            assert!(
+                html.ends_with("</body>\n</html>\n") && !arguments(&html, "store").contains("NaN"),
+                "{name}"
+            );
         }
     }
 }

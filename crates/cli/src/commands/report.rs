@@ -11,7 +11,8 @@ use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{
-    Finding, Goal, League, Measured, Rule, RunFigures, Sweep, Timeline, Trends, Verdict, View, check, diagnose,
+    Finding, Goal, League, Measured, Rule, RunFigures, Sweep, Timeline, Trends, Verdict, View, check,
+    diagnose,
 };
 use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};

@@ -12,8 +12,8 @@ use perfpipe_ingest::source::TimeZone;
 use perfpipe_plot::{ColorBy, Page, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::say::print_written;
 use super::Output;
+use super::say::print_written;
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
 /// The separator before each choice in a name; names of runs and tests do not contain it.

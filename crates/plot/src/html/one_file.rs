@@ -84,7 +84,8 @@ impl HtmlReport {
         scripts.extend(files.files.into_iter().map(|(_, script)| script));
         scripts.extend(self.scripts);
         scripts.extend(is_compared.then(|| engine.to_owned()));
-        let hashes: String = std::iter::once(program).chain(scripts.iter().map(String::as_str)).map(hash).collect();
+        let hashes: String =
+            std::iter::once(program).chain(scripts.iter().map(String::as_str)).map(hash).collect();
         let engine_policy = if is_compared { " 'wasm-unsafe-eval'" } else { "" };
         // What comes from users is put in last, so that nothing in it is taken for a place to put something.
         let page = PAGE

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use perfpipe_analyze::breakdown::{Details, ErrorKind, LabelStats};
-use perfpipe_analyze::format::{decimals, one_line};
+use perfpipe_analyze::format::{decimals, lasting, one_line};
 use perfpipe_analyze::league::{Standing, median_repeats};
 use perfpipe_analyze::{
-    Drift, Finding, Goal, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends, Verdict, View,
+    Drift, Finding, Goal, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends,
+    Verdict, View,
 };
 use perfpipe_model::{RunInfo, RunKey};
 use serde::{Deserialize, Serialize};
@@ -231,12 +232,13 @@ impl SiteIndex {
     /// Writes the table of the runs.
     pub(super) fn table(&self) -> String {
         let mut table =
-            "<table>\n<tr><th>Run<th>Started<th>Requests<th>Successes a second<th>p95, ms<th>Failures\n"
+            "<table>\n<tr><th>Run<th>Started<th>Duration<th>Requests<th>Successes a second<th>p95, ms<th>Failures\n"
                 .to_owned();
         for run in self.runs.iter().rev() {
             let cells = [
                 run.title(),
                 utc_minute(run.t0),
+                lasting(run.duration),
                 count(run.requests),
                 measured(run.throughput),
                 run.p95.map_or_else(String::new, measured),
@@ -497,7 +499,8 @@ pub fn figures_of_script(script: &str) -> Option<RunFigures> {
 impl SiteHead {
     fn new(timeline: &Timeline, details: &Details, style: &Style) -> Self {
         let (first, end) = time_columns::span(timeline);
-        let clock = || RunClock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32;
+        let clock =
+            || RunClock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32;
         let cores = timeline.info.options.cores.map(|cores| f64::from(cores) * 100.0);
         let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
         let whole = HtmlPart::new("whole", Span { first, last: end - 1 }, &timeline.summary);

@@ -207,7 +207,12 @@ pub(super) fn page(watch: &Watch, state: u64) -> Result<Option<String>> {
     (timeline.phases, timeline.hold) = (Phases::default(), None);
     let timelines = [timeline];
     let league = League::new(&timelines)?;
-    let runs = timelines.iter().map(|timeline| ReportRun { timeline, details: &details, findings: &[], verdicts: &[] });
+    let runs = timelines.iter().map(|timeline| ReportRun {
+        timeline,
+        details: &details,
+        findings: &[],
+        verdicts: &[],
+    });
     let report = Report { test: &run.info.key.test, runs: runs.collect(), league: &league, verdicts: &[] };
     Ok(Some(perfpipe_plot::live_html(&report, &Style::default(), state)?))
 }

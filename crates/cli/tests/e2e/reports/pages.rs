@@ -144,7 +144,7 @@ fn league_names_the_ranks_of_the_holds_where_they_are_others() {
     assert!(!league(&["--from", "10"]).contains("holds alone"));
     assert!(league(&["--format", "html"]).contains(note));
     let page = std::fs::read_to_string(store.folder.path().join("charts/report_2048.html")).unwrap();
-    assert!(page.contains("The holds alone rank otherwise: late 1 (63.0/s), early 2 (51.0/s).</p>"));
+    assert!(page.contains("\"The holds alone rank otherwise: late 1 (63.0/s), early 2 (51.0/s).\""));
 }
 
 #[test]

@@ -1,19 +1,22 @@
 //! A browser with a report, and what a reader does with it.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::tools::chromium::Chromium;
 
-/// The room beside a chart's frame, in pixels.
-const MARGIN: (f64, f64) = (58.0, 18.0);
+/// The room beside the charts over time: of the axis of values, and of the list of values, in pixels.
+const MARGIN: (f64, f64) = (46.0, 150.0);
 
-/// A page with the report of two frameworks, and what is done with it.
+/// A page with a report, and what is done with it.
 pub(super) struct Reader {
     pub(super) browser: Chromium,
     /// The page's address.
     pub(super) address: String,
+    /// The states of the runs, by framework.
+    runs: Value,
 }
 
 /// Makes the window so many pixels wide.
@@ -22,84 +25,157 @@ pub(super) fn resize(browser: &mut Chromium, width: u32) {
     browser.call("Emulation.setDeviceMetricsOverride", size);
 }
 
+/// A script that waits until something is true, and gives the value of an expression then.
+fn until(condition: &str, value: &str) -> String {
+    format!(
+        "new Promise((done) => {{
+            const look = () => {condition} ? done({value}) : setTimeout(look, 20);
+            look();
+        }})"
+    )
+}
+
+/// What is true of the page of a run once its charts are drawn, and what else is said of a single second.
+const DRAWN: &str = "document.querySelector('.run .tile-value')?.textContent";
+
 impl Reader {
     /// Opens a report; `None` where there is no browser and none is demanded.
     pub(super) fn open(path: &Path) -> Option<Self> {
         let mut browser = Chromium::start()?;
         let address = browser.open(path);
-        Some(Self { browser, address })
+        browser.evaluate(&until("document.querySelector('main h1')", "true"));
+        let links = "Object.fromEntries([...document.querySelectorAll('.league .row-link')].map((a) => [a.textContent, a.hash]))";
+        let runs = browser.evaluate(links);
+        Some(Self { browser, address, runs })
     }
 
-    /// Scrolls to a run until its charts are drawn: charts above it that are drawn as it scrolls can move it
-    /// out of the window again, where its own are not.
-    pub(super) fn see(&mut self, run: usize) {
-        let built = format!(
-            "new Promise((done) => {{
-                const host = document.getElementById('live-{run}');
-                const look = () => {{
-                    host.scrollIntoView();
-                    host.querySelector('svg.time .border') && host.classList.contains('built') ? done(true) : setTimeout(look, 20);
-                }};
-                look();
-            }})"
+    /// Goes to a state of the app.
+    pub(super) fn go(&mut self, state: &str, drawn: &str) {
+        self.browser.evaluate(&format!("location.hash = {}", json!(state)));
+        self.wait(drawn);
+    }
+
+    /// Waits until something is there.
+    pub(super) fn wait(&mut self, condition: &str) {
+        self.browser.evaluate(&until(condition, "true"));
+        self.browser.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))");
+    }
+
+    /// Waits until the page of a run is drawn.
+    pub(super) fn see_run(&mut self) {
+        self.wait(DRAWN);
+    }
+
+    /// Goes from the test, on which the report opened, to the median run of a framework.
+    pub(super) fn see(&mut self, framework: &str) {
+        let state = self.runs[framework].as_str().unwrap().to_owned();
+        self.go(
+            &state,
+            &format!("document.querySelector('h1').textContent.includes({}) && {DRAWN}", json!(framework)),
         );
-        self.browser.evaluate(&built);
     }
 
-    /// The place in the window of a second of a run's first chart, while `end` seconds of it are looked at.
-    pub(super) fn place(&mut self, run: usize, second: f64, end: f64) -> (f64, f64) {
-        let rect = self.rest(run);
-        let (left, top) = (rect["left"].as_f64().unwrap() + MARGIN.0, rect["top"].as_f64().unwrap());
-        let width = rect["width"].as_f64().unwrap() - MARGIN.0 - MARGIN.1;
-        (left + width * second / end, top + 60.0)
+    /// Goes back to the test.
+    pub(super) fn see_test(&mut self) {
+        let link = self.browser.evaluate("document.querySelectorAll('h1 a')[1].hash");
+        self.go(link.as_str().unwrap(), "document.querySelector('.overlays figure')");
     }
 
-    /// Scrolls a run's first chart to the middle, and gives its place once the page rests there: charts
-    /// near the window are drawn as it scrolls, and move what stands below them.
-    fn rest(&mut self, run: usize) -> Value {
-        let rest = format!(
-            "new Promise((done) => {{
-                const chart = () => document.querySelector('#live-{run} svg.time');
-                let [last, still] = ['', 0];
-                const look = () => {{
-                    chart().scrollIntoView({{ block: 'center' }});
-                    const rect = JSON.stringify(chart().getBoundingClientRect());
-                    still = rect === last ? still + 1 : 0;
-                    last = rect;
-                    still < 5 ? requestAnimationFrame(() => setTimeout(look, 10)) : done(JSON.parse(rect));
-                }};
-                look();
-            }})"
+    /// The place in the window of a second of the first chart, while the seconds from `from` to `to` are looked at.
+    pub(super) fn place(&mut self, second: f64, (from, to): (f64, f64)) -> (f64, f64) {
+        let rect = self.browser.evaluate(
+            "(() => {
+                const svg = document.querySelector('.time-charts svg.plot');
+                svg.scrollIntoView({ block: 'center' });
+                const { left, top } = svg.getBoundingClientRect();
+                return { left, top, width: document.querySelector('.run').clientWidth };
+            })()",
         );
-        self.browser.evaluate(&rest)
+        let of = |name: &str| rect[name].as_f64().unwrap();
+        let width = of("width") - MARGIN.0 - MARGIN.1;
+        (of("left") + MARGIN.0 + width * (second - from) / (to - from), of("top") + 60.0)
     }
 
-    /// What the cross-hair tells, by name.
-    pub(super) fn told(&mut self, run: usize) -> Value {
-        self.browser.evaluate(&format!(
-            "Object.fromEntries([...document.querySelectorAll('#live-{run} [data-reading]')]
-                .map((place) => [place.dataset.reading, place.title || place.textContent]))"
-        ))
+    /// Points at a second of the charts.
+    pub(super) fn point(&mut self, second: f64, window: (f64, f64)) {
+        let (x, y) = self.place(second, window);
+        self.browser.pointer("mouseMoved", x, y, false);
     }
 
-    /// What the bar above the charts tells of the part that is shown, without separators of thousands.
-    pub(super) fn part(&mut self, run: usize) -> String {
-        let bar = format!("document.querySelector('#live-{run} .bar')");
-        let parts = "['.part', '.figures span']";
-        let text = format!(
-            "{parts}.flatMap((part) => [...{bar}.querySelectorAll(part)]).map((part) => part.textContent).join(' · ')"
+    /// The second that is pointed at, in words.
+    pub(super) fn second(&mut self) -> String {
+        let words = self.browser.evaluate("document.querySelector('.window-at').textContent");
+        words.as_str().unwrap().to_owned()
+    }
+
+    /// What the charts over time say, by name.
+    pub(super) fn told(&mut self) -> HashMap<String, String> {
+        self.values("document.querySelectorAll('.time-charts .chart-list > div')")
+    }
+
+    /// The texts of a list of names and values, without separators of thousands.
+    pub(super) fn values(&mut self, list: &str) -> HashMap<String, String> {
+        let found = self.browser.evaluate(&format!(
+            "[...{list}].map((row) => [row.querySelector('dt').textContent, row.querySelector('dd').textContent])"
+        ));
+        let text = |value: &Value| value.as_str().unwrap().replace(',', "");
+        found.as_array().unwrap().iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
+    }
+
+    /// What the tiles say of the window, by name.
+    pub(super) fn tiles(&mut self) -> HashMap<String, String> {
+        let found = self.browser.evaluate(
+            "[...document.querySelectorAll('.tile')].map((tile) =>
+                [tile.querySelector('.tile-name').textContent, tile.querySelector('.tile-value').textContent])",
         );
-        self.browser.evaluate(&text).as_str().unwrap().replace(',', "")
+        let text = |value: &Value| value.as_str().unwrap().replace(',', "");
+        found.as_array().unwrap().iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
     }
 
-    /// The frameworks of the league, from top to bottom.
-    pub(super) fn league(&mut self) -> Value {
-        self.browser
-            .evaluate("[...document.querySelectorAll('.league tbody a')].map((name) => name.textContent)")
+    /// Opens a folded part.
+    pub(super) fn unfold(&mut self, id: &str) {
+        self.browser.evaluate(&format!("document.getElementById('at-{id}').open = true"));
+        self.wait(&format!("document.querySelector('#at-{id} .fold-body *, #at-{id} .fold-place *')"));
+    }
+
+    /// The exact values of a chart, as its table has them.
+    pub(super) fn table(&mut self, title: &str) -> Vec<Vec<String>> {
+        let rows = self.browser.evaluate(&format!(
+            "(() => {{
+                const chart = [...document.querySelectorAll('figure.chart')]
+                    .find((chart) => chart.querySelector('h3').textContent.startsWith({}));
+                const button = [...chart.querySelectorAll('.chart-buttons button')].at(-1);
+                button.click();
+                const rows = [...chart.querySelectorAll('.chart-table tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent));
+                button.click();
+                return rows;
+            }})()",
+            json!(title)
+        ));
+        texts(&rows)
+    }
+
+    /// The cells of a table's body, without separators of thousands.
+    pub(super) fn cells(&mut self, table: &str) -> Vec<Vec<String>> {
+        let rows = self.browser.evaluate(&format!(
+            "[...document.querySelectorAll('{table} tbody tr')].map((row) => [...row.cells].map((cell) => {{
+                const copy = cell.cloneNode(true);
+                copy.querySelectorAll('.pad, .hidden').forEach((part) => part.remove());
+                return copy.textContent;
+            }}))"
+        ));
+        texts(&rows)
     }
 
     pub(super) fn click(&mut self, element: &str) {
         self.browser.evaluate(&format!("{element}.click()"));
+    }
+
+    /// Chooses the whole run, a phase or a zoom by its button.
+    pub(super) fn choose(&mut self, name: &str) {
+        self.click(&format!(
+            "[...document.querySelectorAll('.window-line button')].find((button) => button.textContent === '{name}')"
+        ));
     }
 
     pub(super) fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
@@ -110,10 +186,29 @@ impl Reader {
         self.browser.pointer("mouseReleased", to.0, to.1, false);
     }
 
-    /// The texts below a run's first chart.
-    pub(super) fn times(&mut self, run: usize) -> Value {
-        let chart = format!("document.querySelector('#live-{run} svg.time')");
-        self.browser
-            .evaluate(&format!("[...{chart}.querySelectorAll('.across')].map((text) => text.textContent)"))
+    /// Checks that the page complained of nothing, and asked for nothing but itself.
+    pub(super) fn end(&self) {
+        let (complaints, requests) = self.browser.complaints_and_requests();
+        assert_eq!(complaints, [""; 0]);
+        assert_eq!(requests, [self.address.clone()]);
     }
+}
+
+fn texts(rows: &Value) -> Vec<Vec<String>> {
+    let text = |cell: &Value| cell.as_str().unwrap().replace(',', "");
+    let row = |row: &Value| row.as_array().unwrap().iter().map(text).collect();
+    rows.as_array().unwrap().iter().map(row).collect()
+}
+
+/// Checks that a number is shown with as many digits as the text has.
+#[track_caller]
+pub(super) fn agrees(shown: &str, value: &Value) {
+    let Some(value) = value.as_f64() else { return assert_eq!(shown, "–", "{value}") };
+    let digits = shown.split_once('.').map_or(0, |(_, digits)| digits.len()) as i32;
+    let number: f64 = shown
+        .trim_start_matches("≈ ")
+        .replace('−', "-")
+        .parse()
+        .unwrap_or_else(|_| panic!("{shown} for {value}"));
+    assert!((number - value).abs() <= 0.500_001 * 10_f64.powi(-digits), "{shown} for {value}");
 }

@@ -27,18 +27,15 @@ fn series_of_several_frameworks_are_laid_over_each_other_in_one_unit() {
     let memory = format!("memory={}", store.file("memory.csv", memory.collect::<String>()));
     let nio = ["ingest", &log, "--framework", "nio", "--test", "t", "--series", &memory, "--unit", "bytes"];
     store.run(&nio).said();
-    let page = report(&store, "t");
-    let Some(mut reader) = Reader::open(&page) else { return };
-    let overview = "new Promise((done) => {
-        const host = document.getElementById('compare');
-        host.scrollIntoView();
-        const look = () => host.classList.contains('built') ? done(host.textContent) : setTimeout(look, 20);
-        look();
-    })";
-    let told = reader.browser.evaluate(overview).to_string();
-    assert_told(&told, &["memory (GiB)", "heat (°C)"]);
-    let (complaints, _) = reader.browser.complaints_and_requests();
-    assert_eq!(complaints, [""; 0]);
+    let Some(mut reader) = Reader::open(&report(&store, "t")) else { return };
+    reader.wait("document.querySelector('.overlays figure')");
+    let titles = reader
+        .browser
+        .evaluate("[...document.querySelectorAll('.overlays h3')].map((title) => title.textContent)");
+    assert_told(&titles.to_string(), &["memory, GiB", "heat, °C"]);
+    let rows = reader.table("memory, GiB");
+    assert_eq!(rows[0][1..].iter().filter(|value| *value == "3").count(), 1, "{rows:?}");
+    reader.end();
 }
 
 #[test]
@@ -57,13 +54,13 @@ fn series_are_drawn_and_told_at_the_cross_hair_and_judged_by_rules() {
         assert_told(&String::from_utf8_lossy(&judged.out), &["\"passed\":false", why]);
     }
     let Some(mut reader) = Reader::open(&report(&store, "t")) else { return };
-    reader.see(0);
-    let (x, y) = reader.place(0, 5.5, 10.0);
-    reader.browser.pointer("mouseMoved", x, y, false);
-    let told = reader.told(0);
-    assert_eq!((text(&told, "memory"), text(&told, "heat")), ("15", "21.25"), "{told}");
-    let host = reader.browser.evaluate("document.getElementById('live-0').textContent").to_string();
-    assert_told(&host, &["memory (MiB)", "heat (°C): Values below 0 are drawn at 0."]);
-    let (complaints, _) = reader.browser.complaints_and_requests();
-    assert_eq!(complaints, [""; 0]);
+    reader.see_run();
+    reader.point(5.5, (0.0, 9.0));
+    let told = reader.told();
+    assert_eq!((&*told["memory"], &*told["heat"]), ("15.0", "21.3"), "{told:?}");
+    let titles = reader.browser.evaluate(
+        "[...document.querySelectorAll('.time-charts .chart-head')].map((head) => head.textContent)",
+    );
+    assert_told(&titles.to_string(), &["memory, MiB", "heat, °CValues below 0 are drawn at 0."]);
+    reader.end();
 }

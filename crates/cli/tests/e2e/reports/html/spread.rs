@@ -1,46 +1,22 @@
-//! What the report tells of the spread of times, of waits, bytes and rates, against the samples and the exports.
+//! What the report says of the spread of times, of waits, bytes and rates, against the samples and the exports.
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::asked::{measured, points};
-use super::reader::Reader;
+use super::reader::{Reader, agrees};
 use super::{ingest_two, report};
 use crate::support::*;
 
 type Row = HashMap<String, String>;
 
-/// The run with failures, the last of the league.
-const RUN: usize = 1;
-
+/// The run with failures.
 fn key() -> Key {
     Key::new("spring", "2048")
 }
 
-fn chart(heading: &str) -> String {
-    format!("document.querySelector('#live-{RUN} [aria-label^=\"{heading}\"]')")
-}
-
 fn number(row: &Row, column: &str) -> i64 {
     row[column].parse().unwrap()
-}
-
-/// A text without separators of thousands.
-fn plain(text: &Value) -> String {
-    text.as_str().unwrap().replace(',', "")
-}
-
-/// Waits until a chart that is drawn when it comes near has a frame.
-fn come_near(reader: &mut Reader, chart: &str) {
-    reader.browser.evaluate(&format!(
-        "new Promise((done) => {{
-            const chart = {chart};
-            chart.scrollIntoView();
-            const look = () => chart.querySelector('.border') ? done(true) : setTimeout(look, 20);
-            look();
-        }})"
-    ));
 }
 
 #[test]
@@ -48,41 +24,38 @@ fn spread_waits_bytes_and_rates_are_those_of_the_samples() {
     let store = Store::embedded();
     ingest_two(&store);
     let Some(mut reader) = Reader::open(&report(&store, "2048")) else { return };
-    reader.see(RUN);
+    reader.see("spring");
     let samples = rows(&store.export(&key(), "samples", "csv", &[]));
+    for fold in ["label", "load", "network", "kinds", "figures"] {
+        reader.unfold(fold);
+    }
     histograms(&mut reader, &samples);
     rates(&mut reader, &store);
     over_time(&mut reader, &samples);
-    of_one_label(&mut reader, &samples);
+    of_labels(&mut reader, &samples);
     table(&mut reader, &store);
-    let (complaints, requests) = reader.browser.complaints_and_requests();
-    assert_eq!(complaints, [""; 0]);
-    assert_eq!(requests, [reader.address.clone()]);
+    reader.end();
 }
 
 /// Each bar counts the samples between its edges, and all bars together all of them.
 fn histograms(reader: &mut Reader, samples: &[Row]) {
-    for (heading, success) in [("Successes by response time", "true"), ("Failures by response time", "false")]
-    {
-        come_near(reader, &chart(heading));
-        let own: Vec<i64> = samples
+    for (title, success) in [("Requests by response time", "true"), ("Failures by response time", "false")] {
+        let own: Vec<f64> = samples
             .iter()
             .filter(|row| row["success"] == success)
-            .map(|row| number(row, "elapsed"))
+            .map(|row| number(row, "elapsed") as f64)
             .collect();
-        let told = points(reader, &chart(heading));
+        let bars = reader.table(title);
         let mut counted = 0;
-        for bar in &told {
-            let (times, rest) = bar.split_once(" ms: ").unwrap();
-            let (low, high) = times.split_once(" to ").unwrap_or((times, times));
-            let within = low.parse::<i64>().unwrap()..=high.parse().unwrap();
-            let (count, _) = rest.split_once(" requests ").unwrap();
-            let count: usize = count.parse().unwrap();
-            assert_eq!(own.iter().filter(|ms| within.contains(ms)).count(), count, "{bar}");
+        for bar in &bars {
+            let low: f64 = bar[0].parse().unwrap();
+            let high: f64 = bar[1].parse().unwrap_or(f64::INFINITY);
+            let count: usize = bar[2].parse().unwrap();
+            assert_eq!(own.iter().filter(|ms| (low..high).contains(ms)).count(), count, "{title}: {bar:?}");
             counted += count;
         }
-        assert!((10..=62).contains(&told.len()), "{told:?}");
-        assert_eq!(counted, own.len(), "{heading}");
+        assert!((10..=62).contains(&bars.len()), "{bars:?}");
+        assert_eq!(counted, own.len(), "{title}");
     }
 }
 
@@ -94,160 +67,119 @@ fn rates(reader: &mut Reader, store: &Store) {
         // The run ends within its last second.
         seconds.pop();
     }
-    let heading = "Response time (ms) by requests per second";
-    come_near(reader, &chart(heading));
-    let told = points(reader, &chart(heading));
-    assert!(told.len() > 1, "{told:?}");
-    for step in told {
-        let (rates, rest) = step.split_once(" requests/s in ").unwrap();
-        let (low, high) = rates.split_once(" to ").unwrap_or((rates, rates));
-        let within = low.parse::<i64>().unwrap()..=high.parse().unwrap();
+    let steps = reader.table("Response time by requests per second");
+    assert!(steps.len() > 1, "{steps:?}");
+    for step in steps {
+        let edge = |at: usize| step[at].parse::<i64>().unwrap();
+        let within = edge(0)..edge(1);
         let rate = |row: &&&Value| within.contains(&(count(row, "successes") + count(row, "failures")));
-        let timed = seconds.iter().filter(rate).filter(|row| row["p50"].is_number());
-        let own: Vec<&&Value> = timed.collect();
-        let medians = ["p50", "p95"].map(|percentile| {
+        let own: Vec<&&Value> = seconds.iter().filter(rate).filter(|row| row["p50"].is_number()).collect();
+        assert_eq!(own.len().to_string(), step[2], "{step:?}");
+        for (at, percentile) in [(3, "p25"), (4, "p50"), (6, "p95")] {
             let mut values: Vec<f64> = own.iter().map(|row| row[percentile].as_f64().unwrap()).collect();
             values.sort_by(f64::total_cmp);
             let last = values.len() - 1;
-            format!(
-                "{percentile} of a second {} ms",
-                measured((values[last / 2] + values[last.div_ceil(2)]) / 2.0)
-            )
-        });
-        assert_eq!(rest, format!("{} seconds: {}", own.len(), medians.join(" ")), "{step}");
+            agrees(&step[at], &json!((values[last / 2] + values[last.div_ceil(2)]) / 2.0));
+        }
     }
-}
-
-/// The values that the charts of waits and bytes of some requests tell of a second.
-fn told(reader: &mut Reader, of: &str, second: usize) -> HashMap<String, String> {
-    let all = reader.browser.evaluate(&format!(
-        "new Promise(async (done) => {{
-            const charts = [...document.querySelectorAll('#live-{RUN} .chart')].filter((chart) =>
-                ['Mean times{of} (', 'Traffic{of} ('].some((heading) => chart.querySelector('h4').textContent.startsWith(heading)));
-            for (const chart of charts) {{
-                chart.scrollIntoView({{ block: 'center' }});
-                while (!chart.querySelector('.border')) await new Promise((on) => setTimeout(on, 20));
-            }}
-            const scrub = document.querySelector('#live-{RUN} .scrub');
-            scrub.value = {second};
-            scrub.dispatchEvent(new Event('input'));
-            const places = charts.flatMap((chart) => [...chart.querySelectorAll('[data-reading]')]);
-            done(Object.fromEntries(places.map((place) => [place.dataset.reading, place.textContent])));
-        }})"
-    ));
-    all.as_object().unwrap().iter().map(|(name, value)| (name.clone(), plain(value))).collect()
-}
-
-/// What the charts should tell of some samples of a second.
-fn expected(own: &[&Row]) -> HashMap<String, String> {
-    let sum = |column: &str| own.iter().map(|row| number(row, column)).sum::<i64>() as f64;
-    let mean = |column: &str| format!("{} ms", measured(sum(column) / own.len() as f64));
-    let rate = |column: &str| format!("{} kB/s", measured(sum(column) / 1000.0));
-    [
-        ("elapsed", mean("elapsed")),
-        ("latency", mean("latency")),
-        ("connect", mean("connect")),
-        ("received", rate("bytes")),
-        ("sent", rate("sent_bytes")),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .into()
 }
 
 fn succeeded_in(samples: &[Row], second: usize) -> impl Iterator<Item = &Row> {
     samples.iter().filter(move |row| row["success"] == "true" && number(row, "t_ms") / 1000 == second as i64)
 }
 
+/// The values of the charts in a fold of a second, in their order.
+fn course(reader: &mut Reader, fold: &str, second: usize) -> HashMap<String, String> {
+    reader.point(second as f64 + 0.5, (0.0, 22.0));
+    assert!(reader.second().starts_with(&format!("at second {second}, ")));
+    reader.values(&format!("document.querySelectorAll('#at-{fold} .chart-list > div')"))
+}
+
+/// Checks a shown number, of which data keep so many digits.
+fn near(shown: &str, value: f64, share: f64) {
+    let number: f64 = shown.parse().unwrap_or_else(|_| panic!("{shown} for {value}"));
+    // Times of 10 ms and more are shown without decimals.
+    let digits = shown.split_once('.').map_or(0, |(_, digits)| digits.len()) as i32;
+    assert!((number - value).abs() <= share * value + 0.51 * 10_f64.powi(-digits), "{shown} for {value}");
+}
+
+/// Waits are means over the successes of a second, traffic is their bytes.
+fn waits_are(told: &HashMap<String, String>, own: &[&Row], share: f64) {
+    let sum = |column: &str| own.iter().map(|row| number(row, column)).sum::<i64>() as f64;
+    for name in ["elapsed", "latency", "connect"] {
+        // The course of a label has its response times instead.
+        if let Some(shown) = told.get(name) {
+            near(shown, sum(name) / own.len() as f64, share);
+        }
+    }
+    near(&told["received"], sum("bytes") / 1000.0, share);
+    near(&told["sent"], sum("sent_bytes") / 1000.0, share);
+}
+
 fn over_time(reader: &mut Reader, samples: &[Row]) {
     for second in [0, 7, 20] {
         let own: Vec<&Row> = succeeded_in(samples, second).collect();
-        alike(&told(reader, "", second), &expected(&own), 0.001);
+        waits_are(&course(reader, "network", second), &own, 0.001);
     }
 }
 
-/// The label that is picked has these charts too; told to three digits.
-fn of_one_label(reader: &mut Reader, samples: &[Row]) {
-    let label = reader.browser.evaluate(&format!(
-        "(() => {{
-            const select = document.querySelector('#live-{RUN} .picker select');
-            select.value = 1;
-            select.dispatchEvent(new Event('change'));
-            return select.selectedOptions[0].textContent;
-        }})()"
-    ));
-    let label = label.as_str().unwrap();
-    let own: Vec<&Row> = succeeded_in(samples, 7).filter(|row| row["label"] == label).collect();
-    let (found, mut expected) = (told(reader, &format!(" of {label}"), 7), expected(&own));
-    // Its response times have a chart of their own.
-    expected.remove("elapsed");
-    alike(&found, &expected, 0.006);
-    assert_eq!(requests_told(reader, label), (measured(own.len() as f64), median(&own)));
-}
-
-/// What the two charts of the picked label tell of the second: its successes per second, and its p50.
-fn requests_told(reader: &mut Reader, label: &str) -> (String, String) {
-    let reading = |heading: &str, name: &str| format!("told('{heading} {label}', '{name}')");
-    let (rate, p50) = (reading("Requests per second of", "successes/s"), reading("Response time of", "p50"));
-    let told = reader.browser.evaluate(&format!(
-        "(() => {{
-            const charts = [...document.querySelectorAll('#live-{RUN} .chart')];
-            const told = (heading, name) => charts.find((chart) => chart.querySelector('h4').textContent.startsWith(heading))
-                .querySelector('[data-reading=\"' + name + '\"]').textContent.replace(/\\/s$/, '');
-            return [{rate}, {p50}];
-        }})()"
-    ));
-    (plain(&told[0]), plain(&told[1]))
-}
-
-/// The median as the report tells it.
-fn median(own: &[&Row]) -> String {
-    let mut times: Vec<i64> = own.iter().map(|row| number(row, "elapsed")).collect();
-    times.sort_unstable();
-    let half = times.len() / 2;
-    let middle =
-        if times.len() % 2 == 1 { times[half] as f64 } else { (times[half - 1] + times[half]) as f64 / 2.0 };
-    format!("{} ms", measured(middle))
-}
-
-/// Holds texts such as `12.3 ms` to others, whose last digit may differ.
-fn alike(found: &HashMap<String, String>, expected: &HashMap<String, String>, share: f64) {
-    assert_eq!(found.len(), expected.len(), "{found:?} for {expected:?}");
-    for (name, value) in expected {
-        let (unit, number) = (
-            |text: &str| text.split(' ').nth(1).map(str::to_owned),
-            |text: &str| text.split(' ').next().unwrap().parse::<f64>().unwrap(),
-        );
-        assert_eq!(unit(&found[name]), unit(value), "{name}");
-        let far = (number(&found[name]) - number(value)).abs();
-        assert!(far <= share * number(value) + 0.0101, "{name}: {found:?} for {expected:?}");
+/// Each label has its requests, times, waits and bytes, told to three digits.
+fn of_labels(reader: &mut Reader, samples: &[Row]) {
+    for at in [0, 1] {
+        let label = reader.browser.evaluate(&format!(
+            "(() => {{
+                const select = document.getElementById('label-shown');
+                select.value = select.options[{at}].value;
+                select.dispatchEvent(new Event('change'));
+                return select.selectedOptions[0].textContent;
+            }})()"
+        ));
+        let own: Vec<&Row> =
+            succeeded_in(samples, 7).filter(|row| row["label"] == *label.as_str().unwrap()).collect();
+        let told = course(reader, "label", 7);
+        waits_are(&told, &own, 0.006);
+        assert_eq!(told["successes"].parse::<f64>().unwrap(), own.len() as f64);
+        near(&told["p50"], median(&own), 0.0);
     }
 }
 
-/// The second table of labels has the figures of the export, and those of all labels below them.
+fn median(own: &[&Row]) -> f64 {
+    let mut times: Vec<f64> = own.iter().map(|row| number(row, "elapsed") as f64).collect();
+    times.sort_by(f64::total_cmp);
+    let last = times.len() - 1;
+    (times[last / 2] + times[last.div_ceil(2)]) / 2.0
+}
+
+/// The tables of labels have the figures of the export, and those of all labels below them.
 fn table(reader: &mut Reader, store: &Store) {
     let labels: Value = serde_json::from_str(&store.export(&key(), "labels", "json", &[])).unwrap();
     let summary = store.summary(&key(), &[]);
-    let shown = reader.browser.evaluate(&format!(
-        "[...[...document.querySelectorAll('#run-{RUN} .labels')].at(-1).querySelectorAll('tr')].slice(1)
-            .map((row) => [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent))"
-    ));
-    let shown = shown.as_array().unwrap();
-    let duration = summary["duration"].as_f64().unwrap();
-    let rate = |row: &Value, column: &str| row[column].as_f64().unwrap() / 1000.0 / duration;
-    let figure = |cells: &Value, at: usize| cells[at].as_str().unwrap().parse::<f64>().unwrap();
-    for (cells, row) in shown.iter().zip(labels.as_array().unwrap()) {
-        assert_eq!(cells[0], row["label"]);
-        let names = ["elapsed_min", "elapsed_max", "elapsed_sd", "p90", "latency_mean", "connect_mean"];
+    let all = reader.cells("#at-figures .scroll:nth-of-type(2) table");
+    let first = reader.cells("#at-labels table");
+    let of = |rows: &[Vec<String>], name: &str| rows.iter().find(|row| row[0] == name).unwrap().clone();
+    for row in labels.as_array().unwrap() {
+        let cells = of(&all, &text(row, "label").replace(',', ""));
+        let names = [
+            "elapsed_mean",
+            "elapsed_sd",
+            "elapsed_min",
+            "p90",
+            "elapsed_max",
+            "latency_mean",
+            "connect_mean",
+            "bytes",
+            "sent_bytes",
+        ];
         for (at, name) in names.iter().enumerate() {
-            assert!((figure(cells, at + 1) - row[name].as_f64().unwrap()).abs() < 1e-9, "{name}: {cells}");
+            agrees(&cells[at + 2], &row[*name]);
         }
-        for (at, name) in [(7, "bytes"), (8, "sent_bytes")] {
-            assert!((figure(cells, at) - rate(row, name)).abs() < 1e-9, "{name}: {cells}");
+        let cells = of(&first, &text(row, "label").replace(',', ""));
+        for (at, name) in [(4, "p50"), (5, "p95"), (6, "p99"), (7, "elapsed_max")] {
+            agrees(&cells[at], &row[name]);
         }
     }
-    let total = &shown[3];
-    assert_eq!(total[0], "All labels");
-    assert_eq!(figure(total, 1), summary["elapsed_min"].as_f64().unwrap());
-    assert!((figure(total, 5) - summary["latency_mean"].as_f64().unwrap()).abs() < 1e-9, "{total}");
-    assert!((figure(total, 7) - rate(&summary, "bytes")).abs() < 1e-9, "{total}");
+    let total = of(&all, "All");
+    for (at, name) in [(1, "throughput"), (4, "elapsed_min"), (7, "latency_mean"), (9, "bytes")] {
+        agrees(&total[at], &summary[name]);
+    }
 }

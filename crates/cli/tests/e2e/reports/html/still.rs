@@ -21,57 +21,40 @@ fn charts_stay_where_they_are_when_values_appear() {
     let Some(mut reader) = Reader::open(&path) else { return };
     for width in WIDTHS {
         resize(&mut reader.browser, width);
-        reader.browser.open(&path);
-        for run in [1, 0] {
-            reader.see(run);
-            hover_over_seconds(&mut reader, run, width);
-            hover_over_points(&mut reader, run, width);
+        for framework in ["spring", "nio"] {
+            reader.see(framework);
+            reader.unfold("load");
+            reader.unfold("network");
+            hover(&mut reader, width);
+            reader.see_test();
+            hover(&mut reader, width);
         }
     }
 }
 
-/// Moves over the charts over time.
-fn hover_over_seconds(reader: &mut Reader, run: usize, width: u32) {
-    let places = [0.01, 0.1, 0.5, 0.99].map(|share| reader.place(run, share, 1.0));
-    reader.browser.pointer("mouseMoved", 1.0, 1.0, false);
-    let before = reader.browser.evaluate(TOPS);
-    for (x, y) in places {
-        reader.browser.pointer("mouseMoved", x, y, false);
-        let told = reader.told(run);
-        assert_ne!(text(&told, "second"), "", "at {width} px, {x}: {told}");
-        assert_eq!(reader.browser.evaluate(TOPS), before, "at {width} px, {x}");
-    }
-}
-
-/// Moves over the charts whose points are no seconds.
-fn hover_over_points(reader: &mut Reader, run: usize, width: u32) {
-    let pictures = format!(
-        "[...document.querySelectorAll('#live-{run} .chart[tabindex] svg, #load-{run} .chart[tabindex] svg')]"
-    );
+/// Moves over all charts that are seen.
+fn hover(reader: &mut Reader, width: u32) {
+    let pictures = "[...document.querySelectorAll('.chart svg.plot')].filter((svg) => svg.clientWidth > 0)";
     let count = reader.browser.evaluate(&format!("{pictures}.length")).as_u64().unwrap();
-    assert!(count > 0);
+    assert!(count > 3);
     for at in 0..count {
-        let place = format!(
-            "new Promise((done) => {{
+        let rect: Value = reader.browser.evaluate(&format!(
+            "(() => {{
                 const picture = {pictures}[{at}];
                 picture.scrollIntoView({{ block: 'center' }});
-                let [last, still] = ['', 0];
-                const look = () => {{
-                    const rect = JSON.stringify(picture.getBoundingClientRect());
-                    still = rect === last ? still + 1 : 0;
-                    last = rect;
-                    still < 5 ? requestAnimationFrame(() => setTimeout(look, 10)) : done(JSON.parse(rect));
-                }};
-                look();
-            }})"
-        );
-        let rect: Value = reader.browser.evaluate(&place);
+                const {{ left, top, width, height }} = picture.getBoundingClientRect();
+                return {{ left, top, width, height }};
+            }})()"
+        ));
         let of = |name: &str| rect[name].as_f64().unwrap();
+        reader.browser.pointer("mouseMoved", 1.0, 1.0, false);
         let before = reader.browser.evaluate(TOPS);
         for share in [0.2, 0.5, 0.9] {
             let (x, y) = (of("left") + share * of("width"), of("top") + of("height") / 2.0);
             reader.browser.pointer("mouseMoved", x, y, false);
-            assert_eq!(reader.browser.evaluate(TOPS), before, "at {width} px, chart {at} of run {run}");
+            let title = format!("{pictures}[{at}].closest('figure').querySelector('h3').textContent");
+            let title = reader.browser.evaluate(&title);
+            assert_eq!(reader.browser.evaluate(TOPS), before, "at {width} px, {title}");
         }
     }
 }
