@@ -190,7 +190,7 @@ impl Reader {
     pub(super) fn end(&self) {
         let (complaints, requests) = self.browser.complaints_and_requests();
         assert_eq!(complaints, [""; 0]);
-        assert_eq!(requests, [self.address.clone()]);
+        assert_eq!(requests, std::slice::from_ref(&self.address));
     }
 }
 
