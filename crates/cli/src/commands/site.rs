@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{League, Rule, Timeline, Verdict, View};
+use perfpipe_analyze::{League, Rule, Verdict, View};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, run_file, run_script, site_test};
 
@@ -43,23 +43,48 @@ pub(crate) struct SiteArgs {
 
 /// Writes the site.
 pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
-    let rules = SiteRules::of(args)?;
+    let rules = SiteRules::of(args.rules.as_deref())?;
     let store = store::existing(at).await?;
     let mut done = DoneTable::begin(&args.output, false)?;
-    let written = write(args, &rules, &store, &mut done).await;
+    let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
+    let text = SiteText { dir: &args.dir, title: &title, rules: &rules };
+    let mut left_out = LeftOut::default();
+    let new = |key: &RunKey, name: &str| done.add(DoneRow::of_run("run", "written", key, name));
+    let written = write(&text, &store, new, &mut left_out).await;
+    let written = written.and_then(|summary| {
+        note(&summary);
+        left_out.end()
+    });
     done.end(written)
+}
+
+/// What is written, and where.
+pub(super) struct SiteText<'a> {
+    pub(super) dir: &'a Path,
+    /// The name of the site.
+    pub(super) title: &'a str,
+    pub(super) rules: &'a SiteRules,
+}
+
+/// Returns true if a folder has a site.
+pub(super) fn is_site(folder: &Path) -> bool {
+    folder.join("index.html").is_file() && index_of(folder).is_ok_and(|index| index.is_some())
 }
 
 /// The rules of the site, and the text of their file.
 #[derive(Default)]
-struct SiteRules {
+pub(super) struct SiteRules {
     rules: Vec<Rule>,
     text: String,
 }
 
 impl SiteRules {
-    fn of(args: &SiteArgs) -> Result<Self> {
-        let Some(file) = &args.rules else { return Ok(Self::default()) };
+    /// Reads a file of rules.
+    ///
+    /// # Errors
+    /// If a run can't be checked against one of them by itself.
+    pub(super) fn of(file: Option<&Path>) -> Result<Self> {
+        let Some(file) = file else { return Ok(Self::default()) };
         let (rules, text) = (view::rules_of_file(file)?, text_of(file)?);
         let unfit = rules.iter().find(|rule| rule.level().is_some() || rule.needs_baseline());
         match unfit {
@@ -71,11 +96,23 @@ impl SiteRules {
             None => Ok(Self { rules, text }),
         }
     }
+
+    /// The text of their file, which is empty without rules.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
 }
 
-async fn write(args: &SiteArgs, rules: &SiteRules, store: &Store, done: &mut DoneTable) -> Result<()> {
-    let site = SiteFolder::open(&args.dir)?;
-    let mut left_out = LeftOut::default();
+/// Writes the site of a store, and returns what was done. `new` is called with the key and the name of each run that the
+/// site did not have.
+pub(super) async fn write(
+    text: &SiteText<'_>,
+    store: &Store,
+    mut new: impl FnMut(&RunKey, &str),
+    left_out: &mut LeftOut,
+) -> Result<String> {
+    let rules = text.rules;
+    let site = SiteFolder::open(text.dir)?;
     let stored = left_out.runs(store).await?;
     let names = RunNames::of(stored.iter().map(|run| &run.key));
     let mut of_test: BTreeMap<&str, Vec<&RunInfo>> = BTreeMap::new();
@@ -88,22 +125,18 @@ async fn write(args: &SiteArgs, rules: &SiteRules, store: &Store, done: &mut Don
                 rows.extend(runs);
             }
             None => {
-                let written = site.write_test(&runs, rules, store, &mut left_out).await?;
+                let written = site.write_test(&runs, rules, store, left_out).await?;
                 let is_new = |row: &&SiteRun| site.row(&row.file).is_none();
                 for row in written.runs.iter().filter(is_new) {
                     let key = row.key();
-                    done.add(DoneRow::of_run("run", "written", &key, &names.name(&key)));
+                    new(&key, &names.name(&key));
                 }
                 tests.extend(written.test);
                 rows.extend(written.runs);
             }
         }
     }
-    let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
-    let index = SiteIndex::new(title, tests, rows, site.before.as_ref());
-    let summary = site.finish(&index)?;
-    note(&summary);
-    left_out.end()
+    site.finish(&SiteIndex::new(text.title, tests, rows, site.before.as_ref()))
 }
 
 /// Returns the name of a folder, for a title.
