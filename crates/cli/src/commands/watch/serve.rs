@@ -198,7 +198,7 @@ fn files(watch: &Watch, store: &str, state: u64) -> Result<Option<Files>> {
     let [timeline] = &timelines;
     let shown = ReportRun { timeline, details: &details, findings: &[] };
     let (mut test, test_script) = site_test(&League::new(&timelines)?, &timelines)?;
-    test.file = format!("tests/live-{state}.js");
+    test.file = "tests/live.js".to_owned();
     let row = SiteRun::new(&shown, format!("runs/live-{state}.js"), &[]);
     let run_script = row.live_script()? + &run_script(&shown)?;
     let (run_file, test_file) = (row.file.clone(), test.file.clone());

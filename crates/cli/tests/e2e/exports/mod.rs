@@ -9,6 +9,7 @@ mod parquet;
 mod phases;
 mod prometheus;
 mod resolution;
+mod serve;
 mod services;
 mod site;
 mod sweep;

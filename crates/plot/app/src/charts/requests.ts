@@ -126,7 +126,9 @@ export class RequestsChart extends TimeChart {
   /** Hatches seconds without any request. */
   private outages(): void {
     const { successes, failures } = this.options;
-    const { from, to } = this.stage.view;
+    const { from, to: shown } = this.stage.view;
+    // The seconds that a running test has not come to are none.
+    const to = Math.min(shown, successes.first + successes.list.length);
     const empty = (second: number): boolean =>
       !successes.list[second - successes.first] && !failures.list[second - failures.first];
     const found = spans(from, to, empty).filter(([start, end]) => this.stage.x(end) - this.stage.x(start) >= 1);
