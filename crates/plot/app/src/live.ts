@@ -39,6 +39,7 @@ export class Live {
   ) {
     this.shown = this.newest = state;
     this.say();
+    document.addEventListener("visibilitychange", () => void this.update());
   }
 
   /** Follows the server's events. */
@@ -47,6 +48,7 @@ export class Live {
     let timer = 0;
     source.addEventListener("open", () => {
       clearTimeout(timer);
+      timer = 0;
       this.lost = null;
       this.say();
     });
@@ -63,18 +65,15 @@ export class Live {
       this.say();
       void this.update();
     });
+    // The browser connects again by itself, and says each time that it failed.
     source.addEventListener("error", () => {
-      if (this.ended !== null) return;
-      const since = this.lost ?? Date.now();
-      clearTimeout(timer);
+      if (timer !== 0 || this.lost !== null) return;
+      const since = Date.now();
       timer = setTimeout(() => {
         this.lost = since;
         this.say();
-        if (source.readyState !== EventSource.CLOSED) return;
-        this.follow();
       }, PATIENCE);
     });
-    document.addEventListener("visibilitychange", () => void this.update());
   }
 
   /** The button that freezes the view. */

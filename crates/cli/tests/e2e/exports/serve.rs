@@ -100,9 +100,12 @@ fn store_is_served_with_what_is_stored_meanwhile() {
     assert_eq!((list["name"].as_str(), list["live"].as_str()), (Some("nightly"), None));
     let site = store.folder.path().join("site");
     store.run(&["site", site.to_str().unwrap(), "--title", "nightly"]).said();
-    let mut files = vec!["index.html".to_owned(), "runs.js".to_owned(), "app.js".to_owned(), "app.css".to_owned()];
+    let mut files =
+        vec!["index.html".to_owned(), "runs.js".to_owned(), "app.js".to_owned(), "app.css".to_owned()];
     for part in ["runs", "tests"] {
-        files.extend(list[part].as_array().unwrap().iter().map(|row| row["file"].as_str().unwrap().to_owned()));
+        files.extend(
+            list[part].as_array().unwrap().iter().map(|row| row["file"].as_str().unwrap().to_owned()),
+        );
     }
     for file in files {
         let (head, body) = served.get(&format!("/{file}"));
@@ -128,7 +131,15 @@ fn only_the_site_is_served_and_to_this_machine_alone() {
     served.list();
     let address = &served.address;
     fs::write(store.folder.path().join("secret.js"), "secret").unwrap();
-    for path in ["/site.lock", "/runs", "/runs/", "/runs/../site.lock", "/runs/%2e%2e/%2e%2e/secret.js", "/x.js", "//runs.js"] {
+    for path in [
+        "/site.lock",
+        "/runs",
+        "/runs/",
+        "/runs/../site.lock",
+        "/runs/%2e%2e/%2e%2e/secret.js",
+        "/x.js",
+        "//runs.js",
+    ] {
         let (head, body) = served.get(path);
         assert!(head.starts_with("HTTP/1.1 404"), "{path}: {head}");
         assert_eq!(body, "There is no such file. The page is at /.\n", "{path}");
@@ -202,7 +213,8 @@ fn two_hundred_readers_at_once_get_all() {
 
 /// A browser that only says what it was asked to open.
 fn browser(store: &Store) -> String {
-    let browser = store.file("browser", "#!/bin/sh\nprintf '%s' \"$1\" > opened.part && mv opened.part opened\n");
+    let browser =
+        store.file("browser", "#!/bin/sh\nprintf '%s' \"$1\" > opened.part && mv opened.part opened\n");
     fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
     browser
 }
@@ -219,9 +231,9 @@ fn open_starts_a_browser_at_the_site_or_at_the_store() {
     let host = address.strip_prefix("http://").unwrap().strip_suffix('/').unwrap();
     wait_for("the site is served", || get(host, "/runs.js").1.contains("\"node\""));
     signal("INT", child.id());
-    let done = finish(child);
-    assert_eq!(done.code, Some(0), "{}", done.err);
-    assert_told(&done.err, &[&address]);
+    let ended = finish(child);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_told(&ended.err, &[&address]);
 
     store.run(&["site", "public"]).said();
     fs::remove_file(&opened).unwrap();

@@ -1,5 +1,7 @@
 //! What a reader chose on a live page stays while it is drawn anew.
 
+use serde_json::json;
+
 use super::same::NAMED;
 use super::served::{free, until_it_shows};
 use super::writer::{Watching, Writer, log, records};
@@ -34,6 +36,8 @@ fn order_of_labels_and_picked_ones_and_open_parts_and_the_place_stay_when_the_pa
     writer.write(&log(0..1));
     (1..6).for_each(|second| writer.write(&both(second)));
     watching.until(4);
+    let window = json!({ "width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false });
+    browser.call("Emulation.setDeviceMetricsOverride", window);
     browser.visit(&format!("http://{address}/"));
     until_it_shows(&mut browser, 5);
     browser.evaluate(
