@@ -88,7 +88,7 @@ pub use html::report::{Report, ReportRun};
 pub use html::site::{
     SITE_FILES, SiteIndex, SiteRun, SiteTest, run_file, run_script, site_policy, site_test,
 };
-pub use html::{Figures, html, live_html};
+pub use html::{Figures, html};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

@@ -36,22 +36,6 @@ use crate::style::Style;
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
 pub fn html(report: &Report<'_>, style: &Style) -> Result<String> {
-    page(report, style, None)
-}
-
-/// Returns the report of a running test as a page that keeps up with it: see [`html`].
-///
-/// Its scripts ask for `/events`, a stream of server-sent events of the server that it came from. At an event `state`,
-/// whose data is another number than `state`, they ask for `/`, the page by then, and draw it in the place of this one.
-/// The data of an event `ended` is the sentence by which the page announces the end of the test.
-///
-/// # Errors
-/// [`crate::Error::Html`] if the data can't be written.
-pub fn live_html(report: &Report<'_>, style: &Style, state: u64) -> Result<String> {
-    page(report, style, Some(state))
-}
-
-fn page(report: &Report<'_>, style: &Style, state: Option<u64>) -> Result<String> {
     let runs = grouped(&report.runs);
     let verdicts = first::verdicts(report.verdicts);
     let findings = first::findings(&runs);
@@ -78,7 +62,6 @@ fn page(report: &Report<'_>, style: &Style, state: Option<u64>) -> Result<String
         nav: first::contents(&sections, &runs),
         main,
         help: HELP,
-        state,
     };
     document(&parts, &runs, style)
 }
@@ -134,8 +117,7 @@ impl<'a> Figures<'a> {
         );
         let title = one_line(&self.title);
         let head = format!("<h1>{}</h1>\n{notes}", escaped(&title));
-        let parts =
-            HtmlParts { title: &title, head, nav: String::new(), main, help: FIGURES_HELP, state: None };
+        let parts = HtmlParts { title: &title, head, nav: String::new(), main, help: FIGURES_HELP };
         document(&parts, &[], style)
     }
 }
