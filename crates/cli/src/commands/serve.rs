@@ -218,8 +218,8 @@ fn whole(path: &Path) -> String {
 
 /// Returns the last part of an address.
 fn last_part(address: &str) -> &str {
-    let parts = address.split(['/', '\\']).filter(|part| !part.is_empty());
-    parts.last().unwrap_or("perfpipe")
+    let mut parts = address.split(['/', '\\']).filter(|part| !part.is_empty());
+    parts.next_back().unwrap_or("perfpipe")
 }
 
 #[cfg(test)]
