@@ -72,12 +72,13 @@ fn parts(answer: &str) -> Vec<String> {
 
 /// Waits until the page shows so many seconds.
 pub(super) fn until_it_shows(browser: &mut Chromium, seconds: u32) {
+    let (minutes, rest) = (seconds / 60, seconds % 60);
     browser.evaluate(&format!(
         "new Promise((done, fail) => {{
             setTimeout(() => fail(new Error(document.body.innerText)), 50000);
             const look = () => {{
                 const shown = document.querySelector('.window-text')?.textContent ?? '';
-                shown.startsWith('0:00 to 0:{seconds:02}') ? done(true) : setTimeout(look, 20);
+                shown.startsWith('0:00 to {minutes}:{rest:02}') ? done(true) : setTimeout(look, 20);
             }};
             look();
         }})"
