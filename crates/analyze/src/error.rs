@@ -182,6 +182,9 @@ pub enum Error {
         /// The problem, as a clause.
         problem: String,
     },
+    /// Bytes that are not the figures of a run, or of another version.
+    #[error("the figures of a run can't be read: {0}")]
+    Figures(String),
     /// An error of reading the run's counts.
     #[error(transparent)]
     Counts(#[from] perfpipe_model::Error),
@@ -228,6 +231,7 @@ impl Error {
             Self::Rule { .. } => "rule",
             Self::NoBaseline { .. } => "no-baseline",
             Self::Row { .. } => "row",
+            Self::Figures(_) => "figures",
             Self::Counts(error) => error.code(),
             Self::Io(_) => "io",
             Self::Convert { .. } => "convert",
@@ -274,6 +278,7 @@ impl Error {
             Self::NoBaseline { .. } => "Give the run to compare with.".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),
             Self::UnknownColumn { columns, .. } => format!("Its columns: {}.", columns.join(", ")),
+            Self::Figures(_) => "Make them again of the run.".into(),
             Self::Counts(error) => return error.remedy(),
             Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,
         })

@@ -80,6 +80,7 @@ mod check;
 mod compare;
 mod diagnose;
 mod error;
+mod figures;
 pub mod format;
 pub mod interchange;
 pub mod league;
@@ -112,10 +113,12 @@ pub use check::{
 pub use compare::{
     Change, Design, Direction, Drift, Forecast, LevelChange, Measure, Measured, Noise, Outcome, PAIR_TAG,
     PairFault, Pairing, Part, Plan, PlanOptions, PlannedFigure, Power, SIDE_TAG, SeriesKey, Side, Trend,
-    Trends, Version, change_table, compare, compare_sides, plan_table, stopping_levels, trend_table,
+    TrendLevel, Trends, Version, change_notes, change_table, compare, compare_sides, plan_table,
+    stopping_levels, trend_table,
 };
 pub use diagnose::{Figure, Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};
+pub use figures::RunFigures;
 pub use league::ranking::League;
 pub use stats::histogram::Histogram;
 pub use stats::maybe::MaybeF64;

@@ -4,7 +4,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
-const STYLES = ["tokens", "base", "shell", "home", "test", "run", "charts", "print"];
+const STYLES = ["tokens", "base", "shell", "home", "test", "run", "compare", "trend", "charts", "print"];
 
 const here = (path) => new URL(path, import.meta.url).pathname;
 

@@ -86,7 +86,8 @@ mod support;
 pub use error::{Error, Result};
 pub use html::report::{Report, ReportRun};
 pub use html::site::{
-    SITE_FILES, SiteIndex, SiteRun, SiteTest, run_file, run_script, site_policy, site_test,
+    SITE_FILES, SiteIndex, SiteRun, SiteTest, SiteTestFiles, figures_of_script, run_file, run_script,
+    site_policy, site_test,
 };
 pub use html::{Figures, html};
 pub use output::page::Page;

@@ -23,6 +23,9 @@ pub struct Change {
     /// The 99 % confidence interval of the change in percent of the baseline's value; `None` if it can't be computed, or
     /// the baseline may be 0.
     pub percent_interval: Option<(f64, f64)>,
+    /// The confidence interval of the change in percent that all figures which decide have together: it excludes 0 just where
+    /// a change is called. `None` if the figure does not decide, or it can't be computed.
+    pub joint_percent: Option<(f64, f64)>,
     /// The p-value, 0 to 1: the probability of so large a difference by chance alone. `None` if it can't be computed.
     pub p: Option<f64>,
     /// The p-value adjusted for all figures that decide (Holm). A value below 0.01 is a change. If nothing changed, any

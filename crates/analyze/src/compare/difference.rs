@@ -89,8 +89,19 @@ pub(super) fn difference_with(
     if !interval.0.is_finite() || !interval.1.is_finite() {
         return None;
     }
-    let percent = ratio(a, b, deviations).map(|(low, high)| ((low - 1.0) * 100.0, (high - 1.0) * 100.0));
+    let percent = percent_at(a, b, degrees, MISSED);
     Some(EstimatedDifference { interval, percent, p: likelihood(a, b, degrees) })
+}
+
+/// Estimates the change in percent between limits that a share `level` of intervals misses.
+pub(super) fn percent_at(
+    a: &dyn DifferenceSide,
+    b: &dyn DifferenceSide,
+    degrees: f64,
+    level: f64,
+) -> Option<(f64, f64)> {
+    let of_ratio = ratio(a, b, student::distance(level, degrees));
+    of_ratio.map(|(low, high)| ((low - 1.0) * 100.0, (high - 1.0) * 100.0))
 }
 
 /// Combines the limits of both figures into an interval of their ratio b ÷ a: the ratios r at which the interval of
@@ -157,6 +168,14 @@ pub(crate) struct Member {
     pub(crate) adjusted: f64,
     /// The p-value must be below this for its figure to be called changed.
     pub(crate) level: f64,
+}
+
+impl Member {
+    /// Returns the level of an interval that excludes zero just where the figure is called changed. Holm's own level is one, but
+    /// for a figure whose p-value is below it, and which isn't called since one with a smaller p-value is not.
+    pub(super) fn joint_level(self, p: f64) -> f64 {
+        if self.adjusted < MISSED { self.level } else { self.level.min(MISSED * p / self.adjusted) }
+    }
 }
 
 /// Adjusts p-values (Holm, "A simple sequentially rejective multiple test procedure", 1979). If values below a level

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use perfpipe_model::run::Resolution;
+use serde::{Deserialize, Serialize};
 
 use super::memory::{self, ENOUGH, Scatter};
 use crate::stats::histogram::Histogram;
@@ -20,7 +21,7 @@ const SECONDS_A_COSINE: usize = 6;
 const SLOWEST: usize = 7;
 
 /// A figure over some seconds of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PartFigure {
     pub(super) value: Option<f64>,
     pub(super) kind: FigureKind,
@@ -32,7 +33,7 @@ pub(super) struct PartFigure {
 }
 
 /// The definition of a figure. Counts are totals over its seconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum FigureKind {
     /// A sum divided by a number of seconds or requests.
     Mean { of: f64 },
@@ -41,11 +42,17 @@ pub(super) enum FigureKind {
     /// A share in percent: `count` of `of`, as failures among requests.
     Share { count: u64, of: u64 },
     /// The value that a share of all samples, 0 to 1, does not exceed.
-    Percentile { share: f64, distribution: Arc<SampleRanks>, tied: f64 },
+    Percentile {
+        share: f64,
+        /// All percentiles of a part have the same one, which is kept beside them.
+        #[serde(skip)]
+        distribution: Arc<SampleRanks>,
+        tied: f64,
+    },
 }
 
 /// Values in ascending order, each with the number of samples up to and including it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SampleRanks {
     /// The unit of the values.
     unit: Resolution,
@@ -57,6 +64,15 @@ pub(super) struct SampleRanks {
 pub(super) struct SumNoise {
     pub(super) variance: f64,
     pub(super) degrees: f64,
+}
+
+impl FigureKind {
+    pub(super) fn distribution(&self) -> Option<&Arc<SampleRanks>> {
+        match self {
+            Self::Percentile { distribution, .. } => Some(distribution),
+            _ => None,
+        }
+    }
 }
 
 impl PartFigure {

@@ -3,13 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::format::Unit;
 use crate::stats::percentile::column_name;
 use crate::view::View;
 use crate::view::phases::Phase;
 
 /// The part of a run that figures are over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Part {
     /// The whole run.
@@ -55,7 +57,7 @@ impl fmt::Display for Part {
 }
 
 /// A figure that is compared.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Measure {
     /// Successes per second.
@@ -75,7 +77,7 @@ pub enum Measure {
 }
 
 /// A series of the server, by its name and its unit: values in different units are not compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SeriesKey {
     /// Its name.
@@ -122,6 +124,15 @@ impl Measure {
         match self {
             Self::SeriesMean(series) | Self::SeriesMax(series) => Some(series),
             _ => None,
+        }
+    }
+
+    /// Returns true if more of the figure is better, false if less is; `None` if neither is.
+    pub fn more_is_better(&self) -> Option<bool> {
+        match self.growth() {
+            Growth::Good => Some(true),
+            Growth::Bad => Some(false),
+            Growth::Neither => None,
         }
     }
 

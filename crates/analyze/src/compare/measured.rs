@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use perfpipe_model::series::ServerSeries;
 use perfpipe_model::{RunInfo, StoredRun};
+use serde::{Deserialize, Serialize};
 
 use super::figure::{FigureKind, PartFigure, SampleRanks};
 use super::measure::{Measure, Part, SeriesKey};
@@ -27,7 +28,7 @@ use crate::view::phases::Span;
 /// The figures are those of its [`Timeline`]; the scatter is that of whole seconds.
 ///
 /// Takes about 100 KB for a run of any length.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Measured {
     info: RunInfo,
     view: View,
@@ -42,7 +43,38 @@ pub struct Measured {
 }
 
 /// A part, and its figures.
-pub(super) type PartFigures = (Part, Vec<(Measure, PartFigure)>);
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "StoredPart", into = "StoredPart")]
+pub(super) struct PartFigures {
+    pub(super) part: Part,
+    pub(super) figures: Vec<(Measure, PartFigure)>,
+}
+
+/// A part as it is written: with the distribution that all its percentiles have.
+#[derive(Serialize, Deserialize)]
+struct StoredPart {
+    part: Part,
+    distribution: Arc<SampleRanks>,
+    figures: Vec<(Measure, PartFigure)>,
+}
+
+impl From<PartFigures> for StoredPart {
+    fn from(PartFigures { part, figures }: PartFigures) -> Self {
+        let distribution = figures.iter().find_map(|(_, figure)| figure.kind.distribution());
+        Self { part, distribution: distribution.cloned().unwrap_or_default(), figures }
+    }
+}
+
+impl From<StoredPart> for PartFigures {
+    fn from(StoredPart { part, distribution: of_part, mut figures }: StoredPart) -> Self {
+        for (_, figure) in &mut figures {
+            if let FigureKind::Percentile { distribution, .. } = &mut figure.kind {
+                *distribution = Arc::clone(&of_part);
+            }
+        }
+        Self { part, figures }
+    }
+}
 
 impl Measured {
     /// Measures a stored run for a view. The scatter is that of its seconds without the last one if that is cut or not
@@ -62,7 +94,7 @@ impl Measured {
         for (part, summary, span) in std::iter::once(all).chain(hold) {
             let Some(scattering) = span.shared(scattering) else { continue };
             let of = MeasuredPart { summary, span, scattering };
-            parts.push((part, figures(&selection, &timeline, of, &percentiles)?));
+            parts.push(PartFigures { part, figures: figures(&selection, &timeline, of, &percentiles)? });
         }
         let long_failures = (timeline.summary.long_failures(99.0).copied(), timeline.summary.requests());
         let outstanding = timeline.outstanding;
@@ -81,16 +113,21 @@ impl Measured {
         &self.view
     }
 
+    /// Returns the value of a figure over the whole run; `None` if the run does not have it.
+    pub fn value(&self, measure: &Measure) -> Option<f64> {
+        self.figure(Part::Run, measure)?.value
+    }
+
     /// Returns a figure of a part.
     pub(super) fn figure(&self, part: Part, measure: &Measure) -> Option<&PartFigure> {
-        let (_, figures) = self.parts.iter().find(|(own, _)| *own == part)?;
-        figures.iter().find(|(own, _)| own == measure).map(|(_, figure)| figure)
+        let of_part = self.parts.iter().find(|own| own.part == part)?;
+        of_part.figures.iter().find(|(own, _)| own == measure).map(|(_, figure)| figure)
     }
 
     /// Returns the names of a part's figures, in order.
     pub(super) fn measures(&self, part: Part) -> impl Iterator<Item = &Measure> {
-        let parts = self.parts.iter().filter(move |(own, _)| *own == part);
-        parts.flat_map(|(_, figures)| figures.iter().map(|(measure, _)| measure))
+        let parts = self.parts.iter().filter(move |own| own.part == part);
+        parts.flat_map(|own| own.figures.iter().map(|(measure, _)| measure))
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::f64::consts::PI;
 
+use serde::{Deserialize, Serialize};
+
 /// An autocorrelation is significant above this many times √(log₁₀ n ÷ n). Politis and White use 2. With two runs, a
 /// little less finds long memory more often, and has a false alarm in about one of some hundred pairs without any.
 const SEEN: f64 = 1.75;
@@ -104,7 +106,7 @@ const MOST_LAGS: usize = 512;
 /// The scatter of one figure over consecutive seconds of one phase.
 ///
 /// The series holds each second's contribution to the figure's error: its sum is the error of the figure.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Scatter {
     /// The number of values in the series.
     pub(super) values: usize,

@@ -8,6 +8,7 @@ pub(crate) mod margin;
 mod measure;
 mod measured;
 mod memory;
+mod notes;
 mod pairing;
 mod plan;
 pub(crate) mod points;
@@ -26,12 +27,13 @@ use crate::view::View;
 pub use self::change::{Change, Direction, Noise, Outcome, change_table};
 pub use self::measure::{Measure, Part, SeriesKey};
 pub use self::measured::Measured;
+pub use self::notes::change_notes;
 pub use self::pairing::{PAIR_TAG, PairFault, Pairing, SIDE_TAG};
 pub use self::plan::{Forecast, Plan, PlanOptions, PlannedFigure, plan_table};
 pub use self::power::{Design, stopping_levels};
 pub use self::repeats::Power;
 pub use self::sides::{Side, compare_sides};
-pub use self::trend::{Drift, LevelChange, Trend, Trends, Version, trend_table};
+pub use self::trend::{Drift, LevelChange, Trend, TrendLevel, Trends, Version, trend_table};
 
 /// Compares two stored runs, each with its own view, as [`compare_sides`] does where all figures decide.
 ///
@@ -110,6 +112,30 @@ mod tests {
         }
         // Of 120 comparisons without a difference, 99 % intervals should miss about one.
         assert!(shown <= 6, "{shown} of 120");
+    }
+
+    #[test]
+    fn joint_interval_excludes_zero_just_where_a_change_is_called() {
+        let mut chance = fastrand::Rng::with_seed(11);
+        let (mut called, mut not) = (0, 0);
+        for round in 0..120 {
+            let elapsed = 40 + round % 4;
+            let mut side = |elapsed, repeats| {
+                let runs = (0..repeats).map(|_| run(&mut chance, 60, 100, elapsed));
+                Side::of(runs.map(|run| Measured::new(&run, &View::default()).unwrap()).collect())
+            };
+            let repeats = 1 + round % 3;
+            let (a, b) = (side(40, repeats), side(elapsed, repeats));
+            for change in compare_sides(&a, &[b], &[]) {
+                let Some((low, high)) = change.joint_percent else { continue };
+                let (excludes, is_called) = (low > 0.0 || high < 0.0, change.outcome.direction().is_some());
+                assert_eq!(excludes, is_called, "{change:?}");
+                let (own_low, own_high) = change.percent_interval.unwrap();
+                assert!(low <= own_low && own_high <= high, "{change:?}");
+                if is_called { called += 1 } else { not += 1 }
+            }
+        }
+        assert!(called > 100 && not > 100, "{called} {not}");
     }
 
     #[test]

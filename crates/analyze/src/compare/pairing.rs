@@ -251,15 +251,15 @@ impl PairedValues {
     pub(super) fn compared(&self) -> Option<OfRepeats> {
         let means = self.means(1.0);
         let difference = difference_with(&means.a, &means.b, means.degrees)?;
-        let difference = EstimatedDifference { percent: self.percent(), ..difference };
+        let difference = EstimatedDifference { percent: self.percent(MISSED), ..difference };
         Some(OfRepeats::new(Design::Pairs, difference, means))
     }
 
-    /// Returns the 99 % confidence interval of the change in percent: the ratios r at which that of b − r · a contains zero
+    /// Returns the interval of the change in percent that a share `level` of intervals misses: the ratios r at which that of b − r · a contains zero
     /// (Fieller, "Some problems in interval estimation", 1954, for pairs). `None` if the mean of a may be 0.
-    fn percent(&self) -> Option<(f64, f64)> {
+    pub(super) fn percent(&self, level: f64) -> Option<(f64, f64)> {
         let (variance, by_least) = self.variance(1.0);
-        let reach = student::distance(MISSED, self.count - 1.0).powi(2) / self.count;
+        let reach = student::distance(level, self.count - 1.0).powi(2) / self.count;
         let of = |squares: f64| reach * squares / (self.count - 1.0);
         if self.mean_a <= 0.0 || self.mean_b < 0.0 {
             return None;

@@ -1,6 +1,6 @@
 //! Two sides compared by the scatter of their repeats, and what so many repeats can show.
 
-use super::difference::{EstimatedDifference, MISSED, OfMean, degrees_of_both, difference_with};
+use super::difference::{EstimatedDifference, MISSED, OfMean, degrees_of_both, difference_with, percent_at};
 use super::power::Design;
 use crate::stats::student;
 
@@ -33,6 +33,8 @@ pub(super) struct OfRepeats {
     variance: f64,
     /// What is repeated.
     design: Design,
+    /// The means of both sides.
+    means: RepeatMeans,
 }
 
 /// What the repeats of a figure could have shown.
@@ -137,12 +139,27 @@ impl RepeatMeans {
 impl OfRepeats {
     pub(super) fn new(design: Design, difference: EstimatedDifference, means: RepeatMeans) -> Self {
         let RepeatMeans { a, degrees, by_least, variance, .. } = means;
-        Self { difference, by_least, baseline: a.mean, error: means.error(), degrees, variance, design }
+        Self {
+            difference,
+            by_least,
+            baseline: a.mean,
+            error: means.error(),
+            degrees,
+            variance,
+            design,
+            means,
+        }
     }
 
     /// Returns the least difference that is called at a level.
     fn reach(&self, level: f64) -> f64 {
         student::distance(level, self.degrees) * self.error
+    }
+
+    /// Returns the interval of the change in percent that a share `level` of intervals misses.
+    pub(super) fn percent(&self, level: f64) -> Option<(f64, f64)> {
+        let RepeatMeans { a, b, degrees, .. } = &self.means;
+        percent_at(a, b, *degrees, level)
     }
 
     /// Returns what these repeats could have shown at a level, and how many are needed at the first level of the family;

@@ -1,7 +1,9 @@
 //! The comparison of a baseline with other sides: runs, or repeats of a run.
 
 use super::change::{Change, Direction, Noise, Outcome};
-use super::difference::{DifferenceSide, EstimatedDifference, MISSED, OfMean, OfSeconds, difference};
+use super::difference::{
+    DifferenceSide, EstimatedDifference, MISSED, OfMean, OfSeconds, degrees_of_both, difference, percent_at,
+};
 use super::figure::{PartFigure, SumNoise};
 use super::measure::{Measure, Part};
 use super::measured::{Measured, PartFigures};
@@ -63,7 +65,7 @@ impl<'a> FigurePair<'a> {
     }
 
     /// Computes the difference for a view, not judged yet. `server` is the memory seen in the server's figures.
-    fn compared(self, run: &str, view: &View, server: f64) -> Compared {
+    fn compared(self, run: &str, view: &View, server: f64) -> Compared<'a> {
         let paired = self.paired();
         let Self { measure, a, b, memory, is_paired, .. } = self;
         let repeats = match is_paired {
@@ -71,7 +73,7 @@ impl<'a> FigurePair<'a> {
             false => memory.is_none().then(|| a.by_repeats(&b)).flatten(),
         };
         let seconds = memory.and_then(|memory| a.by_seconds(&b, memory, server));
-        let known = repeats.map(|repeats| repeats.difference).or(seconds.map(|(known, _)| known));
+        let known = repeats.map(|repeats| repeats.difference).or(seconds.as_ref().map(|(known, _)| *known));
         let noise = match (memory, repeats) {
             _ if is_paired => Noise::Pairs,
             (Some(_), _) => Noise::Seconds,
@@ -86,6 +88,7 @@ impl<'a> FigurePair<'a> {
             b: b.mean,
             interval: known.map(|known| known.interval),
             percent_interval: known.and_then(|known| known.percent),
+            joint_percent: None,
             p: known.map(|known| known.p),
             p_adjusted: None,
             noise,
@@ -93,8 +96,16 @@ impl<'a> FigurePair<'a> {
             power: None,
             variance_share: paired.and_then(|paired| paired.variance_share()),
         };
-        let is_sure = seconds.is_none_or(|(_, is_sure)| is_sure);
-        Compared { change, is_of_whole: self.part == Part::Run, is_sure, repeats }
+        let (is_sure, of_seconds) = match seconds {
+            Some((_, limits)) => (limits.is_sure, Some(JointLimits::Seconds(limits))),
+            None => (true, None),
+        };
+        let limits = match (is_paired, paired, repeats) {
+            (true, Some(paired), _) => Some(JointLimits::Pairs(paired)),
+            (_, _, Some(repeats)) => Some(JointLimits::Repeats(repeats)),
+            _ => of_seconds,
+        };
+        Compared { change, is_of_whole: self.part == Part::Run, is_sure, repeats, limits }
     }
 
     /// Returns true if the runs wander. Only throughput over the whole run is tested: it has the least memory of its
@@ -106,7 +117,7 @@ impl<'a> FigurePair<'a> {
 }
 
 /// A change, with what is needed to judge it.
-struct Compared {
+struct Compared<'a> {
     change: Change,
     /// True of all that the view has, and not of the hold in it.
     is_of_whole: bool,
@@ -114,9 +125,39 @@ struct Compared {
     is_sure: bool,
     /// The scatter of the repeats, if that is the noise.
     repeats: Option<OfRepeats>,
+    /// What gives an interval at any level.
+    limits: Option<JointLimits<'a>>,
 }
 
-impl Compared {
+/// What an interval at another level is computed of.
+enum JointLimits<'a> {
+    Pairs(PairedValues),
+    Repeats(OfRepeats),
+    Seconds(SecondsLimits<'a>),
+}
+
+/// Both sides with the noise of their seconds.
+struct SecondsLimits<'a> {
+    a: Box<dyn DifferenceSide + 'a>,
+    b: Box<dyn DifferenceSide + 'a>,
+    /// True if that noise is known well enough to rule out a difference beyond it.
+    is_sure: bool,
+}
+
+impl JointLimits<'_> {
+    /// Returns the interval of the change in percent that a share `level` of intervals misses.
+    fn percent(&self, level: f64) -> Option<(f64, f64)> {
+        match self {
+            Self::Pairs(paired) => paired.percent(level),
+            Self::Repeats(repeats) => repeats.percent(level),
+            Self::Seconds(SecondsLimits { a, b, .. }) => {
+                percent_at(&**a, &**b, degrees_of_both(&**a, &**b), level)
+            }
+        }
+    }
+}
+
+impl Compared<'_> {
     /// Returns the place of the figure among those that decide; `None` if it is exploratory.
     fn place(&self, decide: &[Measure]) -> Option<usize> {
         if decide.is_empty() {
@@ -161,7 +202,7 @@ impl Side {
 
     /// Returns true if all runs have this part.
     fn has(&self, part: Part) -> bool {
-        self.runs.iter().all(|run| run.parts.iter().any(|(own, _)| *own == part))
+        self.runs.iter().all(|run| run.parts.iter().any(|own| own.part == part))
     }
 
     /// Returns one figure of the side, if all its runs have it.
@@ -209,20 +250,21 @@ impl Side {
 /// of single starts. The outcome is unknown if a run has fewer than 24 seconds, or fewer than seven blocks by any figure that
 /// depends on the server, unless the difference is beyond noise even if all seconds of a run varied as one.
 pub fn compare_sides(baseline: &Side, others: &[Side], decide: &[Measure]) -> Vec<Change> {
-    let against = |other| {
-        let mut all = against(baseline, other);
-        all.sort_by_key(|compared| compared.place(decide).unwrap_or(usize::MAX));
-        all
-    };
-    let mut all: Vec<Compared> = others.iter().flat_map(against).collect();
+    let sides: Vec<(ComparedSides<'_>, &Side)> =
+        others.iter().map(|other| (ComparedSides::new(baseline, other), other)).collect();
+    let mut all = Vec::new();
+    for (sides, other) in &sides {
+        let mut of_side = against(baseline, other, sides);
+        of_side.sort_by_key(|compared| compared.place(decide).unwrap_or(usize::MAX));
+        all.extend(of_side);
+    }
     judge(&mut all, decide);
     all.into_iter().map(|compared| compared.change).collect()
 }
 
 /// Computes the differences of one side, not judged yet.
-fn against(baseline: &Side, other: &Side) -> Vec<Compared> {
-    let sides = ComparedSides::new(baseline, other);
-    let figures = figures(&sides);
+fn against<'a>(baseline: &Side, other: &Side, sides: &'a ComparedSides<'_>) -> Vec<Compared<'a>> {
+    let figures = figures(sides);
     let server = memory_of_server(&figures);
     let view = baseline.runs.first().map(|run| run.view().clone()).unwrap_or_default();
     figures.into_iter().map(|figure| figure.compared(&other.name, &view, server)).collect()
@@ -232,7 +274,7 @@ fn against(baseline: &Side, other: &Side) -> Vec<Compared> {
 pub(super) fn figures<'a>(sides: &'a ComparedSides<'_>) -> Vec<FigurePair<'a>> {
     let (baseline, other): (&Side, &Side) = (&sides.a, &sides.b);
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
-    let measures = |(part, _): &'a PartFigures| {
+    let measures = |PartFigures { part, .. }: &'a PartFigures| {
         measures(baseline, &other.runs, *part).into_iter().map(|measure| (*part, measure))
     };
     parts
@@ -275,7 +317,7 @@ pub(super) fn memory_of_server(pairs: &[FigurePair<'_>]) -> f64 {
 }
 
 /// Sets the outcome of each difference, adjusted for all that decide.
-fn judge(all: &mut [Compared], decide: &[Measure]) {
+fn judge(all: &mut [Compared<'_>], decide: &[Measure]) {
     // A figure that is 0 on both sides can't be a false alarm, so it does not count.
     let could_be = |change: &Change| change.p.is_some() && !(change.a == Some(0.0) && change.b == Some(0.0));
     let decides = |compared: &Compared| compared.place(decide).is_some();
@@ -285,9 +327,11 @@ fn judge(all: &mut [Compared], decide: &[Measure]) {
     let first = MISSED / likelihoods.len().max(1) as f64;
     for compared in &mut *all {
         let decides = decides(compared);
-        let Compared { change, is_sure, repeats, .. } = compared;
+        let Compared { change, is_sure, repeats, limits, .. } = compared;
         let member = if decides && could_be(change) { family.next() } else { None };
         change.p_adjusted = member.map(|member| member.adjusted).or(change.p.filter(|_| decides));
+        let joint = member.zip(change.p).map(|(member, p)| member.joint_level(p));
+        change.joint_percent = joint.zip(limits.as_ref()).and_then(|(level, limits)| limits.percent(level));
         change.power = member.zip(*repeats).and_then(|(member, repeats)| repeats.power(member.level, first));
         let direction = Direction::of(change.measure.growth(), change.b > change.a);
         let is_beyond = change.p_adjusted.or(change.p).is_some_and(|p| p < MISSED);
@@ -299,23 +343,28 @@ fn judge(all: &mut [Compared], decide: &[Measure]) {
             _ => Outcome::Unknown,
         };
         if change.outcome == Outcome::Unknown {
-            (change.interval, change.percent_interval) = (None, None);
+            (change.interval, change.percent_interval, change.joint_percent) = (None, None, None);
             (change.p, change.p_adjusted) = (None, None);
         }
     }
 }
 
-impl SideValues<'_> {
+impl<'a> SideValues<'a> {
     /// Returns the figures of both sides.
-    fn with(&self, other: &Self) -> Vec<&PartFigure> {
+    fn with(&self, other: &Self) -> Vec<&'a PartFigure> {
         self.figures.iter().chain(&other.figures).copied().collect()
     }
 
-    /// Computes the difference with the scatter of the seconds as noise. The second value is true if that noise is
-    /// known well enough to rule out a difference beyond it.
-    fn by_seconds(&self, other: &Self, own: f64, server: f64) -> Option<(EstimatedDifference, bool)> {
+    /// Computes the difference with the scatter of the seconds as noise.
+    fn by_seconds(
+        &self,
+        other: &Self,
+        own: f64,
+        server: f64,
+    ) -> Option<(EstimatedDifference, SecondsLimits<'a>)> {
         let (memory, is_sure) = self.memory_with(other, own, server)?;
-        Some((difference(&*self.side(memory), &*other.side(memory))?, is_sure))
+        let (a, b) = (self.side(memory), other.side(memory));
+        Some((difference(&*a, &*b)?, SecondsLimits { a, b, is_sure }))
     }
 
     /// Returns the memory of the seconds' noise, and true if that noise is known well enough to rule out a difference
@@ -332,8 +381,8 @@ impl SideValues<'_> {
     }
 
     /// Returns the side with the noise of its seconds.
-    pub(super) fn side(&self, memory: f64) -> Box<dyn DifferenceSide + '_> {
-        if let [figure] = self.figures.as_slice() {
+    pub(super) fn side(&self, memory: f64) -> Box<dyn DifferenceSide + 'a> {
+        if let [figure] = *self.figures.as_slice() {
             return Box::new(OfSeconds { figure, noise: figure.noise(memory) });
         }
         let noises: Vec<(&PartFigure, SumNoise)> =

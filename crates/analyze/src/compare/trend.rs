@@ -1,12 +1,17 @@
 //! Figures over versions, and where they change their level.
 
 use super::change::Direction;
+use super::difference::MISSED;
 use super::figure::PartFigure;
 use super::measure::{Measure, Part};
 use super::measured::Measured;
 use crate::stats::change_points::{self, Search};
+use crate::stats::percentile::median;
 use crate::stats::{mean, student};
 use crate::table::Table;
+
+/// The fewest degrees of freedom of the scatter of versions that a band is drawn of.
+const LEAST_DEGREES: f64 = 3.0;
 
 /// The share of trends of level figures in which any change is reported, over all figures.
 const MISTAKES: f64 = 0.01;
@@ -82,6 +87,19 @@ impl LevelChange {
     }
 }
 
+/// A level of a figure: versions of which none is known to differ from the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TrendLevel {
+    /// The places of its first and its last version.
+    pub versions: (usize, usize),
+    /// The mean level.
+    pub mean: f64,
+    /// The range that 99 % of its versions are expected in, by the scatter of all versions about their levels; `None` if there are
+    /// too few.
+    pub band: Option<(f64, f64)>,
+}
+
 /// A gradual change of a figure over versions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -114,6 +132,58 @@ fn amount(measure: &Measure, (before, after): (f64, f64), outcome: Direction) ->
         None => format!("{:+.2} {}", after - before, measure.unit()),
     };
     format!("{} {amount} ({})", measure.column(), outcome.name())
+}
+
+impl Trend {
+    /// Returns the levels of the figure between its changes, in order. Versions of a drift are at none.
+    pub fn levels(&self) -> Vec<TrendLevel> {
+        let starts = self.changes.iter().map(|change| change.version);
+        let ends = starts.clone().chain([self.values.len()]);
+        let means = self.changes.first().map(|first| first.before).into_iter();
+        let means = means.chain(self.changes.iter().map(|change| change.after));
+        let mut levels: Vec<TrendLevel> = std::iter::once(0)
+            .chain(starts)
+            .zip(ends)
+            .filter(|(start, end)| {
+                start < end && !self.drifts.iter().any(|drift| drift.meets(*start, end - 1))
+            })
+            .filter_map(|(start, end)| TrendLevel::of(self.known(start, end), (start, end - 1)))
+            .collect();
+        if levels.len() == self.changes.len() + 1 {
+            levels.iter_mut().zip(means).for_each(|(level, mean)| level.mean = mean);
+        }
+        let residuals = |level: &TrendLevel| -> Vec<f64> {
+            let values = self.known(level.versions.0, level.versions.1 + 1);
+            values.map(|value| value - level.mean).collect()
+        };
+        let all: Vec<f64> = levels.iter().flat_map(residuals).collect();
+        let degrees = all.len().saturating_sub(levels.len()) as f64;
+        if degrees >= LEAST_DEGREES {
+            let deviation = (all.iter().map(|away| away * away).sum::<f64>() / degrees).sqrt();
+            let reach = student::distance(MISSED, degrees) * deviation;
+            levels.iter_mut().for_each(|level| level.band = Some((level.mean - reach, level.mean + reach)));
+        }
+        levels
+    }
+
+    /// Returns the values from a version to before another one.
+    fn known(&self, start: usize, end: usize) -> impl Iterator<Item = f64> {
+        self.values.iter().take(end).skip(start).filter_map(|value| *value)
+    }
+}
+
+impl TrendLevel {
+    fn of(values: impl Iterator<Item = f64>, versions: (usize, usize)) -> Option<Self> {
+        let values: Vec<f64> = values.collect();
+        (!values.is_empty()).then(|| Self { versions, mean: mean(&values), band: None })
+    }
+}
+
+impl Drift {
+    /// Returns true if it has a version from `first` to `last`.
+    fn meets(&self, first: usize, last: usize) -> bool {
+        self.versions.0 <= last && first <= self.versions.1
+    }
 }
 
 impl Trends {
@@ -206,15 +276,15 @@ fn figures<'a>(version: &'a Version, measure: &Measure) -> Option<Vec<&'a PartFi
     figures.filter(|figures| !figures.is_empty())
 }
 
-/// Returns the variance that a run's figure has by the noise of its own seconds, as the mean of all runs.
+/// Returns the variance that a run's figure has by the noise of its own seconds, as the median of all runs: the few whose noise
+/// their seconds don't show are assumed to be far noisier than they are.
 fn least_variance(known: &[(usize, Vec<&PartFigure>)]) -> f64 {
-    let variances: Vec<f64> = known
+    let variances = known
         .iter()
         .flat_map(|(_, figures)| figures)
         .map(|figure| figure.error(figure.noise(PartFigure::memory(&[figure]))).powi(2))
-        .filter(|variance| variance.is_finite())
-        .collect();
-    mean(&variances)
+        .filter(|variance| variance.is_finite());
+    median(variances).unwrap_or_default()
 }
 
 /// Builds a table with a row for each version: `framework`, `version`, `start_ms`, `runs`, and of each figure its value,
@@ -274,4 +344,77 @@ pub fn trend_table(all: &[Trends]) -> Table {
 
 fn version<'a>((trends, at): &(&'a Trends, usize)) -> Option<&'a Version> {
     trends.versions.get(*at)
+}
+
+#[cfg(test)]
+mod tests {
+    use perfpipe_model::counts::{Cell, CellKey, CellTable};
+    use perfpipe_model::{RunInfo, RunKey, StoredRun};
+
+    use super::*;
+    use crate::view::View;
+
+    fn trend(values: &[f64], changes: Vec<LevelChange>, drifts: Vec<Drift>) -> Trend {
+        let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
+        let intervals = vec![None; values.len()];
+        Trend { measure: Measure::Throughput, values, intervals, changes, drifts }
+    }
+
+    #[test]
+    fn levels_lie_between_changes_with_one_scatter() {
+        let change =
+            LevelChange { version: 4, before: 10.0, after: 20.0, p: 0.0, outcome: Direction::Better };
+        let found = trend(&[9.0, 11.0, 9.0, 11.0, 19.0, 21.0, 19.0, 21.0], vec![change], vec![]).levels();
+        let shown: Vec<_> = found.iter().map(|level| (level.versions, level.mean)).collect();
+        assert_eq!(shown, [((0, 3), 10.0), ((4, 7), 20.0)]);
+        // Squares of 8 with 6 degrees of freedom, whose distance is 3.707.
+        let reach = 3.707 * (8.0_f64 / 6.0).sqrt();
+        let (low, high) = found[1].band.unwrap();
+        assert!((low - 20.0 + reach).abs() < 0.01 && (high - 20.0 - reach).abs() < 0.01, "{found:?}");
+    }
+
+    /// A run of 48 s with about 30 requests in each of them, whose times wander: what slows a second down slows the next.
+    fn wandering(chance: &mut fastrand::Rng, elapsed: f64) -> Measured {
+        let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+        let mut slow = 0.0;
+        let cells = (0..48).map(|second| {
+            slow = 0.7 * slow + 0.1 * (chance.f64() - 0.5);
+            let mut counts = std::collections::BTreeMap::<i32, u64>::new();
+            for _ in 0..chance.u64(25..=35) {
+                let value = elapsed * (1.0 + slow) * (0.5 + chance.f64());
+                *counts.entry(value as i32).or_default() += 1;
+            }
+            (key(second), Cell { elapsed: counts.into_iter().collect(), ..Cell::default() })
+        });
+        let info = RunInfo::new(RunKey::new("go", "t"), 0, 47_999);
+        let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
+        Measured::new(&run, &View::default()).unwrap()
+    }
+
+    #[test]
+    fn runs_whose_noise_is_not_known_hide_no_change() {
+        let mut chance = fastrand::Rng::with_seed(3);
+        for round in 0..10 {
+            let version = |at: i64, chance: &mut fastrand::Rng| {
+                let elapsed = if at < 16 { 60.0 } else { 68.0 };
+                Version::new(at.to_string(), at, vec![wandering(chance, elapsed)])
+            };
+            let versions = (0..24).map(|at| version(at, &mut chance)).collect();
+            let trends = Trends::new("go", versions, 0.0);
+            for measure in [Measure::Percentile(50.0), Measure::Percentile(95.0), Measure::ElapsedMean] {
+                let found: Vec<usize> =
+                    trends.figure(&measure).unwrap().changes.iter().map(|change| change.version).collect();
+                assert!(matches!(found.as_slice(), [15..=17]), "round {round}: {measure} {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_versions_have_no_band_and_drifts_no_level() {
+        let found = trend(&[9.0, 11.0, 10.0], vec![], vec![]).levels();
+        assert_eq!(found, [TrendLevel { versions: (0, 2), mean: 10.0, band: None }]);
+        let drift = Drift { versions: (1, 5), before: 1.0, after: 5.0, outcome: Direction::Better };
+        assert!(trend(&[1.0, 1.0, 2.0, 3.0, 4.0, 5.0], vec![], vec![drift]).levels().is_empty());
+        assert!(trend(&[], vec![], vec![]).levels().is_empty());
+    }
 }

@@ -1,6 +1,7 @@
 //! The duration of a run, and its last second if that is cut.
 
 use perfpipe_model::RunInfo;
+use serde::{Deserialize, Serialize};
 
 use crate::view::View;
 use crate::view::phases::Span;
@@ -11,7 +12,7 @@ use crate::view::phases::Span;
 /// Throughput is over this duration, so a run that ends 40 ms into its last second does not count it as a whole one.
 /// Second n is *whole* if the last end − t0 is at least 1000·(n + 1) ms, otherwise *cut*. Only the last second can be
 /// cut.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunDuration {
     /// The duration in seconds, at least 1 ms.

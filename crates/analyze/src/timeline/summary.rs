@@ -1,6 +1,7 @@
 //! The summary of a run: figures over all selected seconds.
 
 use perfpipe_model::run::{Measures, Resolution};
+use serde::{Deserialize, Serialize};
 
 use super::second::{Second, Totals};
 use super::unseen::long_failures::LongFailures;
@@ -12,7 +13,7 @@ use crate::view::View;
 pub(crate) const FAILING: f64 = 1.0;
 
 /// Figures over some seconds of a run. Times are in ms.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// The number of seconds.

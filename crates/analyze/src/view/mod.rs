@@ -7,6 +7,7 @@ use std::fmt;
 use perfpipe_model::RunInfo;
 use perfpipe_model::run::Resolution;
 use perfpipe_model::series::CpuJoin;
+use serde::{Deserialize, Serialize};
 
 use self::phases::Phase;
 use crate::error::Result;
@@ -24,7 +25,7 @@ use crate::table::TableBuilder;
 /// let view = View::default().with_percentiles([50.0, 99.9]).with_phase(Phase::Hold);
 /// assert_eq!((view.percentiles.len(), view.phase), (2, Some(Phase::Hold)));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct View {
     /// The percentiles to compute, in percent, as in 99.9.
@@ -183,7 +184,7 @@ impl View {
 /// assert!(Goal::within("fast").is_err());
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Goal {
     /// The percentage of all requests that succeeded within this many ms.

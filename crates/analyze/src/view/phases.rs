@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A phase of a run, defined by its load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Phase {
     /// The seconds before the hold; in a run without a hold, a climb all the way.
     Ramp,
@@ -34,7 +36,7 @@ impl fmt::Display for Phase {
 }
 
 /// Consecutive seconds from a first to a last one, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Span {
     /// The first second.
     pub first: u32,
@@ -92,7 +94,7 @@ impl Span {
 ///    of that gain. Otherwise there are no phases.
 ///
 /// The result does not change if the load is multiplied by a constant.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
     /// The seconds before the hold.
     pub ramp: Option<Span>,

@@ -11,14 +11,14 @@ use clap::Args;
 use jiff::Timestamp;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{
-    Change, Direction, Measure, Measured, PAIR_TAG, SIDE_TAG, Side, View, change_table, compare_sides,
-    stopping_levels,
+    Change, Direction, Measure, Measured, PAIR_TAG, Pairing, SIDE_TAG, Side, View, change_notes,
+    change_table, compare_sides, stopping_levels,
 };
 use perfpipe_ingest::run::Repeat;
 use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 use tokio::process::{Child, Command};
 
-use super::compare::{deciding, in_pairs, notes};
+use super::compare::{deciding, infos};
 use super::ingest::{reading, tags};
 use crate::args::{CoresArgs, FailOn, LogArgs, OutputArgs, RunNameArgs, StoreArgs, Tag, choice};
 use crate::error::{ChangedForTheWorse, CliError};
@@ -246,7 +246,7 @@ impl<'a> Experiment<'a> {
             if side == 0 { &mut self.a } else { &mut self.b }.runs.push(measured);
         }
         // The first pair says whether the others will be pairs, and have the figures that decide.
-        in_pairs(&self.a, &self.b)?;
+        Pairing::of(&infos(&self.a), &infos(&self.b)).notes(&self.b.name)?;
         self.deciding()?;
         Ok(None)
     }
@@ -344,8 +344,11 @@ impl<'a> Experiment<'a> {
     fn report(&self, changes: &[Change], shown: &[Change], mut output: Output) -> Result<()> {
         write_table(&change_table(changes), self.args.output.format(), &mut output)?;
         output.finish()?;
-        in_pairs(&self.a, &self.b)?.iter().for_each(|sentence| note(sentence));
-        notes(&self.a, std::slice::from_ref(&self.b), changes, true)
+        Pairing::of(&infos(&self.a), &infos(&self.b))
+            .notes(&self.b.name)?
+            .iter()
+            .for_each(|sentence| note(sentence));
+        change_notes(&self.a, std::slice::from_ref(&self.b), changes, true)
             .iter()
             .for_each(|sentence| note(sentence));
         let (count, most) = (self.a.runs.len() as u32, self.args.pairs);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{Design, Measured, PAIR_TAG, Plan, PlanOptions, SIDE_TAG, plan_table};
+use perfpipe_analyze::{Design, Measured, PAIR_TAG, Pairing, Plan, PlanOptions, SIDE_TAG, plan_table};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use super::trend::share;
@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::Selection;
 use crate::input::versions::{By, VersionRuns, by_framework};
-use crate::input::{pairs, store, view};
+use crate::input::{store, view};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
 
@@ -144,7 +144,8 @@ async fn of_pairs(
     for (framework, runs) in frameworks {
         let first = runs.iter().filter_map(side).min();
         let (of_a, of_b): (Vec<&RunInfo>, Vec<&RunInfo>) = runs.iter().partition(|run| side(run) == first);
-        let (pairing, notes) = pairs::of_sides(&of_a, &of_b)?;
+        let pairing = Pairing::of(&of_a, &of_b);
+        let notes = pairing.left_out()?;
         notes.iter().for_each(|sentence| note(&format!("{framework}: {sentence}")));
         let mut measured = Vec::with_capacity(pairing.pairs.len());
         for (at_a, at_b) in pairing.pairs {

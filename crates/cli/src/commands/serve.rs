@@ -19,6 +19,7 @@ use super::site::{self, SiteRules, SiteText};
 use crate::args::StoreArgs;
 use crate::input::left_out::LeftOut;
 use crate::input::store;
+use crate::input::versions::By;
 use crate::output::{note, unfinished, warn};
 use crate::serve::site::ServedSite;
 use crate::serve::{self, Listening};
@@ -37,6 +38,10 @@ pub(crate) struct ServeArgs {
     /// Name of the site [default: the store's]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
+    /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
+    /// runs have, otherwise day]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<By>,
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
@@ -60,7 +65,7 @@ pub(super) async fn serve(args: &ServeArgs, store: Store, begun: impl FnOnce(&st
     let folder = SiteFolder::of(args, &address_of(&store))?;
     let site = ServedSite::new(folder.path().to_owned(), Duration::from_secs(args.every));
     let title = args.title.clone().unwrap_or_else(|| store_name(&store));
-    let mut update = Update { store, rules, title, written: None, trouble: None };
+    let mut update = Update { store, rules, title, by: args.by.clone(), written: None, trouble: None };
     let page = format!("http://{}/", listening.address());
     note(&format!("the store is at {page}"));
     listening.serve(Arc::clone(&site));
@@ -76,6 +81,7 @@ struct Update {
     store: Store,
     rules: SiteRules,
     title: String,
+    by: Option<By>,
     /// The files of the runs that the site was written of.
     written: Option<BTreeSet<String>>,
     /// Why the site is not as the store is, as it was last said.
@@ -118,7 +124,8 @@ impl Update {
         if self.written.as_ref() == Some(&files) {
             return Ok(());
         }
-        let text = SiteText { dir: site.folder(), title: &self.title, rules: &self.rules };
+        let text =
+            SiteText { dir: site.folder(), title: &self.title, by: self.by.as_ref(), rules: &self.rules };
         // Runs that can't be read are reported, and the others are shown.
         site::write(&text, &self.store, |_, _| {}, &mut LeftOut::default()).await?;
         self.written = Some(files);

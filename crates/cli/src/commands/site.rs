@@ -8,15 +8,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{League, Rule, Verdict, View};
-use perfpipe_ingest::{RunInfo, RunKey, Store};
-use perfpipe_plot::{ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, run_file, run_script, site_test};
+use perfpipe_analyze::{League, Measured, Rule, RunFigures, Trends, Verdict, Version, View};
+use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
+use perfpipe_plot::{
+    ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, figures_of_script, run_file, run_script, site_test,
+};
 
 use super::report;
 use crate::allocator;
 use crate::args::{OutputArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
+use crate::input::versions::{By, VersionRuns, by_framework};
 use crate::input::{open_plain, runs::RunNames, store, text_of, view};
 use crate::output::done::{DoneRow, DoneTable};
 use crate::output::{Output, note, page_folder};
@@ -34,6 +37,10 @@ pub(crate) struct SiteArgs {
     /// Name of the site [default: the folder's]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
+    /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
+    /// runs have, otherwise day]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<By>,
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
@@ -47,7 +54,7 @@ pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
     let mut done = DoneTable::begin(&args.output, false)?;
     let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
-    let text = SiteText { dir: &args.dir, title: &title, rules: &rules };
+    let text = SiteText { dir: &args.dir, title: &title, by: args.by.as_ref(), rules: &rules };
     let mut left_out = LeftOut::default();
     let new = |key: &RunKey, name: &str| done.add(DoneRow::of_run("run", "written", key, name));
     let written = write(&text, &store, new, &mut left_out).await;
@@ -63,6 +70,8 @@ pub(super) struct SiteText<'a> {
     pub(super) dir: &'a Path,
     /// The name of the site.
     pub(super) title: &'a str,
+    /// What makes runs one version, unless it is as usual.
+    pub(super) by: Option<&'a By>,
     pub(super) rules: &'a SiteRules,
 }
 
@@ -117,19 +126,18 @@ pub(super) async fn write(
     let names = RunNames::of(stored.iter().map(|run| &run.key));
     let mut of_test: BTreeMap<&str, Vec<&RunInfo>> = BTreeMap::new();
     stored.iter().for_each(|run| of_test.entry(&run.key.test).or_default().push(run));
+    let by = text.by.cloned().unwrap_or_else(|| By::usual(&stored));
     let (mut tests, mut rows) = (Vec::new(), Vec::new());
     for (test, runs) in of_test {
-        match site.unchanged(test, &runs, rules) {
+        match site.unchanged(test, &runs, rules, &by) {
             Some((test, runs)) => {
                 tests.push(test);
                 rows.extend(runs);
             }
             None => {
-                let written = site.write_test(&runs, rules, store, left_out).await?;
-                let is_new = |row: &&SiteRun| site.row(&row.file).is_none();
-                for row in written.runs.iter().filter(is_new) {
-                    let key = row.key();
-                    new(&key, &names.name(&key));
+                let written = site.write_test(&runs, rules, (&by, &names), store, left_out).await?;
+                for key in &written.new {
+                    new(key, &names.name(key));
                 }
                 tests.extend(written.test);
                 rows.extend(written.runs);
@@ -160,12 +168,14 @@ struct WrittenTest {
     /// Absent if none of its runs can be read.
     test: Option<SiteTest>,
     runs: Vec<SiteRun>,
+    /// The runs whose files were written.
+    new: Vec<RunKey>,
 }
 
 /// The list of all runs, by which a folder is known to be a site.
 const INDEX: &str = "runs.js";
 
-/// The most bytes of it that are read: some hundred thousand runs.
+/// The most bytes that are read of it, some hundred thousand runs, and of the file of a run.
 const LARGEST: u64 = 128 << 20;
 
 /// The file that is locked.
@@ -194,68 +204,96 @@ impl SiteFolder {
         test: &str,
         runs: &[&RunInfo],
         rules: &SiteRules,
+        by: &By,
     ) -> Option<(SiteTest, Vec<SiteRun>)> {
         let before = self.before.as_ref()?;
-        let known = before.tests().iter().find(|known| known.name == test)?;
+        let known = before.tests().iter().find(|known| known.name == test && known.by == by.to_string())?;
         let rows: Vec<SiteRun> = before.runs().iter().filter(|row| row.key().test == test).cloned().collect();
         let files: BTreeSet<String> = runs.iter().map(|run| run_file(run, &rules.text)).collect();
         let is_same = rows.len() == runs.len() && rows.iter().all(|row| files.contains(&row.file));
         let is_there = |file: &str| self.folder.join(file).is_file();
-        let are_there = is_there(&known.file) && rows.iter().all(|row| is_there(&row.file));
+        let of_test = std::iter::once(&known.file).chain(&known.trend);
+        let are_there =
+            of_test.map(String::as_str).all(is_there) && rows.iter().all(|row| is_there(&row.file));
         (is_same && are_there).then(|| (known.clone(), rows))
     }
 
-    /// Returns what the site had of a run, by its file.
-    fn row(&self, file: &str) -> Option<&SiteRun> {
-        let found = self.before.as_ref()?.runs().iter().find(|row| row.file == file)?;
-        self.folder.join(file).is_file().then_some(found)
+    /// Returns what the site had of a run, by its file, and the figures in it.
+    fn known(&self, file: &str) -> Option<(SiteRun, RunFigures)> {
+        let row = self.before.as_ref()?.runs().iter().find(|row| row.file == file)?;
+        let mut script = String::new();
+        open_plain(&self.folder.join(file)).ok()?.take(LARGEST).read_to_string(&mut script).ok()?;
+        Some((row.clone(), figures_of_script(&script)?))
     }
 
-    /// Writes the runs of a test that the site does not have, and their league.
+    /// Writes the runs of a test that the site does not have, their league, and their trend.
     async fn write_test(
         &self,
         runs: &[&RunInfo],
         rules: &SiteRules,
+        (by, names): (&By, &RunNames),
         store: &Store,
         left_out: &mut LeftOut,
     ) -> Result<WrittenTest> {
-        let (mut timelines, mut rows) = (Vec::new(), Vec::new());
+        let mut written = WrittenTest { test: None, runs: Vec::new(), new: Vec::new() };
+        let (mut timelines, mut measured) = (Vec::new(), BTreeMap::new());
         for info in runs {
-            let Some(run) =
-                left_out.or_leave_out(&info.key, store.read(&info.key).await.map_err(Into::into))?
-            else {
-                continue;
-            };
-            let view = View::of(&run.info);
-            let file = run_file(&run.info, &rules.text);
-            let known = self.row(&file);
-            let looked = match known {
-                Some(_) => None,
+            let file = run_file(info, &rules.text);
+            let (row, figures) = match self.known(&file) {
+                Some(known) => known,
                 None => {
-                    let of_rule = |rule| report::verdicts(rule, &run, &view);
-                    let verdicts: Vec<Verdict> = rules.rules.iter().flat_map(of_rule).collect();
-                    Some((report::parts(&run, &view, run.info.options.cores)?, verdicts))
+                    let read = store.read(&info.key).await.map_err(Into::into);
+                    let Some(run) = left_out.or_leave_out(&info.key, read)? else { continue };
+                    written.new.push(info.key.clone());
+                    self.write_run(run, file, rules)?
                 }
             };
-            let timeline = report::timeline(run, &view)?;
-            let written = match looked {
-                None => None,
-                Some(((findings, details), verdicts)) => {
-                    let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
-                    self.put(&file, &run_script(&shown)?)?;
-                    Some(SiteRun::new(&shown, file, &verdicts))
-                }
-            };
-            rows.extend(written.or_else(|| known.cloned()));
-            allocator::give_back();
-            timelines.push(timeline);
+            written.runs.push(row);
+            timelines.push(figures.timeline);
+            measured.insert(info.key.clone(), figures.measured);
         }
         if timelines.is_empty() {
-            return Ok(WrittenTest { test: None, runs: rows });
+            return Ok(written);
         }
-        let (test, script) = site_test(&League::new(&timelines)?, &timelines)?;
-        self.put(&test.file, &script)?;
-        Ok(WrittenTest { test: Some(test), runs: rows })
+        let infos = timelines.iter().map(|timeline| timeline.info.clone()).collect();
+        let mut version = |version: VersionRuns| {
+            let runs = version.runs.iter().filter_map(|key| measured.remove(key)).collect();
+            Version::new(version.name, version.start_ms, runs)
+        };
+        let (frameworks, _) = by_framework(infos, by, names);
+        let trends: Vec<Trends> = frameworks
+            .into_iter()
+            .map(|(name, versions)| Trends::new(name, versions.into_iter().map(&mut version).collect(), 0.0))
+            .collect();
+        let files = site_test(&League::new(&timelines)?, &timelines, &trends, &by.to_string())?;
+        for (file, text) in &files.files {
+            self.put(file, text)?;
+        }
+        written.test = Some(files.test);
+        Ok(written)
+    }
+
+    /// Writes the file of a run, and returns its row and its figures. What takes much memory is computed one after the other.
+    fn write_run(
+        &self,
+        mut run: StoredRun,
+        file: String,
+        rules: &SiteRules,
+    ) -> Result<(SiteRun, RunFigures)> {
+        let view = View::of(&run.info);
+        let of_rule = |rule| report::verdicts(rule, &run, &view);
+        let verdicts: Vec<Verdict> = rules.rules.iter().flat_map(of_rule).collect();
+        let (findings, details) = report::parts(&run, &view, run.info.options.cores)?;
+        run.errors = Vec::new();
+        let measured = Measured::new(&run, &view)?;
+        allocator::give_back();
+        let timeline = report::timeline(run, &view)?;
+        let figures = RunFigures::bytes(&timeline, &measured)?;
+        let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
+        self.put(&file, &run_script(&shown, &figures)?)?;
+        let row = SiteRun::new(&shown, file, &verdicts);
+        allocator::give_back();
+        Ok((row, RunFigures::parse(&figures)?))
     }
 
     /// Writes a file as a whole, unless it is there as it is to be.
@@ -337,7 +375,7 @@ fn locked(folder: &Path) -> Result<File> {
 /// Returns the files of the runs and the tests of a site.
 fn files_of(index: &SiteIndex) -> BTreeSet<String> {
     let runs = index.runs().iter().map(|run| &run.file);
-    let tests = index.tests().iter().map(|test| &test.file);
+    let tests = index.tests().iter().flat_map(|test| std::iter::once(&test.file).chain(&test.trend));
     // What somebody else wrote into the list names no file outside of the site.
     let is_own = |file: &&String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';

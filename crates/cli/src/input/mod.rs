@@ -3,7 +3,6 @@
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
 pub(crate) mod name_pattern;
-pub(crate) mod pairs;
 pub(crate) mod points;
 pub(crate) mod readings;
 pub(crate) mod runs;

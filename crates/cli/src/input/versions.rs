@@ -1,6 +1,7 @@
 //! Runs grouped by version: by a tag, by the day, or each run by itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::str::FromStr;
 
 use perfpipe_ingest::run::is_tag_key;
@@ -32,7 +33,26 @@ impl FromStr for By {
     }
 }
 
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tag(key) => write!(f, "tag:{key}"),
+            Self::Day => f.write_str("day"),
+            Self::Run => f.write_str("run"),
+        }
+    }
+}
+
+/// Tags that usually name versions, the most exact one first.
+const USUAL: [&str; 4] = ["commit", "version", "release", "build"];
+
 impl By {
+    /// Returns what usually makes runs one version: a tag that any of them has, otherwise the day.
+    pub(crate) fn usual(runs: &[RunInfo]) -> Self {
+        let has = |key: &&str| runs.iter().any(|run| run.options.tags.contains_key(*key));
+        USUAL.into_iter().find(has).map_or(Self::Day, |key| Self::Tag(key.to_owned()))
+    }
+
     /// Returns the version of a run; `None` if it lacks the tag.
     fn version(&self, run: &RunInfo, names: &RunNames) -> Option<String> {
         match self {

@@ -1,5 +1,7 @@
 //! The CPU readings of a run, the rule that finds the reading of a second, and doubts of their unit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::info::RunInfo;
 use crate::run::note::{Note, NoteKind};
 use crate::run::options::CpuScale;
@@ -11,7 +13,7 @@ pub struct TimeSeries {
 }
 
 /// How readings are joined to samples: the shift of their clock, and the look-back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuJoin {
     /// Seconds added to the clock of every reading.
     pub offset: i64,

@@ -1,10 +1,10 @@
 // Data files are scripts that call `perfpipe.…`, since a page from file:// may load scripts but not fetch its neighbours.
 
 import { h } from "./dom";
-import type { RunData, RunRow, StoreData, TestData } from "./types";
+import type { RunData, RunRow, StoreData, TestData, TrendData } from "./types";
 
 /** The newest format of data that this page reads. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** A file that can't be shown: its name, and why. */
 export class LoadError extends Error {
@@ -50,11 +50,15 @@ function checked<T extends { format: number }>(file: string, data: T, version: s
   return data;
 }
 
+/** Inflates base64 of zlib-deflated bytes. */
+export function inflated(packed: string): Response {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+}
+
 /** Inflates base64 of zlib-deflated JSON. */
 export async function unpack<T>(packed: string): Promise<T> {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(inflated).text()) as T;
+  return JSON.parse(await inflated(packed).text()) as T;
 }
 
 /** The row of the run that grows, as its newest file has it. */
@@ -65,6 +69,13 @@ const paths = new Map<string, string>();
 
 const runFile = (id: string): string => paths.get(`run ${id}`) ?? `runs/${id}`;
 const testFile = (id: string): string => paths.get(`test ${id}`) ?? `tests/${id}`;
+const trendFile = (id: string): string => paths.get(`trend ${id}`) ?? `tests/${id}-trend`;
+
+/** The figures that comparisons are made of, by the file of their run: packed, for the engine alone. */
+const figures = new Map<string, string>();
+
+/** The program that compares, as WebAssembly. */
+const ENGINE = "engine.js";
 
 function settle<T>(file: string, make: () => T | Promise<T>): void {
   const { resolve, reject } = waiting<T>(file);
@@ -90,7 +101,14 @@ export function receive(): void {
     test(id: string, data: TestData) {
       settle(testFile(id), () => checked(testFile(id), data, storeVersion));
     },
-    run(id: string, packed: string) {
+    trend(id: string, data: TrendData) {
+      settle(trendFile(id), () => checked(trendFile(id), data, storeVersion));
+    },
+    engine(packed: string) {
+      settle(ENGINE, async () => inflated(packed).arrayBuffer());
+    },
+    run(id: string, packed: string, ofRun: string) {
+      figures.set(runFile(id), ofRun);
       settle(runFile(id), async () => checked(runFile(id), await unpack<RunData>(packed), storeVersion));
     },
     live(row: RunRow) {
@@ -152,7 +170,27 @@ export async function loadLive(id: string, file: string): Promise<RunRow> {
   if (before !== file) {
     files.delete(before);
     arrived.delete(before);
+    figures.delete(before);
   }
   if (liveRow?.file !== file) throw new LoadError(file, "it is of another run");
   return liveRow;
+}
+
+/** The trend of a test, given the file that `TestData.trend` names. */
+export function loadTrend(id: string, file: string): Promise<TrendData> {
+  paths.set(`trend ${id}`, file);
+  return load(file);
+}
+
+/** The figures of a run that comparisons are made of, as bytes for the engine. */
+export async function loadFigures(id: string): Promise<Uint8Array> {
+  await loadRun(id);
+  const packed = figures.get(runFile(id));
+  if (packed === undefined) throw new LoadError(runFile(id), "it has no figures to compare");
+  return new Uint8Array(await inflated(packed).arrayBuffer());
+}
+
+/** The program that compares, as bytes of WebAssembly. */
+export function loadEngine(): Promise<ArrayBuffer> {
+  return load(ENGINE);
 }

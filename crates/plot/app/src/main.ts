@@ -87,7 +87,7 @@ async function start(): Promise<void> {
   try {
     const app = appOf(await loadStore());
     setSlots(app.store.frameworks);
-    startBasket((id) => app.runs.has(id));
+    startBasket(app.runs);
     startKeys();
     const drawn = frame(app);
     const pages = new Pages(app, drawn);

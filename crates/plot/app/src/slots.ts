@@ -10,8 +10,10 @@ export interface Look {
   marker: string;
   /** True where the marker is drawn as an outline. */
   hollow: boolean;
-  /** `stroke-dasharray` on paper (and on screen in slots 9 to 16); "" is solid. */
+  /** `stroke-dasharray` on paper; "" is solid. */
   dash: string;
+  /** True where lines are dashed on the screen, too: the colour is that of another line. */
+  dashed: boolean;
 }
 
 const CIRCLE = "M-5 0A5 5 0 1 1 5 0A5 5 0 1 1 -5 0Z";
@@ -30,13 +32,28 @@ const DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "5 2 1 2 1 2", "12 3", "4 4", "1 
 
 /** The look of a slot, which counts from 0. From 16 on all are grey. */
 export function look(slot: number): Look {
-  if (slot < 0 || slot >= 2 * MARKERS.length) return { color: "var(--axis)", marker: CIRCLE, hollow: true, dash: "2 2" };
+  if (slot < 0 || slot >= 2 * MARKERS.length) return { color: "var(--axis)", marker: CIRCLE, hollow: true, dash: "2 2", dashed: true };
   const place = slot % MARKERS.length;
   return {
     color: `var(--slot-${place + 1})`,
     marker: MARKERS[place] ?? CIRCLE,
     hollow: slot >= 6,
     dash: DASHES[place] ?? "",
+    dashed: slot >= MARKERS.length,
+  };
+}
+
+/** The look of something else of the same framework: its colour, but another marker and dash. The first one is as it is. */
+export function variant(first: Look, nth: number): Look {
+  if (nth === 0) return first;
+  const shape = Math.max(MARKERS.indexOf(first.marker), 0) + 2 * Math.floor(nth / 2);
+  const dashes = DASHES.filter((dash) => dash !== first.dash && dash !== "");
+  return {
+    color: first.color,
+    marker: MARKERS[shape % MARKERS.length] ?? first.marker,
+    hollow: nth % 2 === 1 ? !first.hollow : first.hollow,
+    dash: dashes[(nth - 1) % dashes.length] ?? "2 2",
+    dashed: true,
   };
 }
 
@@ -56,16 +73,21 @@ export function lookOf(framework: string): Look {
 /** A marker as a path, to be placed in a chart by its `transform`. */
 export function markerPath(style: Look, attributes: Attributes = {}): SVGPathElement {
   const paint: Record<string, string | number> = style.hollow
-    ? { fill: "var(--page)", stroke: style.color, "stroke-width": 2 }
+    ? { fill: "var(--page)", stroke: style.color, "stroke-width": 2, "paint-order": "normal" }
     : { fill: style.color };
   return s("path", { d: style.marker, style: paint, ...attributes });
 }
 
 /** A framework's marker as a small picture for texts and tables; decoration, since the name stands beside it. */
 export function marker(framework: string): SVGSVGElement {
+  return lookMarker(lookOf(framework));
+}
+
+/** The marker of a look as a small picture. */
+export function lookMarker(style: Look): SVGSVGElement {
   return s(
     "svg",
     { class: "marker", viewBox: "-6 -6 12 12", width: 12, height: 12, "aria-hidden": "true" },
-    markerPath(lookOf(framework)),
+    markerPath(style),
   );
 }

@@ -29,6 +29,10 @@ export interface TestRow {
   /** Its file within the site. */
   file: string;
   name: string;
+  /** What makes runs one version in its trend: "tag:commit", "day" or "run". */
+  by: string;
+  /** The file of its trend; null if each framework has one version. */
+  trend: string | null;
 }
 
 /** A run with the figures by which it is found and ranked. */
@@ -89,7 +93,10 @@ export interface TestData {
   league: StandingRow[];
   /** Sentences below the league, such as on ties. */
   notes: string[];
-  trend: TrendData | null;
+  /** What changed its level from one version to the next, the newest first. */
+  changes: ShortChange[];
+  /** The file of its trend within the site; null if each framework has one version. */
+  trend: string | null;
 }
 
 /** A framework's place in the league. */
@@ -111,25 +118,107 @@ export interface StandingRow {
   load: number | null;
 }
 
-/** How the figures of a framework changed from version to version. */
-export interface TrendData {
-  series: TrendSeries[];
+/** A figure that changed its level from a version on, in short. */
+export interface ShortChange {
+  framework: string;
+  /** "throughput", "p95" and so on. */
+  figure: string;
+  unit: string;
+  /** The name of the first version of the new level, and when it was first tested. */
+  since: string;
+  t0: number;
+  before: number;
+  after: number;
+  percent: number | null;
+  direction: Direction;
+  /** How many versions of the framework are at the new level or later. */
+  age: number;
 }
 
-export interface TrendSeries {
+/** "more" and "less" are of figures that are neither good nor bad. */
+export type Direction = "better" | "worse" | "more" | "less";
+
+/** The file of a trend: the figures of a test from version to version. It calls `perfpipe.trend(id, data)`, with the test's id. */
+export interface TrendData {
+  format: number;
+  /** The name of the test. */
+  name: string;
+  /** What makes runs one version: "tag:commit", "day" or "run". */
+  by: string;
+  /** The least number of versions of which one can be marked. */
+  least: number;
+  frameworks: FrameworkTrend[];
+}
+
+export interface FrameworkTrend {
   framework: string;
-  /** "throughput", "p95" and so on, with its unit. */
+  /** In the order in which they were first tested. */
+  versions: { name: string; t0: number; /** Ids of its runs. */ runs: string[] }[];
+  figures: TrendFigure[];
+  /** Sentences on gradual changes. */
+  drifts: string[];
+}
+
+/** One figure over the versions: each list has a value for each version. */
+export interface TrendFigure {
+  /** "throughput", "p95" and so on. */
   figure: string;
   unit: string;
   /** Whether more is better; null where neither is. */
   moreIsBetter: boolean | null;
-  versions: { name: string; t0: number; value: number | null; runs: { id: string; value: number | null }[] }[];
+  /** Of several repeats the median. */
+  values: (number | null)[];
+  /** The 99 % interval of each value by the scatter of the repeats; null without repeats. */
+  intervals: ([number, number] | null)[];
+  /** The value of each of `versions[].runs`. */
+  runs: (number | null)[][];
   /** The levels: from which version to which (both inclusive), and the range in which a version lies by chance. */
   levels: { from: number; to: number; level: number; band: [number, number] | null }[];
-  changes: { at: number; percent: number; direction: "better" | "worse" | "neither" }[];
+  /** Changes of level, by the first version of the new one. */
+  changes: { version: number; before: number; after: number; percent: number | null; p: number; direction: Direction }[];
+  /** Gradual changes: over which versions (both inclusive), and the straight line at both. */
+  drifts: { from: number; to: number; before: number; after: number; percent: number | null; direction: Direction }[];
 }
 
-/** The file of a run: all that is shown of a run. It calls `perfpipe.run(id, packed)`: JSON, deflated (zlib), as base64. */
+/** What `engine.js` computes of sides: that of `perfpipe compare`. */
+export interface ComparedSides {
+  changes: ChangeRow[];
+  /** Sentences on the noise, and on what is not compared. */
+  notes: string[];
+}
+
+/** A row of `perfpipe compare --format json`, and the interval that decides. */
+export interface ChangeRow {
+  /** The name of the side that is compared with the first one. */
+  run: string;
+  /** "run", or "hold" where all runs have one. */
+  part: string;
+  /** "throughput", "p95", "series memory" and so on. */
+  measure: string;
+  unit: string;
+  a: number | null;
+  b: number | null;
+  change_percent: number | null;
+  /** The 99 % interval of this figure by itself. */
+  change_percent_low: number | null;
+  change_percent_high: number | null;
+  difference_low: number | null;
+  difference_high: number | null;
+  /** The interval of all figures taken together: without 0 exactly where a change is shown. Null where it can't be computed. */
+  joint_percent: [number, number] | null;
+  /** "worse", "better", "more" or "less", also with " (these runs)"; "not shown", "unknown". */
+  outcome: string;
+  p: number | null;
+  p_adjusted: number | null;
+  /** "seconds", "repeats" or "pairs". */
+  noise: string;
+  moreIsBetter: boolean | null;
+}
+
+/**
+ * The file of a run: all that is shown of a run. It calls `perfpipe.run(id, packed, figures)`: JSON, deflated (zlib), as
+ * base64. The figures are for the engine alone.
+ */
 export interface RunData {
   format: number;
   head: RunHead;

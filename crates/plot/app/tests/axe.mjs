@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { check, copyOf, open } from "./chromium.mjs";
 
 const [site = "site", ...fragments] = process.argv.slice(2);
-const PAGES = ["/?theme=light", "/?theme=dark", "/test/json?theme=light", "/test/json?theme=dark&at=labels"];
+const PAGES = ["/?theme=light", "/?theme=dark", "/test/json?theme=light", "/test/json?theme=dark&at=labels", "/compare?theme=light"];
 const WIDTHS = [1280, 390, 320];
 
 const axe = await readFile(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");

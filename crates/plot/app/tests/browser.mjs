@@ -69,11 +69,48 @@ say("an unknown test is told", document.querySelector(".state-title").textConten
 localStorage.clear();
 return JSON.stringify(results);`;
 
+const COMPARE = `
+const results = [];
+const say = (what, value) => results.push([what, value]);
+const key = (name, target = document.activeElement ?? document.body) =>
+  target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+const sides = () => new URLSearchParams(location.hash.split("?")[1]);
+const choose = async (id, at) => {
+  document.getElementById(id).click(); await wait(200);
+  const links = [...document.querySelectorAll(".picker[open] .picker-list a")];
+  links.at(at).click(); await wait(900);
+};
+location.hash = "#/compare"; await wait(900);
+say("nothing is chosen", document.querySelector(".state-title").textContent);
+document.getElementById("side-add").click(); await wait(200);
+say("the list has the focus in its search", document.activeElement.type);
+key("ArrowDown");
+say("arrows go to the entries", document.activeElement === document.querySelector(".picker[open] .picker-list a"));
+key("Escape");
+say("Escape closes it", document.querySelector(".picker[open]") === null && document.activeElement.id);
+await choose("side-add", 0);
+say("a choice is a link", sides().has("a") && !sides().has("b"));
+say("the button keeps the focus", document.activeElement.id);
+await choose("side-add", -1);
+say("so is the second", sides().getAll("b").length);
+const [a, b] = [sides().get("a"), sides().get("b")];
+key("x"); await wait(900);
+say("x swaps", sides().get("a") === b && sides().get("b") === a);
+document.getElementById("side-1").click(); await wait(200);
+document.querySelector(".picker[open] .picker-links a").click(); await wait(900);
+say("a side becomes the baseline", sides().get("a") === a);
+document.getElementById("side-1").click(); await wait(200);
+[...document.querySelectorAll(".picker[open] .picker-links a")].at(-1).click(); await wait(900);
+say("a side is removed", sides().get("a") === a && !sides().has("b"));
+localStorage.clear();
+return JSON.stringify(results);`;
+
 const EXPECTED = [
   [true, true, "Compare 2 runs", true, "H1", "#/", 2, true, "#/", true, true, true],
   ["folded", "open search", "1 found", true, "filter-test", true, "This store has no such page."],
+  ["Nothing is chosen yet.", "search", true, "side-add", true, "side-add", 1, true, true, true],
 ];
-for (const [at, body] of [BODY, MORE].entries()) {
+for (const [at, body] of [BODY, MORE, COMPARE].entries()) {
   const copy = await copyOf(site, { "check.js": check(body) });
   const text = open(copy.folder, "/", 1280);
   await copy.remove();

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { attention, changeCount, type LoadedTest } from "../src/home/attention";
 import { matrix, tieNote } from "../src/home/matrix";
 import { measureOf, median, rankText } from "../src/measures";
-import type { StandingRow, TestData } from "../src/types";
+import type { Direction, ShortChange, StandingRow } from "../src/types";
 import { run, standing } from "./support";
 
-const loaded = (name: string, league: StandingRow[], trend: TestData["trend"] = null): LoadedTest => ({
-  test: { id: name, name },
-  data: { format: 1, name, league, notes: [], trend },
+const loaded = (name: string, league: StandingRow[], changes: ShortChange[] = []): LoadedTest => ({
+  test: { id: name, file: `tests/${name}.js`, name },
+  data: { format: 1, name, league, notes: [], changes, trend: null },
 });
 const TESTS = [
   loaded("shop", [standing("go", [1, 2], { throughput: 200 }), standing("node", [1, 2], { throughput: 190 }), standing("bad", null, { throughput: 300 })]),
@@ -64,12 +64,20 @@ test("what holds of several tests is said once", () => {
   );
 });
 
-test("changes stand first, the newest of each framework with all its figures", () => {
-  const versions = ["1.0", "1.1", "1.2"].map((name, at) => ({ name, t0: at, value: 1, runs: [] }));
-  const series = (figure: string, at: number, percent: number, direction: "better" | "worse") =>
-    ({ framework: "go", figure, unit: "", moreIsBetter: true, versions, levels: [], changes: [{ at, percent, direction }] });
-  const tests = [loaded("n", [standing("go", [1, 1])], { series: [series("throughput", 2, -7.9, "worse"), series("p95", 2, 13.3, "worse"), series("p50", 1, -3, "better")] })];
+const shift = (figure: string, age: number, percent: number | null, direction: Direction): ShortChange => ({
+  ...{ framework: "go", figure, unit: "ms", since: `1.${9 - age}`, t0: 9 - age, before: 10, after: 11, percent, direction, age },
+});
+
+test("changes stand first, those of a version of each framework together", () => {
+  const tests = [loaded("n", [standing("go", [1, 1])], [shift("throughput", 1, -7.9, "worse"), shift("p95", 1, 13.3, "worse"), shift("p50", 2, -3, "better")])];
   assert.equal(changeCount(tests), 1);
   const [line] = attention(tests, [run({ verdict: { passed: 0, failed: 1 } })]);
-  assert.equal(`${line?.subject}${line?.text}`, "go · n is slower since version 1.2: throughput −7.9 %, p95 +13.3 %");
+  assert.equal(`${line?.subject}${line?.text}`, "go · n is slower since version 1.8: throughput −7.9 %, p95 +13.3 %");
+});
+
+test("a level that has ended needs no look, and what is better now hides nothing that is worse", () => {
+  const of = (...changes: ShortChange[]): string[] => attention([loaded("n", [], changes)], []).map(({ sign, text }) => sign + text);
+  assert.deepEqual(of(shift("p95", 2, -20, "better"), shift("p95", 5, 25, "worse")), ["better is faster since version 1.7: p95 −20.0 %"]);
+  assert.deepEqual(of(shift("p50", 2, -20, "better"), shift("p95", 5, 25, "worse")), ["worse is slower since version 1.4: p95 +25.0 %"]);
+  assert.deepEqual(of(shift("failures", 3, null, "worse")), ["worse is worse since version 1.6: failures 10.00 → 11.00 ms"]);
 });

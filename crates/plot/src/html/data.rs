@@ -1,12 +1,14 @@
 //! The data of the charts: an index of all runs as JSON, and for each run its seconds and its details, packed.
 
 use std::borrow::Cow;
-use std::io;
-use std::io::Write;
+use std::io::{self, Read as _, Write};
 
+use base64::Engine as _;
+use base64::engine::GeneralPurpose;
 use base64::prelude::BASE64_STANDARD;
 use base64::write::EncoderStringWriter;
 use flate2::Compression;
+use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use perfpipe_analyze::breakdown::{
     Details, Distribution, HeatColumn, Heatmap, LabelOverTime, Network, NetworkOverTime, OverTime,
@@ -482,11 +484,36 @@ pub(super) fn packed(out: &mut String, id: &str, data: &impl Serialize) -> Resul
 
 /// Appends JSON, deflated and as base64.
 pub(super) fn deflated(out: &mut String, data: &impl Serialize) -> Result<()> {
-    let mut deflated =
-        ZlibEncoder::new(EncoderStringWriter::from_consumer(out, &BASE64_STANDARD), Compression::best());
+    let mut deflated = deflater(out, Compression::best());
     serde_json::to_writer(&mut deflated, data).map_err(|error| Error::Html(error.to_string()))?;
     deflated.finish().map_err(|error| Error::Html(error.to_string()))?.into_inner();
     Ok(())
+}
+
+/// Appends bytes, deflated and as base64.
+pub(super) fn deflated_bytes(out: &mut String, bytes: &[u8]) -> Result<()> {
+    // Numbers without a pattern get no smaller by more effort.
+    let mut deflated = deflater(out, Compression::fast());
+    deflated.write_all(bytes).map_err(|error| Error::Html(error.to_string()))?;
+    deflated.finish().map_err(|error| Error::Html(error.to_string()))?.into_inner();
+    Ok(())
+}
+
+fn deflater(out: &mut String, effort: Compression) -> Deflater<'_> {
+    ZlibEncoder::new(EncoderStringWriter::from_consumer(out, &BASE64_STANDARD), effort)
+}
+
+type Deflater<'a> = ZlibEncoder<EncoderStringWriter<'static, GeneralPurpose, &'a mut String>>;
+
+/// The most bytes that are inflated: some hundred times those of a run's figures.
+const MOST_INFLATED: u64 = 64 << 20;
+
+/// Reads what [`deflated_bytes`] appended; `None` if it is something else.
+pub(super) fn inflated_bytes(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let deflated = BASE64_STANDARD.decode(text).ok()?;
+    ZlibDecoder::new(&*deflated).take(MOST_INFLATED).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Appends JSON, and escapes characters that can only occur within its strings.

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use perfpipe_analyze::breakdown::{Details, ErrorKind, LabelStats};
 use perfpipe_analyze::format::one_line;
 use perfpipe_analyze::league::{Standing, median_repeats};
-use perfpipe_analyze::{Finding, League, Span, Timeline, Verdict};
+use perfpipe_analyze::{
+    Drift, Finding, League, LevelChange, RunFigures, Span, Timeline, Trend, TrendLevel, Trends, Verdict,
+};
 use perfpipe_model::{RunInfo, RunKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::data::{DetailData, HtmlPart, SeriesData, deflated};
+use super::data::{DetailData, HtmlPart, SeriesData, deflated, deflated_bytes, inflated_bytes};
 use super::report::ReportRun;
 use super::sections::{ERRORS, label_list};
 use crate::error::{Error, Result};
@@ -24,7 +26,7 @@ use crate::text::number::{count, measured};
 use crate::time_columns;
 
 /// The version of the formats. A page reads all up to its own.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The most findings that stand with a run in the list of all.
 const FINDINGS: usize = 3;
@@ -45,8 +47,11 @@ const PAGE: &str = include_str!("../../app/dist/index.html");
 const RUNS: &str = "<!-- runs -->\n";
 
 /// What the page loads beside the runs: names of files, each with its text.
-pub const SITE_FILES: [(&str, &str); 2] =
-    [("app.js", include_str!("../../app/dist/app.js")), ("app.css", include_str!("../../app/dist/app.css"))];
+pub const SITE_FILES: [(&str, &str); 3] = [
+    ("app.js", include_str!("../../app/dist/app.js")),
+    ("app.css", include_str!("../../app/dist/app.css")),
+    ("engine.js", include_str!("../../app/dist/engine.js")),
+];
 
 /// Returns the content security policy of the page, which a server repeats as a header.
 pub fn site_policy() -> &'static str {
@@ -96,6 +101,10 @@ pub struct SiteTest {
     pub file: String,
     /// Its name.
     pub name: String,
+    /// What makes runs one version in its trend.
+    pub by: String,
+    /// The file of its trend, if a framework has several versions.
+    pub trend: Option<String>,
 }
 
 /// A run in the list of all.
@@ -393,11 +402,11 @@ struct ErrorRow {
     last: u32,
 }
 
-/// Writes the file of a run: all that is shown of it, packed.
+/// Writes the file of a run: all that is shown of it, and its figures ([`RunFigures::bytes`]) for comparisons, both packed.
 ///
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
-pub fn run_script(run: &ReportRun<'_>) -> Result<String> {
+pub fn run_script(run: &ReportRun<'_>, figures: &[u8]) -> Result<String> {
     let ReportRun { timeline, details, findings } = *run;
     let duration = timeline.summary.duration;
     let data = RunData {
@@ -412,8 +421,20 @@ pub fn run_script(run: &ReportRun<'_>) -> Result<String> {
     };
     let mut script = format!("perfpipe.run({},\"", json(&run_id(&timeline.info.key))?);
     deflated(&mut script, &data)?;
-    script.push_str("\");\n");
+    script.push_str(FIGURES);
+    deflated_bytes(&mut script, figures)?;
+    script.push_str(END_OF_RUN);
     Ok(script)
+}
+
+/// What stands before and after the figures of a run.
+const FIGURES: &str = "\",\"";
+const END_OF_RUN: &str = "\");\n";
+
+/// Reads the figures of a file that [`run_script`] wrote; `None` if it is another one, or of another version.
+pub fn figures_of_script(script: &str) -> Option<RunFigures> {
+    let (_, figures) = script.strip_suffix(END_OF_RUN)?.rsplit_once(FIGURES)?;
+    RunFigures::parse(&inflated_bytes(figures)?).ok()
 }
 
 impl SiteHead {
@@ -490,7 +511,170 @@ struct TestData {
     name: String,
     league: Vec<StandingRow>,
     notes: Vec<String>,
-    trend: Option<()>,
+    changes: Vec<ShortChange>,
+    trend: Option<String>,
+}
+
+/// A figure that changed its level, in short.
+#[derive(Serialize)]
+struct ShortChange {
+    framework: String,
+    figure: String,
+    unit: String,
+    since: String,
+    t0: i64,
+    before: f64,
+    after: f64,
+    percent: Option<f64>,
+    direction: &'static str,
+    /// The number of versions at the new level or later.
+    age: usize,
+}
+
+/// The figures of a test from version to version: the file `tests/ID-trend-VERSION.js`.
+#[derive(Serialize)]
+struct TrendData {
+    format: u32,
+    name: String,
+    by: String,
+    least: usize,
+    frameworks: Vec<FrameworkTrend>,
+}
+
+#[derive(Serialize)]
+struct FrameworkTrend {
+    framework: String,
+    versions: Vec<TrendVersion>,
+    figures: Vec<TrendFigure>,
+    drifts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct TrendVersion {
+    name: String,
+    t0: i64,
+    /// The ids of its runs.
+    runs: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TrendFigure {
+    figure: String,
+    unit: String,
+    more_is_better: Option<bool>,
+    values: Vec<Option<f64>>,
+    intervals: Vec<Option<(f64, f64)>>,
+    /// For each version the values of its runs.
+    runs: Vec<Vec<Option<f64>>>,
+    levels: Vec<LevelData>,
+    changes: Vec<ChangeData>,
+    drifts: Vec<DriftData>,
+}
+
+#[derive(Serialize)]
+struct LevelData {
+    from: usize,
+    to: usize,
+    level: f64,
+    band: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+struct ChangeData {
+    version: usize,
+    before: f64,
+    after: f64,
+    percent: Option<f64>,
+    p: f64,
+    direction: &'static str,
+}
+
+#[derive(Serialize)]
+struct DriftData {
+    from: usize,
+    to: usize,
+    before: f64,
+    after: f64,
+    percent: Option<f64>,
+    direction: &'static str,
+}
+
+impl FrameworkTrend {
+    fn new(trends: &Trends) -> Self {
+        let version = |version: &perfpipe_analyze::Version| TrendVersion {
+            name: one_line(&version.name),
+            t0: version.start_ms,
+            runs: version.runs.iter().map(|run| run_id(&run.info().key)).collect(),
+        };
+        Self {
+            framework: trends.name.clone(),
+            versions: trends.versions.iter().map(version).collect(),
+            figures: trends.figures.iter().map(|trend| TrendFigure::new(trends, trend)).collect(),
+            drifts: trends.drifts(),
+        }
+    }
+}
+
+impl TrendFigure {
+    fn new(trends: &Trends, trend: &Trend) -> Self {
+        let measure = &trend.measure;
+        let of_runs = |version: &perfpipe_analyze::Version| {
+            version.runs.iter().map(|run| run.value(measure)).collect::<Vec<_>>()
+        };
+        let level = |level: TrendLevel| {
+            let (from, to) = level.versions;
+            LevelData { from, to, level: level.mean, band: level.band }
+        };
+        let change = |change: &LevelChange| ChangeData {
+            version: change.version,
+            before: change.before,
+            after: change.after,
+            percent: change.percent(),
+            p: change.p,
+            direction: change.outcome.name(),
+        };
+        let drift = |drift: &Drift| DriftData {
+            from: drift.versions.0,
+            to: drift.versions.1,
+            before: drift.before,
+            after: drift.after,
+            percent: drift.percent(),
+            direction: drift.outcome.name(),
+        };
+        Self {
+            figure: measure.column(),
+            unit: measure.unit().to_owned(),
+            more_is_better: measure.more_is_better(),
+            values: trend.values.clone(),
+            intervals: trend.intervals.clone(),
+            runs: trends.versions.iter().map(of_runs).collect(),
+            levels: trend.levels().into_iter().map(level).collect(),
+            changes: trend.changes.iter().map(change).collect(),
+            drifts: trend.drifts.iter().map(drift).collect(),
+        }
+    }
+}
+
+/// Returns the changes of level of a framework.
+fn short_changes(trends: &Trends) -> Vec<ShortChange> {
+    let of = |trend: &Trend, change: &LevelChange| {
+        let version = trends.versions.get(change.version)?;
+        Some(ShortChange {
+            framework: trends.name.clone(),
+            figure: trend.measure.column(),
+            unit: trend.measure.unit().to_owned(),
+            since: one_line(&version.name),
+            t0: version.start_ms,
+            before: change.before,
+            after: change.after,
+            percent: change.percent(),
+            direction: change.outcome.name(),
+            age: trends.versions.len() - change.version,
+        })
+    };
+    let figures = trends.figures.iter();
+    figures.flat_map(|trend| trend.changes.iter().filter_map(move |change| of(trend, change))).collect()
 }
 
 #[derive(Serialize)]
@@ -511,11 +695,22 @@ struct StandingRow {
     load: Option<f64>,
 }
 
-/// Returns a test for the list of all, and the text of its file, given its runs and their league.
+/// The files of a test, and its row in the list of all.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SiteTestFiles {
+    /// Its row.
+    pub test: SiteTest,
+    /// The names of its files, each with its text: that of its league, and that of its trend if it has one.
+    pub files: Vec<(String, String)>,
+}
+
+/// Writes the files of a test, given its runs, their league, and what their figures do from version to version; `by` says what
+/// makes runs one version.
 ///
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
-pub fn site_test(league: &League, runs: &[Timeline]) -> Result<(SiteTest, String)> {
+pub fn site_test(league: &League, runs: &[Timeline], trends: &[Trends], by: &str) -> Result<SiteTestFiles> {
     let medians = median_repeats(runs);
     let row = |standing: &Standing| {
         let mut own: Vec<&Timeline> =
@@ -537,17 +732,39 @@ pub fn site_test(league: &League, runs: &[Timeline]) -> Result<(SiteTest, String
             load: standing.load_max,
         }
     };
+    let id = link_name(&[&league.test]);
+    let mut files = Vec::new();
+    let mut add = |kind: &str, call: String| {
+        let file = format!("tests/{id}{kind}-{}.js", hex_digest(&[&call]));
+        files.push((file.clone(), call));
+        file
+    };
+    let trend = match trends.iter().any(|trends| trends.versions.len() > 1) {
+        true => {
+            let data = TrendData {
+                format: FORMAT,
+                name: league.test.clone(),
+                by: by.to_owned(),
+                least: Trends::LEAST_VERSIONS,
+                frameworks: trends.iter().map(FrameworkTrend::new).collect(),
+            };
+            Some(add("-trend", format!("perfpipe.trend({},{}{END}", json(&id)?, json(&data)?)))
+        }
+        false => None,
+    };
+    let mut changes: Vec<ShortChange> = trends.iter().flat_map(short_changes).collect();
+    changes.sort_by_key(|change| std::cmp::Reverse(change.t0));
     let data = TestData {
         format: FORMAT,
         name: league.test.clone(),
         league: league.standings.iter().map(row).collect(),
         notes: league.notes().into_iter().chain(league.note_on_hold()).collect(),
-        trend: None,
+        changes,
+        trend: trend.clone(),
     };
-    let id = link_name(&[&league.test]);
-    let script = format!("perfpipe.test({},{}{END}", json(&id)?, json(&data)?);
-    let file = format!("tests/{id}-{}.js", hex_digest(&[&script]));
-    Ok((SiteTest { id, file, name: league.test.clone() }, script))
+    let file = add("", format!("perfpipe.test({},{}{END}", json(&id)?, json(&data)?));
+    let (name, by) = (league.test.clone(), by.to_owned());
+    Ok(SiteTestFiles { test: SiteTest { id, file, name, by, trend }, files })
 }
 
 fn json(data: &impl Serialize) -> Result<String> {

@@ -1,5 +1,7 @@
 //! Requests that failed after long, as by a time-out: times of successes leave them out.
 
+use serde::{Deserialize, Serialize};
+
 use crate::format::{counted, figure, lasting, percent};
 use crate::stats::histogram::Histogram;
 use crate::stats::percentile::fraction;
@@ -15,7 +17,7 @@ const OFTEN: f64 = 10.0;
 const LONGER: f64 = 1.25;
 
 /// Requests that failed after longer than a percentile of the successes, and are so many that they matter to it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LongFailures {
     /// The percentile, in percent; 100 is the maximum.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_model::StoredRun;
 use perfpipe_model::counts::InjectorLoad;
 use perfpipe_model::run::SourceKind;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::format::{counted, percent};
@@ -32,7 +33,7 @@ const SHARE: f64 = 0.005;
 
 /// Requests that had no answer yet when the log ended, all threads being active. Those of a long time are more likely to be
 /// among them than others, so that the times of the run are too short.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outstanding {
     /// Their estimated number.

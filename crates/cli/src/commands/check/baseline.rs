@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{Baseline, PAIR_TAG, Rule, SIDE_TAG};
+use perfpipe_analyze::{Baseline, PAIR_TAG, Pairing, Rule, SIDE_TAG};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use super::args::{Against, CheckArgs, Fate};
 use crate::args::{Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::runs::Selection;
-use crate::input::{pairs, store, view};
+use crate::input::{store, view};
 use crate::output::note;
 
 /// What makes a first run pass.
@@ -138,7 +138,7 @@ impl<'a> Baselines<'a> {
             return Ok(None);
         }
         let of_baseline: Vec<&RunInfo> = self.runs.iter().filter(|run| keys.contains(&run.key)).collect();
-        let (_, unpaired) = pairs::of_sides(&of_baseline, &checked.iter().collect::<Vec<_>>())?;
+        let unpaired = Pairing::of(&of_baseline, &checked.iter().collect::<Vec<_>>()).left_out()?;
         unpaired.iter().for_each(|sentence| note(sentence));
         self.made_of(keys).await.map(Some)
     }

@@ -10,7 +10,6 @@ use perfpipe_analyze::{Direction, Outcome};
 
 use super::args::{CompareArgs, deciding};
 use super::comment::{self, ComparedFigure};
-use super::runs::could_show;
 use super::worse::WorseFigure;
 use crate::args::{FailOn, ReportFormat, StoreArgs, VerdictFormat};
 use crate::error::CliError;
@@ -55,7 +54,7 @@ pub(super) async fn run(
     print_notes(&a, &others, &changes);
     let powers =
         changes.iter().filter(|row| !args.decide.is_empty() || row.measure == PointMeasure::Throughput);
-    let powers = powers.filter_map(|row| Some(could_show(&row.name, row.measure.name(), row.power?)));
+    let powers = powers.filter_map(|row| Some(row.power?.note(&row.name, row.measure.name())));
     powers.for_each(|sentence| note(&sentence));
     if args.fail_on == Some(FailOn::Worse) {
         let is_worse =

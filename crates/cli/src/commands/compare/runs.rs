@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::format::{counted, decimals};
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{
-    Change, Design, Direction, Measure, Measured, Noise, Outcome, Pairing, Power, RunDuration, Side,
-    Timeline, change_table, compare_sides,
+    Change, Direction, Measure, Measured, Noise, Pairing, Side, Timeline, change_notes, change_table,
+    compare_sides,
 };
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
@@ -21,7 +20,7 @@ use crate::args::{FailOn, ReportFormat, StoreArgs, Tag, TestArgs, VerdictFormat}
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
-use crate::input::{idle_flags, pairs, store, view};
+use crate::input::{idle_flags, store, view};
 use crate::output::comment::Comment;
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
@@ -88,8 +87,11 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         others.push(ReadSide { drawn, ..read });
     }
     let sides: Vec<Side> = others.iter().map(|other| other.side.clone()).collect();
-    let unpaired =
-        sides.iter().map(|side| in_pairs(&baseline.side, side)).collect::<Result<Vec<_>>>()?.concat();
+    let unpaired = sides
+        .iter()
+        .map(|side| Pairing::of(&infos(&baseline.side), &infos(side)).notes(&side.name))
+        .collect::<Result<Vec<_>, _>>()?
+        .concat();
     let changes = compare_sides(&baseline.side, &sides, &decide);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     let table = change_table(&changes);
@@ -104,7 +106,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     }
     output.finish()?;
     unpaired.iter().for_each(|sentence| note(sentence));
-    notes(&baseline.side, &sides, &changes, !args.decide.is_empty())
+    change_notes(&baseline.side, &sides, &changes, !args.decide.is_empty())
         .iter()
         .for_each(|sentence| note(sentence));
     drawn_of.iter().for_each(|sentence| note(sentence));
@@ -123,36 +125,17 @@ fn pull_request(args: &CompareArgs, baseline: &Side, sides: &[Side], changes: &[
         side => (baseline.runs.len(), side.map_or(1, |side| side.runs.len())),
     };
     let figures = changes.iter().map(|change| ComparedFigure::of_runs(change, runs(change))).collect();
-    comment::comment(args, &baseline.name, figures, notes(baseline, sides, changes, !args.decide.is_empty()))
+    comment::comment(
+        args,
+        &baseline.name,
+        figures,
+        change_notes(baseline, sides, changes, !args.decide.is_empty()),
+    )
 }
 
 /// Describes the runs of a side.
-fn infos(side: &Side) -> Vec<&RunInfo> {
+pub(crate) fn infos(side: &Side) -> Vec<&RunInfo> {
     side.runs.iter().map(Measured::info).collect()
-}
-
-/// Says how many pairs the runs of two sides are, and what is left out since it is none; nothing if there are no pairs.
-///
-/// # Errors
-/// If the runs of a pair were measured neither in turn nor at once.
-pub(crate) fn in_pairs(a: &Side, b: &Side) -> Result<Vec<String>> {
-    let (pairing, faults) = pairs::of_sides(&infos(a), &infos(b))?;
-    let of = counted(pairing.pairs.len() as u64, "pair");
-    let how = match (pairing.is_enough(), pairing.duets) {
-        (false, _) if pairing.pairs.is_empty() => None,
-        (false, _) => Some(format!(
-            "{}: one pair shows no scatter, so that the runs are compared as others are",
-            b.name
-        )),
-        (true, 0) => Some(format!("{}: {of} of runs in turn, compared within each", b.name)),
-        (true, duets) if duets == pairing.pairs.len() => {
-            Some(format!("{}: {of} of runs at once, compared within each", b.name))
-        }
-        (true, duets) => {
-            Some(format!("{}: {of} of runs, {duets} of them at once, compared within each", b.name))
-        }
-    };
-    Ok(faults.into_iter().map(|fault| format!("{}: {fault}", b.name)).chain(how).collect())
 }
 
 /// Fails if a figure that decides is worse, where that is asked for.
@@ -314,142 +297,10 @@ fn html(
     let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
     let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);
     let sides: Vec<Side> = others.iter().map(|b| b.side.clone()).collect();
-    report.notes = notes(&a.side, &sides, changes, !args.decide.is_empty());
+    report.notes = change_notes(&a.side, &sides, changes, !args.decide.is_empty());
     for b in others {
         report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
         report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));
     }
     Ok(report.html(&style)?)
-}
-
-/// Says what the noise of the differences is, what the repeats could have shown, what would make more of the differences
-/// decidable, and which series can't be compared.
-///
-/// `names_all` if each figure that decides was named.
-pub(crate) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], names_all: bool) -> Vec<String> {
-    let is_paired = changes.iter().any(|change| change.noise == Noise::Pairs);
-    let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1 && !is_paired);
-    let mut notes: Vec<String> = repeated
-        .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
-        .collect();
-    notes.extend(std::iter::once(baseline).chain(sides).flat_map(waits));
-    notes.extend(std::iter::once(baseline).chain(sides).flat_map(Side::remarks));
-    let is_by = |noise: Noise| changes.iter().any(|change| change.noise == noise);
-    if is_by(Noise::Seconds) {
-        notes.push(
-            "these runs: the noise is taken from the seconds within each run. How much starts of a server differ shows \
-             only in repeats (`ingest --append-repeat`): two of each run, or three of one"
-                .to_owned(),
-        );
-    }
-    if is_by(Noise::SecondsOfRepeats) {
-        notes.push(
-            "by seconds: the repeats scatter less than the seconds within them, which decide".to_owned(),
-        );
-    }
-    // Where all figures decide, throughput says enough, and that of the whole run comes first.
-    let first =
-        |run: &str| changes.iter().find(|change| change.run == run && change.measure == Measure::Throughput);
-    let is_first = |change: &Change| first(&change.run).is_some_and(|first| std::ptr::eq(first, change));
-    let powers = changes.iter().filter(|change| names_all || is_first(change));
-    for change in powers {
-        let measure = change.measure.column();
-        let Some(power) = change.power else { continue };
-        notes.extend(change.variance_share.map(|share| pairing_won(&change.run, &measure, share)));
-        notes.push(could_show(&change.run, &measure, power));
-    }
-    notes.extend(undecided(changes));
-    if changes.iter().any(is_beyond_its_own) {
-        let chance = "not shown, with an interval that does not contain zero: among so many figures that may be chance \
-                      (p of all is 0.01 or more)";
-        let fewer = if names_all { "" } else { ". `--decide throughput` lets one figure decide" };
-        notes.push(format!("{chance}{fewer}"));
-    }
-    notes.extend(not_compared(baseline, changes));
-    notes
-}
-
-/// Says how long the runs of a side waited for their last answers, if that made them much longer.
-fn waits(side: &Side) -> impl Iterator<Item = String> {
-    side.runs.iter().filter_map(|run| {
-        let whole = run.view().from.is_none() && run.view().to.is_none() && run.view().phase.is_none();
-        let wait = RunDuration::of(run.info(), run.view()).long_wait().filter(|_| whole)?;
-        Some(format!("{}: its throughput includes the wait for its last answer, {wait:.1} s", run.info().key))
-    })
-}
-
-/// Says why outcomes are unknown, and what figures that both sides have would need.
-fn undecided(changes: &[Change]) -> impl Iterator<Item = String> {
-    let undecided = |of_series: bool| {
-        changes.iter().any(|change| {
-            change.outcome == Outcome::Unknown
-                && change.interval.is_none()
-                && change.a.is_some()
-                && change.b.is_some()
-                && change.measure.series().is_some() == of_series
-        })
-    };
-    let needs = |is_needed: bool, text: &str| is_needed.then(|| text.to_owned());
-    let run = needs(
-        undecided(false),
-        "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the duration \
-         of its slow changes",
-    );
-    let series = needs(
-        undecided(true),
-        "unknown of a series: its mean needs 12 readings, and seven times the duration of its slow changes; its \
-         greatest value needs repeats",
-    );
-    run.into_iter().chain(series)
-}
-
-/// True of a figure of which no change is shown, although its own interval does not contain zero.
-fn is_beyond_its_own(change: &Change) -> bool {
-    change.outcome == Outcome::NotShown && change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
-}
-
-/// Says what so many repeats of a figure could have shown.
-pub(super) fn could_show(run: &str, measure: &str, power: Power) -> String {
-    let (name, of_each) = match power.design {
-        Design::Pairs => ("pairs", ""),
-        _ => ("repeats", " of each"),
-    };
-    let repeats = match power.repeats_for_five_percent {
-        Some(repeats) => format!("{} {name}", decimals(f64::from(repeats), 0)),
-        None => format!("more than 1,000 {name}"),
-    };
-    format!(
-        "{run}: changes of {measure} below {} % could not have been shown. At this scatter, {repeats}{of_each} show 5 % in \
-         four of five comparisons",
-        decimals(power.least_percent, 1)
-    )
-}
-
-/// Says how much less the difference within pairs scatters than that of unpaired runs.
-fn pairing_won(run: &str, measure: &str, share: f64) -> String {
-    let won = match share {
-        ..0.67 => format!("1/{} of that", decimals(1.0 / share, if share > 0.1 { 1 } else { 0 })),
-        0.67..1.5 => "no less than that".to_owned(),
-        _ => format!("{} times that", decimals(share, 1)),
-    };
-    format!("{run}: the variance of {measure} within pairs is {won} of unpaired runs")
-}
-
-/// Names the series that not all runs of both sides have in one unit.
-fn not_compared(baseline: &Side, changes: &[Change]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for change in changes {
-        let Some(series) = change.measure.series() else { continue };
-        let lacking = [(change.a, &baseline.name), (change.b, &change.run)];
-        for (_, side) in lacking.into_iter().filter(|(value, _)| value.is_none()) {
-            let sentence = format!(
-                "the series {} in {} is not compared with {}: not in all runs of {side}",
-                series.name, series.unit, change.run
-            );
-            if !notes.contains(&sentence) {
-                notes.push(sentence);
-            }
-        }
-    }
-    notes
 }

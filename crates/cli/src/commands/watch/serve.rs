@@ -197,12 +197,14 @@ fn files(watch: &Watch, store: &str, state: u64) -> Result<Option<Files>> {
     let timelines = [timeline];
     let [timeline] = &timelines;
     let shown = ReportRun { timeline, details: &details, findings: &[] };
-    let (mut test, test_script) = site_test(&League::new(&timelines)?, &timelines)?;
-    test.file = "tests/live.js".to_owned();
+    let mut site = site_test(&League::new(&timelines)?, &timelines, &[], "")?;
+    site.test.file = "tests/live.js".to_owned();
+    let test_script = site.files.pop().map(|(_, text)| text).unwrap_or_default();
     let row = SiteRun::new(&shown, format!("runs/live-{state}.js"), &[]);
-    let run_script = row.live_script()? + &run_script(&shown)?;
-    let (run_file, test_file) = (row.file.clone(), test.file.clone());
-    let index = SiteIndex::live(store, test, row, state);
+    // Nothing is compared with a run that is not at its end.
+    let run_script = row.live_script()? + &run_script(&shown, &[])?;
+    let (run_file, test_file) = (row.file.clone(), site.test.file.clone());
+    let index = SiteIndex::live(store, site.test, row, state);
     let files = [
         ("index.html".to_owned(), index.page()),
         ("runs.js".to_owned(), index.script()?),

@@ -83,6 +83,7 @@ export function svgFile(chart: SVGSVGElement, title: string, list: Legend[]): st
   plot.setAttribute("y", "34");
   plot.setAttribute("overflow", "visible");
   file.append(plot);
+  const indent = list.some(({ key }) => key) ? 18 : 0;
   list.forEach(({ name, value, key }, at) => {
     const y = 48 + at * 18;
     const left = width + 26;
@@ -93,7 +94,7 @@ export function svgFile(chart: SVGSVGElement, title: string, list: Legend[]): st
       file.append(copy);
     }
     file.append(
-      s("text", { x: left + 18, y }, name),
+      s("text", { x: left + indent, y }, name),
       s("text", { x: all - 12, y, "text-anchor": "end", "font-weight": 600 }, value),
     );
   });

@@ -1,9 +1,11 @@
 // What needs a look: changes of level, frameworks that fail, broken rules; each a line, the most harmful first.
 
 import { FAILURE_LIMIT } from "../app";
-import { change, failurePercent, listed, plural, rate } from "../format";
+import { failurePercent, listed, plural, rate } from "../format";
 import { link } from "../router";
-import type { RunRow, StandingRow, TestData, TestRow } from "../types";
+import { amount, verdictWord } from "../trend/alerts";
+import { figureName, shortName } from "../trend/figures";
+import type { RunRow, ShortChange, StandingRow, TestData, TestRow } from "../types";
 
 export interface Line {
   sign: "worse" | "better" | "changed" | "fail";
@@ -28,33 +30,36 @@ const range = (values: readonly number[], text: (value: number) => string): stri
 
 const share = (value: number): string => (value < 10 ? value.toFixed(1) : rate(value));
 
-/** Figures whose change for the worse is called slower. */
-const SPEED = new Set(["throughput", "p50", "p95", "p99"]);
+/** The newest change of each figure, since a level that has ended needs no look; the newest version's first. */
+function standing(changes: readonly ShortChange[]): ShortChange[] {
+  const newest = [...changes].sort((a, b) => a.age - b.age);
+  return newest.filter((one, at) => newest.findIndex(({ figure }) => figure === one.figure) === at);
+}
 
-function changeLines({ test, data }: LoadedTest): Line[] {
-  const series = data.trend?.series ?? [];
-  return [...new Set(series.map(({ framework }) => framework))].flatMap((framework) => {
-    const own = series.filter((one) => one.framework === framework && one.changes.length > 0);
-    const newest = Math.max(...own.flatMap((one) => one.changes.map(({ at }) => at)));
-    const changes = own.flatMap((one) =>
-      one.changes
-        .filter(({ at }) => at === newest)
-        .map(({ percent, direction }) => ({ figure: one.figure, percent, direction, version: one.versions[newest]?.name ?? "" })),
-    );
-    const [first] = changes;
+const VERBS: Record<string, string> = { Slower: "is slower", Worse: "is worse", "Worse in part": "is worse in part", Faster: "is faster", Better: "is better" };
+
+interface ChangeLine extends Line {
+  t0: number;
+}
+
+/** A line for each framework with changes: its newest version that made something worse, else its newest change. */
+function changeLines({ test, data }: LoadedTest): ChangeLine[] {
+  return [...new Set(data.changes.map(({ framework }) => framework))].flatMap((framework) => {
+    const own = standing(data.changes.filter((one) => one.framework === framework));
+    const first = own.find(({ direction }) => direction === "worse") ?? own[0];
     if (!first) return [];
-    const has = (direction: string): boolean => changes.some((one) => one.direction === direction);
-    const sign = has("worse") ? "worse" : has("better") ? "better" : "changed";
-    const verb = sign === "worse" ? (changes.every(({ figure }) => SPEED.has(figure)) ? "is slower" : "is worse") : sign === "better" ? "is better" : "has changed";
-    const amounts = changes.map(({ figure, percent }) => `${figure} ${change(percent)} %`);
+    const changes = own.filter(({ age }) => age === first.age);
+    const word = verdictWord(changes);
+    const amounts = changes.map((one) => `${figureName(one.figure)} ${amount(one)}`);
     return [
       {
-        sign,
+        sign: first.direction === "worse" || first.direction === "better" ? first.direction : "changed",
         subject: `${framework} · ${test.name}`,
-        text: ` ${verb} since version ${first.version}: ${amounts.join(", ")}`,
+        text: ` ${VERBS[word] ?? "has changed"} since version ${shortName(first.since)}: ${amounts.join(", ")}`,
         href: link("trend", test.id, { framework }),
         target: "Trend",
-      } satisfies Line,
+        t0: first.t0,
+      } satisfies ChangeLine,
     ];
   });
 }
@@ -117,13 +122,13 @@ function ruleLine(runs: readonly RunRow[]): Line[] {
 
 /** All lines; how many of them are shown is the page's choice. */
 export function attention(tests: readonly LoadedTest[], runs: readonly RunRow[]): Line[] {
-  const changes = tests.flatMap(changeLines);
+  const changes = tests.flatMap(changeLines).sort((a, b) => b.t0 - a.t0);
   const worse = changes.filter(({ sign }) => sign === "worse");
   const others = changes.filter(({ sign }) => sign !== "worse");
   return [...worse, ...failureLines(tests), ...ruleLine(runs), ...others];
 }
 
-/** How many changes of level the newest versions of a store have, a framework in a test counted once. */
+/** How many frameworks of tests have a change of level, each counted once. */
 export function changeCount(tests: readonly LoadedTest[]): number {
   return tests.flatMap(changeLines).length;
 }

@@ -1,10 +1,13 @@
 // The runs that are ticked to be compared: the first is the baseline.
 
+import { printSides, sidesOfTicked } from "../compare/sides";
 import { link } from "../router";
 import { recall, remember } from "../remember";
+import type { RunRow } from "../types";
 
 const chosen = new Set<string>();
 const listeners = new Set<() => void>();
+let known: ReadonlyMap<string, RunRow> = new Map();
 
 function changed(): void {
   remember("basket", chosen.size > 0 ? JSON.stringify([...chosen]) : null);
@@ -12,10 +15,11 @@ function changed(): void {
 }
 
 /** Takes up the kept choice, as far as its runs are still there. */
-export function startBasket(known: (id: string) => boolean): void {
+export function startBasket(runs: ReadonlyMap<string, RunRow>): void {
+  known = runs;
   try {
     const kept: unknown = JSON.parse(recall("basket") ?? "[]");
-    if (Array.isArray(kept)) for (const id of kept) if (typeof id === "string" && known(id)) chosen.add(id);
+    if (Array.isArray(kept)) for (const id of kept) if (typeof id === "string" && runs.has(id)) chosen.add(id);
   } catch {
     remember("basket", null);
   }
@@ -44,10 +48,9 @@ export function emptyBasket(): void {
   changed();
 }
 
-/** The link that compares the ticked runs, each a side of its own. */
+/** The link that compares the ticked runs: repeats are one side. */
 export function compareLink(): string {
-  const [a, ...b] = chosen;
-  return link("compare", null, { a, b });
+  return link("compare", null, { ...printSides(sidesOfTicked([...chosen], known)) });
 }
 
 /** Calls back whenever the choice changes, until the returned function is called. */

@@ -36,6 +36,21 @@ const GROUPS: [string, [string[], string][]][] = [
       [["n", "p"], "next, previous repeat"],
     ],
   ],
+  [
+    "A trend",
+    [
+      [["←", "→"], "cursor by a version, with Shift by ten"],
+      [["Enter"], "its row in the table"],
+      [["Esc"], "no cursor"],
+    ],
+  ],
+  [
+    "A comparison",
+    [
+      [["x"], "swap the first two sides"],
+      [["w", "h"], "whole, hold"],
+    ],
+  ],
 ];
 
 /** Opens the list of keys. */

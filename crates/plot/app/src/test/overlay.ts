@@ -6,13 +6,16 @@ import { linePath, type Point, px } from "../charts/paths";
 import { type Place, PlainChart, ROOM } from "../charts/plain";
 import { type Axis, logAxis, nines, roundStep, ticksUpTo, timeTicks, valueAxis } from "../charts/scale";
 import { stamp } from "../format";
-import { lookOf, markerPath } from "../slots";
+import { type Look, lookOf, markerPath } from "../slots";
 
 /** What the horizontal axis shows. */
 export type Across = "time" | "percentile" | "load";
 
 export interface OverlayLine {
   framework: string;
+  /** Its name and look, if they are not those of the framework. */
+  name?: string | undefined;
+  look?: Look | undefined;
   /** Ascending; an absent value is a gap. */
   points: [x: number, value: number | null][];
   /** The framework's other repeats. */
@@ -26,6 +29,9 @@ export interface OverlayOptions {
   across: Across;
   text: (value: number | null) => string;
 }
+
+const nameOf = ({ name, framework }: OverlayLine): string => name ?? framework;
+const lookOfLine = ({ look, framework }: OverlayLine): Look => look ?? lookOf(framework);
 
 const HEIGHT = 176;
 /** The least distance of two names. */
@@ -66,7 +72,7 @@ function table(lines: readonly OverlayLine[], name: string): DataTable {
     }
   });
   const sorted = [...rows].sort(([a], [b]) => a - b);
-  return { columns: [name, ...lines.map(({ framework }) => framework)], rows: sorted.map(([x, values]) => [x, ...values]) };
+  return { columns: [name, ...lines.map(nameOf)], rows: sorted.map(([x, values]) => [x, ...values]) };
 }
 
 const NAMES: Record<Across, string> = { time: "second", percentile: "percentile", load: "load" };
@@ -135,13 +141,13 @@ export class OverlayChart extends PlainChart {
     if (this.phase !== null) this.plot.append(s("path", { class: "phase", d: `M${px(this.x(this.phase))} 0V${this.height}` }));
     const path = (points: OverlayLine["points"]): Point[] =>
       points.filter(([x]) => this.x(x) <= this.width + 1).map(([x, value]) => (value === null ? null : [this.x(x), axis.y(value)]));
-    for (const { framework, others } of drawn)
-      for (const other of others)
-        this.plot.append(s("path", { class: "overlay-thin", d: linePath(path(other)), style: { stroke: lookOf(framework).color } }));
+    for (const line of drawn)
+      for (const other of line.others)
+        this.plot.append(s("path", { class: "overlay-thin", d: linePath(path(other)), style: { stroke: lookOfLine(line).color } }));
     // The first of the league is drawn last, above the others.
-    const ends = [...drawn].reverse().map(({ framework, points }) => this.line(framework, path(points)));
+    const ends = [...drawn].reverse().map((line) => this.line(line, path(line.points)));
     this.names(drawn, ends.reverse());
-    const last = drawn.map(({ framework, points }) => `${framework} ${this.overlay.text(points.findLast(([, value]) => value !== null)?.[1] ?? null)}`);
+    const last = drawn.map((line) => `${nameOf(line)} ${this.overlay.text(line.points.findLast(([, value]) => value !== null)?.[1] ?? null)}`);
     this.figure.describe(`At the end: ${last.join(", ")}.`);
     this.tell(null);
     const longest = drawn.reduce((one, other) => (other.points.length > one.points.length ? other : one));
@@ -149,21 +155,23 @@ export class OverlayChart extends PlainChart {
   }
 
   /** Draws a line with its markers, and returns its end. */
-  private line(framework: string, points: Point[]): [number, number] {
-    const look = lookOf(framework);
-    this.plot.append(s("path", { class: "overlay-line", d: linePath(points), style: { stroke: look.color, "--dash": look.dash || "none" } }));
-    for (const point of this.marked(framework, points))
+  private line(line: OverlayLine, points: Point[]): [number, number] {
+    const look = lookOfLine(line);
+    const dash = look.dash || "none";
+    const style = { stroke: look.color, "--dash": dash, ...(look.dashed ? { "stroke-dasharray": dash } : {}) };
+    this.plot.append(s("path", { class: "overlay-line", d: linePath(points), style }));
+    for (const point of this.marked(line, points))
       if (point) this.plot.append(markerPath(look, { class: "overlay-mark", transform: `translate(${px(point[0])} ${px(point[1])}) scale(0.8)` }));
     return points.findLast((point) => point !== null) ?? [0, 0];
   }
 
   /** The points that bear markers: all of few, those of ticks, or each fifth of the line, offset by the framework. */
-  private marked(framework: string, points: Point[]): Point[] {
+  private marked(line: OverlayLine, points: Point[]): Point[] {
     const { across } = this.overlay;
     if (across === "load") return points;
     if (across === "percentile")
       return PERCENTILES.map((percent) => points.find((point) => point !== null && point[0] >= this.x(percent) - 0.5) ?? null);
-    const offset = (this.lines.findIndex((line) => line.framework === framework) + 0.5) / this.lines.length;
+    const offset = (this.lines.indexOf(line) + 0.5) / this.lines.length;
     return Array.from({ length: 5 }, (_, at) => points[Math.floor(((at + offset) * points.length) / 5)] ?? null);
   }
 
@@ -175,9 +183,9 @@ export class OverlayChart extends PlainChart {
       const place = places[at] ?? 0;
       this.plot.append(s("path", { class: "leader overlay-leader", d: `M${px(x + 3)} ${px(y)}L${this.width + LEADER - 8} ${px(place)}H${this.width + LEADER}` }));
     });
-    const key = (framework: string): SVGSVGElement =>
-      s("svg", { class: "key", width: 11, height: 11, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, markerPath(lookOf(framework)));
-    this.figure.name(drawn.map(({ framework }, at) => ({ name: framework, key: key(framework), top: Math.round(ROOM.above + (places[at] ?? 0) - ROW / 2) })));
+    const key = (line: OverlayLine): SVGSVGElement =>
+      s("svg", { class: "key", width: 11, height: 11, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, markerPath(lookOfLine(line)));
+    this.figure.name(drawn.map((line, at) => ({ name: nameOf(line), key: key(line), top: Math.round(ROOM.above + (places[at] ?? 0) - ROW / 2) })));
   }
 
   private words(x: number): string {

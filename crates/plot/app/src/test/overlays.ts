@@ -5,7 +5,8 @@ import { ms, plural, rate } from "../format";
 import { loadRun } from "../load";
 import { drawnEnd } from "../data/part";
 import { failure, waitFor } from "../shell/states";
-import type { RunData, StandingRow } from "../types";
+import type { Look } from "../slots";
+import type { RunData } from "../types";
 import { OverlayChart, type OverlayLine } from "./overlay";
 
 /** The most lines of a chart. */
@@ -19,8 +20,20 @@ const NARROW = 480;
 /** The width of the names beside a chart. */
 const LIST = 140;
 
+/** Whose runs are drawn over those of others: a row of a league, or a side of a comparison. */
+export interface Subject {
+  framework: string;
+  /** Ids of its runs, the median one first. */
+  runs: readonly string[];
+  /** Its name and look, if they are not those of the framework. */
+  name?: string;
+  look?: Look;
+}
+
 interface Loaded {
   framework: string;
+  name: string | undefined;
+  look: Look | undefined;
   data: RunData;
   others: RunData[];
 }
@@ -36,7 +49,7 @@ const bySecond =
   };
 
 const line = (runs: readonly Loaded[], values: Values, repeats: boolean): OverlayLine[] =>
-  runs.map(({ framework, data, others }) => ({ framework, points: values(data), others: repeats ? others.map(values) : [] }));
+  runs.map(({ framework, name, look, data, others }) => ({ framework, name, look, points: values(data), others: repeats ? others.map(values) : [] }));
 
 /** The second at which the load is held, if all runs have it at much the same. */
 function holdOf(runs: readonly Loaded[]): number | null {
@@ -46,11 +59,13 @@ function holdOf(runs: readonly Loaded[]): number | null {
   return known.length === runs.length && known.length > 0 && most - least <= 2 ? least : null;
 }
 
-async function load(league: readonly StandingRow[], withOthers: boolean): Promise<Loaded[]> {
+async function load(league: readonly Subject[], withOthers: boolean): Promise<Loaded[]> {
   const wanted = league.filter(({ runs }) => runs.length > 0).slice(0, MOST_LINES);
   return Promise.all(
-    wanted.map(async ({ framework, runs: [middle = "", ...rest] }) => ({
+    wanted.map(async ({ framework, name, look, runs: [middle = "", ...rest] }) => ({
       framework,
+      name,
+      look,
       data: await loadRun(middle),
       others: withOthers ? await Promise.all(rest.map(loadRun)) : [],
     })),
@@ -85,8 +100,8 @@ function charts(runs: readonly Loaded[], test: string, repeats: boolean): Overla
   return [successes, slow, curve, load];
 }
 
-/** Draws the overlays of a league; their room is kept while the runs load. */
-export function overlays(league: readonly StandingRow[], test: string): { element: HTMLElement; end: () => void } {
+/** Draws the overlays of a league or of sides; their room is kept while the runs load. `still` is what is whole without them. */
+export function overlays(league: readonly Subject[], test: string, still = "The league is whole without it."): { element: HTMLElement; end: () => void } {
   const element = h("div", { class: "overlays" });
   const withOthers = league.reduce((sum, { runs }) => sum + runs.length, 0) <= MOST_RUNS;
   let drawn: OverlayChart[] = [];
@@ -112,7 +127,7 @@ export function overlays(league: readonly StandingRow[], test: string): { elemen
       fit();
       observer.observe(element);
     } catch (error) {
-      replace(element, failure(error, "The league is whole without it."));
+      replace(element, failure(error, still));
     }
   };
   void fill();
