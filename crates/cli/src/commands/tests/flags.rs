@@ -222,7 +222,7 @@ const LINES: [(&str, IsRead); 122] = [
         |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7 && a.cores.cores == Some(8)),
     ),
     (
-        "site public --title nightly --rules r.toml --format json -o x",
+        "site public --title nightly --by day --rules r.toml --format json -o x",
         |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.rules.is_some() && is_json(&a.output)),
     ),
     (
