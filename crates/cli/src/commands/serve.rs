@@ -103,6 +103,8 @@ impl Update {
             }
             // The command is about to end.
             Err(_) if unfinished::go_on().is_err() => Ok(()),
+            // Another command of this store, which writes the same: it is looked at again.
+            Err(_) if site::is_written_elsewhere(site.folder()) => Ok(()),
             Err(error) if !site.folder().join("index.html").is_file() => Err(error),
             Err(error) => {
                 let trouble = error.to_string();

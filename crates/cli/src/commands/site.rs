@@ -1,7 +1,7 @@
 //! `perfpipe site`: writes a store as a site of static files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -383,6 +383,12 @@ fn files_of(index: &SiteIndex) -> BTreeSet<String> {
         name.and_then(|name| name.strip_suffix(".js")).is_some_and(|name| name.chars().all(plain))
     };
     runs.chain(tests).filter(is_own).cloned().collect()
+}
+
+/// Returns true if another process writes the site in a folder.
+pub(super) fn is_written_elsewhere(folder: &Path) -> bool {
+    let lock = open_plain(&folder.join(LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Returns true if there is no such folder, or nothing in it but the file that an interrupted start left.

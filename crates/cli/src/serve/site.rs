@@ -102,3 +102,40 @@ fn names(folder: &Path) -> BTreeSet<std::ffi::OsString> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name()).filter(|name| Path::new(name).extension().is_some()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    async fn text(site: &ServedSite, path: &str) -> String {
+        let body = site.answer(path, false).await.response().into_body().collect().await.unwrap();
+        String::from_utf8(body.to_bytes().to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn page_says_how_far_the_first_site_is() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("runs")).unwrap();
+        fs::write(folder.path().join("runs/a.js"), "").unwrap();
+        let site = ServedSite::new(folder.path().to_owned(), Duration::from_secs(3600));
+        site.expect(1000);
+        let page = text(&site, "/").await;
+        assert!(page.contains("Writing the site: 1 of 1,000 runs.") && page.contains("refresh"), "{page}");
+        assert!(text(&site, "/runs.js").await.starts_with("There is no such file."));
+        fs::write(folder.path().join("index.html"), "the page").unwrap();
+        assert_eq!(text(&site, "/").await, "the page");
+    }
+
+    #[tokio::test]
+    async fn store_is_looked_at_again_only_for_a_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = ServedSite::new(folder.path().to_owned(), Duration::from_millis(10));
+        assert!(timeout(Duration::from_millis(200), site.next_look()).await.is_err(), "nobody reads");
+        let (asked, ()) = tokio::join!(timeout(Duration::from_secs(60), site.next_look()), async {
+            site.answer("/app.js", false).await;
+        });
+        assert!(asked.is_ok());
+    }
+}

@@ -814,8 +814,13 @@ mod tests {
 
     #[test]
     fn list_of_a_running_test_names_its_run_and_its_state() {
-        let test =
-            SiteTest { id: "t".to_owned(), file: "tests/live.js".to_owned(), name: "a test".to_owned() };
+        let test = SiteTest {
+            id: "t".to_owned(),
+            file: "tests/live.js".to_owned(),
+            name: "a test".to_owned(),
+            by: String::new(),
+            trend: None,
+        };
         let index = SiteIndex::live("nightly", test, run("go", 1, 3), 7);
         let script = index.script().unwrap();
         let id = run_id(&RunKey::new("go", "a test"));

@@ -214,18 +214,23 @@ fn files(watch: &Watch, store: &str, state: u64) -> Result<Option<Files>> {
     Ok(Some(files.map(|(name, text)| (name, text.into())).into()))
 }
 
-/// Returns the events of a test until it ends. They announce a new page and do not contain it: a slow reader costs
+/// How long a page follows the events on one connection. It then connects again, before the server would cut the connection.
+const FOLLOWED: Duration = Duration::from_secs(50);
+
+/// Returns the events of a test until it ends. They announce a new state and do not contain it: a slow reader costs
 /// nothing.
 fn events(states: Receiver<PageState>) -> impl Stream<Item = io::Result<Frame<Bytes>>> {
-    stream::unfold(Some(states), next)
+    let until = tokio::time::Instant::now() + FOLLOWED;
+    stream::unfold(Some(states), move |states| next(states, until))
 }
 
 /// Waits for the next state. Nothing follows the end.
 async fn next(
     states: Option<Receiver<PageState>>,
+    until: tokio::time::Instant,
 ) -> Option<(io::Result<Frame<Bytes>>, Option<Receiver<PageState>>)> {
     let mut states = states?;
-    states.changed().await.ok()?;
+    tokio::time::timeout_at(until, states.changed()).await.ok()?.ok()?;
     let state = states.borrow_and_update().clone();
     let event = event(state.number, state.ended.as_deref());
     Some((Ok(Frame::data(event.into())), state.ended.is_none().then_some(states)))
