@@ -11,5 +11,6 @@ mod prometheus;
 mod resolution;
 mod services;
 mod site;
+mod site_pages;
 mod sweep;
 mod tool_logs;
