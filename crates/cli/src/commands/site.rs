@@ -299,8 +299,17 @@ impl SiteFolder {
     /// Writes a file as a whole, unless it is there as it is to be.
     fn put(&self, file: &str, text: &str) -> Result<()> {
         let path = self.folder.join(file);
-        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+        let mut found = Vec::new();
+        // One byte more than the text shows that the file is another one.
+        let read =
+            open_plain(&path).and_then(|file| file.take(text.len() as u64 + 1).read_to_end(&mut found));
+        if read.is_ok() && found == text.as_bytes() {
             return Ok(());
+        }
+        // A pipe would be written to, and nobody reads it.
+        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            let problem = format!("{} is no plain file", path.display());
+            return Err(CliError::refused(problem, "Remove it.").into());
         }
         let mut output = Output::open(Some(&path))?;
         output.write_all(text.as_bytes())?;

@@ -387,6 +387,10 @@ const LINES: [(&str, IsRead); 122] = [
         "export --test t --what points --format csv",
         |c| matches!(c, Command::Export(a) if a.runs.of.framework.is_empty() && a.runs.of.test.as_deref() == Some("t")),
     ),
+    (
+        "list --times --sort p95",
+        |c| matches!(c, Command::List(a) if a.times && a.sort.as_deref() == Some("p95")),
+    ),
     ("list --points --test t", |c| matches!(c, Command::List(a) if a.points)),
     ("export --test t --tag a=b", |c| matches!(c, Command::Export(a) if a.runs.of.tag.len() == 1)),
     ("diagnose --tag a=b", |c| matches!(c, Command::Diagnose(a) if a.runs.of.tag.len() == 1)),

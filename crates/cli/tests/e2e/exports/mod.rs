@@ -12,5 +12,6 @@ mod resolution;
 mod serve;
 mod services;
 mod site;
+mod site_pages;
 mod sweep;
 mod tool_logs;
