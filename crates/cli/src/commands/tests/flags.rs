@@ -25,7 +25,7 @@ fn is_json(output: &OutputArgs) -> bool {
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 122] = [
+const LINES: [(&str, IsRead); 123] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
