@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Each command is a file or a folder of `commands`, with its flags beside it. What several commands read is in
-//! `input`, what they write in `output`, and the flags they share in `args`. `error` turns the libraries' errors into a
-//! sentence, a remedy that names flags, and an exit code.
+//! `input`, what they write in `output`, the server of pages in `serve`, and the flags they share in `args`. `error` turns
+//! the libraries' errors into a sentence, a remedy that names flags, and an exit code.
 //!
 //! # Memory
 //!
@@ -38,6 +38,7 @@ mod commands;
 mod error;
 mod input;
 mod output;
+mod serve;
 mod signals;
 mod work;
 
@@ -47,7 +48,7 @@ use anyhow::Result;
 use perfpipe_analyze::format::one_line;
 use perfpipe_ingest::Progress;
 
-use crate::commands::{Cli, at_signal, patience};
+use crate::commands::{Cli, at_signal, is_endless, patience};
 use crate::work::Work;
 
 /// The stack size, in bytes, of the thread on which a command runs; that of the main thread on Linux.
@@ -95,6 +96,7 @@ async fn attend(cli: Cli) -> Result<()> {
     let mut signals = signals::Signals::hear()?;
     let progress = Progress::default();
     let (patience, ending) = (patience(&cli.command), at_signal(&cli.command));
+    let is_endless = is_endless(&cli.command);
     let of_command = progress.clone();
     let mut work = Work::begin(move || commands::run(cli, of_command));
     let heard = tokio::select! {
@@ -102,5 +104,8 @@ async fn attend(cli: Cli) -> Result<()> {
         heard = signals::signalled(&mut signals, &progress, ending) => heard,
     };
     let done = work.stop(&mut signals, patience).await;
+    if is_endless {
+        return Ok(());
+    }
     Err(heard.ended(&progress, done).into())
 }

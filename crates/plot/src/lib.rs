@@ -88,9 +88,9 @@ pub use html::one_file::HtmlReport;
 pub use html::report::{Report, ReportRun};
 pub use html::site::{
     SITE_FILES, SiteIndex, SiteRun, SiteTest, SiteTestFiles, figures_of_script, run_file, run_script,
-    site_test,
+    site_policy, site_test,
 };
-pub use html::{Figures, live_html};
+pub use html::Figures;
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

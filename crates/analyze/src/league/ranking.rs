@@ -3,7 +3,7 @@
 use super::ranks::{HoldRank, hold_note, ranks, ranks_by_hold};
 use super::standing::{Standing, best_first, by_framework};
 use crate::error::{Error, Result};
-use crate::table::{Table, Value};
+use crate::table::Table;
 use crate::timeline::Timeline;
 use crate::timeline::summary::FAILING;
 use crate::timeline::unseen::few_remark;
@@ -130,15 +130,9 @@ impl League {
         let table = self.table();
         let Some(at) = table.columns().iter().position(|known| known.name() == column) else { return Ok(()) };
         let descending = MORE_IS_BETTER.contains(&column) || at >= Self::COLUMNS.len();
-        let mut rows: Vec<(usize, Standing)> =
-            std::mem::take(&mut self.standings).into_iter().enumerate().collect();
-        rows.sort_by(|(one, a), (other, b)| {
-            let (one, other) = (table.value(*one, at), table.value(*other, at));
-            let absent = |value: &Value<'_>| *value == Value::Absent;
-            let order = if descending { other.order(&one) } else { one.order(&other) };
-            a.fails().cmp(&b.fails()).then(absent(&one).cmp(&absent(&other))).then(order)
-        });
-        self.standings = rows.into_iter().map(|(_, standing)| standing).collect();
+        let ordered = table.order(at, descending).into_iter();
+        self.standings = ordered.filter_map(|row| self.standings.get(row).cloned()).collect();
+        self.standings.sort_by_key(Standing::fails);
         Ok(())
     }
 

@@ -94,6 +94,19 @@ impl Table {
         self.values.get(column).map_or(Value::Absent, |values| values.get(row))
     }
 
+    /// Returns the rows in the order of a column, both counted from 0: descending or ascending, absent values last. Rows with
+    /// equal values keep their order.
+    pub fn order(&self, column: usize, descending: bool) -> Vec<usize> {
+        let is_absent = |row: usize| self.value(row, column) == Value::Absent;
+        let mut rows: Vec<usize> = (0..self.rows).collect();
+        rows.sort_by(|one, other| {
+            let (a, b) = (self.value(*one, column), self.value(*other, column));
+            let order = if descending { b.order(&a) } else { a.order(&b) };
+            is_absent(*one).cmp(&is_absent(*other)).then(order)
+        });
+        rows
+    }
+
     /// Writes the whole table in a text format. In JSON, a table with a schema is an object that names it.
     ///
     /// # Errors

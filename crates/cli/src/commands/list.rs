@@ -6,12 +6,13 @@ use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
-use perfpipe_analyze::table::{Nested, Table, Tone};
-use perfpipe_analyze::{RunDuration, View};
+use perfpipe_analyze::table::{Nested, Table, TableBuilder, Tone};
+use perfpipe_analyze::{RunDuration, Summary, Timeline, View};
 use perfpipe_ingest::store::{Listing, StoredParts};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
+use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::{points, store};
@@ -26,14 +27,22 @@ const NAMED: usize = 20;
 #[command(after_help = "Examples:\n  \
     perfpipe list\n  \
     perfpipe list --test 2048 --tag branch=main\n  \
+    perfpipe list --times --sort p95\n  \
     perfpipe list --points --test /hello\n  \
     perfpipe list --format json -o runs.json")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) of: TestArgs,
     /// List the points of load tools' summaries instead
-    #[arg(long, conflicts_with_all = ["repeat", "tag"])]
+    #[arg(long, conflicts_with_all = ["repeat", "tag", "times", "sort"])]
     pub(crate) points: bool,
+    /// Add response times: p50, p95 and p99. The counts of each run are read for them
+    #[arg(long)]
+    pub(crate) times: bool,
+    /// Column to sort by: throughput, p95, requests, t0_ms, framework; numbers of requests and rates descending, others
+    /// ascending
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sort: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -63,11 +72,73 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     if runs.is_empty() && parts.is_empty() {
         note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
+    check_column(args)?;
+    let mut listed = Vec::with_capacity(runs.len());
+    for info in runs {
+        let times = if args.reads_times() { times_of(&store, &info, &mut left_out).await? } else { None };
+        listed.push(ListedRun { info, times });
+    }
+    let mut table = table(&listed, &sizes, args);
+    if let Some(column) = &args.sort {
+        let at = table.columns().iter().position(|known| known.name() == column).unwrap_or_default();
+        let order = table.order(at, DESCENDING.contains(&column.as_str()));
+        let sorted: Vec<ListedRun> = order.into_iter().filter_map(|row| listed.get(row).cloned()).collect();
+        table = self::table(&sorted, &sizes, args);
+    }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&table(&runs, &sizes, args), args.output.format(), &mut output)?;
+    write_table(&table, args.output.format(), &mut output)?;
     output.finish()?;
     parts.iter().for_each(|parts| note_parts(parts, &names));
     left_out.end()
+}
+
+/// A run, with its response times if they were asked for.
+#[derive(Clone)]
+struct ListedRun {
+    info: RunInfo,
+    times: Option<Summary>,
+}
+
+/// The columns of response times.
+const TIMES: [&str; 3] = ["p50", "p95", "p99"];
+
+/// The columns that are sorted from the greatest to the least.
+const DESCENDING: [&str; 9] = [
+    "throughput",
+    "requests",
+    "failures",
+    "transactions",
+    "rejects",
+    "seconds",
+    "duration",
+    "partial",
+    "samples_stored",
+];
+
+impl ListArgs {
+    /// Returns true if counts are read for response times.
+    fn reads_times(&self) -> bool {
+        self.times || self.sort.as_deref().is_some_and(|column| TIMES.contains(&column))
+    }
+}
+
+/// Refuses to sort by a column that the table does not have.
+fn check_column(args: &ListArgs) -> Result<()> {
+    let Some(column) = &args.sort else { return Ok(()) };
+    let table = table(&[], &BTreeMap::new(), args);
+    let known: Vec<&str> = table.columns().iter().map(|known| known.name()).collect();
+    if known.contains(&column.as_str()) {
+        return Ok(());
+    }
+    let problem = format!("--sort {column}: the list has no column {column}");
+    Err(CliError::usage(problem, format!("Its columns: {}.", known.join(", "))).into())
+}
+
+/// Computes the response times of a run; `None` if it can't be read, which is said in the end.
+async fn times_of(store: &Store, info: &RunInfo, left_out: &mut LeftOut) -> Result<Option<Summary>> {
+    let read = store.read(&info.key).await.map_err(Into::into);
+    let Some(run) = left_out.or_leave_out(&info.key, read)? else { return Ok(None) };
+    Ok(Some(Timeline::new(&run, &View::of(&run.info))?.summary))
 }
 
 /// Returns true if a run is of the test, the frameworks and the repeats that are asked for. Parts have no tags yet.
@@ -113,52 +184,67 @@ fn duration(run: &RunInfo) -> Option<f64> {
     (!duration.estimated || !run.samples_stored).then_some(duration.seconds)
 }
 
+/// The successes per second of a run; `None` where its duration is.
+fn throughput(run: &RunInfo) -> Option<f64> {
+    duration(run).map(|duration| run.requests().saturating_sub(run.failures) as f64 / duration)
+}
+
 /// Builds the table of the runs.
-fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Table {
+fn table<'a>(runs: &'a [ListedRun], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Table {
     let table = Table::of(runs)
         .schema("perfpipe-list/1")
-        .column("framework", |run| Some(run.key.framework.clone()))
-        .column("test", |run| Some(run.key.test.clone()))
+        .column("framework", |run| Some(run.info.key.framework.clone()))
+        .column("test", |run| Some(run.info.key.test.clone()))
         .major()
-        .column("repeat", |run| Some(u64::from(run.key.repeat)))
-        .people_see(runs.iter().any(|run| run.key.repeat > 1))
+        .column("repeat", |run| Some(u64::from(run.info.key.repeat)))
+        .people_see(runs.iter().any(|run| run.info.key.repeat > 1))
         .major()
-        .column("t0_ms", |run| Some(run.t0_ms))
+        .column("t0_ms", |run| Some(run.info.t0_ms))
         .title("started (UTC)")
         .instant()
-        .column("seconds", |run| Some(u64::from(run.seconds)))
+        .column("seconds", |run| Some(u64::from(run.info.seconds)))
         .people_see(false)
-        .column("duration", duration)
+        .column("duration", |run| duration(&run.info))
         .duration()
-        .column("requests", |run| Some(run.requests()))
-        .column("failures", |run| Some(run.failures))
+        .column("requests", |run| Some(run.info.requests()))
+        .column("failures", |run| Some(run.info.failures))
         .major()
-        .column("transactions", |run| Some(run.transactions))
-        .people_see(runs.iter().any(|run| run.transactions > 0))
-        .column("rejects", |run| Some(run.rejects))
-        .people_see(runs.iter().any(|run| run.rejects > 0))
-        .column("partial", |run| Some(run.is_partial()))
+        .column("throughput", |run| throughput(&run.info))
+        .unit("1/s", 1);
+    let with_times = |table: TableBuilder<'a, ListedRun>| {
+        let time = |of: fn(&Summary) -> Option<f64>| move |run: &ListedRun| of(run.times.as_ref()?);
+        let table = table.column("p50", time(|times| times.p50)).unit("ms", 1);
+        let table = table.column("p95", time(|times| times.p95)).unit("ms", 1);
+        table.column("p99", time(|times| times.p99)).unit("ms", 1)
+    };
+    let table = if args.reads_times() { with_times(table) } else { table };
+    let table = table
+        .column("transactions", |run| Some(run.info.transactions))
+        .people_see(runs.iter().any(|run| run.info.transactions > 0))
+        .column("rejects", |run| Some(run.info.rejects))
+        .people_see(runs.iter().any(|run| run.info.rejects > 0))
+        .column("partial", |run| Some(run.info.is_partial()))
         .tones(&[("yes", Tone::Doubt)])
-        .people_see(runs.iter().any(RunInfo::is_partial))
-        .column("samples_stored", |run| Some(run.samples_stored))
+        .people_see(runs.iter().any(|run| run.info.is_partial()))
+        .column("samples_stored", |run| Some(run.info.samples_stored))
         .minor()
-        .column("caveats", |run| Some(Nested::list(run.caveats())))
-        .people_see(runs.iter().any(|run| !run.caveats().is_empty()))
-        .column("ingested_at", |run| Some(run.ingested_at.clone()))
+        .column("caveats", |run| Some(Nested::list(run.info.caveats())))
+        .people_see(runs.iter().any(|run| !run.info.caveats().is_empty()))
+        .column("ingested_at", |run| Some(run.info.ingested_at.clone()))
         .people_see(false)
-        .column("tags", |run| Some(Nested::map(&run.options.tags)))
-        .people_see(runs.iter().any(|run| !run.options.tags.is_empty()));
+        .column("tags", |run| Some(Nested::map(&run.info.options.tags)))
+        .people_see(runs.iter().any(|run| !run.info.options.tags.is_empty()));
     // An age is true only at the time of printing, and a size only in this store, which is nothing for programs.
     if !args.output.format().is_for_people() {
         return table.done();
     }
     let now = jiff::Timestamp::now();
     table
-        .column("bytes", |run| sizes.get(&run.key).copied())
+        .column("bytes", |run| sizes.get(&run.info.key).copied())
         .title("size")
         .size()
         .people_see(!sizes.is_empty())
-        .column("age", |run| age(&run.ingested_at, now))
+        .column("age", |run| age(&run.info.ingested_at, now))
         .minor()
         .done()
 }

@@ -15,10 +15,12 @@ mod inspect;
 mod list;
 mod merge;
 mod migrate;
+mod open;
 mod plan;
 mod rename;
 mod repair;
 mod report;
+mod serve;
 mod shell;
 mod site;
 mod sweep;
@@ -54,11 +56,12 @@ use self::inspect::InspectArgs;
 use self::list::ListArgs;
 use self::merge::MergeArgs;
 use self::migrate::MigrateArgs;
+use self::open::OpenArgs;
 use self::plan::PlanArgs;
 use self::rename::RenameArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
-
+use self::serve::ServeArgs;
 use self::shell::{CompletionsArgs, ManArgs};
 use self::site::SiteArgs;
 use self::sweep::SweepArgs;
@@ -235,6 +238,10 @@ commands! {
     "report" => Report(ReportArgs),
     /// Write all runs of the store as a site of static files, which needs no server
     "site" => Site(SiteArgs),
+    /// Serve the pages of the store to browsers, and what is stored meanwhile
+    "serve" => Serve(ServeArgs),
+    /// Show the store, or a site, in the browser
+    "open" => Open(OpenArgs),
     /// Write the figures of a run as CSV, JSON, Parquet or Markdown
     "export" => Export(ExportArgs),
     /// List a run's anomalies: saturation, stalls, failures, injectors out of step
@@ -298,6 +305,11 @@ pub(crate) fn at_signal(command: &Command) -> Option<&'static str> {
     matches!(command, Command::Watch(_)).then_some("storing what was followed")
 }
 
+/// Returns true for a command that only a signal ends: it has done all that was asked of it then.
+pub(crate) fn is_endless(command: &Command) -> bool {
+    matches!(command, Command::Serve(_) | Command::Open(_))
+}
+
 /// Runs the command of the command line.
 pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
     let Cli { command, store, .. } = cli;
@@ -309,6 +321,8 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Site(args) => site::run(&args, &store).await,
+        Command::Serve(args) => serve::run(&args, &store).await,
+        Command::Open(args) => open::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
         Command::Check(args) => check::run(&args, &store).await,

@@ -1,7 +1,7 @@
 //! `perfpipe site`: writes a store as a site of static files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -50,23 +50,50 @@ pub(crate) struct SiteArgs {
 
 /// Writes the site.
 pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
-    let rules = SiteRules::of(args)?;
+    let rules = SiteRules::of(args.rules.as_deref())?;
     let store = store::existing(at).await?;
     let mut done = DoneTable::begin(&args.output, false)?;
-    let written = write(args, &rules, &store, &mut done).await;
+    let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
+    let text = SiteText { dir: &args.dir, title: &title, by: args.by.as_ref(), rules: &rules };
+    let mut left_out = LeftOut::default();
+    let new = |key: &RunKey, name: &str| done.add(DoneRow::of_run("run", "written", key, name));
+    let written = write(&text, &store, new, &mut left_out).await;
+    let written = written.and_then(|summary| {
+        note(&summary);
+        left_out.end()
+    });
     done.end(written)
+}
+
+/// What is written, and where.
+pub(super) struct SiteText<'a> {
+    pub(super) dir: &'a Path,
+    /// The name of the site.
+    pub(super) title: &'a str,
+    /// What makes runs one version, unless it is as usual.
+    pub(super) by: Option<&'a By>,
+    pub(super) rules: &'a SiteRules,
+}
+
+/// Returns true if a folder has a site.
+pub(super) fn is_site(folder: &Path) -> bool {
+    folder.join("index.html").is_file() && index_of(folder).is_ok_and(|index| index.is_some())
 }
 
 /// The rules of the site, and the text of their file.
 #[derive(Default)]
-struct SiteRules {
+pub(super) struct SiteRules {
     rules: Vec<Rule>,
     text: String,
 }
 
 impl SiteRules {
-    fn of(args: &SiteArgs) -> Result<Self> {
-        let Some(file) = &args.rules else { return Ok(Self::default()) };
+    /// Reads a file of rules.
+    ///
+    /// # Errors
+    /// If a run can't be checked against one of them by itself.
+    pub(super) fn of(file: Option<&Path>) -> Result<Self> {
+        let Some(file) = file else { return Ok(Self::default()) };
         let (rules, text) = (view::rules_of_file(file)?, text_of(file)?);
         let unfit = rules.iter().find(|rule| rule.level().is_some() || rule.needs_baseline());
         match unfit {
@@ -78,16 +105,28 @@ impl SiteRules {
             None => Ok(Self { rules, text }),
         }
     }
+
+    /// The text of their file, which is empty without rules.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
 }
 
-async fn write(args: &SiteArgs, rules: &SiteRules, store: &Store, done: &mut DoneTable) -> Result<()> {
-    let site = SiteFolder::open(&args.dir)?;
-    let mut left_out = LeftOut::default();
+/// Writes the site of a store, and returns what was done. `new` is called with the key and the name of each run that the
+/// site did not have.
+pub(super) async fn write(
+    text: &SiteText<'_>,
+    store: &Store,
+    mut new: impl FnMut(&RunKey, &str),
+    left_out: &mut LeftOut,
+) -> Result<String> {
+    let rules = text.rules;
+    let site = SiteFolder::open(text.dir)?;
     let stored = left_out.runs(store).await?;
     let names = RunNames::of(stored.iter().map(|run| &run.key));
     let mut of_test: BTreeMap<&str, Vec<&RunInfo>> = BTreeMap::new();
     stored.iter().for_each(|run| of_test.entry(&run.key.test).or_default().push(run));
-    let by = args.by.clone().unwrap_or_else(|| By::usual(&stored));
+    let by = text.by.cloned().unwrap_or_else(|| By::usual(&stored));
     let (mut tests, mut rows) = (Vec::new(), Vec::new());
     for (test, runs) in of_test {
         match site.unchanged(test, &runs, rules, &by) {
@@ -96,20 +135,16 @@ async fn write(args: &SiteArgs, rules: &SiteRules, store: &Store, done: &mut Don
                 rows.extend(runs);
             }
             None => {
-                let written = site.write_test(&runs, rules, (&by, &names), store, &mut left_out).await?;
+                let written = site.write_test(&runs, rules, (&by, &names), store, left_out).await?;
                 for key in &written.new {
-                    done.add(DoneRow::of_run("run", "written", key, &names.name(key)));
+                    new(key, &names.name(key));
                 }
                 tests.extend(written.test);
                 rows.extend(written.runs);
             }
         }
     }
-    let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
-    let index = SiteIndex::new(title, tests, rows, site.before.as_ref());
-    let summary = site.finish(&index)?;
-    note(&summary);
-    left_out.end()
+    site.finish(&SiteIndex::new(text.title, tests, rows, site.before.as_ref()))
 }
 
 /// Returns the name of a folder, for a title.
@@ -246,8 +281,17 @@ impl SiteFolder {
     /// Writes a file as a whole, unless it is there as it is to be.
     fn put(&self, file: &str, text: &str) -> Result<()> {
         let path = self.folder.join(file);
-        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+        let mut found = Vec::new();
+        // One byte more than the text shows that the file is another one.
+        let read =
+            open_plain(&path).and_then(|file| file.take(text.len() as u64 + 1).read_to_end(&mut found));
+        if read.is_ok() && found == text.as_bytes() {
             return Ok(());
+        }
+        // A pipe would be written to, and nobody reads it.
+        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            let problem = format!("{} is no plain file", path.display());
+            return Err(CliError::refused(problem, "Remove it.").into());
         }
         let mut output = Output::open(Some(&path))?;
         output.write_all(text.as_bytes())?;
@@ -330,6 +374,12 @@ fn files_of(index: &SiteIndex) -> BTreeSet<String> {
         name.and_then(|name| name.strip_suffix(".js")).is_some_and(|name| name.chars().all(plain))
     };
     runs.chain(tests).filter(is_own).cloned().collect()
+}
+
+/// Returns true if another process writes the site in a folder.
+pub(super) fn is_written_elsewhere(folder: &Path) -> bool {
+    let lock = open_plain(&folder.join(LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Returns true if there is no such folder, or nothing in it but the file that an interrupted start left.

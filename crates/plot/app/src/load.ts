@@ -1,7 +1,7 @@
 // Data files are scripts that call `perfpipe.…`, since a page from file:// may load scripts but not fetch its neighbours.
 
 import { h } from "./dom";
-import type { RunData, StoreData, TestData, TrendData } from "./types";
+import type { RunData, RunRow, StoreData, TestData, TrendData } from "./types";
 
 /** The newest format of data that this page reads. */
 export const FORMAT = 2;
@@ -63,6 +63,9 @@ export async function unpack<T>(packed: string): Promise<T> {
   return JSON.parse(await inflated(packed).text()) as T;
 }
 
+/** The row of the run that grows, as its newest file has it. */
+let liveRow: RunRow | null = null;
+
 /** The files of runs and tests, by `run ID` and `test ID`. */
 const paths = new Map<string, string>();
 
@@ -116,6 +119,10 @@ export function receive(): void {
       figures.set(runFile(id), ofRun);
       settleLater(runFile(id), async () => checked(runFile(id), await unpack<RunData>(packed), storeVersion));
     },
+    live(row: RunRow) {
+      paths.set(`run ${row.id}`, row.file);
+      liveRow = row;
+    },
   };
   Object.assign(window, { perfpipe });
 }
@@ -159,6 +166,24 @@ export function loadTest(id: string): Promise<TestData> {
 /** All that is shown of a run. */
 export function loadRun(id: string): Promise<RunData> {
   return load(runFile(id));
+}
+
+/** Takes another file of a run that grows, and forgets the one before. Returns the row of the run as of then. */
+export async function loadLive(id: string, file: string): Promise<RunRow> {
+  const before = runFile(id);
+  try {
+    await load<RunData>(file);
+  } catch (error) {
+    paths.set(`run ${id}`, before);
+    throw error;
+  }
+  if (before !== file) {
+    files.delete(before);
+    arrived.delete(before);
+    figures.delete(before);
+  }
+  if (liveRow?.file !== file) throw new LoadError(file, "it is of another run");
+  return liveRow;
 }
 
 /** The trend of a test, given the file that `TestData.trend` names. */

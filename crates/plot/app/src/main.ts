@@ -4,6 +4,7 @@ import { type App, appOf } from "./app";
 import { h, replace } from "./dom";
 import { changeCount } from "./home/attention";
 import { loadTests } from "./home/page";
+import { keepChoices, startLive } from "./live";
 import { loadStore, receive } from "./load";
 import { viewOf } from "./pages";
 import { parseRoute, type Route } from "./router";
@@ -12,6 +13,7 @@ import { frame, type Frame } from "./shell/frame";
 import { startKeys } from "./shell/keys";
 import { failure, waitFor } from "./shell/states";
 import { startTheme, themeOfLink } from "./shell/theme";
+import type { Section } from "./shell/sidebar";
 import { setSlots } from "./slots";
 
 const WAITED: Record<Route["page"], string> = {
@@ -27,13 +29,21 @@ class Pages {
   private shown: Route | null = null;
   private end: () => void = () => {};
   private turn = 0;
+  private sections: readonly Section[] = [];
 
   constructor(
     private readonly app: App,
     private readonly frame: Frame,
   ) {}
 
-  async show(): Promise<void> {
+  /** Draws the page that is shown with its newest data; what the reader chose stays. */
+  async again(): Promise<void> {
+    const restore = keepChoices(this.frame.main);
+    await this.show(true);
+    restore();
+  }
+
+  async show(again = false): Promise<void> {
     const route = parseRoute(location.hash);
     const turn = ++this.turn;
     themeOfLink(route.query.get("theme"));
@@ -45,15 +55,14 @@ class Pages {
       const focused = document.activeElement?.id ?? "";
       this.end();
       this.end = view.draw(main) ?? (() => {});
+      const sections = view.sections ?? [];
+      const isSame = again && sections.map(({ id }) => id).join() === this.sections.map(({ id }) => id).join();
+      this.sections = sections;
+      if (isSame) return;
       document.title = `${view.title} – perfpipe`;
       this.frame.exports(view.exports ?? []);
-      this.frame.place({
-        route,
-        test: view.test ?? null,
-        framework: view.framework,
-        sections: view.sections ?? [],
-      });
-      this.settle(route, same, focused);
+      this.frame.place({ route, test: view.test ?? null, framework: view.framework, sections });
+      if (!again) this.settle(route, same, focused);
     } catch (error) {
       if (turn !== this.turn) return;
       this.end();
@@ -75,9 +84,9 @@ class Pages {
 }
 
 /** Shows the state that the store names first, unless the address names one. What it says of the theme is kept. */
-function toStart(link: string | undefined): void {
+function toStart(start: string | undefined): void {
   const found = /^#?(\?.*)?$/s.exec(location.hash);
-  if (link !== undefined && found) history.replaceState(null, "", link + (found[1] ?? ""));
+  if (start !== undefined && found) history.replaceState(null, "", start + (found[1] ?? ""));
 }
 
 async function start(): Promise<void> {
@@ -89,6 +98,7 @@ async function start(): Promise<void> {
     startKeys();
     const drawn = frame(app);
     const pages = new Pages(app, drawn);
+    startLive(app, () => pages.again());
     addEventListener("hashchange", () => void pages.show());
     await pages.show();
     drawn.changes(changeCount((await loadTests(app)).tests));

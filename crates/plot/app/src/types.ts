@@ -15,6 +15,8 @@ export interface StoreData {
   tests: TestRow[];
   /** Ascending by start. */
   runs: RunRow[];
+  /** The run of a test that still runs, and the number of its state, as `watch --serve` has it; otherwise absent. */
+  live?: { run: string; state: number };
 }
 
 export interface FrameworkSlot {

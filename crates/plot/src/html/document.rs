@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::data::{DetailData, RunIndex, SeriesData, packed, plain};
 use super::report::Grouped;
-use super::scripts::{LIVE_SCRIPT, SCRIPT, STYLE};
+use super::scripts::{SCRIPT, STYLE};
 use crate::error::Result;
 use crate::output::page::Page;
 use crate::output::svg::{escaped, hex};
@@ -30,39 +30,21 @@ pub(super) struct HtmlParts<'a> {
     pub(super) main: String,
     /// How the report is read, as HTML.
     pub(super) help: &'static str,
-    /// The state of the running test, if the page follows one.
-    pub(super) state: Option<u64>,
 }
-
-impl HtmlParts<'_> {
-    /// Returns the script, and what it may connect to.
-    fn script(&self) -> (&'static str, &'static str) {
-        if self.state.is_some() { (&LIVE_SCRIPT, "; connect-src 'self'") } else { (&SCRIPT, "") }
-    }
-
-    /// Returns the attribute and the line of a page that follows a test.
-    fn live(&self) -> (String, &'static str) {
-        let attribute = self.state.map(|state| format!(" data-state=\"{state}\"")).unwrap_or_default();
-        (attribute, if self.state.is_some() { STATE } else { "" })
-    }
-}
-
-/// The line that says how a live page follows its test.
-const STATE: &str = "<p id=\"state\" role=\"status\">Live, updated every second.</p>\n";
 
 /// Returns the whole file.
 pub(super) fn document(parts: &HtmlParts<'_>, runs: &[Grouped<'_>], style: &Style) -> Result<String> {
     let css = format!("{}{}", colors(), *STYLE);
-    let ((script, connect), (attribute, state)) = (parts.script(), parts.live());
-    let (title, policy) = (escaped(parts.title), policy(script, &css) + connect);
+    let script: &str = &SCRIPT;
+    let (title, policy) = (escaped(parts.title), policy(script, &css));
     let version = env!("CARGO_PKG_VERSION");
     let HtmlParts { head, nav, main, help, .. } = parts;
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"{attribute}>\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
         <title>{title} – perfpipe</title>\n<style>{css}</style>\n</head>\n<body>\n\
-        <header>\n{head}{state}<button type=\"button\" class=\"tool\" id=\"theme\">Light or dark</button>\n</header>\n{nav}\
+        <header>\n{head}<button type=\"button\" class=\"tool\" id=\"theme\">Light or dark</button>\n</header>\n{nav}\
         <main>\n{main}<details class=\"help\"><summary>How to read and use this report</summary>\n<p>{help}</p>\n</details>\n</main>\n\
         <footer>perfpipe {version}</footer>\n"
     );

@@ -13,62 +13,12 @@ mod table;
 use perfpipe_analyze::format::one_line;
 use perfpipe_analyze::table::Table;
 
-use self::document::{HELP, HtmlParts, document, sheet};
-use self::report::{Grouped, Report, grouped};
+use self::document::{HtmlParts, document, sheet};
 use self::table::TableLook;
 use crate::error::Result;
 use crate::output::page::Page;
 use crate::output::svg::escaped;
 use crate::style::Style;
-
-/// Returns the report of a running test as a page that keeps up with it.
-///
-/// Its scripts ask for `/events`, a stream of server-sent events of the server that it came from. At an event `state`,
-/// whose data is another number than `state`, they ask for `/`, the page by then, and draw it in the place of this one.
-/// The data of an event `ended` is the sentence by which the page announces the end of the test.
-///
-/// # Errors
-/// [`crate::Error::Html`] if the data can't be written.
-pub fn live_html(report: &Report<'_>, style: &Style, state: u64) -> Result<String> {
-    let state = Some(state);
-    let runs = grouped(&report.runs);
-    let verdicts = first::verdicts(report.verdicts);
-    let findings = first::findings(&runs);
-    let mut main = verdicts.clone() + &first::league(report, &runs) + &findings;
-    let several = runs.iter().filter(|run| run.median).count() > 1;
-    let compared = runs.len() > 1;
-    if compared {
-        main +=
-            &sections::all_frameworks(&Page::test(report.test, runs.iter().map(|run| run.timeline), style));
-    }
-    main += &sections::runs(&runs, style);
-    let sections = [
-        ("verdicts", "Rules", !verdicts.is_empty()),
-        ("league", "League", true),
-        ("findings", "What stands out", !findings.is_empty()),
-        ("all", if several { "All frameworks" } else { "All repeats" }, compared),
-    ];
-    let sections: Vec<(&str, &str)> =
-        sections.iter().filter(|(_, _, there)| *there).map(|(id, name, _)| (*id, *name)).collect();
-    let title = title(report, &runs);
-    let parts = HtmlParts {
-        title: &title,
-        head: first::head(&title, report, &runs),
-        nav: first::contents(&sections, &runs),
-        main,
-        help: HELP,
-        state,
-    };
-    document(&parts, &runs, style)
-}
-
-/// Returns the title: the run, or the test of several frameworks.
-fn title(report: &Report<'_>, runs: &[Grouped<'_>]) -> String {
-    match runs {
-        [run] => one_line(&run.title()),
-        _ => format!("All frameworks – {}", one_line(report.test)),
-    }
-}
 
 /// How such a report is read.
 const FIGURES_HELP: &str = "Click a heading of the table to sort it. Columns that are narrow on paper have all their digits \
@@ -113,8 +63,7 @@ impl<'a> Figures<'a> {
         );
         let title = one_line(&self.title);
         let head = format!("<h1>{}</h1>\n{notes}", escaped(&title));
-        let parts =
-            HtmlParts { title: &title, head, nav: String::new(), main, help: FIGURES_HELP, state: None };
+        let parts = HtmlParts { title: &title, head, nav: String::new(), main, help: FIGURES_HELP };
         document(&parts, &[], style)
     }
 }

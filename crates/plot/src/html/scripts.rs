@@ -14,7 +14,7 @@ macro_rules! modules {
 }
 
 /// All modules.
-const MODULES: [Module; 39] = modules![
+const MODULES: [Module; 36] = modules![
     "data/bins.js",
     "data/by_code.js",
     "data/by_rate.js",
@@ -39,9 +39,6 @@ const MODULES: [Module; 39] = modules![
     "charts/requests.js",
     "charts/sweep.js",
     "charts/timechart.js",
-    "live/choices.js",
-    "live/follow.js",
-    "live/replace.js",
     "page/bar.js",
     "page/failures.js",
     "page/group.js",
@@ -56,17 +53,8 @@ const MODULES: [Module; 39] = modules![
     "page/view.js",
 ];
 
-/// The folder of the modules that only a live page has.
-const LIVE: &str = "live/";
-
 /// The script of the file.
-pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| {
-    let modules: Vec<Module> = MODULES.into_iter().filter(|(path, _)| !path.starts_with(LIVE)).collect();
-    linked(&modules)
-});
-
-/// The script of a live page.
-pub(super) static LIVE_SCRIPT: LazyLock<String> = LazyLock::new(|| linked(&MODULES));
+pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| linked(&MODULES));
 
 /// A module: its path within the folder of scripts, and its text.
 type Module = (&'static str, &'static str);
@@ -185,7 +173,7 @@ mod tests {
     fn every_module_is_in_the_list_and_every_import_is_a_module() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/html/scripts");
         let mut found = Vec::new();
-        for part in ["data", "draw", "charts", "live", "page"] {
+        for part in ["data", "draw", "charts", "page"] {
             for file in std::fs::read_dir(folder.join(part)).unwrap() {
                 found.push(format!("{part}/{}", file.unwrap().file_name().to_str().unwrap()));
             }

@@ -61,6 +61,14 @@ pub const SITE_FILES: [(&str, &str); 3] = [
     ("engine.js", include_str!("../../app/dist/engine.js")),
 ];
 
+/// Returns the content security policy of the page, which a server repeats as a header.
+pub fn site_policy() -> &'static str {
+    let policy =
+        PAGE.split_once("\"Content-Security-Policy\" content=\"").and_then(|(_, rest)| rest.split_once('"'));
+    // Without one, nothing is allowed.
+    policy.map_or("default-src 'none'", |(policy, _)| policy)
+}
+
 /// All runs of a store with the figures by which they are found and ranked: the file `runs.js`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,6 +83,17 @@ pub struct SiteIndex {
     frameworks: Vec<FrameworkSlot>,
     tests: Vec<SiteTest>,
     runs: Vec<SiteRun>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    live: Option<LiveRun>,
+}
+
+/// A run that grows while it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct LiveRun {
+    /// Its name in links.
+    run: String,
+    /// The number of the state that its file has.
+    state: u64,
 }
 
 /// A framework's place among the colours, markers and dashes.
@@ -192,7 +211,7 @@ impl SiteIndex {
             }
         }
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format: FORMAT, version, name: name.into(), start: None, frameworks, tests, runs }
+        Self { format: FORMAT, version, name: name.into(), start: None, frameworks, tests, runs, live: None }
     }
 
     /// Shows a test or a run first: the only run, or the only test of several.
@@ -204,6 +223,14 @@ impl SiteIndex {
             _ => None,
         };
         self
+    }
+
+    /// Lists the run of a test that is running, as it is in a state. The page then asks for `/events`, a stream of
+    /// server-sent events: at an event `state`, whose data is the number of another state, it loads the file of the run by
+    /// that number, and the data of an event `ended` is the sentence by which it announces the end of the test.
+    pub fn live(name: impl Into<String>, test: SiteTest, run: SiteRun, state: u64) -> Self {
+        let live = LiveRun { run: run.id.clone(), state };
+        Self { live: Some(live), ..Self::new(name, vec![test], vec![run], None).starting() }
     }
 
     /// The runs, ascending by their begin.
@@ -302,6 +329,14 @@ impl SiteRun {
     /// The title of the run.
     pub(super) fn title(&self) -> String {
         format!("{} {} #{}", self.framework, self.test, self.repeat)
+    }
+
+    /// Writes what stands before the run's own data in the file of a run that grows: its line in the list of all runs.
+    ///
+    /// # Errors
+    /// [`crate::Error::Html`] if the data can't be written.
+    pub fn live_script(&self) -> Result<String> {
+        Ok(format!("perfpipe.live({}{END}", json(self)?))
     }
 
     /// The key of the run.
@@ -925,6 +960,29 @@ mod tests {
         assert_eq!(SiteIndex::parse("perfpipe.store({});\n"), None);
         let page = index.page();
         assert!(page.contains("<td>go a test #2") && page.contains("app.js") && !page.contains(RUNS));
+    }
+
+    #[test]
+    fn list_of_a_running_test_names_its_run_and_its_state() {
+        let test = SiteTest {
+            id: "t".to_owned(),
+            file: "tests/live.js".to_owned(),
+            name: "a test".to_owned(),
+            by: String::new(),
+            trend: None,
+        };
+        let index = SiteIndex::live("nightly", test, run("go", 1, 3), 7);
+        let script = index.script().unwrap();
+        let id = run_id(&RunKey::new("go", "a test"));
+        assert!(script.ends_with(&format!(",\"live\":{{\"run\":\"{id}\",\"state\":7}}}});\n")), "{script}");
+        assert!(!SiteIndex::new("nightly", vec![], vec![], None).script().unwrap().contains("live"));
+        assert!(run("go", 1, 3).live_script().unwrap().starts_with("perfpipe.live({\"id\":"));
+    }
+
+    #[test]
+    fn policy_is_that_of_the_page() {
+        assert!(site_policy().starts_with("default-src 'none'; script-src 'self'"), "{}", site_policy());
+        assert!(site_policy().contains("connect-src 'self'") && !site_policy().contains("unsafe-inline"));
     }
 
     #[test]

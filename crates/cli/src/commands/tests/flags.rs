@@ -25,7 +25,7 @@ fn is_json(output: &OutputArgs) -> bool {
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 118] = [
+const LINES: [(&str, IsRead); 123] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -222,9 +222,19 @@ const LINES: [(&str, IsRead); 118] = [
         |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7 && a.cores.cores == Some(8)),
     ),
     (
-        "site public --title nightly --rules r.toml --format json -o x",
+        "site public --title nightly --by day --rules r.toml --format json -o x",
         |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.rules.is_some() && is_json(&a.output)),
     ),
+    (
+        "serve --listen localhost:9000 --title nightly --by day --rules r.toml --every 60 --dir d",
+        |c| matches!(c, Command::Serve(a) if a.listen.port() == 9000 && a.listen.ip().is_loopback() && a.title.is_some() && a.by == Some(By::Day) && a.rules.is_some() && a.every == 60 && a.dir.is_some()),
+    ),
+    (
+        "serve",
+        |c| matches!(c, Command::Serve(a) if a.listen.to_string() == "127.0.0.1:8090" && a.every == 5 && a.dir.is_none()),
+    ),
+    ("open public", |c| matches!(c, Command::Open(a) if a.dir.as_deref() == Some(Path::new("public")))),
+    ("open", |c| matches!(c, Command::Open(a) if a.dir.is_none())),
     ("plan --test t --pairs", |c| matches!(c, Command::Plan(a) if a.pairs && a.change == 0.05)),
     (
         "list --test t --framework a --repeat 1 --tag a=b",
@@ -377,6 +387,10 @@ const LINES: [(&str, IsRead); 118] = [
         "export --test t --what points --format csv",
         |c| matches!(c, Command::Export(a) if a.runs.of.framework.is_empty() && a.runs.of.test.as_deref() == Some("t")),
     ),
+    (
+        "list --times --sort p95",
+        |c| matches!(c, Command::List(a) if a.times && a.sort.as_deref() == Some("p95")),
+    ),
     ("list --points --test t", |c| matches!(c, Command::List(a) if a.points)),
     ("export --test t --tag a=b", |c| matches!(c, Command::Export(a) if a.runs.of.tag.len() == 1)),
     ("diagnose --tag a=b", |c| matches!(c, Command::Diagnose(a) if a.runs.of.tag.len() == 1)),
@@ -512,6 +526,9 @@ fn flags_of_another_thing_are_refused() {
     ] {
         assert_eq!(refused(line), ErrorKind::UnknownArgument, "{line}");
     }
+    assert_eq!(refused("open public --store x"), ErrorKind::ArgumentConflict);
+    assert_eq!(refused("serve --every 0"), ErrorKind::ValueValidation);
+    assert_eq!(refused("serve --listen 8090"), ErrorKind::ValueValidation);
     assert_eq!(refused("check --test t 'p95 < 1s' --baseline-store x"), ErrorKind::MissingRequiredArgument);
     assert_eq!(refused("check --test t 'p95 < 1s' --no-baseline pass"), ErrorKind::MissingRequiredArgument);
     assert_eq!(refused("trend --test t --by day --newest 3"), ErrorKind::MissingRequiredArgument);

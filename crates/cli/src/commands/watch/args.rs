@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::args::{CoresArgs, INJECTORS, LOOKBACK, LogArgs, OutputArgs, span};
 use crate::commands::ingest::KeepArgs;
+use crate::serve;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("injectors", |injectors| injectors.help(INJECTORS)))]
@@ -36,7 +37,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "SPAN", value_parser = span, requires = "rules")]
     pub(crate) abort_after: Option<u64>,
     /// Address of a live page of the test, for browsers of this machine: 127.0.0.1:8090
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = served)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = serve::address)]
     pub(crate) serve: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -53,11 +54,4 @@ impl WatchArgs {
     pub(crate) fn abort_after(&self) -> Option<Duration> {
         self.abort_after.map(Duration::from_millis)
     }
-}
-
-/// Parses the address of a page.
-fn served(text: &str) -> Result<SocketAddr, String> {
-    let address = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-    let address = address.as_deref().unwrap_or(text).parse();
-    address.map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8090".to_owned())
 }

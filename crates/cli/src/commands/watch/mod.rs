@@ -24,6 +24,7 @@ use self::screen::Screen;
 use self::serve::Serving;
 use super::check::of_stored;
 use super::ingest::{SummaryOutput, is_new, keeping, reading, replaced, stored_before, summarise};
+use super::serve::store_name;
 use crate::args::StoreArgs;
 use crate::input::runs::RunNames;
 use crate::input::store;
@@ -42,7 +43,7 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
     let store = store::open_with(store, &args.keep.sent).await?;
     let watch = Watch::begin(&args.files, &options)?;
     let mut serving = match args.serve {
-        Some(address) => Some(Serving::begin(address).await?),
+        Some(address) => Some(Serving::begin(address, store_name(&store)).await?),
         None => None,
     };
     let followed = follow(&watch, args, (judge.as_mut(), serving.as_mut()), &progress).await;

@@ -11,6 +11,7 @@ mod flags;
 mod help;
 mod inspect;
 mod json;
+mod list;
 mod notes;
 mod output_files;
 mod pairs;

@@ -138,3 +138,51 @@ fn two_at_once_leave_the_site_to_one() {
     let refused = store.run(&["site", site.to_str().unwrap()]).complaint(1);
     assert_told(&refused, &["another process writes the site"]);
 }
+
+#[test]
+fn versions_are_those_of_a_tag_or_of_what_is_asked_for() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    for commit in ["a", "b"] {
+        let tag = format!("commit={commit}");
+        let name = ["--framework", "go", "--test", "t", "--append-repeat", "--tag", &tag];
+        store.run(&[&["ingest", log.to_str().unwrap()], &name[..]].concat()).said();
+    }
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    let test = |arguments: &[&str]| {
+        store.run(&[&["site", folder], arguments].concat()).said();
+        index(&site)["tests"][0].clone()
+    };
+    let by_tag = test(&[]);
+    assert_eq!(by_tag["by"], "tag:commit");
+    let trend = fs::read_to_string(site.join(by_tag["trend"].as_str().unwrap())).unwrap();
+    assert!(trend.starts_with("perfpipe.trend(") && trend.contains("\"name\":\"b\""), "{trend}");
+    // Both began on one day, so that there is one version, and no trend.
+    let by_day = test(&["--by", "day"]);
+    assert_eq!((&by_day["by"], &by_day["trend"]), (&"day".into(), &serde_json::Value::Null));
+    assert_eq!(fs::read_dir(site.join("tests")).unwrap().count(), 1);
+    assert_eq!(test(&[]), by_tag);
+}
+
+#[test]
+fn damaged_figures_are_computed_again_and_a_pipe_is_not_waited_for() {
+    let store = filled();
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    store.run(&["site", folder]).said();
+    let before = files(&site);
+    let runs = fs::read_dir(site.join("runs")).unwrap().map(|entry| entry.unwrap().path());
+    let runs: Vec<PathBuf> = runs.collect();
+    fs::write(&runs[0], "perfpipe.run(\"x\",\"\",\"\");\n").unwrap();
+    // What stands there is looked at where a run of the test is new.
+    ingest(&store, "go", "3", "crlf.csv");
+    store.run(&["site", folder]).said();
+    let after = files(&site);
+    let of_runs = before.iter().filter(|(path, _)| path.starts_with(site.join("runs")));
+    assert!(of_runs.into_iter().all(|file| after.contains(file)));
+
+    fs::remove_file(&runs[1]).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&runs[1]).status().unwrap().success());
+    assert_told(&store.run(&["site", folder]).complaint(1), &["no plain file", "Remove it"]);
+}

@@ -91,9 +91,9 @@ fn readings_that_are_asked_for_come_to_the_page_and_what_fails_is_told() {
         "new Promise((done, fail) => {
             setTimeout(() => fail(new Error(document.body.innerText)), 50000);
             const look = () => {
-                const headings = [...document.querySelectorAll('main .chart h4')].map(({ textContent }) => textContent);
+                const headings = [...document.querySelectorAll('main h3')].map(({ textContent }) => textContent);
                 const is_drawn = headings.some((heading) => heading.startsWith('CPU'));
-                is_drawn && document.querySelector('.facts').innerText.includes('Mean CPU') ? done(true) : setTimeout(look, 20);
+                is_drawn && /CPU\\s+\\d+ %/.test(document.querySelector('.tiles').innerText) ? done(true) : setTimeout(look, 20);
             };
             look();
         })",

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::same::{NAMED, assert_same_as_ingest};
 use super::shown::last_line;
@@ -37,14 +37,48 @@ fn answer(address: &str, request: &str) -> String {
     String::from_utf8(answer).unwrap()
 }
 
+/// The list of all runs within an answer.
+fn list(answer: &str) -> Value {
+    let (_, list) = answer.split_once("perfpipe.store(").unwrap_or_else(|| panic!("{answer}"));
+    serde_json::from_str(list.strip_suffix(");\n").unwrap()).unwrap()
+}
+
+/// The data of a run within an answer or a file.
+fn data(answer: &str) -> Value {
+    let (_, packed) = answer.split_once("perfpipe.run(").unwrap_or_else(|| panic!("{answer}"));
+    let packed = packed.split('"').nth(3).unwrap();
+    let mut json = String::new();
+    flate2::read::ZlibDecoder::new(&*base64(packed)).read_to_string(&mut json).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+/// The bytes of a text in base64.
+fn base64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let value = |letter: &u8| DIGITS.iter().position(|digit| digit == letter).map(|value| value as u32);
+    let letters: Vec<u32> = text.as_bytes().iter().filter_map(value).collect();
+    let bytes = |four: &[u32]| {
+        let bits = four.iter().enumerate().fold(0, |bits, (at, value)| bits | value << (18 - 6 * at));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    };
+    letters.chunks(4).flat_map(bytes).collect()
+}
+
+/// The names of the parts of a run.
+fn parts(answer: &str) -> Vec<String> {
+    let parts = data(answer)["head"]["parts"].clone();
+    parts.as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap().to_owned()).collect()
+}
+
 /// Waits until the page shows so many seconds.
 pub(super) fn until_it_shows(browser: &mut Chromium, seconds: u32) {
+    let (minutes, rest) = (seconds / 60, seconds % 60);
     browser.evaluate(&format!(
         "new Promise((done, fail) => {{
             setTimeout(() => fail(new Error(document.body.innerText)), 50000);
             const look = () => {{
-                const shown = document.querySelectorAll('main').length === 1 && document.getElementById('index');
-                shown && JSON.parse(shown.textContent).runs[0].seconds === {seconds} ? done(true) : setTimeout(look, 20);
+                const shown = document.querySelector('.window-text')?.textContent ?? '';
+                shown.startsWith('0:00 to {minutes}:{rest:02}') ? done(true) : setTimeout(look, 20);
             }};
             look();
         }})"
@@ -64,16 +98,21 @@ fn copies(browser: &mut Chromium) -> u64 {
     let asked = json!({"prototypeObjectId": prototype["result"]["objectId"]});
     let elements = browser.call("Runtime.queryObjects", asked);
     // The prototype itself has no name.
-    let count = "function () { return this.filter((one) => { try { return one.tagName === 'MAIN' } catch { return false } }).length }";
+    let count = "function () { return this.filter((one) => { try { return one.matches('div.run') } catch { return false } }).length }";
     let counted = json!({"objectId": elements["objects"]["objectId"], "functionDeclaration": count, "returnByValue": true});
     let counted = browser.call("Runtime.callFunctionOn", counted);
     browser.call("Runtime.releaseObject", json!({"objectId": elements["objects"]["objectId"]}));
     counted["result"]["value"].as_u64().unwrap()
 }
 
-/// The line about the state of the test.
+/// What stands beside the title, and below it.
 fn state(browser: &mut Chromium) -> String {
-    browser.evaluate("document.getElementById('state').textContent").as_str().unwrap().to_owned()
+    browser.evaluate("document.querySelector('.page-head').innerText").as_str().unwrap().to_owned()
+}
+
+/// The second at which the cursor stands.
+fn second(browser: &mut Chromium) -> String {
+    browser.evaluate("document.querySelector('.window-at').textContent").as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -95,25 +134,25 @@ fn page_keeps_up_with_the_lines() {
     assert_eq!(one, Some(1), "earlier states of the page are kept");
     let (third, last) = (sizes[2], sizes[9]);
     assert!(last.0 < third.0 * 5 / 4 && last.1 < third.1 * 5 / 4, "{sizes:?}");
-    let facts = browser.evaluate("document.querySelector('.facts').innerText");
-    assert_told(facts.as_str().unwrap(), &["live", "750", "45 (6"]);
-    // The cross-hair tells of a second what its line tells, and holds the page.
-    browser.evaluate(
-        "{ const second = document.querySelector('.scrub'); second.value = 9; second.dispatchEvent(new Event('input')) }",
+    assert_told(&state(&mut browser), &["live, 0:15", "750 requests so far", "Pause"]);
+    let tiles = browser.evaluate("document.querySelector('.tiles').innerText");
+    assert_told(tiles.as_str().unwrap(), &["45 of 750", "last 10 s"]);
+    // The cursor stands at the newest second, and shows of another what its line tells.
+    assert_told(&second(&mut browser), &["second 14,"]);
+    (0..5).for_each(|_| browser.key("ArrowLeft"));
+    assert_told(&second(&mut browser), &["second 9,"]);
+    let shown = browser.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.time-charts .chart-list > div')]
+            .map((row) => [row.querySelector('dt').textContent.trim(), row.querySelector('dd').textContent.trim()]))",
     );
-    let told = browser.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('#live-0 [data-reading]')]
-            .map((place) => [place.dataset.reading, parseFloat((place.title || place.textContent).replace('second ', '')).toFixed(0)]))",
-    );
-    let line = last_line(&watching.told, "9").join(" ");
-    let names = ["second", "successes/s", "load", "p50", "p95", "p99", "failures/s"];
-    let told: Vec<&str> = names.iter().map(|name| told[name].as_str().unwrap_or("-")).collect();
-    assert_eq!(told.join(" "), line);
-    browser.key("Escape");
+    let names = ["successes", "threads", "p50", "p95", "p99", "failures"];
+    let shown: Vec<&str> = names.iter().map(|name| shown[name].as_str().unwrap_or("-")).collect();
+    assert_eq!(shown, last_line(&watching.told, "9")[1..]);
     let (done, _) = watching.end("INT");
     assert_eq!(done.code, Some(0), "{}", done.err);
     until_it_shows(&mut browser, 16);
     assert_told(&state(&mut browser), &["ended", "perfpipe report go_live"]);
+    assert_told(&second(&mut browser), &["second 9,"]);
     let (complaints, requests) = browser.complaints_and_requests();
     assert!(complaints.iter().all(|complaint| complaint.contains("favicon")), "{complaints:?}");
     assert!(requests.iter().all(|asked| asked.starts_with(&format!("http://{address}/"))), "{requests:?}");
@@ -130,7 +169,7 @@ fn page_tells_that_the_connection_is_lost() {
     watching.child.kill().unwrap();
     browser.evaluate(
         "new Promise((done) => {
-            const look = () => document.getElementById('state').textContent.includes('lost') ? done(true) : setTimeout(look, 50);
+            const look = () => document.querySelector('.pill').textContent.includes('lost since') ? done(true) : setTimeout(look, 50);
             look();
         })",
     );
@@ -148,7 +187,7 @@ fn only_readers_of_this_machine_are_answered() {
         (format!("GET / HTTP/1.1\nHost: localhost:{port}\n\n"), "200 OK", "connect-src 'self'"),
         (format!("HEAD / HTTP/1.1\nHost: {address}\n\n"), "200 OK", "no-store"),
         (format!("HEAD /events HTTP/1.1\nHost: {address}\n\n"), "200 OK", "text/event-stream"),
-        (format!("GET /../run.jtl HTTP/1.1\nHost: {address}\n\n"), "404 Not Found", "only the page"),
+        (format!("GET /../run.jtl HTTP/1.1\nHost: {address}\n\n"), "404 Not Found", "no such file"),
         (
             format!("POST / HTTP/1.1\nHost: {address}\nContent-Length: 0\n\n"),
             "405 Method",
@@ -235,11 +274,78 @@ fn page_of_a_running_test_names_no_phase() {
         writer.write(&(0..50).map(record).collect::<String>());
     }
     watching.until(11);
-    let request = format!("GET / HTTP/1.1\nHost: {address}\nConnection: close\n\n");
-    let page = answer(&address, &request);
-    let names = ["\"name\":\"hold\"", "\"name\":\"tail\"", "class=\"phases\""];
-    assert!(page.contains("\"name\":\"whole\"") && names.iter().all(|name| !page.contains(name)), "{page}");
+    let request = format!("GET /runs.js HTTP/1.1\nHost: {address}\n\n");
+    let list = list(&answer(&address, &request));
+    let file = list["runs"][0]["file"].as_str().unwrap();
+    let run = answer(&address, &format!("GET /{file} HTTP/1.1\nHost: {address}\n\n"));
+    assert_eq!(parts(&run), ["whole"]);
     assert_eq!(watching.end("INT").0.code, Some(0));
-    let phases = store.export(&Key::new("go", "live"), "phases", "csv", &[]);
-    assert!(["hold", "tail"].iter().all(|name| phases.contains(name)), "the stored run has phases: {phases}");
+    let site = store.folder.path().join("site");
+    store.run(&["site", site.to_str().unwrap()]).said();
+    let run = std::fs::read_dir(site.join("runs")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(parts(&std::fs::read_to_string(run).unwrap()), ["whole", "hold", "tail"]);
+}
+
+#[test]
+fn list_of_a_running_test_names_its_newest_state_and_events_end_with_it() {
+    let (store, address) = (Store::embedded(), free());
+    let (mut writer, mut watching) = served(&store, &address);
+    let ask = |path: &str| answer(&address, &format!("GET {path} HTTP/1.1\nHost: {address}\n\n"));
+    // Whoever asks for the page is shown what is new.
+    let mut newest = Value::Null;
+    wait_for("the page has the fifth second", || {
+        ask("/");
+        newest = list(&ask("/runs.js"));
+        newest["runs"][0]["requests"] == 250
+    });
+    let live = &newest["live"];
+    assert_eq!(live["run"], newest["runs"][0]["id"]);
+    assert_eq!(newest["runs"][0]["file"], format!("runs/live-{}.js", live["state"]));
+    assert_eq!(newest["name"], "store");
+    writer.write(&records(6..9, ""));
+    watching.until(7);
+    let mut events = TcpStream::connect(&address).unwrap();
+    write!(events, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    signal("INT", watching.child.id());
+    let mut told = String::new();
+    events.read_to_string(&mut told).unwrap();
+    assert_told(&told, &["event: state\ndata: ", "event: ended\ndata: The test has ended"]);
+    let (done, _) = watching.ended();
+    assert_eq!(done.code, Some(0), "{}", done.err);
+}
+
+/// At the end, the page has the figures of the stored run.
+#[test]
+fn last_state_has_the_figures_of_the_stored_run() {
+    let (store, address) = (Store::embedded(), free());
+    let (mut writer, mut watching) = served(&store, &address);
+    writer.write(&records(6..9, ""));
+    watching.until(7);
+    let mut events = TcpStream::connect(&address).unwrap();
+    write!(events, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    // A page that follows is shown the last state.
+    let mut begun = [0; 64];
+    assert!(events.read(&mut begun).unwrap() > 0);
+    signal("INT", watching.child.id());
+    // Until the end, and for a moment more, the page can be asked for.
+    let request = format!("GET /runs.js HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let mut shown = Value::Null;
+    while let Ok(mut stream) = TcpStream::connect(&address) {
+        let mut answer = String::new();
+        let asked = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
+        if asked.is_ok() && answer.ends_with(");\n") {
+            shown = list(&answer)["runs"][0].clone();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut told = String::new();
+    events.read_to_string(&mut told).unwrap();
+    assert_told(&told, &["event: ended\ndata: The test has ended"]);
+    assert_eq!(watching.ended().0.code, Some(0));
+    let exported =
+        store.run(&["export", "go_live", "--what", "summary", "--format", "json"]).json()[0].clone();
+    assert_eq!(shown["requests"], 450);
+    for figure in ["p50", "p95", "p99", "throughput"] {
+        assert_eq!(shown[figure].as_f64(), exported[figure].as_f64(), "{figure}: {exported}");
+    }
 }

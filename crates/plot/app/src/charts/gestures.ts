@@ -67,6 +67,7 @@ export function gestures(svg: SVGSVGElement, stage: Stage, top: number, height: 
       const again = stage.pinned && stage.cursor === Math.floor(stage.secondAt(x));
       stage.point(stage.secondAt(x));
       stage.pinned = !again;
+      stage.onPinned(stage.pinned);
     }
     pointers.delete(event.pointerId);
     stop();

@@ -53,9 +53,28 @@ export function loadText(load: number | null): string {
   return load !== null && Math.abs(load - Math.round(load)) < 0.05 ? count(Math.round(load)) : rate(load);
 }
 
+/** The number of usual distances between seconds with requests from which on a silence is one, as in the phases of a run. */
+const SILENCE = 20;
+
+/** Returns the least number of seconds without a request that are unusual, given which seconds have one. */
+export function leastSilence(active: readonly boolean[]): number {
+  const distances: number[] = [];
+  let last = -1;
+  active.forEach((is, at) => {
+    if (!is) return;
+    if (last >= 0) distances.push(at - last);
+    last = at;
+  });
+  const usual = distances.sort((a, b) => a - b)[distances.length >> 1] ?? 1;
+  return usual === 1 ? 1 : SILENCE * usual;
+}
+
 /** The chart of requests. */
 export class RequestsChart extends TimeChart {
   private axis = valueAxis(1, 1);
+
+  /** The least number of seconds without a request that are unusual, once it is known. */
+  private least: number | null = null;
 
   constructor(
     stage: Stage,
@@ -123,13 +142,18 @@ export class RequestsChart extends TimeChart {
     this.plot.append(defs, s("path", { d: failed, fill: paint }));
   }
 
-  /** Hatches seconds without any request. */
+  /** Hatches seconds without any request, where that is unusual. */
   private outages(): void {
     const { successes, failures } = this.options;
-    const { from, to } = this.stage.view;
+    const { from, to: shown } = this.stage.view;
+    // The seconds that a running test has not come to are none.
+    const to = Math.min(shown, successes.first + successes.list.length);
     const empty = (second: number): boolean =>
       !successes.list[second - successes.first] && !failures.list[second - failures.first];
-    const found = spans(from, to, empty).filter(([start, end]) => this.stage.x(end) - this.stage.x(start) >= 1);
+    this.least ??= leastSilence(successes.list.map((_, at) => !empty(successes.first + at)));
+    const found = spans(from, to, empty).filter(
+      ([start, end]) => end - start >= (this.least ?? 1) && this.stage.x(end) - this.stage.x(start) >= 1,
+    );
     if (!found.length) return;
     const { defs, paint } = hatching("gap");
     const d = found.map(([start, end]) => barPath(this.stage.x(start), this.stage.x(end), 0, this.height)).join("");

@@ -89,3 +89,11 @@ function hours(second: number): string {
 export function nines(percent: number): number {
   return Math.min(-Math.log10(1 - Math.min(percent, 99.99) / 100) / 4, 1);
 }
+
+/** Returns where the time axis of a run that grows ends, in seconds: at the next 1, 2 or 5 of its unit. */
+export function axisEnd(seconds: number): number {
+  const unit = seconds <= 60 ? 1 : seconds <= 3600 ? 60 : 3600;
+  let step = unit;
+  for (let at = 0; step < seconds; at += 1) step = unit * ([1, 2, 5][at % 3] as number) * 10 ** Math.floor(at / 3);
+  return Math.min(Math.max(step, 10), unit < 3600 ? unit * 60 : step);
+}

@@ -33,6 +33,8 @@ export class Stage {
   narrow = false;
   cursor: number | null = null;
   pinned = false;
+  /** Called after the reader has pinned the cursor, or let it go. */
+  onPinned: (pinned: boolean) => void = () => {};
   private readonly panels: Panel[] = [];
   private readonly listeners: ((second: number | null) => void)[] = [];
 

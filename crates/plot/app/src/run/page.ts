@@ -3,6 +3,7 @@
 import { h, replace } from "../dom";
 import { stamp } from "../format";
 import { bindKeys } from "../shell/keys";
+import { axisEnd } from "../charts/scale";
 import { Stage, type Window } from "../charts/stage";
 import type { RunData, RunRow } from "../types";
 import { RunBar } from "./bar";
@@ -14,6 +15,7 @@ import { labelLines, labels } from "./labels";
 import { Run, type RunState } from "./model";
 import { failedRules } from "./rules";
 import { Overview } from "./overview";
+import type { Live } from "../live";
 import { printing } from "./printing";
 import { Responses } from "./responses";
 import { Tiles } from "./tiles";
@@ -23,9 +25,12 @@ import { WindowChoice, WindowText } from "./windows";
 /** How long the cursor rests before its values are announced, in ms. */
 const REST = 300;
 
+/** The seconds whose figures stand with those of a live run. */
+const LATEST = 10;
+
 /**
  * Draws a run into `host`. `go` is called with the window that the reader chose. `repeats` are all runs of the same
- * framework and test; their range stands in the tiles. Returns a function that removes all listeners.
+ * framework and test; their range stands in the tiles. A run that is `live` grows: its axis has room for more. Returns a function that removes all listeners.
  */
 export function showRun(
   host: HTMLElement,
@@ -34,6 +39,7 @@ export function showRun(
   state: RunState,
   go: (state: RunState) => void,
   repeats: RunRow[] = [],
+  live: Live | null = null,
 ): () => void {
   const run = new Run(row, data);
   let window = run.windowOf(state);
@@ -47,7 +53,7 @@ export function showRun(
   };
 
   const stage = new Stage(run.drawn, choose, data.head.clock ?? null);
-  const tiles = new Tiles(run, repeats);
+  const tiles = new Tiles(run, repeats, live ? LATEST : null);
   const choice = new WindowChoice(run, choose);
   const barChoice = new WindowChoice(run, choose);
   const text = new WindowText(run, () => choose(null));
@@ -65,7 +71,8 @@ export function showRun(
     bar.root,
     (data.damage ?? []).map((text) => h("p", { class: "fail" }, `✗ ${text}`)),
     h("div", { class: "rules" }, failedRules(data.rules ?? [])),
-    findings(run, choose),
+    // What stands out is known at the end.
+    live ? null : findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
     tiles.root,
     drawn ? [overview.root, charts.root] : null,
@@ -88,7 +95,7 @@ export function showRun(
     bar.show(figures);
     text.show(window);
     for (const buttons of [choice, barChoice]) buttons.show(window);
-    stage.show(run.drawnOf(window));
+    stage.show(live && !window ? { from: run.drawn.from, to: axisEnd(run.drawn.to) } : run.drawnOf(window));
     overview.draw(window ?? run.drawn);
     responses.draw(window, width);
   };
@@ -106,10 +113,12 @@ export function showRun(
   const observer = new ResizeObserver(() => {
     const next = bar.root.clientWidth;
     if (next === width || next === 0) return;
+    const first = width === 0;
     width = next;
     content.classList.toggle("narrow", width < 620);
     stage.fit(width);
     show();
+    if (first) live?.place(stage);
   });
   // The bar's place is as wide as the page and has no height, so that drawing does not resize it.
   observer.observe(bar.root);

@@ -30,10 +30,14 @@ export class Tiles {
   readonly root: HTMLElement;
   private readonly tiles: Tile[];
 
-  /** `repeats` are all runs of the same framework and test. */
+  /**
+   * `repeats` are all runs of the same framework and test. `latest` is the number of seconds at the end whose figures stand
+   * with those of the whole run, in their place.
+   */
   constructor(
     private readonly run: Run,
     private readonly repeats: RunRow[],
+    private readonly latest: number | null = null,
   ) {
     const names: [string, string][] = [
       ["Throughput", "/s"],
@@ -63,7 +67,7 @@ export class Tiles {
 
   /** Shows the figures of a window; `whole` is false if it is a part of the run. */
   show(figures: PartFigures, whole: boolean): void {
-    texts(this.run, figures, whole ? null : this.run.whole, this.repeats).forEach(({ value, second, title }, at) => {
+    texts(this.run, figures, this.beside(whole), this.repeats).forEach(({ value, second, title }, at) => {
       const tile = this.tiles[at] as Tile;
       tile.value.textContent = value;
       tile.second.textContent = second;
@@ -71,10 +75,23 @@ export class Tiles {
       tile.root.classList.toggle("failing", tile.name === "Failures" && figures.share >= MANY);
     });
   }
+
+  private beside(whole: boolean): Beside | null {
+    if (!whole) return { name: "whole", figures: this.run.whole };
+    const { from, to } = this.run.drawn;
+    if (this.latest === null || to - from <= this.latest) return null;
+    return { name: `last ${this.latest} s`, figures: this.run.figures({ from: to - this.latest, to }) };
+  }
 }
 
-/** Returns the texts of the tiles in their order. `whole` has the figures to set beside those of a part. */
-function texts(run: Run, figures: PartFigures, whole: PartFigures | null, repeats: RunRow[]): TileText[] {
+/** Figures to set beside others, and what they are of. */
+interface Beside {
+  name: string;
+  figures: PartFigures;
+}
+
+/** Returns the texts of the tiles in their order, with those that are set beside them. */
+function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: RunRow[]): TileText[] {
   const others = repeats.length > 1 ? repeats : [];
   const range = (of: (row: RunRow) => number | null, text: (value: number) => string): string => {
     const values = others.map(of).filter((value) => value !== null);
@@ -87,7 +104,7 @@ function texts(run: Run, figures: PartFigures, whole: PartFigures | null, repeat
     const none = found?.value === null || found?.value === undefined;
     return {
       value: none ? ms(null) : `${found.exact ? "" : "≈ "}${ms(found.value)}`,
-      second: whole ? `whole ${ms(whole.times[at]?.value)}` : range(of, (value) => ms(value)),
+      second: beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)),
       title: none
         ? "No request succeeded"
         : found.exact
@@ -99,8 +116,8 @@ function texts(run: Run, figures: PartFigures, whole: PartFigures | null, repeat
   return [
     {
       value: rate(figures.throughput),
-      second: whole
-        ? `whole ${rate(whole.throughput)}`
+      second: beside
+        ? `${beside.name} ${rate(beside.figures.throughput)}`
         : range(
             (row) => row.throughput,
             (value) => rate(value),
@@ -117,8 +134,8 @@ function texts(run: Run, figures: PartFigures, whole: PartFigures | null, repeat
     },
     {
       value: ms(figures.cpu),
-      second: whole
-        ? `whole ${ms(whole.cpu)}`
+      second: beside?.figures.cpu != null
+        ? `${beside.name} ${ms(beside.figures.cpu)}`
         : figures.cpu === null
           ? "not recorded"
           : cores

@@ -3,6 +3,7 @@
 import { type App, go, runName } from "../app";
 import { h, replace } from "../dom";
 import { plural } from "../format";
+import { liveRun } from "../live";
 import { loadRun } from "../load";
 import { changed, link, type Route } from "../router";
 import { csv, save } from "../save";
@@ -28,7 +29,9 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
   const [before, after] = [repeats[at - 1], repeats[at + 1]];
   const to = (other: RunRow): void => go(link("run", other.id));
   const compared = (): string => (isChosen(row.id) ? "✓ Compared" : "+ Compare");
+  const live = liveRun(app, row.id);
   const actions: Action[] = [
+    ...(live ? [live.pause()] : []),
     ...(before ? [{ text: `◂ #${before.repeat}`, run: () => to(before) }] : []),
     ...(after ? [{ text: `#${after.repeat} ▸`, run: () => to(after) }] : []),
     {
@@ -56,8 +59,8 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
         `${row.framework} #${row.repeat}`,
         row.partial ? h("span", { class: "about" }, " partial") : null,
       ],
-      verdict: verdict(row),
-      facts: facts(run),
+      verdict: live?.pill ?? verdict(row),
+      facts: live?.facts() ?? facts(run),
       actions: [...actions, PRINT],
       exports,
     });
@@ -73,6 +76,7 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
       state,
       (next) => history.pushState(null, "", changed(route, { from: next.from ?? null, to: next.to ?? null })),
       repeats,
+      live,
     );
     const unbind = bindKeys({
       ...(after ? { n: () => to(after) } : {}),

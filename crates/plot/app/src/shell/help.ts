@@ -37,6 +37,14 @@ const GROUPS: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "A trend",
+    [
+      [["←", "→"], "cursor by a version, with Shift by ten"],
+      [["Enter"], "its row in the table"],
+      [["Esc"], "no cursor"],
+    ],
+  ],
+  [
     "A comparison",
     [
       [["x"], "swap the first two sides"],

@@ -82,7 +82,7 @@ function sentence(changes: readonly FigureChange[], name: string, when: string, 
   }
   const parts = changes.map((one) => {
     const known = brief ? "" : values(one);
-    return tied(`${lead(one)}${known ? ` (${known})` : ""}`);
+    return `${tied(lead(one))}${known ? ` (${tied(known)})` : ""}`;
   });
   return { lead: `${verdictWord(changes)} since version ${name}`, text: ` (${tied(when)}): ${parts.join(", ")}` };
 }

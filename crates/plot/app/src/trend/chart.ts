@@ -155,7 +155,7 @@ export class TrendChart implements Panel {
     const { stage, axis } = this;
     const { width } = stage;
     const scrolls = stage.whole > stage.seen + 1;
-    if (scrolls) this.scale.append(s("rect", { class: "trend-ground", x: 0, y: -8, width: stage.left - 4, height: HEIGHT + 16 }));
+    if (scrolls) this.scale.append(s("rect", { class: "trend-ground", x: 0, y: -this.above, width: stage.left - 4, height: this.above + HEIGHT + BELOW }));
     for (const { at, text } of axis.ticks) {
       const y = px(axis.y(at));
       this.plot.append(s("path", { class: at === 0 ? "base" : "hairline", d: `M0 ${y}H${width}` }));
@@ -345,7 +345,7 @@ export class TrendChart implements Panel {
     }
     if (data.levels.some(({ band }) => band !== null)) {
       const half = own?.band ? (own.band[1] - own.band[0]) / 2 : null;
-      entries.push([{ name: "noise of a version", key: null, quiet: true }, half === null ? "–" : `±${noise(half, text(own?.level))}`]);
+      entries.push([{ name: this.stage.narrow ? "noise" : "noise of a version", key: null, quiet: true }, half === null ? "–" : `±${noise(half, text(own?.level))}`]);
     }
     this.figure.name(entries.map(([entry]) => entry));
     this.figure.tell(entries.map(([, value]) => value));

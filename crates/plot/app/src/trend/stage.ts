@@ -37,6 +37,7 @@ export class TrendStage {
   cursor: number | null = null;
   pinned = false;
   scrolled = 0;
+  private drawn = false;
   readonly panels: Panel[] = [];
   private readonly listeners: ((version: number | null) => void)[] = [];
 
@@ -61,6 +62,8 @@ export class TrendStage {
   /** Draws all charts into a width. On paper nothing scrolls. */
   fit(content: number, paper = false): void {
     const number = this.trend.versions.length;
+    // The newest versions are seen first; after that what was seen stays.
+    const beyond = Math.max(0, this.whole - this.seen) - this.scrolled;
     this.narrow = content < NARROW && !paper;
     this.left = this.narrow ? NARROW_LEFT : LEFT;
     const room = content - this.left - (this.narrow ? NARROW_RIGHT : LIST);
@@ -69,7 +72,9 @@ export class TrendStage {
     this.width = this.narrow ? Math.max(LEAST_WIDTH - this.left - NARROW_RIGHT, room, number * step) : Math.max(room, 120);
     this.places = placed(this.times, this.width, this.byDate);
     for (const panel of this.panels) panel.draw();
-    this.scroll(this.narrow ? Infinity : 0);
+    this.scroll(this.whole - this.seen - (this.drawn ? beyond : 0));
+    this.drawn = true;
+    this.reveal();
     this.tell();
   }
 
@@ -104,13 +109,13 @@ export class TrendStage {
     const last = this.trend.versions.length - 1;
     const now = this.cursor ?? (by > 0 ? -1 : last + 1);
     this.keep(Math.min(last, Math.max(0, now + by)));
-    this.reveal();
   }
 
   /** Pins the cursor to a version; null lets it go. */
   keep(version: number | null): void {
     this.pinned = version !== null;
     this.point(version);
+    this.reveal();
     this.pin(version);
   }
 
@@ -119,8 +124,7 @@ export class TrendStage {
     const x = this.cursor === null ? null : this.places.xs[this.cursor];
     if (x === null || x === undefined) return;
     const EDGE = 24;
-    if (x < this.scrolled + EDGE) this.scroll(x - EDGE);
-    else if (this.left + x > this.scrolled + this.seen - EDGE) this.scroll(this.left + x - this.seen + EDGE);
+    if (x < this.scrolled + EDGE || this.left + x > this.scrolled + this.seen - EDGE) this.scroll(x - (this.seen - this.left) / 2);
   }
 
   private tell(): void {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { spaced } from "../../src/charts/leaders";
+import { leastSilence } from "../../src/charts/requests";
 import { areaPath, linePath } from "../../src/charts/paths";
 import { logAxis, nines, roundStep, timeTicks, valueAxis } from "../../src/charts/scale";
 
@@ -53,4 +54,12 @@ test("labels are apart, in order, and within", () => {
   sorted.slice(1).forEach((place, at) => assert.ok(place - (sorted[at] as number) >= 13 - 1e-9));
   assert.ok((placed[0] as number) < (placed[2] as number) && (placed[2] as number) < (placed[1] as number));
   assert.ok(Math.max(...placed) <= 100);
+});
+
+test("a silence is one where it is long for the run", () => {
+  const every = (distance: number): boolean[] => Array.from({ length: 600 }, (_, at) => at % distance === 0);
+  assert.equal(leastSilence(every(1)), 1);
+  assert.equal(leastSilence(every(10)), 200);
+  assert.equal(leastSilence([true, false, false]), 1);
+  assert.equal(leastSilence([]), 1);
 });

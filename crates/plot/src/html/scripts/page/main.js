@@ -59,7 +59,6 @@ function followTheme() {
 
 /** Draws what the page has by now. */
 export function drawPage() {
-  // The first one: another state of the page may still stand behind it.
   const main = document.querySelector("main");
   main?.querySelectorAll("table").forEach(sortable);
   if (main) prepareSheets(main);

@@ -1,0 +1,268 @@
+//! `perfpipe serve`: shows the runs of a store to browsers, at an address of this machine.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use perfpipe_analyze::format::one_line;
+use perfpipe_ingest::Store;
+use perfpipe_plot::run_file;
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+
+use super::site::{self, SiteRules, SiteText};
+use crate::args::StoreArgs;
+use crate::input::left_out::LeftOut;
+use crate::input::store;
+use crate::input::versions::By;
+use crate::output::{note, unfinished, warn};
+use crate::serve::site::ServedSite;
+use crate::serve::{self, Listening};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe serve\n  \
+    perfpipe serve --listen 127.0.0.1:9000 --title nightly --rules rules.toml\n  \
+    perfpipe serve --store s3://load-tests/runs --every 60\n\n\
+    It shows the same pages as `perfpipe site`, and what is stored meanwhile as soon as a page is loaded again. Pages are \
+    read alone: nothing can be changed by them. Ctrl-C ends it.")]
+pub(crate) struct ServeArgs {
+    /// Address of the pages, for browsers of this machine
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = serve::address, default_value = "127.0.0.1:8090")]
+    pub(crate) listen: SocketAddr,
+    /// Name of the site [default: the store's]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
+    /// runs have, otherwise day]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<By>,
+    /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// How often the store is looked at while somebody reads, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), default_value = "5")]
+    pub(crate) every: u64,
+    /// Folder in which the site is kept [default: one of the store's own among the user's caches]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// Serves the site of a store until the command is stopped.
+pub(crate) async fn run(args: &ServeArgs, at: &StoreArgs) -> Result<()> {
+    serve(args, store::existing(at).await?, |_| {}).await
+}
+
+/// Serves the site of a store. `begun` is called with the address of its page.
+pub(super) async fn serve(args: &ServeArgs, store: Store, begun: impl FnOnce(&str)) -> Result<()> {
+    let rules = SiteRules::of(args.rules.as_deref())?;
+    let listening = Listening::begin(args.listen, "--listen", "the store").await?;
+    let folder = SiteFolder::of(args, &address_of(&store))?;
+    let site = ServedSite::new(folder.path().to_owned(), Duration::from_secs(args.every));
+    let title = args.title.clone().unwrap_or_else(|| store_name(&store));
+    let mut update = Update { store, rules, title, by: args.by.clone(), written: None, trouble: None };
+    let page = format!("http://{}/", listening.address());
+    note(&format!("the store is at {page}"));
+    listening.serve(Arc::clone(&site));
+    begun(&page);
+    loop {
+        update.look(&site).await?;
+        site.next_look().await;
+    }
+}
+
+/// Keeps a site as its store is.
+struct Update {
+    store: Store,
+    rules: SiteRules,
+    title: String,
+    by: Option<By>,
+    /// The files of the runs that the site was written of.
+    written: Option<BTreeSet<String>>,
+    /// Why the site is not as the store is, as it was last said.
+    trouble: Option<String>,
+}
+
+impl Update {
+    /// Looks at the store, and writes what is new. If that fails, the site stays as it is, and the reason is said once.
+    ///
+    /// # Errors
+    /// If there is no site yet that could stay.
+    async fn look(&mut self, site: &ServedSite) -> Result<()> {
+        match self.write(site).await {
+            Ok(()) => {
+                if self.trouble.take().is_some() {
+                    note("the site is as the store is again");
+                }
+                Ok(())
+            }
+            // The command is about to end.
+            Err(_) if unfinished::go_on().is_err() => Ok(()),
+            // Another command of this store, which writes the same: it is looked at again.
+            Err(_) if site::is_written_elsewhere(site.folder()) => Ok(()),
+            Err(error) if !site.folder().join("index.html").is_file() => Err(error),
+            Err(error) => {
+                let trouble = error.to_string();
+                if self.trouble.as_ref() != Some(&trouble) {
+                    warn(&format!("the site stays as it was: {}", one_line(&trouble)));
+                    self.trouble = Some(trouble);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn write(&mut self, site: &ServedSite) -> Result<()> {
+        let listing = self.store.look().await?;
+        let mut files: BTreeSet<String> =
+            listing.runs.iter().map(|run| run_file(run, self.rules.text())).collect();
+        site.expect(files.len());
+        files.extend(listing.unread.iter().map(ToString::to_string));
+        if self.written.as_ref() == Some(&files) {
+            return Ok(());
+        }
+        let text =
+            SiteText { dir: site.folder(), title: &self.title, by: self.by.as_ref(), rules: &self.rules };
+        // Runs that can't be read are reported, and the others are shown.
+        site::write(&text, &self.store, |_, _| {}, &mut LeftOut::default()).await?;
+        self.written = Some(files);
+        Ok(())
+    }
+}
+
+/// The folder of a served site.
+enum SiteFolder {
+    /// One that stays, so that the next start is quick.
+    Kept(PathBuf),
+    Temporary(TempDir),
+}
+
+impl SiteFolder {
+    /// Returns the folder that was asked for, otherwise one of the user's caches, and where that can't be written a temporary
+    /// one.
+    fn of(args: &ServeArgs, store: &str) -> Result<Self> {
+        if let Some(dir) = &args.dir {
+            return Ok(Self::Kept(dir.clone()));
+        }
+        let rules = args.rules.as_deref().map(whole).unwrap_or_default();
+        let kept = caches().map(|caches| caches.join("perfpipe").join(cache_name(store, &rules)));
+        match kept {
+            Some(folder) if is_private(&folder) => Ok(Self::Kept(folder)),
+            _ => Ok(Self::Temporary(tempfile::Builder::new().prefix("perfpipe-site-").tempdir()?)),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept(folder) => folder,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+/// Makes a folder that only this user reads; returns false if that can't be done, or if others may read one that is there.
+fn is_private(folder: &Path) -> bool {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    let is_written = builder.create(folder).is_ok() && tempfile::tempfile_in(folder).is_ok();
+    is_written && is_own(folder)
+}
+
+#[cfg(unix)]
+fn is_own(folder: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o077 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_own(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir())
+}
+
+/// Returns the folder of the user's caches.
+fn caches() -> Option<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(folder) = of("XDG_CACHE_HOME") {
+        return Some(folder);
+    }
+    if cfg!(windows) {
+        return of("LOCALAPPDATA");
+    }
+    of("HOME").map(|home| home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
+}
+
+/// Returns the name of a site's folder: another one for each store, and for each file of rules.
+fn cache_name(store: &str, rules: &str) -> String {
+    let digest = Sha256::digest(format!("{store}\0{rules}"));
+    let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("site-{digits}")
+}
+
+/// Returns the name of a store, for people: the last part of its address.
+pub(super) fn store_name(store: &Store) -> String {
+    last_part(&address_of(store)).to_owned()
+}
+
+/// Returns the address of a store, which is the same from wherever it is named.
+fn address_of(store: &Store) -> String {
+    let shown = store.to_string();
+    let path = Path::new(&shown);
+    if path.is_dir() { whole(path) } else { shown }
+}
+
+/// Returns a path from the root on.
+fn whole(path: &Path) -> String {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
+}
+
+/// Returns the last part of an address.
+fn last_part(address: &str) -> &str {
+    let mut parts = address.split(['/', '\\']).filter(|part| !part.is_empty());
+    parts.next_back().unwrap_or("perfpipe")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn title_is_the_last_part_of_an_address() {
+        for (address, title) in [
+            ("/home/me/perfpipe-data", "perfpipe-data"),
+            ("s3://load-tests/runs/", "runs"),
+            ("me@host/nightly", "nightly"),
+            ("/", "perfpipe"),
+        ] {
+            assert_eq!(last_part(address), title);
+        }
+    }
+
+    #[test]
+    fn each_store_has_a_folder_of_its_own_that_only_its_user_reads() {
+        let name = cache_name("/a", "");
+        assert!(name != cache_name("/b", "") && name != cache_name("/a", "/rules.toml"));
+        assert!(name.len() == 21 && !name.contains('/'));
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("perfpipe").join(name);
+        assert!(is_private(&site) && is_private(&site));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&site).unwrap().permissions().mode() & 0o777, 0o700);
+            fs::set_permissions(&site, fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(!is_private(&site), "others may read it");
+        }
+        fs::write(folder.path().join("file"), "").unwrap();
+        assert!(!is_private(&folder.path().join("file/site")));
+    }
+}
