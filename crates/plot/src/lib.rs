@@ -84,13 +84,12 @@ pub(crate) mod time_columns;
 mod support;
 
 pub use error::{Error, Result};
-pub use html::one_file::HtmlReport;
-pub use html::report::{Report, ReportRun};
-pub use html::site::{
-    SITE_FILES, SiteIndex, SiteRun, SiteTest, SiteTestFiles, figures_of_script, run_file, run_script,
-    site_policy, site_test,
-};
 pub use html::Figures;
+pub use html::one_file::HtmlReport;
+pub use html::site::{
+    ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, SiteTestFiles, figures_of_script, run_file,
+    run_script, site_policy, site_test,
+};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

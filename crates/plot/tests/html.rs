@@ -201,7 +201,7 @@ fn file_may_run_its_own_scripts_and_load_nothing() {
         assert_eq!(
             policy,
             format!(
-                "default-src 'none'; script-src{hashes}{engine}; style-src{style}; img-src 'self' data: blob:; \
+                "default-src 'none'; script-src{hashes}{engine}; style-src{style}; img-src data: blob:; \
                 base-uri 'none'; form-action 'none'"
             )
         );

@@ -76,7 +76,7 @@ fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> 
             let style = args.pages().style();
             let mut report = Figures::new(format!("{test} by {}", by_word(by)), &table);
             report.pages.extend(all_pages(test, &levels, by, &style));
-            output.write_all(report.html(&style)?.as_bytes())?;
+            output.write_all(report.html().as_bytes())?;
         }
     }
     print_notes(test, &chosen);
@@ -331,7 +331,7 @@ fn print_league(
         ReportFormat::Table(format) => write_table(&table, format, output)?,
         ReportFormat::Html => {
             let report = Figures::new(format!("{test} at concurrency {at}"), &table);
-            output.write_all(report.html(&Style::default())?.as_bytes())?;
+            output.write_all(report.html().as_bytes())?;
         }
     }
     let unranked = |row: &&perfpipe_analyze::points::LevelStanding| row.rank.is_none();

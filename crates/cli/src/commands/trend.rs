@@ -100,7 +100,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
             let style = args.pages().style();
             let mut report = Figures::new(format!("{test} over versions"), &table);
             report.pages.extend(trends.iter().map(|trends| Page::trend(test, trends, &style)));
-            output.write_all(report.html(&style)?.as_bytes())?;
+            output.write_all(report.html().as_bytes())?;
         }
     }
     output.finish()?;

@@ -2,7 +2,7 @@
 
 use crate::layout::legend::Swatch;
 use crate::pages::sweep;
-use crate::palette::{Color, SERIES, SERIES_DARK, STEPS, quantile_color};
+use crate::palette::{Color, SERIES, STEPS, quantile_color};
 use crate::style::{Palette, Style};
 use crate::support;
 
@@ -97,43 +97,48 @@ fn simulation_knows_what_is_known() {
 
 #[test]
 fn frameworks_lines_are_distinguishable_by_anyone() {
-    // The dark background is `--paper` in the HTML report.
-    for (colors, ground) in [(SERIES, Color(0xff, 0xff, 0xff)), (SERIES_DARK, Color(0x16, 0x19, 0x1d))] {
-        assert_distinct(&colors, 20.0);
-        assert_distinct(&colors[..6], 26.0);
-        assert_distinct(&colors[..4], 35.0);
-        for color in colors {
-            assert!(contrast(color, ground) >= 3.0, "{color:?}");
-        }
+    assert_distinct(&SERIES, 20.0);
+    assert_distinct(&SERIES[..6], 26.0);
+    assert_distinct(&SERIES[..4], 35.0);
+    for color in SERIES {
+        assert!(contrast(color, Color(0xff, 0xff, 0xff)) >= 3.0, "{color:?}");
     }
 }
 
-/// The colours of a variable of the HTML report, in the light and in the dark scheme.
-fn of_html(name: &str) -> [Color; 2] {
-    let css = include_str!("../html/style.css");
-    let value = css.split_once(&format!("--{name}: light-dark(")).unwrap().1;
-    let value = value.split_once(')').unwrap().0;
-    let color = |hex: &str| {
-        let digits = hex.trim_start_matches('#');
-        let width = digits.len() / 3;
-        let part = |at: usize| {
-            u8::from_str_radix(&digits[at * width..(at + 1) * width].repeat(3 - width), 16).unwrap()
-        };
-        Color(part(0), part(1), part(2))
+/// The colours of a variable of the app, in the light and in the dark scheme.
+fn of_app(name: &str) -> [Color; 2] {
+    let (light, dark) =
+        include_str!("../../app/src/style/tokens.css").split_once("[data-theme=\"dark\"]").unwrap();
+    let color = |css: &str| {
+        let digits = css.split_once(&format!("--{name}: #"))?.1;
+        let part = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap();
+        Some(Color(part(0), part(1), part(2)))
     };
-    let (light, dark) = value.split_once(", ").unwrap();
-    [color(light), color(dark)]
+    let light = color(light).unwrap();
+    [light, color(dark).unwrap_or(light)]
+}
+
+#[test]
+fn frameworks_of_the_app_are_distinguishable_by_anyone() {
+    let slots: Vec<[Color; 2]> = (1..=8).map(|slot| of_app(&format!("slot-{slot}"))).collect();
+    let pages = of_app("page");
+    for scheme in [0, 1] {
+        let colors: Vec<Color> = slots.iter().map(|slot| slot[scheme]).collect();
+        // Markers and dashes tell them apart, too.
+        assert_distinct(&colors, 11.0);
+        assert!(colors.iter().all(|color| contrast(*color, pages[scheme]) >= 2.95));
+    }
 }
 
 #[test]
 fn failures_are_distinguishable_from_successes_at_any_load_by_anyone() {
-    let [low, high, failure, paper] = ["load-low", "load-high", "failure", "paper"].map(of_html);
+    let [failure, page] = ["fail", "page"].map(of_app);
     for scheme in [0, 1] {
-        assert!(contrast(failure[scheme], paper[scheme]) >= 4.5, "a text about failures");
-        for step in 0..16 {
-            let load = low[scheme].toward(high[scheme], f64::from(step) / 15.0);
+        assert!(contrast(failure[scheme], page[scheme]) >= 4.5, "a text about failures");
+        for level in 1..=7 {
+            let load = of_app(&format!("load-{level}"))[scheme];
             assert_distinct(&[load, failure[scheme]], 25.0);
-            assert_distinct(&[load, paper[scheme]], 16.0);
+            assert_distinct(&[load, page[scheme]], 10.0);
         }
     }
 }

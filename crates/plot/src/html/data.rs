@@ -1,7 +1,7 @@
-//! The data of the charts: an index of all runs as JSON, and for each run its seconds and its details, packed.
+//! The data of the charts of a run: its seconds and its details, packed.
 
 use std::borrow::Cow;
-use std::io::{self, Read as _, Write};
+use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::GeneralPurpose;
@@ -17,51 +17,9 @@ use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{Second, SeriesBySecond, Span, Summary, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
-use super::report::Grouped;
 use crate::charts::series::ScaledSeries;
 use crate::error::{Error, Result};
 use crate::output::drawing::TextLine;
-use crate::output::svg::hex;
-use crate::palette::{SERIES, STEPS};
-use crate::style::{ColorBy, Palette, Style, Times};
-use crate::text::clock::RunClock;
-use crate::time_columns;
-
-/// What is known of all runs before their data are unpacked.
-#[derive(Serialize)]
-pub(super) struct RunIndex {
-    runs: Vec<RunHead>,
-    /// The number of colours for frameworks.
-    colors: usize,
-    /// The colours of the measure, from its smallest value to its largest; `None` for shades of one colour.
-    scale: Option<Vec<String>>,
-}
-
-/// A run, without its data.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RunHead {
-    name: String,
-    framework: String,
-    color: usize,
-    median: bool,
-    failing: bool,
-    first: u32,
-    seconds: u32,
-    /// The part of the last second that the run lasted, 0 to 1.
-    last_part: Number,
-    percentiles: Vec<f64>,
-    color_by: &'static str,
-    /// The name of the field that the colours show.
-    measure: &'static str,
-    cpu_top: Option<f64>,
-    /// What the clock showed at second 0, in seconds since midnight.
-    clock: u32,
-    /// True if the time axes show the time of day.
-    by_clock: bool,
-    /// The whole selection, then its phases.
-    parts: Vec<HtmlPart>,
-}
 
 /// A part of a run, with its exact percentiles.
 #[derive(Serialize)]
@@ -189,56 +147,6 @@ impl<T: Serialize> Serialize for BySecond<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         to.collect_seq(every_second(self.seconds).map(|second| (self.value)(&second)))
     }
-}
-
-impl RunIndex {
-    pub(super) fn new(runs: &[Grouped<'_>], style: &Style) -> Self {
-        let scale = |palette: Palette| (0..STEPS).map(|step| hex(palette.step(step))).collect();
-        Self {
-            // Red is for failures here, so the original scale gives way to shades of blue.
-            scale: (style.palette == Palette::Viridis).then(|| scale(style.palette)),
-            colors: SERIES.len(),
-            runs: runs.iter().map(|run| RunHead::new(run, style)).collect(),
-        }
-    }
-}
-
-impl RunHead {
-    fn new(run: &Grouped<'_>, style: &Style) -> Self {
-        let timeline = run.timeline;
-        let (first, end) = time_columns::span(timeline);
-        let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
-        let measure = match style.color_by {
-            ColorBy::Load => "load",
-            ColorBy::Cpu => "cpu",
-            ColorBy::Throughput => "successes",
-        };
-        let whole = HtmlPart::new("whole", Span { first, last: end - 1 }, &timeline.summary);
-        let phases = run.details.phases.iter();
-        let phases = phases.map(|(phase, span, summary)| HtmlPart::new(phase.name(), *span, summary));
-        Self {
-            name: TextLine::clean(&run.name()),
-            framework: TextLine::clean(&timeline.info.key.framework),
-            color: run.color,
-            median: run.median,
-            failing: run.failing,
-            first,
-            seconds: end - first,
-            last_part: Number(Some(cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)))),
-            percentiles: timeline.percentiles.clone(),
-            color_by: style.color_by.noun(),
-            measure,
-            cpu_top: style.cpu_top(),
-            clock: RunClock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32,
-            by_clock: style.times == Times::Clock,
-            parts: std::iter::once(whole).chain(phases).collect(),
-        }
-    }
-}
-
-/// Returns the name of the requests that averages are taken over.
-pub(super) fn averaged(timeline: &Timeline) -> &'static str {
-    if timeline.view.include_failures { "all requests" } else { "successes" }
 }
 
 impl HtmlPart {
@@ -466,22 +374,6 @@ impl Serialize for Number {
     }
 }
 
-/// Appends a script element with JSON, in which nothing could end the element or a line of script.
-pub(in crate::html) fn plain(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
-    out.push_str(&format!("<script type=\"application/json\" id=\"{id}\">"));
-    serde_json::to_writer(Escaped(out), data).map_err(|error| Error::Html(error.to_string()))?;
-    out.push_str("</script>\n");
-    Ok(())
-}
-
-/// Appends a script element with JSON, deflated and as base64.
-pub(super) fn packed(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
-    out.push_str(&format!("<script type=\"text/plain\" id=\"{id}\">"));
-    deflated(out, data)?;
-    out.push_str("</script>\n");
-    Ok(())
-}
-
 /// Appends JSON, deflated and as base64.
 pub(super) fn deflated(out: &mut String, data: &impl Serialize) -> Result<()> {
     let mut deflated = deflater(out, Compression::best());
@@ -514,29 +406,6 @@ pub(super) fn inflated_bytes(text: &str) -> Option<Vec<u8>> {
     let deflated = BASE64_STANDARD.decode(text).ok()?;
     ZlibDecoder::new(&*deflated).take(MOST_INFLATED).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Appends JSON, and escapes characters that can only occur within its strings.
-struct Escaped<'a>(&'a mut String);
-
-impl Write for Escaped<'_> {
-    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
-        // serde_json writes whole characters.
-        let json = std::str::from_utf8(json).map_err(io::Error::other)?;
-        for part in json.split_inclusive(['<', '\u{2028}', '\u{2029}']) {
-            let (text, special) = match part.char_indices().next_back() {
-                Some((at, special @ ('<' | '\u{2028}' | '\u{2029}'))) => (part.get(..at), Some(special)),
-                _ => (Some(part), None),
-            };
-            self.0.push_str(text.unwrap_or_default());
-            self.0.extend(special.map(|special| format!("\\u{:04x}", u32::from(special))));
-        }
-        Ok(json.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -581,24 +450,12 @@ mod tests {
     }
 
     #[test]
-    fn no_text_ends_the_script_element() {
-        let text = "</script><!--\u{2028}\u{2029}\"";
-        let mut html = String::new();
-        plain(&mut html, "x", &text).unwrap();
-        let json = html.strip_prefix("<script type=\"application/json\" id=\"x\">").unwrap();
-        let json = json.strip_suffix("</script>\n").unwrap();
-        assert!(!json.contains(['<', '\u{2028}', '\u{2029}']), "{json}");
-        assert_eq!(serde_json::from_str::<String>(json).unwrap(), text);
-    }
-
-    #[test]
     fn packed_data_can_be_unpacked() {
         let data: Vec<u32> = (0..5000).map(|at| at % 77).collect();
         let mut html = String::new();
-        packed(&mut html, "x", &data).unwrap();
-        let text = html.split(['>', '<']).nth(2).unwrap();
-        assert!(text.len() < 1000, "{} bytes", text.len());
-        let deflated = BASE64_STANDARD.decode(text).unwrap();
+        deflated(&mut html, &data).unwrap();
+        assert!(html.len() < 1000, "{} bytes", html.len());
+        let deflated = BASE64_STANDARD.decode(&html).unwrap();
         let mut json = String::new();
         ZlibDecoder::new(&deflated[..]).read_to_string(&mut json).unwrap();
         assert_eq!(serde_json::from_str::<Vec<u32>>(&json).unwrap(), data);

@@ -1,12 +1,12 @@
 //! The report of a test as one HTML file: the page of a site, with its program, its style and its data in it.
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
 use perfpipe_analyze::format::one_line;
 use perfpipe_analyze::{League, Timeline, Trends};
-use sha2::{Digest as _, Sha256};
 
-use super::report::ReportRun;
-use super::site::{PAGE, RUNS, SITE_FILES, SiteIndex, SiteRun, run_id, site_test, styled_run_script};
+use super::policy_source;
+use super::site::{
+    PAGE, RUNS, ReportRun, SITE_FILES, SiteIndex, SiteRun, run_id, site_test, styled_run_script,
+};
 use crate::error::Result;
 use crate::output::svg::escaped;
 use crate::style::Style;
@@ -18,6 +18,8 @@ const SCRIPTS: &str = "<script src=\"app.js\"></script>\n<script src=\"runs.js\"
 /// What it may load, and its title.
 const SCRIPT_POLICY: &str = "script-src 'self' 'wasm-unsafe-eval'";
 const STYLE_POLICY: &str = "style-src 'self'";
+/// Of its server a site may ask for pictures and for what is new.
+const SERVER_POLICY: &str = "img-src 'self' data: blob:; connect-src 'self';";
 const TITLE: &str = "<title>perfpipe</title>";
 
 /// What its end begins with.
@@ -85,12 +87,13 @@ impl HtmlReport {
         scripts.extend(self.scripts);
         scripts.extend(is_compared.then(|| engine.to_owned()));
         let hashes: String =
-            std::iter::once(program).chain(scripts.iter().map(String::as_str)).map(hash).collect();
+            std::iter::once(program).chain(scripts.iter().map(String::as_str)).map(policy_source).collect();
         let engine_policy = if is_compared { " 'wasm-unsafe-eval'" } else { "" };
         // What comes from users is put in last, so that nothing in it is taken for a place to put something.
         let page = PAGE
             .replace(SCRIPT_POLICY, &format!("script-src{hashes}{engine_policy}"))
-            .replace(STYLE_POLICY, &format!("style-src{}", hash(style)))
+            .replace(STYLE_POLICY, &format!("style-src{}", policy_source(style)))
+            .replace(SERVER_POLICY, "img-src data: blob:;")
             .replace(STYLE_LINK, &format!("<style>{style}</style>\n"))
             .replace(SCRIPTS, &format!("<script>{program}</script>\n"))
             .replace(TITLE, &format!("<title>{} – perfpipe</title>", escaped(&one_line(&title))))
@@ -105,18 +108,13 @@ impl HtmlReport {
     }
 }
 
-/// Returns the source of a content security policy that allows a text within the page.
-fn hash(text: &str) -> String {
-    format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn page_of_a_site_has_what_is_replaced() {
-        for part in [STYLE_LINK, SCRIPTS, SCRIPT_POLICY, STYLE_POLICY, TITLE, RUNS, END] {
+        for part in [STYLE_LINK, SCRIPTS, SCRIPT_POLICY, STYLE_POLICY, SERVER_POLICY, TITLE, RUNS, END] {
             assert_eq!(PAGE.matches(part).count(), 1, "{part}");
         }
         let [(_, program), (_, style), _] = SITE_FILES;

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::data::{DetailData, HtmlPart, SeriesData, deflated, deflated_bytes, inflated_bytes};
-use super::report::ReportRun;
 use crate::error::{Error, Result};
 use crate::output::drawing::TextLine;
 use crate::output::svg::escaped;
@@ -67,6 +66,19 @@ pub fn site_policy() -> &'static str {
         PAGE.split_once("\"Content-Security-Policy\" content=\"").and_then(|(_, rest)| rest.split_once('"'));
     // Without one, nothing is allowed.
     policy.map_or("default-src 'none'", |(policy, _)| policy)
+}
+
+/// A run that is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportRun<'a> {
+    /// The seconds of the run.
+    pub timeline: &'a Timeline,
+    /// The details, of the same view.
+    pub details: &'a Details,
+    /// What stands out in the run.
+    pub findings: &'a [Finding],
+    /// The verdicts of the rules that it was checked against; empty without rules.
+    pub verdicts: &'a [Verdict],
 }
 
 /// All runs of a store with the figures by which they are found and ranked: the file `runs.js`.

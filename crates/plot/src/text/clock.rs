@@ -18,17 +18,6 @@ pub(crate) fn utc_minute(epoch_ms: i64) -> String {
     }
 }
 
-/// Formats two epoch times in ms as dates and times in UTC, without seconds, and the date once if they share it.
-pub(crate) fn minutes(first_ms: i64, last_ms: i64) -> String {
-    let (first, last) = (utc_minute(first_ms), utc_minute(last_ms));
-    match (first.split_once(", "), last.split_once(", ")) {
-        (Some((day, from)), Some((other, to))) if day == other => {
-            format!("{day}, {} to {to}", from.trim_end_matches(" UTC"))
-        }
-        _ => format!("{first} to {last}"),
-    }
-}
-
 /// Formats a duration in seconds, as in `7 min 3 s`.
 pub(crate) fn duration(seconds: u32) -> String {
     perfpipe_analyze::format::duration(seconds.into())
@@ -168,9 +157,6 @@ mod tests {
     fn times_are_readable() {
         assert_eq!(utc(1_795_203_738_609), "20 November 2026, 19:42:18.609 UTC");
         assert_eq!(utc_minute(1_795_203_738_609), "20 November 2026, 19:42 UTC");
-        let hours = |hours: i64| minutes(1_795_203_738_609, 1_795_203_738_609 + hours * 3_600_000);
-        assert_eq!(hours(2), "20 November 2026, 19:42 to 21:42 UTC");
-        assert_eq!(hours(5), "20 November 2026, 19:42 UTC to 21 November 2026, 00:42 UTC");
         assert_eq!(utc(i64::MAX), format!("epoch ms {}", i64::MAX));
         assert_eq!(duration(423), "7 min 3 s");
         assert_eq!(duration(86_400), "1 d");

@@ -302,5 +302,5 @@ fn html(
         report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
         report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));
     }
-    Ok(report.html(&style)?)
+    Ok(report.html())
 }
