@@ -26,7 +26,7 @@ pub fn change_notes(baseline: &Side, sides: &[Side], changes: &[Change], names_a
     if is_by(Noise::Seconds) {
         notes.push(
             "these runs: the noise is taken from the seconds within each run. How much starts of a server differ shows \
-             only in repeats (`ingest --append-repeat`): two of each run, or three of one"
+             only in repeats: two of each run, or three of one"
                 .to_owned(),
         );
     }
@@ -50,7 +50,7 @@ pub fn change_notes(baseline: &Side, sides: &[Side], changes: &[Change], names_a
     if changes.iter().any(is_beyond_its_own) {
         let chance = "not shown, with an interval that does not contain zero: among so many figures that may be chance \
                       (p of all is 0.01 or more)";
-        let fewer = if names_all { "" } else { ". `--decide throughput` lets one figure decide" };
+        let fewer = if names_all { "" } else { ". One figure alone could decide" };
         notes.push(format!("{chance}{fewer}"));
     }
     notes.extend(not_compared(baseline, changes));

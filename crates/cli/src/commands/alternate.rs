@@ -11,14 +11,14 @@ use clap::Args;
 use jiff::Timestamp;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{
-    Change, Direction, Measure, Measured, PAIR_TAG, Pairing, SIDE_TAG, Side, View, change_notes,
-    change_table, compare_sides, stopping_levels,
+    Change, Direction, Measure, Measured, PAIR_TAG, Pairing, SIDE_TAG, Side, View, change_table,
+    compare_sides, stopping_levels,
 };
 use perfpipe_ingest::run::Repeat;
 use perfpipe_ingest::{IngestOptions, Progress, RunInfo, Store};
 use tokio::process::{Child, Command};
 
-use super::compare::{deciding, infos};
+use super::compare::{deciding, infos, notes};
 use super::ingest::{reading, tags};
 use crate::args::{CoresArgs, FailOn, LogArgs, OutputArgs, RunNameArgs, StoreArgs, Tag, choice};
 use crate::error::{ChangedForTheWorse, CliError};
@@ -348,7 +348,7 @@ impl<'a> Experiment<'a> {
             .notes(&self.b.name)?
             .iter()
             .for_each(|sentence| note(sentence));
-        change_notes(&self.a, std::slice::from_ref(&self.b), changes, true)
+        notes(&self.a, std::slice::from_ref(&self.b), changes, true)
             .iter()
             .for_each(|sentence| note(sentence));
         let (count, most) = (self.a.runs.len() as u32, self.args.pairs);

@@ -10,7 +10,7 @@ use anyhow::Result;
 
 pub(crate) use self::args::{CompareArgs, deciding};
 pub(super) use self::comment::figure_name;
-pub(crate) use self::runs::infos;
+pub(crate) use self::runs::{infos, notes};
 use crate::args::StoreArgs;
 use crate::input::points::PointName;
 

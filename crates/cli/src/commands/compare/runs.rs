@@ -106,7 +106,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     }
     output.finish()?;
     unpaired.iter().for_each(|sentence| note(sentence));
-    change_notes(&baseline.side, &sides, &changes, !args.decide.is_empty())
+    notes(&baseline.side, &sides, &changes, !args.decide.is_empty())
         .iter()
         .for_each(|sentence| note(sentence));
     drawn_of.iter().for_each(|sentence| note(sentence));
@@ -125,12 +125,20 @@ fn pull_request(args: &CompareArgs, baseline: &Side, sides: &[Side], changes: &[
         side => (baseline.runs.len(), side.map_or(1, |side| side.runs.len())),
     };
     let figures = changes.iter().map(|change| ComparedFigure::of_runs(change, runs(change))).collect();
-    comment::comment(
-        args,
-        &baseline.name,
-        figures,
-        change_notes(baseline, sides, changes, !args.decide.is_empty()),
-    )
+    comment::comment(args, &baseline.name, figures, notes(baseline, sides, changes, !args.decide.is_empty()))
+}
+
+/// What the sentences on a comparison say, and how the command line has it.
+const WITH_FLAGS: [(&str, &str); 2] = [
+    ("only in repeats: ", "only in repeats (`ingest --append-repeat`): "),
+    ("One figure alone could decide", "`--decide throughput` lets one figure decide"),
+];
+
+/// Returns the sentences on a comparison, with the flags that help.
+pub(crate) fn notes(baseline: &Side, sides: &[Side], changes: &[Change], names_all: bool) -> Vec<String> {
+    let with_flags =
+        |note: String| WITH_FLAGS.iter().fold(note, |note, (said, with_flag)| note.replace(said, with_flag));
+    change_notes(baseline, sides, changes, names_all).into_iter().map(with_flags).collect()
 }
 
 /// Describes the runs of a side.
@@ -297,7 +305,7 @@ fn html(
     let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
     let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);
     let sides: Vec<Side> = others.iter().map(|b| b.side.clone()).collect();
-    report.notes = change_notes(&a.side, &sides, changes, !args.decide.is_empty());
+    report.notes = notes(&a.side, &sides, changes, !args.decide.is_empty());
     for b in others {
         report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
         report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));
