@@ -255,6 +255,11 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
         let problem = "--time-zone has no effect, since no axis has the time of day";
         return Err(CliError::usage(problem, "Leave it out, or give --axis clock.").into());
     }
+    if args.look.palette.is_some() && !pages.wants_pages() {
+        let problem = "--palette has no effect, since an html report has colours of its own";
+        let remedy = "Leave it out, or draw pages with --format svg, pdf or png.";
+        return Err(CliError::usage(problem, remedy).into());
+    }
     let is_over_time = args.charts().contains(&Chart::Time) || pages.wants_html();
     match pages.given().find(|flag| ["--color-by", "--palette", "--axis"].contains(flag)) {
         Some(idle) if !is_over_time => {

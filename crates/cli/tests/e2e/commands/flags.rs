@@ -115,6 +115,7 @@ fn flags_of_a_report_that_would_do_nothing_are_refused() {
         (&["--paper", "a4", "--format", "html"], "--format svg, pdf or png"),
         (&["--one-file", "--format", "svg,html"], "--format pdf"),
         (&["--log-scale", "--format", "html"], "--format svg, pdf or png"),
+        (&["--palette", "viridis", "--format", "html"], "--format svg, pdf or png"),
         (&["--palette", "viridis", "--chart", "sweep"], "--chart time,sweep"),
         (&["--axis", "clock", "--chart", "sweep"], "--chart time,sweep"),
         (&["--time-zone", "UTC"], "--axis clock"),
