@@ -1,12 +1,12 @@
 //! `perfpipe report`: draws the pages of a test's runs, and prints its league table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
@@ -24,7 +24,7 @@ use crate::args::{
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::runs::{self, RunNames, Selection};
+use crate::input::runs::{RunNames, Selection};
 use crate::input::versions::{By, trends_of};
 use crate::input::{idle_flags, left_out, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
@@ -32,8 +32,8 @@ use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("which").args(["run", "test"]).required(true))]
 #[command(after_help = "Examples:\n  \
+    perfpipe report\n  \
     perfpipe report --test 2048\n  \
     perfpipe report go_2048 spring_2048\n  \
     perfpipe report --test 2048 --format html -o report.html\n  \
@@ -114,7 +114,7 @@ impl ReportArgs {
     }
 }
 
-/// Draws the pages of a test and prints its league table.
+/// Draws the pages of a test and prints its league table; of all tests, one after the other, if none is chosen.
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     check_flags(args)?;
     check_file(args)?;
@@ -127,53 +127,100 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let chosen = Selection::readable(&store, &args.runs.run, &args.runs.of, &mut left_out).await?;
-    let keys = &chosen.keys;
-    let test = runs::only_test(keys)?;
+    let mut tests: BTreeMap<&str, Vec<&RunKey>> = BTreeMap::new();
+    chosen.keys.iter().for_each(|key| tests.entry(&key.test).or_default().push(key));
+    check_tests(args, &tests)?;
     chosen.say_repeats(&args.runs.run);
-    note_versions(chosen.stored.iter().filter(|run| keys.contains(&run.key)));
+    note_versions(chosen.stored.iter().filter(|run| chosen.keys.contains(&run.key)));
     let out = args.out.as_deref().unwrap_or(Path::new("perfpipe-report"));
     let open = |file| Ok::<_, anyhow::Error>((file, Output::open(Some(file))?));
     let file = args.output.as_deref().map(open).transpose()?;
     if file.is_none() {
         page_folder(out)?;
     }
-    let mut looked_at = LookedAt::new(args);
-    let mut lacking = Vec::new();
-    for key in keys {
-        let read = read(&store, key, &rules, args).await;
-        let Some(run) = left_out.or_leave_out(key, read)? else { continue };
-        if let Err(error) = looked_at.add(run, &rules, args) {
-            lacking.push((key, lacking_phase(error)?));
+    let mut pages = Pages::new(out, args.pages(), &store.keys().await?).into_file(file);
+    let (mut output, mut lacking) = (Output::open(None)?, Vec::new());
+    let mut is_first = true;
+    for (test, keys) in &tests {
+        let mut looked_at = LookedAt::new(args);
+        for key in keys {
+            let read = read(&store, key, &rules, args).await;
+            let Some(run) = left_out.or_leave_out(key, read)? else { continue };
+            if let Err(error) = looked_at.add(run, &rules, args) {
+                lacking.push((*key, lacking_phase(error)?));
+            }
         }
+        if looked_at.timelines.is_empty() {
+            continue;
+        }
+        if tests.len() > 1 {
+            let gap = if is_first { "" } else { "\n" };
+            writeln!(output, "{gap}{}\n", args.table.prose(test))?;
+        }
+        is_first = false;
+        report_test(args, test, keys, looked_at, &mut pages, &mut output)?;
+        allocator::give_back();
     }
-    let LookedAt { timelines, html, sweeps } = looked_at;
-    if timelines.is_empty() {
+    output.finish()?;
+    if is_first && !lacking.is_empty() {
         // No run has the phase, so the request can't be satisfied.
-        return lacking.into_iter().next().map_or_else(|| left_out.end(), |(_, error)| Err(error));
+        let (_, error) = lacking.swap_remove(0);
+        return Err(error);
     }
     for (key, error) in &lacking {
         left_out::name(key, error.as_ref());
     }
+    pages.print_notes();
+    left_out.end()
+}
+
+/// Refuses what can't be done for several tests at once.
+fn check_tests(args: &ReportArgs, tests: &BTreeMap<&str, Vec<&RunKey>>) -> Result<()> {
+    if tests.len() < 2 {
+        return Ok(());
+    }
+    let several = tests.keys().copied().collect::<Vec<_>>().join(", ");
+    let refuse = |problem: String, remedy: &str| Err(CliError::usage(problem, remedy).into());
+    if args.output.is_some() {
+        let problem = format!("-o names one file, and there are runs of {} tests: {several}", tests.len());
+        return refuse(problem, "Choose one by --test, or leave -o out: --out DIR takes the files of all.");
+    }
+    if !args.table.is_for_people() {
+        let problem = format!(
+            "--table {} is one table, and there are runs of {} tests: {several}",
+            args.table.name(),
+            tests.len()
+        );
+        return refuse(problem, "Choose one by --test.");
+    }
+    Ok(())
+}
+
+/// Draws the pages of a test, and prints its league table.
+fn report_test(
+    args: &ReportArgs,
+    test: &str,
+    keys: &[&RunKey],
+    looked_at: LookedAt,
+    pages: &mut Pages<'_>,
+    output: &mut Output,
+) -> Result<()> {
+    let LookedAt { timelines, html, sweeps } = looked_at;
     let mut league = League::new(&timelines)?;
     if let Some(column) = &args.order_by {
         league.order_by(column)?;
     }
-    let mut pages = Pages::new(out, args.pages(), &store.keys().await?).into_file(file);
     if args.pages().wants_pages() {
-        draw(args, test, &timelines, &sweeps, &mut pages)?;
+        draw(args, test, &timelines, &sweeps, pages)?;
     }
     pages.bind(Subject::Report(test), &choices_of_document(args))?;
     if let Some(html) = html {
-        let names = RunNames::of(keys);
+        let names = RunNames::of(keys.iter().copied());
         let texts = html.texts(&league, &timelines, &names)?;
         let choices = [choices_of_test(args), looks_over_time(&args.pages())].concat();
         pages.html(&texts, Subject::Report(test), &choices)?;
     }
-    let mut output = Output::open(None)?;
-    write_league(&league, args.table, &mut output)?;
-    output.finish()?;
-    pages.print_notes();
-    left_out.end()
+    write_league(&league, args.table, output)
 }
 
 /// Prints that other versions of perfpipe stored some runs, since a figure may have been defined otherwise then.

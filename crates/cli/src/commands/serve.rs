@@ -39,7 +39,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
-    /// runs have, otherwise day]
+    /// most runs have, otherwise day]
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: Option<By>,
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
@@ -123,11 +123,15 @@ impl Update {
             listing.runs.iter().map(|run| run_file(run, self.rules.text())).collect();
         site.expect(files.len());
         files.extend(listing.unread.iter().map(ToString::to_string));
-        if self.written.as_ref() == Some(&files) {
+        if self.written.as_ref() == Some(&files) && site::is_site(site.folder()) {
             return Ok(());
         }
-        let text =
-            SiteText { dir: site.folder(), title: &self.title, by: self.by.as_ref(), rules: &self.rules };
+        let text = SiteText {
+            dir: site.folder(),
+            title: Some(&self.title),
+            by: self.by.as_ref(),
+            rules: &self.rules,
+        };
         // Runs that can't be read are reported, and the others are shown.
         site::write(&text, &self.store, |_, _| {}, &mut LeftOut::default()).await?;
         self.written = Some(files);
@@ -150,7 +154,9 @@ impl SiteFolder {
             return Ok(Self::Kept(dir.clone()));
         }
         let rules = args.rules.as_deref().map(whole).unwrap_or_default();
-        let kept = caches().map(|caches| caches.join("perfpipe").join(cache_name(store, &rules)));
+        let by = args.by.as_ref().map(ToString::to_string).unwrap_or_default();
+        let choices = [&rules, args.title.as_deref().unwrap_or_default(), &by].join("\0");
+        let kept = caches().map(|caches| caches.join("perfpipe").join(cache_name(store, &choices)));
         match kept {
             Some(folder) if is_private(&folder) => Ok(Self::Kept(folder)),
             _ => Ok(Self::Temporary(tempfile::Builder::new().prefix("perfpipe-site-").tempdir()?)),
@@ -201,9 +207,9 @@ fn caches() -> Option<PathBuf> {
     of("HOME").map(|home| home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
 }
 
-/// Returns the name of a site's folder: another one for each store, and for each file of rules.
-fn cache_name(store: &str, rules: &str) -> String {
-    let digest = Sha256::digest(format!("{store}\0{rules}"));
+/// Returns the name of a site's folder: another one for each store, and for what is chosen of its site.
+fn cache_name(store: &str, choices: &str) -> String {
+    let digest = Sha256::digest(format!("{store}\0{choices}"));
     let digits: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("site-{digits}")
 }

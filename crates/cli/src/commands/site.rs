@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -34,11 +34,11 @@ pub(crate) struct SiteArgs {
     /// Folder of the site: a new one, or one that this command made
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// Name of the site [default: the folder's]
+    /// Name of the site [default: as it is, at first the folder's]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
-    /// runs have, otherwise day]
+    /// most runs have, otherwise day]
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: Option<By>,
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
@@ -53,8 +53,7 @@ pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
     let rules = SiteRules::of(args.rules.as_deref())?;
     let store = store::existing(at).await?;
     let mut done = DoneTable::begin(&args.output, false)?;
-    let title = args.title.clone().unwrap_or_else(|| folder_name(&args.dir));
-    let text = SiteText { dir: &args.dir, title: &title, by: args.by.as_ref(), rules: &rules };
+    let text = SiteText { dir: &args.dir, title: args.title.as_deref(), by: args.by.as_ref(), rules: &rules };
     let mut left_out = LeftOut::default();
     let new = |key: &RunKey, name: &str| done.add(DoneRow::of_run("run", "written", key, name));
     let written = write(&text, &store, new, &mut left_out).await;
@@ -68,8 +67,8 @@ pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
 /// What is written, and where.
 pub(super) struct SiteText<'a> {
     pub(super) dir: &'a Path,
-    /// The name of the site.
-    pub(super) title: &'a str,
+    /// The name of the site, unless it is as before.
+    pub(super) title: Option<&'a str>,
     /// What makes runs one version, unless it is as usual.
     pub(super) by: Option<&'a By>,
     pub(super) rules: &'a SiteRules,
@@ -123,6 +122,13 @@ pub(super) async fn write(
     let rules = text.rules;
     let site = SiteFolder::open(text.dir)?;
     let stored = left_out.runs(store).await?;
+    // A store whose disk is gone looks like an empty one.
+    let before = site.before.as_ref().map_or(0, |before| before.runs().len());
+    if stored.is_empty() && before > 0 && !left_out.any() {
+        let problem = format!("{store} has no runs, and the site has {}", counted(before as u64, "run"));
+        let remedy = format!("Check the store; if it is to be so, remove {}.", text.dir.display());
+        return Err(CliError::refused(problem, remedy).into());
+    }
     let names = RunNames::of(stored.iter().map(|run| &run.key));
     let mut of_test: BTreeMap<&str, Vec<&RunInfo>> = BTreeMap::new();
     stored.iter().for_each(|run| of_test.entry(&run.key.test).or_default().push(run));
@@ -144,7 +150,15 @@ pub(super) async fn write(
             }
         }
     }
-    site.finish(&SiteIndex::new(text.title, tests, rows, site.before.as_ref()))
+    let before = site.before.as_ref().map(|before| before.name.clone());
+    let title = text.title.map(str::to_owned).or(before).unwrap_or_else(|| folder_name(text.dir));
+    let mut summary = site.finish(&SiteIndex::new(title, tests, rows, site.before.as_ref()))?;
+    let without = stored.iter().filter(|run| by.version(run, &names).is_none()).count() as u64;
+    if let (By::Tag(key), 1..) = (&by, without) {
+        let of = counted(stored.len() as u64, "run");
+        summary += &format!("; {without} of {of} lack the tag {key} and are in no trend");
+    }
+    Ok(summary)
 }
 
 /// Returns the name of a folder, for a title.
@@ -178,19 +192,32 @@ const INDEX: &str = "runs.js";
 /// The most bytes that are read of it, some hundred thousand runs, and of the file of a run.
 const LARGEST: u64 = 128 << 20;
 
+/// The folders of its files.
+const PARTS: [&str; 2] = ["runs", "tests"];
+
+/// How each of these files ends.
+const END: &str = ");\n";
+
 /// The file that is locked.
 const LOCK: &str = "site.lock";
 
 impl SiteFolder {
     /// Opens a folder that is new, empty, or a site, and locks it.
     fn open(folder: &Path) -> Result<Self> {
-        if index_of(folder)?.is_none() && !is_empty(folder)? {
+        // What has the lock's file was begun by this command.
+        if index_of(folder)?.is_none() && !folder.join(LOCK).is_file() && !is_empty(folder)? {
             let problem = format!("{} is not empty, and not a site of perfpipe", folder.display());
             return Err(CliError::usage(problem, "Name another folder, or empty this one.").into());
         }
         page_folder(folder)?;
-        for part in ["runs", "tests"] {
-            page_folder(&folder.join(part))?;
+        for part in PARTS {
+            let path = folder.join(part);
+            page_folder(&path)?;
+            // What is written and removed there would be somebody else's.
+            if path.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+                let problem = format!("{} is a link", path.display());
+                return Err(CliError::refused(problem, "Remove it.").into());
+            }
         }
         let lock = locked(folder)?;
         // Another process may have ended meanwhile. A site of another version is written again.
@@ -210,20 +237,34 @@ impl SiteFolder {
         let known = before.tests().iter().find(|known| known.name == test && known.by == by.to_string())?;
         let rows: Vec<SiteRun> = before.runs().iter().filter(|row| row.key().test == test).cloned().collect();
         let files: BTreeSet<String> = runs.iter().map(|run| run_file(run, &rules.text)).collect();
-        let is_same = rows.len() == runs.len() && rows.iter().all(|row| files.contains(&row.file));
-        let is_there = |file: &str| self.folder.join(file).is_file();
+        let of_rows: BTreeSet<String> = rows.iter().map(|row| row.file.clone()).collect();
+        let is_same = rows.len() == runs.len() && of_rows == files;
         let of_test = std::iter::once(&known.file).chain(&known.trend);
-        let are_there =
-            of_test.map(String::as_str).all(is_there) && rows.iter().all(|row| is_there(&row.file));
+        let are_there = of_test.chain(&files).all(|file| self.has(file));
         (is_same && are_there).then(|| (known.clone(), rows))
     }
 
-    /// Returns what the site had of a run, by its file, and the figures in it.
-    fn known(&self, file: &str) -> Option<(SiteRun, RunFigures)> {
+    /// Returns true if the site has a file as a whole: one that was cut short does not end as it is written.
+    fn has(&self, file: &str) -> bool {
+        let ends = |path: &Path| -> io::Result<bool> {
+            let mut script = open_plain(path)?;
+            script.seek(SeekFrom::End(-(END.len() as i64)))?;
+            let mut end = [0; END.len()];
+            script.read_exact(&mut end)?;
+            Ok(end == END.as_bytes())
+        };
+        is_file_of_site(file) && ends(&self.folder.join(file)).unwrap_or_default()
+    }
+
+    /// Returns what the site had of a run, by its file, and the figures in it. Those that are not of the run as the store has
+    /// it are of no use.
+    fn known(&self, file: &str, info: &RunInfo) -> Option<(SiteRun, RunFigures)> {
         let row = self.before.as_ref()?.runs().iter().find(|row| row.file == file)?;
         let mut script = String::new();
         open_plain(&self.folder.join(file)).ok()?.take(LARGEST).read_to_string(&mut script).ok()?;
-        Some((row.clone(), figures_of_script(&script)?))
+        let figures = figures_of_script(&script)?;
+        let is_of_run = figures.timeline.info == *info && figures.measured.info() == info;
+        is_of_run.then(|| (row.clone(), figures))
     }
 
     /// Writes the runs of a test that the site does not have, their league, and their trend.
@@ -239,7 +280,7 @@ impl SiteFolder {
         let (mut timelines, mut measured) = (Vec::new(), Vec::new());
         for info in runs {
             let file = run_file(info, &rules.text);
-            let (row, figures) = match self.known(&file) {
+            let (row, figures) = match self.known(&file, info) {
                 Some(known) => known,
                 None => {
                     let read = store.read(&info.key).await.map_err(Into::into);
@@ -306,13 +347,13 @@ impl SiteFolder {
         self.put("index.html", &index.page())?;
         self.put(INDEX, &index.script()?)?;
         let new = files_of(index);
-        let gone = self.before.iter().flat_map(files_of).filter(|file| !new.contains(file));
-        for file in gone {
-            match fs::remove_file(self.folder.join(&file)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(error).with_context(|| format!("can't remove {file}"));
+        for part in PARTS {
+            for entry in fs::read_dir(self.folder.join(part))?.filter_map(std::result::Result::ok) {
+                let file = format!("{part}/{}", entry.file_name().to_string_lossy());
+                // Nobody else writes here, so what the list does not have is of before, or of a writer that was stopped.
+                if is_file_of_site(&file) && !new.contains(&file) {
+                    fs::remove_file(entry.path()).with_context(|| format!("can't remove {file}"))?;
                 }
-                _ => {}
             }
         }
         let keys =
@@ -335,10 +376,13 @@ impl SiteFolder {
 
 /// Reads the list of all runs; `None` if there is none. A pipe in its place is refused, since nothing could end the wait for it.
 fn index_of(folder: &Path) -> Result<Option<String>> {
-    let mut text = String::new();
-    let read = open_plain(&folder.join(INDEX)).and_then(|file| file.take(LARGEST).read_to_string(&mut text));
+    let mut bytes = Vec::new();
+    let read = open_plain(&folder.join(INDEX)).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
     match read {
-        Ok(_) => Ok(text.starts_with("perfpipe.store(").then_some(text)),
+        Ok(_) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Ok(text.starts_with("perfpipe.store(").then_some(text))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("can't read {}", folder.join(INDEX).display())),
     }
@@ -350,7 +394,7 @@ fn index_of(folder: &Path) -> Result<Option<String>> {
 /// If another process has locked it.
 fn locked(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
-    let is_other = path.metadata().is_ok_and(|found| !found.is_file());
+    let is_other = path.symlink_metadata().is_ok_and(|found| !found.is_file());
     let opened = match is_other {
         true => Err(io::Error::other("it is no plain file")),
         false => OpenOptions::new().create(true).append(true).open(&path),
@@ -367,13 +411,15 @@ fn locked(folder: &Path) -> Result<File> {
 fn files_of(index: &SiteIndex) -> BTreeSet<String> {
     let runs = index.runs().iter().map(|run| &run.file);
     let tests = index.tests().iter().flat_map(|test| std::iter::once(&test.file).chain(&test.trend));
-    // What somebody else wrote into the list names no file outside of the site.
-    let is_own = |file: &&String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        let name = file.strip_prefix("runs/").or_else(|| file.strip_prefix("tests/"));
-        name.and_then(|name| name.strip_suffix(".js")).is_some_and(|name| name.chars().all(plain))
-    };
-    runs.chain(tests).filter(is_own).cloned().collect()
+    runs.chain(tests).filter(|file| is_file_of_site(file)).cloned().collect()
+}
+
+/// Returns true for names that the files of runs and tests have: what somebody else wrote into the list names no file outside
+/// of the site.
+fn is_file_of_site(file: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let name = PARTS.iter().find_map(|part| file.strip_prefix(part)?.strip_prefix('/'));
+    name.and_then(|name| name.strip_suffix(".js")).is_some_and(|name| name.chars().all(plain))
 }
 
 /// Returns true if another process writes the site in a folder.
@@ -382,7 +428,7 @@ pub(super) fn is_written_elsewhere(folder: &Path) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Returns true if there is no such folder, or nothing in it but the file that an interrupted start left.
+/// Returns true if there is no such folder, or nothing in it but the folders that an interrupted start left.
 fn is_empty(folder: &Path) -> Result<bool> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
@@ -390,7 +436,7 @@ fn is_empty(folder: &Path) -> Result<bool> {
             let found = found.with_context(|| format!("can't read {}", folder.display()))?;
             let mut others = found
                 .filter_map(std::result::Result::ok)
-                .filter(|entry| !["runs", "tests", LOCK].iter().any(|name| entry.file_name() == *name));
+                .filter(|entry| !PARTS.iter().any(|name| entry.file_name() == *name));
             Ok(others.next().is_none())
         }
     }

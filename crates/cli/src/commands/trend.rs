@@ -202,7 +202,13 @@ fn comment(all: &[Trends], args: &TrendArgs) -> Comment {
             line.and(&format!(", over {} versions", first.trends.versions.len()))
         }
         (None, Some(why)) => Line::text("No version is marked").bold().and(&format!(": {why}")),
-        _ => Line::text(&format!("No figure got worse in the newest {newest} versions")).bold(),
+        (first, _) => {
+            let line = Line::text(&format!("No figure got worse in the newest {newest} versions")).bold();
+            match first {
+                Some(_) => line.and("; the changes below are older"),
+                None => line,
+            }
+        }
     };
     let about = args.of.test.iter().chain(&args.of.framework);
     Comment::new("trend", about.map(String::as_str), verdict)

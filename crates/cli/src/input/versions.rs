@@ -48,14 +48,15 @@ impl fmt::Display for By {
 const USUAL: [&str; 4] = ["commit", "version", "release", "build"];
 
 impl By {
-    /// Returns what usually makes runs one version: a tag that any of them has, otherwise the day.
+    /// Returns what usually makes runs one version: a tag that most of them have, otherwise the day.
     pub(crate) fn usual(runs: &[RunInfo]) -> Self {
-        let has = |key: &&str| runs.iter().any(|run| run.options.tags.contains_key(*key));
+        let tagged = |key: &str| runs.iter().filter(|run| run.options.tags.contains_key(key)).count();
+        let has = |key: &&str| 2 * tagged(key) > runs.len();
         USUAL.into_iter().find(has).map_or(Self::Day, |key| Self::Tag(key.to_owned()))
     }
 
     /// Returns the version of a run; `None` if it lacks the tag.
-    fn version(&self, run: &RunInfo, names: &RunNames) -> Option<String> {
+    pub(crate) fn version(&self, run: &RunInfo, names: &RunNames) -> Option<String> {
         match self {
             Self::Tag(key) => run.options.tags.get(key).cloned(),
             Self::Day => {

@@ -102,6 +102,8 @@ export function receive(): void {
   const perfpipe = {
     store(data: StoreData) {
       storeVersion = data.version;
+      // A tag may be called as a member of all objects is.
+      for (const run of data.runs) run.tags = Object.assign(Object.create(null) as object, run.tags);
       data.runs.forEach(({ id, file }) => paths.set(`run ${id}`, file));
       data.tests.forEach(({ id, file }) => paths.set(`test ${id}`, file));
       settle("runs.js", () => checked("runs.js", data, data.version));

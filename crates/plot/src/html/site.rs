@@ -218,7 +218,7 @@ impl SiteIndex {
         runs.sort_by(|a, b| (a.t0, &a.id).cmp(&(b.t0, &b.id)));
         for run in &runs {
             if !frameworks.iter().any(|slot| slot.name == run.framework) {
-                let slot = frameworks.iter().map(|slot| slot.slot + 1).max().unwrap_or(0);
+                let slot = frameworks.iter().map(|slot| slot.slot.saturating_add(1)).max().unwrap_or(0);
                 frameworks.push(FrameworkSlot { name: run.framework.clone(), slot });
             }
         }

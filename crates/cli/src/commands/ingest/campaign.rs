@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use perfpipe_analyze::format::damage_sentence;
+use perfpipe_analyze::format::{damage_sentence, instant};
 use perfpipe_ingest::campaign::{CampaignRun, Stand};
-use perfpipe_ingest::{Campaign, Progress, Store};
+use perfpipe_ingest::{Campaign, Progress, RunInfo, Store};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
@@ -63,8 +63,11 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     }
     if !args.campaign.dry_run {
         check?;
+        let before = store.look().await.map(|listing| listing.runs).unwrap_or_default();
         ingest_all(&mut campaign, &store, jobs(args), progress).await;
-        summarise(&campaign.runs, &names(&campaign.runs, &store).await, &store);
+        let names = names(&campaign.runs, &store).await;
+        campaign.runs.iter().filter_map(|run| another(&before, run, &names)).for_each(|text| warn(&text));
+        summarise(&campaign.runs, &names, &store);
     } else {
         let names = names(&campaign.runs, &store).await;
         print_runs(&campaign.runs, &names);
@@ -98,6 +101,19 @@ async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progres
 async fn names(runs: &[CampaignRun], store: &Store) -> RunNames {
     let stored = store.keys().await.unwrap_or_default();
     RunNames::of(runs.iter().filter_map(|run| run.key.as_ref()).chain(&stored))
+}
+
+/// Says that a run took the place of another one: not of an earlier state of its log, which would have begun at the same time.
+fn another(before: &[RunInfo], run: &CampaignRun, names: &RunNames) -> Option<String> {
+    let new = &run.ingested.as_ref()?.info;
+    let old = before.iter().find(|old| old.key == new.key && old.t0_ms != new.t0_ms)?;
+    let begun = |run: &RunInfo| instant(run.t0_ms).unwrap_or_default();
+    Some(format!(
+        "{} of {} was replaced by another run of that name, of {}: --append-repeat keeps both, as repeats",
+        names.name(&new.key),
+        begun(old),
+        begun(new)
+    ))
 }
 
 /// Prints the notes on each run, and the number of runs of each status.

@@ -186,3 +186,59 @@ fn damaged_figures_are_computed_again_and_a_pipe_is_not_waited_for() {
     assert!(std::process::Command::new("mkfifo").arg(&runs[1]).status().unwrap().success());
     assert_told(&store.run(&["site", folder]).complaint(1), &["no plain file", "Remove it"]);
 }
+
+#[test]
+fn what_is_deleted_is_what_was_meant() {
+    let store = filled();
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    store.run(&["site", folder, "--title", "nightly"]).said();
+    let before = files(&site);
+
+    // The title stays, remains of a writer that was stopped go, and what was cut short is written again.
+    let runs: Vec<PathBuf> =
+        fs::read_dir(site.join("runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    fs::write(site.join("runs/gone-2048-1-abc.js"), "perfpipe.run();\n").unwrap();
+    fs::write(site.join("runs/notes.txt"), "mine").unwrap();
+    fs::write(&runs[0], "perfpipe.ru").unwrap();
+    store.run(&["site", folder]).said();
+    assert_eq!(fs::read_to_string(site.join("runs/notes.txt")).unwrap(), "mine");
+    fs::remove_file(site.join("runs/notes.txt")).unwrap();
+    assert_eq!(files(&site), before);
+
+    // A store whose disk is gone looks like one without runs.
+    let kept = path(&store, "kept");
+    let stored = store.folder.path().join("store");
+    fs::rename(stored.join("runs"), &kept).unwrap();
+    assert_told(&store.run(&["site", folder]).complaint(1), &["has no runs", "Check the store"]);
+    fs::rename(&kept, stored.join("runs")).unwrap();
+    assert_eq!(files(&site), before);
+
+    // A first writer that was stopped left no list yet.
+    fs::remove_file(site.join("runs.js")).unwrap();
+    store.run(&["site", folder, "--title", "nightly"]).said();
+    assert_eq!(files(&site), before);
+
+    // Nothing is written or removed behind a link.
+    let victim = path(&store, "victim");
+    fs::create_dir(&victim).unwrap();
+    fs::write(victim.join("important.js"), "mine").unwrap();
+    fs::remove_dir_all(site.join("runs")).unwrap();
+    std::os::unix::fs::symlink(&victim, site.join("runs")).unwrap();
+    assert_told(&store.run(&["site", folder]).complaint(1), &["is a link"]);
+    assert_eq!(fs::read_dir(&victim).unwrap().count(), 1);
+}
+
+#[test]
+fn runs_without_the_tag_are_counted_and_one_tagged_run_changes_no_trend() {
+    let store = filled();
+    let log = fixture("crlf.csv");
+    let name = ["--framework", "go", "--test", "a/b", "--append-repeat", "--tag", "commit=x"];
+    store.run(&[&["ingest", log.to_str().unwrap()], &name[..]].concat()).said();
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    store.run(&["site", folder]).said();
+    assert_eq!(index(&site)["tests"][0]["by"], "day");
+    let told = store.run(&["site", folder, "--by", "tag:commit"]).said();
+    assert_told(&told, &["3 of 4 runs lack the tag commit"]);
+}

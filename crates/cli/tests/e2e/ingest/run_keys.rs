@@ -143,3 +143,18 @@ fn ingest_says_which_run_of_other_files_it_replaced() {
         assert!(other.contains(told) && other.contains("other files: Results-flaky-8181.csv"), "{other}");
     }
 }
+
+#[test]
+fn another_run_of_the_same_name_is_not_replaced_without_a_word() {
+    let store = Store::embedded();
+    let night = |begin: &str| {
+        let log = std::fs::read_to_string(fixture("crlf.csv")).unwrap().replace("17950000", begin);
+        store.file("nights/go_shop.csv", log);
+        let folder = store.folder.path().join("nights");
+        store.run(&["ingest", folder.to_str().unwrap()])
+    };
+    assert_eq!(night("17950000").code, Some(0));
+    assert!(!night("17950000").err.contains("replaced"));
+    let told = night("17950864").err;
+    assert_told(&told, &["_2048 of 2026-11-18", "was replaced by another run", "--append-repeat"]);
+}

@@ -275,3 +275,23 @@ fn notes_beneath_a_league_are_escaped_as_its_cells_are() {
     let text = beneath(league("text"));
     assert!(text.contains("<script>") && text.contains(r"\u{1b}[31mred"), "{text}");
 }
+
+#[test]
+fn report_without_a_test_draws_all_and_prints_each_league() {
+    let store = Store::embedded();
+    for (test, log) in [("a", "crlf.csv"), ("b", "distributed.csv")] {
+        let log = fixture(log);
+        store.run(&["ingest", log.to_str().unwrap(), "--framework", "go", "--test", test]).said();
+    }
+    let done = store.run(&["report", "--format", "svg", "--out", "all"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let printed = String::from_utf8(done.out).unwrap();
+    assert!(printed.starts_with("a\n\nrank") && printed.contains("\n\nb\n\nrank"), "{printed}");
+    let folder = store.folder.path().join("all");
+    for page in ["go_a.svg", "go_b.svg"] {
+        assert!(folder.join(page).is_file(), "{page}");
+    }
+    let refused = |arguments: &[&str]| store.run(&[&["report"], arguments].concat()).complaint(2);
+    assert_told(&refused(&["--format", "html", "-o", "x.html"]), &["2 tests: a, b", "--test"]);
+    assert_told(&refused(&["--table", "csv", "--format", "svg"]), &["2 tests: a, b", "--test"]);
+}

@@ -1,5 +1,6 @@
 // Response time by percentile, on an axis where each nine takes the same room.
 
+import { greatest, least } from "../data/bins";
 import { s } from "../dom";
 import { ms } from "../format";
 import { linePath, type Point, px } from "./paths";
@@ -28,7 +29,7 @@ export class CurveChart extends PlainChart {
       this.figure.describe("No successes.");
       return [];
     }
-    const axis = logAxis(Math.min(...times.filter((time) => time > 0)) * 0.9, Math.max(...times) * 1.15, this.height);
+    const axis = logAxis(least(times.filter((time) => time > 0)) * 0.9, greatest(times) * 1.15, this.height);
     const x = (percent: number): number => nines(percent) * this.width;
     this.values(axis);
     this.plot.append(s("path", { class: "base", d: `M0 ${this.height}H${this.width}` }));

@@ -201,7 +201,7 @@ export class TimesChart extends TimeChart {
       marks += `M${px(x - 3)} 1l3 -5l3 5z`;
       last = x;
     }
-    const most = Math.max(...extremes.map((value) => value ?? 0));
+    const most = greatest(extremes);
     const spanned = over.reduce((sum, { start, end }) => sum + end - start, 0);
     const text = `▲ beyond the axis: p99 to ${ms(most)} ms in ${span(spanned)}`;
     const half = text.length * 3;

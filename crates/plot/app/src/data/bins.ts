@@ -67,6 +67,13 @@ export function greatest(list: Iterable<number | null>): number {
   return most;
 }
 
+/** Returns the least value; Infinity of none. A spread list of a day's seconds would exceed the stack. */
+export function least(list: Iterable<number | null>): number {
+  let least = Infinity;
+  for (const value of list) if (value !== null && value < least) least = value;
+  return least;
+}
+
 /** Returns the sum of the values of the seconds from `from` up to `to`. */
 export function total(values: Values, from: number, to: number): number {
   let sum = 0;

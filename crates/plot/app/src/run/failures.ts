@@ -1,6 +1,6 @@
 // Failures by response code, each over time.
 
-import { columnWidth } from "../data/bins";
+import { columnWidth, greatest } from "../data/bins";
 import { failuresByCode, sum } from "../data/codes";
 import { h, s } from "../dom";
 import { count, plural, stamp } from "../format";
@@ -91,7 +91,7 @@ function course(run: Run, counts: number[], width: number): SVGElement {
   counts
     .slice(0, Math.ceil((to - from) / width))
     .forEach((number, at) => (sums[Math.floor(at / bin)] = (sums[Math.floor(at / bin)] ?? 0) + number));
-  const most = Math.max(...sums, 1);
+  const most = Math.max(greatest(sums), 1);
   const step = (COURSE.width * bin * width) / (to - from);
   const bottom = COURSE.height - 3;
   const d = sums

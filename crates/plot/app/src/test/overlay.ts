@@ -1,5 +1,6 @@
 // A chart with a line for each framework, named at its end.
 
+import { greatest, least } from "../data/bins";
 import { s } from "../dom";
 import type { DataTable } from "../charts/export";
 import { linePath, type Point, px } from "../charts/paths";
@@ -109,8 +110,8 @@ export class OverlayChart extends PlainChart {
 
   private axis(): Axis {
     const values = this.lines.flatMap(({ points }) => points.flatMap(([x, value]) => (this.x(x) <= this.width + 1 ? (value ?? []) : [])));
-    if (this.overlay.across !== "percentile") return valueAxis(Math.max(...values, 0), this.height);
-    return logAxis(Math.min(...values.filter((value) => value > 0)) * 0.9, Math.max(...values) * 1.1, this.height);
+    if (this.overlay.across !== "percentile") return valueAxis(greatest(values), this.height);
+    return logAxis(least(values.filter((value) => value > 0)) * 0.9, greatest(values) * 1.1, this.height);
   }
 
   private across(): void {

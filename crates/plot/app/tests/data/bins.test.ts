@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { columns, columnWidth, greatest, spans, spread, total } from "../../src/data/bins";
+import { columns, columnWidth, greatest, least, spans, spread, total } from "../../src/data/bins";
 import { randomly } from "./random";
 
 test("a column has a round number of seconds, a multiple of the unit", () => {
@@ -88,4 +88,11 @@ test("sums, extremes and spans are of the values that are there", () => {
     spans(1, 1, () => true),
     [],
   );
+});
+
+test("extremes of a day's seconds are found without a spread of them", () => {
+  const many = Array.from({ length: 400_000 }, (_, at) => (at * 7919) % 400_009);
+  assert.equal(least(many), 0);
+  assert.equal(greatest([...many, null]), many.reduce((a, b) => (a > b ? a : b)));
+  assert.equal(least([]), Infinity);
 });
