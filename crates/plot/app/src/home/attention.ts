@@ -4,7 +4,7 @@ import { FAILURE_LIMIT } from "../app";
 import { failurePercent, listed, plural, rate } from "../format";
 import { link } from "../router";
 import { amount, verdictWord } from "../trend/alerts";
-import { figureName, shortName } from "../trend/figures";
+import { figureName, shortName, versionName } from "../trend/figures";
 import type { RunRow, ShortChange, StandingRow, TestData, TestRow } from "../types";
 
 export interface Line {
@@ -55,7 +55,7 @@ function changeLines({ test, data }: LoadedTest): ChangeLine[] {
       {
         sign: first.direction === "worse" || first.direction === "better" ? first.direction : "changed",
         subject: `${framework} · ${test.name}`,
-        text: ` ${VERBS[word] ?? "has changed"} since version ${shortName(first.since)}: ${amounts.join(", ")}`,
+        text: ` ${VERBS[word] ?? "has changed"} since ${versionName(shortName(first.since))}: ${amounts.join(", ")}`,
         href: link("trend", test.id, { framework }),
         target: "Trend",
         t0: first.t0,

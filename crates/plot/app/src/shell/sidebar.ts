@@ -108,8 +108,13 @@ export function sidebar(app: App, fold: () => void): Sidebar {
         "ul",
         null,
         item(link("home"), "Home", count(app.store.runs.length), page === "home"),
-        item(compared > 0 ? compareLink() : link("compare"), "Compare", compared > 0 ? count(compared) : "", page === "compare"),
-        item(link("trend"), "Trends", changes, page === "trend"),
+        // A single run is compared with none, and has no trend.
+        app.store.runs.length > 1
+          ? [
+              item(compared > 0 ? compareLink() : link("compare"), "Compare", compared > 0 ? count(compared) : "", page === "compare"),
+              item(link("trend"), "Trends", changes, page === "trend"),
+            ]
+          : null,
       ),
       app.store.tests.length > 0 ? [h("h2", null, "Tests"), h("ul", null, testItems())] : null,
       sections.length > 0

@@ -3,7 +3,7 @@
 import { change, listed, plural } from "../format";
 import { link } from "../router";
 import type { Direction, FrameworkTrend, ShortChange } from "../types";
-import { briefDay, figureName, fromTo, HARM, shortName } from "./figures";
+import { briefDay, figureName, fromTo, HARM, shortName, versionName } from "./figures";
 
 /** From so many versions on each side of a change, runs are compared. */
 const SIDE = 5;
@@ -78,13 +78,13 @@ function sentence(changes: readonly FigureChange[], name: string, when: string, 
   const [first] = changes;
   if (first && changes.length === 1) {
     const known = values(first);
-    return { lead: tied(lead(first)), text: ` since version ${name} (${tied(when)})${known ? `: ${tied(known)}` : ""}` };
+    return { lead: tied(lead(first)), text: ` since ${versionName(name)} (${tied(when)})${known ? `: ${tied(known)}` : ""}` };
   }
   const parts = changes.map((one) => {
     const known = brief ? "" : values(one);
     return `${tied(lead(one))}${known ? ` (${tied(known)})` : ""}`;
   });
-  return { lead: `${verdictWord(changes)} since version ${name}`, text: ` (${tied(when)}): ${parts.join(", ")}` };
+  return { lead: `${verdictWord(changes)} since ${versionName(name)}`, text: ` (${tied(when)}): ${parts.join(", ")}` };
 }
 
 /** The alerts of a framework: those for the worse first, among them the newest first. */

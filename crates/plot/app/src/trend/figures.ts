@@ -69,6 +69,16 @@ export function shortName(name: string): string {
   return name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
 }
 
+/** A version within a sentence: "version 3f2a9c1", or the day alone. */
+export function versionName(short: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(short) ? short : `version ${short}`;
+}
+
+/** What makes runs one version: "commit" of a tag, "day" or "run". */
+export function wayName(by: string): string {
+  return by.replace(/^tag:/, "");
+}
+
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** A day in UTC, brief: 14 Nov. */

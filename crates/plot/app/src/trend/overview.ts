@@ -13,7 +13,7 @@ import { aligned, numberHead, scrolling } from "../table";
 import type { FrameworkTrend, TestRow, TrendData } from "../types";
 import type { View } from "../view";
 import { alerts, amount, type ShortAlert, shortAlerts } from "./alerts";
-import { figureName, figureText, look, SIGNS } from "./figures";
+import { figureName, figureText, look, SIGNS, wayName } from "./figures";
 import { trendSpark } from "./spark";
 
 /** How many changes are shown before the others are unfolded. */
@@ -108,7 +108,7 @@ export async function trendOverview(app: App, howTo: () => Child[]): Promise<Vie
   const versions = found.flatMap(({ data }) => data.frameworks.flatMap((trend) => trend.versions.map(({ t0 }) => t0)));
   const extent = versions.length > 0 ? `, ${days(Math.min(...versions), Math.max(...versions))}` : "";
   const facts =
-    found.length > 0 ? `By ${listed(ways)}: ${plural(found.length, "test")} of ${count(app.store.tests.length)} with a trend${extent}.` : "";
+    found.length > 0 ? `By ${listed(ways.map(wayName))}: ${plural(found.length, "test")} of ${count(app.store.tests.length)} with a trend${extent}.` : "";
   const rest = changes.slice(MOST);
   return {
     title: "Trends",

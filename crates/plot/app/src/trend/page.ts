@@ -15,7 +15,7 @@ import type { FrameworkTrend, TestRow, TrendData } from "../types";
 import type { View } from "../view";
 import { type Alert, alerts, shownFirst, unchanged } from "./alerts";
 import { tooFew, trendCharts } from "./charts";
-import { look, moves, SIGNS, sorted } from "./figures";
+import { look, moves, SIGNS, sorted, wayName } from "./figures";
 import { trendOverview } from "./overview";
 import { versionCells, versionTable } from "./table";
 
@@ -33,8 +33,9 @@ export function facts(trend: FrameworkTrend, by: string): string {
   const runs = versions.reduce((sum, version) => sum + version.runs.length, 0);
   const [first, last] = [versions[0], versions.at(-1)];
   const extent = first && last ? `, ${days(first.t0, last.t0)}` : "";
-  const points = runs > versions.length ? " Each large point is a version, each small one a run." : " Each point is a version.";
-  return `By ${by}: ${plural(versions.length, "version")}, ${plural(runs, "run")}${extent}.${points}`;
+  const one = by === "day" || by === "run" ? by : "version";
+  const points = runs > versions.length ? ` Each large point is a ${one}, each small one a run.` : ` Each point is a ${one}.`;
+  return `By ${wayName(by)}: ${plural(versions.length, one)}, ${plural(runs, "run")}${extent}.${points}`;
 }
 
 function alertLine({ direction, lead, text, href }: Alert): HTMLElement {
