@@ -477,8 +477,8 @@ fn runs_are_named_in_one_way_at_a_time() {
     }
     assert_eq!(refused("check 'p95 < 1s' go_t --tag a=b"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("check --run go_t 'p95 < 1s'"), ErrorKind::UnknownArgument);
+    assert!(matches!(command("report"), Command::Report(a) if a.runs.is_all()), "all tests");
     for line in [
-        "report",
         "report --framework f",
         "check 'p95 < 1s'",
         "compare",
