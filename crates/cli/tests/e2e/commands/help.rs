@@ -57,7 +57,6 @@ fn wrong_usage_is_told_before_any_work() {
     for (arguments, part) in [
         (vec!["ingest"], "FILE"),
         (vec!["frobnicate"], "frobnicate"),
-        (vec!["report"], "--test"),
         (export(&["--what", "everything"]), "everything"),
         (export(&["--format", "xls"]), "xls"),
         (export(&["--from", "-1"]), "-1"),

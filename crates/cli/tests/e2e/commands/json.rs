@@ -232,7 +232,7 @@ fn of_runs() -> Vec<Value> {
     written.json(&["diagnose", "go_injectors"]);
     let report = ["report", "--test", &key.test, "--table", "json", "--within", "100ms", "--apdex", "100ms"];
     written.take(&store.run(&[&report[..], &["--out", "charts", "--format", "svg"]].concat()), &report);
-    written.json(&["list"]);
+    written.json(&["list", "--times"]);
     let steps = store
         .file("steps.csv", super::capacity::log(&[(10, 60, 0), (20, 60, 0), (30, 60, 10), (40, 12, 50)]));
     store.run(&["ingest", &steps, "--framework", "go", "--test", "steps"]).said();
