@@ -106,11 +106,21 @@ impl PartFigure {
         level.into_iter().all(|scatter| blocks_of(scatter, memory) >= ENOUGH)
     }
 
-    /// Estimates the noise for a given memory (see [`memory::of`]).
+    /// Estimates the noise for a given memory (see [`memory::of`]). Where that is too long for the phase to show it, all seconds
+    /// are assumed to vary as one.
     pub(super) fn noise(&self, memory: f64) -> SumNoise {
+        self.noise_by(memory, noise_of)
+    }
+
+    /// Estimates the noise that there is at least: what the seconds show of it, although it may be more.
+    pub(super) fn least_noise(&self, memory: f64) -> SumNoise {
+        self.noise_by(memory, seen_noise)
+    }
+
+    fn noise_by(&self, memory: f64, of: fn(&Scatter, f64) -> (f64, f64)) -> SumNoise {
         let (mut variance, mut squares, mut known) = (0.0, 0.0, 0);
         for scatter in &self.scatters {
-            let (of_phase, degrees) = noise_of(scatter, memory);
+            let (of_phase, degrees) = of(scatter, memory);
             variance += of_phase;
             squares += of_phase * of_phase / degrees;
             known += scatter.values;
@@ -186,6 +196,12 @@ fn noise_of(scatter: &Scatter, memory: f64) -> (f64, f64) {
     if scatter.is_level && blocks < ENOUGH {
         return (scatter.variance_as_one(), AS_ONE);
     }
+    seen_noise(scatter, memory)
+}
+
+/// Returns the variance of a phase's sum as far as the phase shows it, and its degrees of freedom.
+fn seen_noise(scatter: &Scatter, memory: f64) -> (f64, f64) {
+    let blocks = blocks_of(scatter, memory);
     // Where the load climbs, the slow part is the climb itself.
     let most = scatter.most_cosines().min(scatter.values / SECONDS_A_COSINE) as f64;
     let cosines = blocks.max(SLOPING).min(most).floor().max(1.0);

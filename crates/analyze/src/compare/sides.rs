@@ -402,7 +402,8 @@ impl<'a> SideValues<'a> {
     pub(super) fn repeats(&self) -> Option<Repeats> {
         let values: Option<Vec<f64>> = self.figures.iter().map(|figure| figure.value).collect();
         let memory = PartFigure::memory(&self.figures);
-        let errors = self.figures.iter().map(|figure| figure.error(figure.noise(memory)));
+        // What may be more, but is not known to be, is no scatter of theirs.
+        let errors = self.figures.iter().map(|figure| figure.error(figure.least_noise(memory)));
         let squares: f64 = errors.filter(|error| error.is_finite()).map(|error| error * error).sum();
         Repeats::of(&values?, squares / self.figures.len().max(1) as f64)
     }

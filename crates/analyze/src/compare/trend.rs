@@ -282,7 +282,7 @@ fn least_variance(known: &[(usize, Vec<&PartFigure>)]) -> f64 {
     let variances = known
         .iter()
         .flat_map(|(_, figures)| figures)
-        .map(|figure| figure.error(figure.noise(PartFigure::memory(&[figure]))).powi(2))
+        .map(|figure| figure.error(figure.least_noise(PartFigure::memory(&[figure]))).powi(2))
         .filter(|variance| variance.is_finite());
     median(variances).unwrap_or_default()
 }
@@ -352,6 +352,7 @@ mod tests {
     use perfpipe_model::{RunInfo, RunKey, StoredRun};
 
     use super::*;
+    use crate::compare::{Outcome, Side, compare_sides};
     use crate::view::View;
 
     fn trend(values: &[f64], changes: Vec<LevelChange>, drifts: Vec<Drift>) -> Trend {
@@ -407,6 +408,21 @@ mod tests {
                 assert!(matches!(found.as_slice(), [15..=17]), "round {round}: {measure} {found:?}");
             }
         }
+    }
+
+    #[test]
+    fn repeats_whose_seconds_wander_are_compared_by_their_own_scatter() {
+        let mut chance = fastrand::Rng::with_seed(8);
+        let mut called = |elapsed: f64, rounds: usize| {
+            let mut side = |elapsed| Side::of((0..5).map(|_| wandering(&mut chance, elapsed)).collect());
+            let mut round = || {
+                let changes = compare_sides(&side(60.0), &[side(elapsed)], &[]);
+                changes.iter().any(|change| matches!(change.outcome, Outcome::Shown(Direction::Worse)))
+            };
+            (0..rounds).filter(|_| round()).count()
+        };
+        assert!(called(68.0, 20) >= 19);
+        assert!(called(60.0, 100) <= 4);
     }
 
     #[test]
