@@ -108,6 +108,12 @@ impl Measured {
         &self.info
     }
 
+    /// Replaces the metadata of the run.
+    pub(crate) fn with_info(mut self, info: RunInfo) -> Self {
+        self.info = info;
+        self
+    }
+
     /// Returns the view that it was measured for.
     pub fn view(&self) -> &View {
         &self.view

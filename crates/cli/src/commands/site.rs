@@ -263,7 +263,8 @@ impl SiteFolder {
         let mut script = String::new();
         open_plain(&self.folder.join(file)).ok()?.take(LARGEST).read_to_string(&mut script).ok()?;
         let figures = figures_of_script(&script)?;
-        let is_of_run = figures.timeline.info == *info && figures.measured.info() == info;
+        let own = RunFigures::info_of(info);
+        let is_of_run = figures.timeline.info == own && *figures.measured.info() == own;
         is_of_run.then(|| (row.clone(), figures))
     }
 

@@ -95,7 +95,9 @@ fn listed(store: &Store) -> Vec<serde_json::Value> {
     for run in &mut runs {
         run.as_object_mut().unwrap().remove("ingested_at");
         // How long a run lasted was not stored then: it is computed from the samples where these are read.
-        run.as_object_mut().unwrap().remove("duration");
+        for name in ["duration", "throughput"] {
+            run.as_object_mut().unwrap().remove(name);
+        }
         // Times below 0 were taken then, and numbers with a fraction of zero were not.
         if run["test"] == "rejects" {
             ["seconds", "t0_ms"].iter().for_each(|name| _ = run.as_object_mut().unwrap().remove(*name));
