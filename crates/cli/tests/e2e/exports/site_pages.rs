@@ -57,6 +57,8 @@ struct Pages {
 impl Pages {
     /// Opens a page, and waits for what it is made of.
     fn open(&mut self, fragment: &str, ready: &str) {
+        // All pages together take longer than a browser may that hangs.
+        self.chromium.goes_on();
         self.chromium.visit("about:blank");
         self.chromium.visit(&format!("file://{}/index.html{fragment}", self.site));
         let drawn = format!(
