@@ -87,9 +87,9 @@ pub use error::{Error, Result};
 pub use html::Figures;
 pub use html::one_file::HtmlReport;
 pub use html::site::{
-    ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, SiteTestFiles, figures_of_script, run_file,
-    run_script, site_policy, site_test,
+    ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, figures_of_script, run_file, run_script, site_policy,
 };
+pub use html::site_test::{SiteTestFiles, site_test};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

@@ -4,6 +4,7 @@ mod data;
 mod figures;
 pub(crate) mod one_file;
 pub(crate) mod site;
+pub(crate) mod site_test;
 mod table;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};

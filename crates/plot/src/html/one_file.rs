@@ -4,9 +4,8 @@ use perfpipe_analyze::format::one_line;
 use perfpipe_analyze::{League, Timeline, Trends};
 
 use super::policy_source;
-use super::site::{
-    PAGE, RUNS, ReportRun, SITE_FILES, SiteIndex, SiteRun, run_id, site_test, styled_run_script,
-};
+use super::site::{PAGE, RUNS, ReportRun, SITE_FILES, SiteIndex, SiteRun, run_id, styled_run_script};
+use super::site_test::site_test;
 use crate::error::Result;
 use crate::output::svg::escaped;
 use crate::style::Style;
