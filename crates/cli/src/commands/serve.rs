@@ -15,7 +15,7 @@ use perfpipe_plot::run_file;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-use super::site::{self, SiteRules, SiteText};
+use super::site::{self, ShownArgs, SiteRules, SiteText};
 use crate::args::StoreArgs;
 use crate::input::left_out::LeftOut;
 use crate::input::store;
@@ -38,13 +38,8 @@ pub(crate) struct ServeArgs {
     /// Name of the site [default: the store's]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
-    /// most runs have, otherwise day]
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) by: Option<By>,
-    /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
-    #[arg(long, value_name = "FILE")]
-    pub(crate) rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
     /// How often the store is looked at while somebody reads, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), default_value = "5")]
     pub(crate) every: u64,
@@ -60,12 +55,12 @@ pub(crate) async fn run(args: &ServeArgs, at: &StoreArgs) -> Result<()> {
 
 /// Serves the site of a store. `begun` is called with the address of its page.
 pub(super) async fn serve(args: &ServeArgs, store: Store, begun: impl FnOnce(&str)) -> Result<()> {
-    let rules = SiteRules::of(args.rules.as_deref())?;
+    let rules = SiteRules::of(args.shown.rules.as_deref())?;
     let listening = Listening::begin(args.listen, "--listen", "the store").await?;
     let folder = SiteFolder::of(args, &address_of(&store))?;
     let site = ServedSite::new(folder.path().to_owned(), Duration::from_secs(args.every));
     let title = args.title.clone().unwrap_or_else(|| store_name(&store));
-    let mut update = Update { store, rules, title, by: args.by.clone(), written: None, trouble: None };
+    let mut update = Update { store, rules, title, by: args.shown.by.clone(), written: None, trouble: None };
     let page = format!("http://{}/", listening.address());
     note(&format!("the store is at {page}"));
     listening.serve(Arc::clone(&site));
@@ -153,8 +148,8 @@ impl SiteFolder {
         if let Some(dir) = &args.dir {
             return Ok(Self::Kept(dir.clone()));
         }
-        let rules = args.rules.as_deref().map(whole).unwrap_or_default();
-        let by = args.by.as_ref().map(ToString::to_string).unwrap_or_default();
+        let rules = args.shown.rules.as_deref().map(whole).unwrap_or_default();
+        let by = args.shown.by.as_ref().map(ToString::to_string).unwrap_or_default();
         let choices = [&rules, args.title.as_deref().unwrap_or_default(), &by].join("\0");
         let kept = caches().map(|caches| caches.join("perfpipe").join(cache_name(store, &choices)));
         match kept {

@@ -37,6 +37,15 @@ pub(crate) struct SiteArgs {
     /// Name of the site [default: as it is, at first the folder's]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// What a site shows of its runs.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ShownArgs {
     /// What makes runs one version in the trends: tag:KEY, day, or run [default: the tag commit, version, release or build that
     /// most runs have, otherwise day]
     #[arg(long, value_name = "WHAT")]
@@ -44,16 +53,15 @@ pub(crate) struct SiteArgs {
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
 }
 
 /// Writes the site.
 pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
-    let rules = SiteRules::of(args.rules.as_deref())?;
+    let rules = SiteRules::of(args.shown.rules.as_deref())?;
     let store = store::existing(at).await?;
     let mut done = DoneTable::begin(&args.output, false)?;
-    let text = SiteText { dir: &args.dir, title: args.title.as_deref(), by: args.by.as_ref(), rules: &rules };
+    let text =
+        SiteText { dir: &args.dir, title: args.title.as_deref(), by: args.shown.by.as_ref(), rules: &rules };
     let mut left_out = LeftOut::default();
     let new = |key: &RunKey, name: &str| done.add(DoneRow::of_run("run", "written", key, name));
     let written = write(&text, &store, new, &mut left_out).await;

@@ -223,11 +223,11 @@ const LINES: [(&str, IsRead); 123] = [
     ),
     (
         "site public --title nightly --by day --rules r.toml --format json -o x",
-        |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.rules.is_some() && is_json(&a.output)),
+        |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.shown.rules.is_some() && is_json(&a.output)),
     ),
     (
         "serve --listen localhost:9000 --title nightly --by day --rules r.toml --every 60 --dir d",
-        |c| matches!(c, Command::Serve(a) if a.listen.port() == 9000 && a.listen.ip().is_loopback() && a.title.is_some() && a.by == Some(By::Day) && a.rules.is_some() && a.every == 60 && a.dir.is_some()),
+        |c| matches!(c, Command::Serve(a) if a.listen.port() == 9000 && a.listen.ip().is_loopback() && a.title.is_some() && a.shown.by == Some(By::Day) && a.shown.rules.is_some() && a.every == 60 && a.dir.is_some()),
     ),
     (
         "serve",
