@@ -44,7 +44,7 @@ export function figureOf({ measure, unit }: Pick<ChangeRow, "measure" | "unit">)
   if (measure === "throughput") return { name: "Throughput", unit, text: (value) => rate(value) };
   if (measure === "failures_percent") return { name: "Failures", unit, text: failurePercent };
   if (measure === "elapsed_mean") return { name: "Mean", unit, text: (value) => ms(value, 1) };
-  if (measure === "cpu_mean") return { name: "CPU, mean", unit, text: whole };
+  if (measure === "cpu_mean") return { name: "mean CPU", unit, text: whole };
   if (/^p\d/.test(measure)) return { name: measure, unit, text: (value) => ms(value) };
   return { name: measure.replace(/^series /, "").replace(/_/g, " "), unit, text: (value) => rate(value) };
 }

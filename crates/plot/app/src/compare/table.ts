@@ -154,7 +154,7 @@ const FIGURES: readonly Column[] = [
   { name: "p50", unit: "ms", of: (run) => run.p50, text: (value) => ms(value) },
   { name: "p95", unit: "ms", of: (run) => run.p95, text: (value) => ms(value) },
   { name: "p99", unit: "ms", of: (run) => run.p99, text: (value) => ms(value) },
-  { name: "CPU, mean", unit: "%", of: (run) => run.cpu, text: (value) => rate(value) },
+  { name: "mean CPU", unit: "%", of: (run) => run.cpu, text: (value) => rate(value) },
 ];
 
 const FIGURES_CAPTION = "Figures of the whole runs, medians of repeats";
