@@ -139,8 +139,10 @@ impl LatestPage {
 
     /// Publishes the end of the test; returns true if somebody follows it.
     fn end(&self, sentence: &str) -> bool {
+        // Those who follow leave as soon as they know.
+        let is_followed = self.state.receiver_count() > 0;
         self.state.send_modify(|state| state.ended = Some(one_line(sentence)));
-        self.state.receiver_count() > 0
+        is_followed
     }
 
     /// Returns a file of the newest state, or of the one before.
