@@ -87,7 +87,8 @@ pub use error::{Error, Result};
 pub use html::Figures;
 pub use html::one_file::HtmlReport;
 pub use html::site::{
-    ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, figures_of_script, run_file, run_script, site_policy,
+    LiveRun, ReportRun, SITE_FILES, SiteIndex, SiteRun, SiteTest, figures_of_script, run_file, run_script,
+    site_policy,
 };
 pub use html::site_test::{SiteTestFiles, site_test};
 pub use output::page::Page;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::serve::{ServeArgs, serve};
-use super::site::{ShownArgs, is_site};
+use super::site::is_site;
 use crate::args::StoreArgs;
 use crate::input::store;
 use crate::output::{note, warn};
@@ -35,9 +35,7 @@ pub(crate) async fn run(args: &OpenArgs, at: &StoreArgs) -> Result<()> {
         Some(dir) => store::existing_folder(dir, &store::FolderFlag("DIR", None))?,
         None => store::existing(at).await?,
     };
-    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    let args = ServeArgs { listen, title: None, shown: ShownArgs::default(), every: 5, dir: None };
-    serve(&args, store, show).await
+    serve(&ServeArgs::at(SocketAddr::from(([127, 0, 0, 1], 0))), store, show).await
 }
 
 /// Starts a browser, or says what to open.

@@ -29,8 +29,8 @@ use crate::serve::{self, Listening};
     perfpipe serve\n  \
     perfpipe serve --listen 127.0.0.1:9000 --title nightly --rules rules.toml\n  \
     perfpipe serve --store s3://load-tests/runs --every 60\n\n\
-    It shows the same pages as `perfpipe site`, and what is stored meanwhile as soon as a page is loaded again. Pages are \
-    read alone: nothing can be changed by them. Ctrl-C ends it.")]
+    It shows the same pages as `perfpipe site`, and in pages that are open what is stored meanwhile. Pages are read alone: \
+    nothing can be changed by them. Ctrl-C ends it.")]
 pub(crate) struct ServeArgs {
     /// Address of the pages, for browsers of this machine
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = serve::address, default_value = "127.0.0.1:8090")]
@@ -48,6 +48,13 @@ pub(crate) struct ServeArgs {
     pub(crate) dir: Option<PathBuf>,
 }
 
+impl ServeArgs {
+    /// What is served at an address, as it is shown by default.
+    pub(super) fn at(listen: SocketAddr) -> Self {
+        Self { listen, title: None, shown: ShownArgs::default(), every: 5, dir: None }
+    }
+}
+
 /// Serves the site of a store until the command is stopped.
 pub(crate) async fn run(args: &ServeArgs, at: &StoreArgs) -> Result<()> {
     serve(args, store::existing(at).await?, |_| {}).await
@@ -57,41 +64,81 @@ pub(crate) async fn run(args: &ServeArgs, at: &StoreArgs) -> Result<()> {
 pub(super) async fn serve(args: &ServeArgs, store: Store, begun: impl FnOnce(&str)) -> Result<()> {
     let rules = SiteRules::of(args.shown.rules.as_deref())?;
     let listening = Listening::begin(args.listen, "--listen", "the store").await?;
-    let folder = SiteFolder::of(args, &address_of(&store))?;
-    let site = ServedSite::new(folder.path().to_owned(), Duration::from_secs(args.every));
-    let title = args.title.clone().unwrap_or_else(|| store_name(&store));
-    let mut update = Update { store, rules, title, by: args.shown.by.clone(), written: None, trouble: None };
+    let mut kept = KeptSite::begin(args, rules, store, false)?;
     let page = format!("http://{}/", listening.address());
     note(&format!("the store is at {page}"));
-    listening.serve(Arc::clone(&site));
+    listening.serve(kept.site());
     begun(&page);
     loop {
-        update.look(&site).await?;
-        site.next_look().await;
+        kept.look().await?;
+        kept.site.next_look().await;
     }
 }
 
-/// Keeps a site as its store is.
-struct Update {
+/// A site that is kept as its store is.
+pub(super) struct KeptSite {
+    site: Arc<ServedSite>,
     store: Store,
     rules: SiteRules,
     title: String,
     by: Option<By>,
+    /// True for a running test, during which nothing is said.
+    is_live: bool,
     /// The files of the runs that the site was written of.
     written: Option<BTreeSet<String>>,
     /// Why the site is not as the store is, as it was last said.
     trouble: Option<String>,
+    /// Where the site is.
+    _folder: SiteFolder,
 }
 
-impl Update {
+impl KeptSite {
+    /// A site that is written at the first look at its store.
+    fn begin(args: &ServeArgs, rules: SiteRules, store: Store, is_live: bool) -> Result<Self> {
+        let folder = SiteFolder::of(args, &address_of(&store))?;
+        let title = args.title.clone().unwrap_or_else(|| store_name(&store));
+        let (path, every) = (folder.path().to_owned(), Duration::from_secs(args.every));
+        let site = ServedSite::new(path, title.clone(), every, is_live);
+        let by = args.shown.by.clone();
+        Ok(Self { site, store, rules, title, by, is_live, written: None, trouble: None, _folder: folder })
+    }
+
+    /// The site of a store to which a running test will belong, with the rules of a file.
+    ///
+    /// # Errors
+    /// If the rules can't be used, or there is no folder for the site.
+    pub(super) fn live(store: Store, address: SocketAddr, rules: Option<&Path>) -> Result<Self> {
+        let mut args = ServeArgs::at(address);
+        args.shown.rules = rules.map(Path::to_owned);
+        Self::begin(&args, SiteRules::of(rules)?, store, true)
+    }
+
+    /// The pages.
+    pub(super) fn site(&self) -> Arc<ServedSite> {
+        Arc::clone(&self.site)
+    }
+
+    /// Why the site is not as the store is.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
     /// Looks at the store, and writes what is new. If that fails, the site stays as it is, and the reason is said once.
     ///
     /// # Errors
-    /// If there is no site yet that could stay.
-    async fn look(&mut self, site: &ServedSite) -> Result<()> {
-        match self.write(site).await {
+    /// If there is no site yet that could stay, and no test is running.
+    pub(super) async fn look(&mut self) -> Result<()> {
+        let looked = self.refresh().await;
+        if let Some(index) = site::index(self.site.folder()) {
+            self.site.show(index);
+        }
+        looked
+    }
+
+    async fn refresh(&mut self) -> Result<()> {
+        match self.write().await {
             Ok(()) => {
-                if self.trouble.take().is_some() {
+                if self.trouble.take().is_some() && !self.is_live {
                     note("the site is as the store is again");
                 }
                 Ok(())
@@ -99,20 +146,21 @@ impl Update {
             // The command is about to end.
             Err(_) if unfinished::go_on().is_err() => Ok(()),
             // Another command of this store, which writes the same: it is looked at again.
-            Err(_) if site::is_written_elsewhere(site.folder()) => Ok(()),
-            Err(error) if !site.folder().join("index.html").is_file() => Err(error),
+            Err(_) if site::is_written_elsewhere(self.site.folder()) => Ok(()),
+            Err(error) if !self.is_live && !site::is_site(self.site.folder()) => Err(error),
             Err(error) => {
-                let trouble = error.to_string();
-                if self.trouble.as_ref() != Some(&trouble) {
-                    warn(&format!("the site stays as it was: {}", one_line(&trouble)));
-                    self.trouble = Some(trouble);
+                let trouble = one_line(&error.to_string());
+                if self.trouble.as_ref() != Some(&trouble) && !self.is_live {
+                    warn(&format!("the site stays as it was: {trouble}"));
                 }
+                self.trouble = Some(trouble);
                 Ok(())
             }
         }
     }
 
-    async fn write(&mut self, site: &ServedSite) -> Result<()> {
+    async fn write(&mut self) -> Result<()> {
+        let site = &self.site;
         let listing = self.store.look().await?;
         let mut files: BTreeSet<String> =
             listing.runs.iter().map(|run| run_file(run, self.rules.text())).collect();
@@ -128,7 +176,8 @@ impl Update {
             rules: &self.rules,
         };
         // Runs that can't be read are reported, and the others are shown.
-        site::write(&text, &self.store, |_, _| {}, &mut LeftOut::default()).await?;
+        let mut left_out = if self.is_live { LeftOut::unsaid() } else { LeftOut::default() };
+        site::write(&text, &self.store, |_, _| {}, &mut left_out).await?;
         self.written = Some(files);
         Ok(())
     }
@@ -210,7 +259,7 @@ fn cache_name(store: &str, choices: &str) -> String {
 }
 
 /// Returns the name of a store, for people: the last part of its address.
-pub(super) fn store_name(store: &Store) -> String {
+fn store_name(store: &Store) -> String {
     last_part(&address_of(store)).to_owned()
 }
 

@@ -87,6 +87,11 @@ pub(super) fn is_site(folder: &Path) -> bool {
     folder.join("index.html").is_file() && index_of(folder).is_ok_and(|index| index.is_some())
 }
 
+/// Returns the list of the runs of the site in a folder; `None` if there is none that this version reads.
+pub(super) fn index(folder: &Path) -> Option<SiteIndex> {
+    SiteIndex::parse(&index_of(folder).ok()??)
+}
+
 /// The rules of the site, and the text of their file.
 #[derive(Default)]
 pub(super) struct SiteRules {

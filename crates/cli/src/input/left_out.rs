@@ -7,11 +7,19 @@ use perfpipe_ingest::{Error, RunInfo, RunKey, Store};
 use crate::error::CliError;
 use crate::error::print_error;
 
-/// The number of runs that were left out.
+/// The runs that were left out.
 #[derive(Debug, Default)]
-pub(crate) struct LeftOut(usize);
+pub(crate) struct LeftOut {
+    number: usize,
+    is_unsaid: bool,
+}
 
 impl LeftOut {
+    /// Counts runs and reports none, while a screen is in use.
+    pub(crate) fn unsaid() -> Self {
+        Self { number: 0, is_unsaid: true }
+    }
+
     /// Returns the runs of a store that can be read, and reports the others.
     pub(crate) async fn runs(&mut self, store: &Store) -> Result<Vec<RunInfo>> {
         Ok(self.look(store).await?.runs)
@@ -44,16 +52,20 @@ impl LeftOut {
 
     /// Reports a run as left out.
     pub(crate) fn add(&mut self, error: &(dyn std::error::Error + 'static)) {
-        self.0 += 1;
-        print_error("left out", error);
+        self.number += 1;
+        if !self.is_unsaid {
+            print_error("left out", error);
+        }
     }
 
     /// Returns what was read of a run. If the run is damaged, reports it and returns `None`.
     pub(crate) fn or_leave_out<T>(&mut self, key: &RunKey, read: Result<T>) -> Result<Option<T>> {
         match read {
             Err(error) if is_damage(&error) => {
-                self.0 += 1;
-                name(key, error.as_ref());
+                self.number += 1;
+                if !self.is_unsaid {
+                    name(key, error.as_ref());
+                }
                 Ok(None)
             }
             read => read.map(Some),
@@ -62,12 +74,12 @@ impl LeftOut {
 
     /// Returns true if any run was left out.
     pub(crate) fn any(&self) -> bool {
-        self.0 > 0
+        self.number > 0
     }
 
     /// Fails if any run was left out.
     pub(crate) fn end(self) -> Result<()> {
-        let problem = match self.0 {
+        let problem = match self.number {
             0 => return Ok(()),
             1 => "a run or file can't be read and was left out, as said above; everything else was done"
                 .to_owned(),

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 /// The body of an answer.
-pub(super) type Body = UnsyncBoxBody<Bytes, io::Error>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// An answer to a request.
 pub(crate) struct Answer(Response<Body>);
@@ -119,7 +119,7 @@ impl Answer {
     }
 
     /// Returns what is sent.
-    pub(super) fn response(self) -> Response<Body> {
+    pub(crate) fn response(self) -> Response<Body> {
         self.0
     }
 }

@@ -2,6 +2,7 @@
 
 import type { RunRow, StoreData, TestRow } from "./types";
 
+/** The store as it is shown: a server may have a newer list, which replaces what is in here. */
 export interface App {
   store: StoreData;
   runs: ReadonlyMap<string, RunRow>;
@@ -20,6 +21,11 @@ export function appOf(store: StoreData): App {
 /** The test of a name. */
 export function testNamed({ store }: App, name: string): TestRow | undefined {
   return store.tests.find((test) => test.name === name);
+}
+
+/** The id of the run of a test that is running; null if there is none. */
+export function liveId({ store }: Pick<App, "store">): string | null {
+  return store.served?.live?.run ?? null;
 }
 
 /** Goes to a link of the app, as a click on it would. */

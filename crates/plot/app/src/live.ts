@@ -1,16 +1,13 @@
 // The run of a test that still runs: its states as the server announces them, and what a reader chose meanwhile.
 
 import type { App } from "./app";
-import { h, replace } from "./dom";
+import { h } from "./dom";
 import { plural, stamp } from "./format";
 import { loadLive } from "./load";
 import { parseRoute } from "./router";
 import type { Action } from "./shell/head";
 import type { Stage } from "./charts/stage";
 import type { RunRow } from "./types";
-
-/** How long a lost connection may be gone before it is said, in ms: the server ends each after a minute. */
-const PATIENCE = 2000;
 
 /** How long a page waits that its reader holds, in ms. */
 const HELD = 300;
@@ -19,21 +16,21 @@ const HELD = 300;
 export class Live {
   /** What stands beside the title. */
   readonly pill = h("span", { class: "pill live", role: "status" });
-  /** How the test ended. */
-  readonly note = h("span", { class: "live-note" });
   /** The number of the state that is shown. */
   private shown: number;
   private newest: number;
   private paused = false;
-  private ended: string | null = null;
+  private ended = false;
   private lost: number | null = null;
   private loading = false;
   /** The second at which the reader's cursor stands; null for the newest. */
   private second: number | null = null;
   private pinned = false;
 
+  /** `id` is the name of the run in links. */
   constructor(
-    private readonly row: RunRow,
+    private readonly app: App,
+    readonly id: string,
     state: number,
     private readonly redraw: () => Promise<void>,
   ) {
@@ -42,38 +39,32 @@ export class Live {
     document.addEventListener("visibilitychange", () => void this.update());
   }
 
-  /** Follows the server's events. */
-  follow(): void {
-    const source = new EventSource("events");
-    let timer = 0;
-    source.addEventListener("open", () => {
-      clearTimeout(timer);
-      timer = 0;
-      this.lost = null;
-      this.say();
-    });
-    source.addEventListener("state", ({ data }) => {
-      const state = Number(data);
-      // The numbers begin again with another test.
-      if (state < this.newest) location.reload();
-      this.newest = state;
-      void this.update();
-    });
-    source.addEventListener("ended", ({ data }) => {
-      this.ended = String(data);
-      source.close();
-      this.say();
-      void this.update();
-    });
-    // The browser connects again by itself, and says each time that it failed.
-    source.addEventListener("error", () => {
-      if (timer !== 0 || this.lost !== null) return;
-      const since = Date.now();
-      timer = setTimeout(() => {
-        this.lost = since;
-        this.say();
-      }, PATIENCE);
-    });
+  /** The run in the list that is shown. */
+  private get row(): RunRow {
+    return this.app.runs.get(this.id) as RunRow;
+  }
+
+  /** Shows a state once nothing is in the way. */
+  announce(state: number): void {
+    this.newest = state;
+    void this.update();
+  }
+
+  /** Says since when the connection to the server is lost; null if it is not. */
+  lose(since: number | null): void {
+    this.lost = since;
+    this.say();
+  }
+
+  /** Says that the test has ended. */
+  end(): void {
+    this.ended = true;
+    this.say();
+  }
+
+  /** Resolves once the reader has not paused the view, and does nothing that another one would disturb. */
+  free(): Promise<void> {
+    return untilFree(() => this.paused);
   }
 
   /** The button that freezes the view. */
@@ -91,10 +82,10 @@ export class Live {
   }
 
   /** The line below the title. */
-  facts(): (string | HTMLElement)[] {
+  facts(): string[] {
     const { t0, requests } = this.row;
     const begun = new Date(t0).toISOString().slice(11, 19);
-    return [`Started ${begun} UTC, ${plural(requests, "request")} so far. A second appears once it is complete. `, this.note];
+    return [`Started ${begun} UTC, ${plural(requests, "request")} so far. A second appears once it is complete.`];
   }
 
   /** Puts the cursor of newly drawn charts where it stood: at the newest second until the reader points elsewhere. */
@@ -120,16 +111,14 @@ export class Live {
   /** Shows the newest state, if the page is looked at, and its reader does nothing that this would disturb. */
   private async update(): Promise<void> {
     const { page, id } = parseRoute(location.hash);
-    const seen = page === "run" && id === this.row.id && document.visibilityState === "visible";
-    if (this.loading || !seen || this.paused || this.newest === this.shown) return;
-    if (isHeld()) {
-      setTimeout(() => void this.update(), HELD);
-      return;
-    }
+    const seen = page === "run" && id === this.id && document.visibilityState === "visible";
+    if (this.loading || !seen || this.paused || this.ended || this.newest === this.shown) return;
     this.loading = true;
+    await this.free();
+    if (this.ended) return;
     const state = this.newest;
     try {
-      const row = await loadLive(this.row.id, `runs/live-${state}.js`);
+      const row = await loadLive(this.id, `runs/live-${state}.js`);
       Object.assign(this.row, row);
       await this.redraw();
     } catch {
@@ -145,7 +134,7 @@ export class Live {
     const at = stamp(Math.floor(this.row.duration));
     const clock = this.lost === null ? "" : new Date(this.lost).toTimeString().slice(0, 8);
     const state =
-      this.ended !== null
+      this.ended
         ? "ended"
         : this.lost !== null
           ? `connection lost since ${clock}`
@@ -154,24 +143,7 @@ export class Live {
             : `live, ${at}`;
     if (this.pill.textContent !== state) this.pill.textContent = state;
     this.pill.dataset["state"] = state.split(/[ ,]/)[0] ?? "";
-    replace(this.note, this.ended);
   }
-}
-
-let live: Live | null = null;
-
-/** Begins to follow the run of a store that is live. `redraw` draws the page of the run anew. */
-export function startLive(app: App, redraw: () => Promise<void>): void {
-  const { live: found } = app.store;
-  const row = found && app.runs.get(found.run);
-  if (!row) return;
-  live = new Live(row, found.state, redraw);
-  live.follow();
-}
-
-/** The live run, if it has this id. */
-export function liveRun(app: App, id: string): Live | null {
-  return app.store.live?.run === id ? live : null;
 }
 
 let pressed = 0;
@@ -181,6 +153,11 @@ for (const end of ["pointerup", "pointercancel"]) addEventListenerIfPage(end, ()
 /** Listens to the window; without one, as in tests, does nothing. */
 function addEventListenerIfPage(name: string, listener: () => void): void {
   if (typeof window !== "undefined") addEventListener(name, listener, true);
+}
+
+/** Resolves once the reader does nothing that another view would disturb. */
+export async function untilFree(paused = (): boolean => false): Promise<void> {
+  while (paused() || isHeld()) await new Promise((done) => setTimeout(done, HELD));
 }
 
 /** Returns true while the reader drags, selects text, or has a menu open. */

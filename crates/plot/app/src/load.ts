@@ -63,6 +63,9 @@ export async function unpack<T>(packed: string): Promise<T> {
   return JSON.parse(await inflated(packed).text()) as T;
 }
 
+/** The list of all runs. */
+const STORE = "runs.js";
+
 /** The row of the run that grows, as its newest file has it. */
 let liveRow: RunRow | null = null;
 
@@ -104,9 +107,10 @@ export function receive(): void {
       storeVersion = data.version;
       // A tag may be called as a member of all objects is.
       for (const run of data.runs) run.tags = Object.assign(Object.create(null) as object, run.tags);
+      paths.clear();
       data.runs.forEach(({ id, file }) => paths.set(`run ${id}`, file));
       data.tests.forEach(({ id, file }) => paths.set(`test ${id}`, file));
-      settle("runs.js", () => checked("runs.js", data, data.version));
+      settle(STORE, () => checked(STORE, data, data.version));
     },
     test(id: string, data: TestData) {
       settle(testFile(id), () => checked(testFile(id), data, storeVersion));
@@ -129,8 +133,8 @@ export function receive(): void {
   Object.assign(window, { perfpipe });
 }
 
-/** Adds a file's script, unless it has been added or its data are there. A file that failed is tried again. */
-function load<T>(file: string): Promise<T> {
+/** Adds a file's script by an address, unless it has been added or its data are there. A file that failed is tried again. */
+function load<T>(file: string, src = file): Promise<T> {
   packed.get(file)?.();
   packed.delete(file);
   const known = files.get(file);
@@ -139,7 +143,7 @@ function load<T>(file: string): Promise<T> {
   const failed = (reason: string): void => reject(new LoadError(file, reason));
   promise.catch(() => files.delete(file) && arrived.delete(file));
   const script = h("script", {
-    src: file,
+    src,
     onerror: () => failed("it is not there or can't be read"),
     // A script runs before its load event: if it has not called by then, it never will.
     onload: () => {
@@ -153,11 +157,18 @@ function load<T>(file: string): Promise<T> {
 
 /** The store; it stands in the page as a script, so that it need not be asked for. */
 export function loadStore(): Promise<StoreData> {
-  const { promise, reject } = waiting<StoreData>("runs.js");
-  const give = (): void => reject(new LoadError("runs.js", "it is not there or can't be read"));
+  const { promise, reject } = waiting<StoreData>(STORE);
+  const give = (): void => reject(new LoadError(STORE, "it is not there or can't be read"));
   if (document.readyState === "complete") give();
   else addEventListener("load", give, { once: true });
   return promise;
+}
+
+/** The list that a server has by a number, in place of the one that is shown. */
+export function loadList(list: number): Promise<StoreData> {
+  files.delete(STORE);
+  arrived.delete(STORE);
+  return load(STORE, `${STORE}?list=${list}`);
 }
 
 /** What the command computed of a test. */

@@ -4,10 +4,11 @@ import { type App, appOf } from "./app";
 import { h, replace } from "./dom";
 import { changeCount } from "./home/attention";
 import { loadTests } from "./home/page";
-import { keepChoices, startLive } from "./live";
+import { keepChoices } from "./live";
 import { loadStore, receive } from "./load";
 import { viewOf } from "./pages";
 import { parseRoute, type Route } from "./router";
+import { startServed } from "./served";
 import { startBasket } from "./shell/basket";
 import { frame, type Frame } from "./shell/frame";
 import { startKeys } from "./shell/keys";
@@ -94,14 +95,22 @@ async function start(): Promise<void> {
     const app = appOf(await loadStore());
     setSlots(app.store.frameworks);
     toStart(app.store.start);
-    startBasket(app.runs);
+    startBasket(app);
     startKeys();
     const drawn = frame(app);
     const pages = new Pages(app, drawn);
-    startLive(app, () => pages.again());
+    const count = async (): Promise<void> => drawn.changes(changeCount((await loadTests(app)).tests));
+    startServed(app, {
+      again: async () => {
+        toStart(app.store.start);
+        await pages.again();
+      },
+      renewed: count,
+      say: drawn.say,
+    });
     addEventListener("hashchange", () => void pages.show());
     await pages.show();
-    drawn.changes(changeCount((await loadTests(app)).tests));
+    await count();
   } catch (error) {
     replace(document.body, h("main", { id: "main" }, failure(error, "Without it nothing can be shown.")));
   }

@@ -15,8 +15,8 @@ export interface StoreData {
   tests: TestRow[];
   /** Ascending by start. */
   runs: RunRow[];
-  /** The run of a test that still runs, and the number of its state, as `watch --serve` has it; otherwise absent. */
-  live?: { run: string; state: number };
+  /** Absent unless a server shows the list: the list's number, and the run of a test that is running with the number of its state. */
+  served?: { list: number; live?: { run: string; state: number } };
 }
 
 export interface FrameworkSlot {

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use perfpipe_analyze::breakdown::{Details, ErrorKind, LabelStats};
 use perfpipe_analyze::format::{decimals, lasting, one_line};
-use perfpipe_analyze::{Finding, RunFigures, Span, Timeline, Verdict, View};
+use perfpipe_analyze::{Finding, League, RunFigures, Span, Timeline, Verdict, View};
 use perfpipe_model::{RunInfo, RunKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::data::{DetailData, HtmlPart, SeriesData, deflated, deflated_bytes, inflated_bytes};
+use super::site_test::{SiteTestFiles, site_test};
 use crate::error::{Error, Result};
 use crate::output::drawing::TextLine;
 use crate::output::svg::escaped;
@@ -92,16 +93,64 @@ pub struct SiteIndex {
     tests: Vec<SiteTest>,
     runs: Vec<SiteRun>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    live: Option<LiveRun>,
+    served: Option<Served>,
+}
+
+/// The state of a list that a server shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Served {
+    /// The number of the list.
+    list: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<ServedRun>,
 }
 
 /// A run that grows while it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct LiveRun {
+struct ServedRun {
     /// Its name in links.
     run: String,
     /// The number of the state that its file has.
     state: u64,
+}
+
+/// The run of a test that is running, as it is in a state. In links its name is `live`, whatever it will be once the run is
+/// stored.
+#[derive(Debug, Clone)]
+pub struct LiveRun {
+    /// The test, in case that the store has no other run of it.
+    test: SiteTest,
+    row: SiteRun,
+    state: u64,
+}
+
+/// The name of a running test's run in links.
+const LIVE: &str = "live";
+
+impl LiveRun {
+    /// Describes the run in a state, and writes the files of the state: their names and texts. In the list of all runs it
+    /// neither passes nor fails before its end, and nothing is compared with it. `league` is that of the run alone.
+    ///
+    /// # Errors
+    /// [`crate::Error::Html`] if the data can't be written.
+    pub fn new(run: &ReportRun<'_>, league: &League, state: u64) -> Result<(Self, Vec<(String, String)>)> {
+        let timelines = std::slice::from_ref(run.timeline);
+        let SiteTestFiles { mut test, files } = site_test(league, timelines, &[], "")?;
+        test.file = format!("tests/{LIVE}.js");
+        let listed = ReportRun { verdicts: &[], ..*run };
+        let row = SiteRun { id: LIVE.to_owned(), ..SiteRun::new(&listed, format!("runs/{LIVE}-{state}.js")) };
+        // The line of the run in the list stands before the run's own data.
+        let own = format!("perfpipe.live({}{END}", json(&row)?);
+        let script = own + &named_run_script(LIVE, run, &[], &Style::default())?;
+        let of_test = files.into_iter().next().map(|(_, text)| (test.file.clone(), text));
+        let files = [(row.file.clone(), script)].into_iter().chain(of_test).collect();
+        Ok((Self { test, row, state }, files))
+    }
+
+    /// The number of the state.
+    pub fn state(&self) -> u64 {
+        self.state
+    }
 }
 
 /// A framework's place among the colours, markers and dashes.
@@ -219,7 +268,16 @@ impl SiteIndex {
             }
         }
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { format: FORMAT, version, name: name.into(), start: None, frameworks, tests, runs, live: None }
+        Self {
+            format: FORMAT,
+            version,
+            name: name.into(),
+            start: None,
+            frameworks,
+            tests,
+            runs,
+            served: None,
+        }
     }
 
     /// Shows a test or a run first: the only run, or the only test of several.
@@ -233,12 +291,36 @@ impl SiteIndex {
         self
     }
 
-    /// Lists the run of a test that is running, as it is in a state. The page then asks for `/events`, a stream of
-    /// server-sent events: at an event `state`, whose data is the number of another state, it loads the file of the run by
-    /// that number, and the data of an event `ended` is the sentence by which it announces the end of the test.
-    pub fn live(name: impl Into<String>, test: SiteTest, run: SiteRun, state: u64) -> Self {
-        let live = LiveRun { run: run.id.clone(), state };
-        Self { live: Some(live), ..Self::new(name, vec![test], vec![run], None).starting() }
+    /// Returns the list as a server shows it, with the run of a test that is running, if there is one. The page then follows
+    /// `/events`, a stream of server-sent events. At an event `list`, whose data is the number of another list, it loads
+    /// `runs.js` again; at an event `live`, whose data is the number of another state of the run, it loads the file of the
+    /// run by that number. The data of an event `stored` is the name of the stored run in links, and that of an event
+    /// `ended` the sentence by which the page announces the end of the test.
+    #[must_use]
+    pub fn served(&self, list: u64, live: Option<&LiveRun>) -> Self {
+        let mut index = self.clone();
+        let mut run = None;
+        if let Some(LiveRun { test, row, state }) = live {
+            let (mut tests, mut runs) = (index.tests, index.runs);
+            if !tests.iter().any(|known| known.id == test.id) {
+                tests.push(test.clone());
+            }
+            runs.push(row.clone());
+            index = Self::new(index.name, tests, runs, Some(self));
+            index.start = Some(format!("#/run/{}", row.id));
+            run = Some(ServedRun { run: row.id.clone(), state: *state });
+        }
+        Self { served: Some(Served { list, live: run }), ..index }
+    }
+
+    /// An empty list with the name of a store.
+    pub fn empty(name: impl Into<String>) -> Self {
+        Self::new(name, Vec::new(), Vec::new(), None)
+    }
+
+    /// Returns the name in links of a run that is in the list.
+    pub fn link_of(&self, key: &RunKey) -> Option<&str> {
+        self.runs.iter().find(|run| run.key() == *key).map(|run| run.id.as_str())
     }
 
     /// The runs, ascending by their begin.
@@ -337,14 +419,6 @@ impl SiteRun {
     /// The title of the run.
     pub(super) fn title(&self) -> String {
         format!("{} {} #{}", self.framework, self.test, self.repeat)
-    }
-
-    /// Writes what stands before the run's own data in the file of a run that grows: its line in the list of all runs.
-    ///
-    /// # Errors
-    /// [`crate::Error::Html`] if the data can't be written.
-    pub fn live_script(&self) -> Result<String> {
-        Ok(format!("perfpipe.live({}{END}", json(self)?))
     }
 
     /// The key of the run.
@@ -493,6 +567,11 @@ pub fn run_script(run: &ReportRun<'_>, figures: &[u8]) -> Result<String> {
 
 /// Writes the script of a run that is shown in a style.
 pub(super) fn styled_run_script(run: &ReportRun<'_>, figures: &[u8], style: &Style) -> Result<String> {
+    named_run_script(&run_id(&run.timeline.info.key), run, figures, style)
+}
+
+/// Writes the script of a run that has a name in links.
+fn named_run_script(id: &str, run: &ReportRun<'_>, figures: &[u8], style: &Style) -> Result<String> {
     let ReportRun { timeline, details, findings, verdicts } = *run;
     let duration = timeline.summary.duration;
     let all = Some(&details.total).filter(|_| details.labels.len() > 1);
@@ -511,7 +590,7 @@ pub(super) fn styled_run_script(run: &ReportRun<'_>, figures: &[u8], style: &Sty
         remarks: remarks(timeline),
         sources: footer::source_names(timeline).map(|name| one_line(&name)).collect(),
     };
-    let mut script = format!("perfpipe.run({},\"", json(&run_id(&timeline.info.key))?);
+    let mut script = format!("perfpipe.run({},\"", json(&id)?);
     deflated(&mut script, &data)?;
     script.push_str(FIGURES);
     deflated_bytes(&mut script, figures)?;
@@ -696,12 +775,25 @@ mod tests {
             by: String::new(),
             trend: None,
         };
-        let index = SiteIndex::live("nightly", test, run("go", 1, 3), 7);
-        let script = index.script().unwrap();
-        let id = run_id(&RunKey::new("go", "a test"));
-        assert!(script.ends_with(&format!(",\"live\":{{\"run\":\"{id}\",\"state\":7}}}});\n")), "{script}");
-        assert!(!SiteIndex::new("nightly", vec![], vec![], None).script().unwrap().contains("live"));
-        assert!(run("go", 1, 3).live_script().unwrap().starts_with("perfpipe.live({\"id\":"));
+        let stored =
+            SiteIndex::new("nightly", vec![test.clone()], vec![run("node", 1, 1), run("go", 1, 2)], None);
+        let row = SiteRun { id: LIVE.to_owned(), ..run("go", 1, 3) };
+        let live = LiveRun { test, row, state: 7 };
+        for (index, runs) in [(SiteIndex::empty("nightly"), 1), (stored.clone(), 3)] {
+            let shown = index.served(5, Some(&live));
+            let script = shown.script().unwrap();
+            let served = ",\"served\":{\"list\":5,\"live\":{\"run\":\"live\",\"state\":7}}});\n";
+            assert!(script.ends_with(served) && script.contains("\"start\":\"#/run/live\""), "{script}");
+            // The live run hides no stored one of its name.
+            assert_eq!((shown.tests.len(), shown.runs.len()), (1, runs));
+        }
+        assert_eq!(
+            stored.link_of(&RunKey::new("go", "a test")),
+            Some(&*run_id(&RunKey::new("go", "a test")))
+        );
+        let script = stored.served(6, None).script().unwrap();
+        assert!(script.ends_with(",\"served\":{\"list\":6}});\n"), "{script}");
+        assert!(!stored.script().unwrap().contains("served"));
     }
 
     #[test]

@@ -57,6 +57,13 @@ impl Judge {
         self.rules.iter().map(|judged| judged.rule.clone()).collect()
     }
 
+    /// Judges all rules by the seconds so far. Those that can't be judged yet are left out.
+    pub(super) fn so_far(&self, run: &StoredRun) -> Result<Vec<Verdict>> {
+        let all: Result<Vec<Vec<Verdict>>> =
+            self.rules.iter().map(|judged| verdicts(&judged.rule, run)).collect();
+        Ok(all?.concat())
+    }
+
     /// Judges the seconds so far, if there are more than at the last time.
     ///
     /// # Errors
@@ -98,11 +105,16 @@ impl JudgedRule {
 
 /// Judges a rule; `None` if it holds so far or is open: a label or a phase may come yet.
 fn verdict(rule: &Rule, run: &StoredRun) -> Result<Option<Verdict>> {
+    Ok(verdicts(rule, run)?.into_iter().find(|verdict| !verdict.holds))
+}
+
+/// Judges a rule by a run that may go on; what is open is left out.
+fn verdicts(rule: &Rule, run: &StoredRun) -> Result<Vec<Verdict>> {
     match check(std::slice::from_ref(rule), run, &View::of(&run.info), None) {
-        Ok(verdicts) => Ok(verdicts.into_iter().find(|verdict| !verdict.holds && !verdict.open)),
+        Ok(verdicts) => Ok(verdicts.into_iter().filter(|verdict| !verdict.open).collect()),
         // Only the samples distinguish such a label, once they are stored.
-        Err(Error::SharedLabel { .. }) => Ok(None),
-        Err(error) if is_lack(&error) => Ok(None),
+        Err(Error::SharedLabel { .. }) => Ok(Vec::new()),
+        Err(error) if is_lack(&error) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
 }

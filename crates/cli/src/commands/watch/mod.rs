@@ -24,7 +24,6 @@ use self::screen::Screen;
 use self::serve::Serving;
 use super::check::of_stored;
 use super::ingest::{SummaryOutput, is_new, keeping, reading, replaced, stored_before, summarise};
-use super::serve::store_name;
 use crate::args::StoreArgs;
 use crate::input::runs::RunNames;
 use crate::input::store;
@@ -43,7 +42,7 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
     let store = store::open_with(store, &args.keep.sent).await?;
     let watch = Watch::begin(&args.files, &options)?;
     let mut serving = match args.serve {
-        Some(address) => Some(Serving::begin(address, store_name(&store)).await?),
+        Some(address) => Some(Serving::begin(address, &store, args.rules.as_deref()).await?),
         None => None,
     };
     let followed = follow(&watch, args, (judge.as_mut(), serving.as_mut()), &progress).await;
@@ -52,7 +51,7 @@ pub(crate) async fn run(args: &WatchArgs, store: &StoreArgs, progress: Progress)
         Err(error) => Err(error),
     };
     if let Some(serving) = serving {
-        serving.end(&ending(&stored, &store).await).await;
+        serving.end(&ending(&stored, &store).await, stored.as_ref().ok()).await;
     }
     let key = stored?;
     match judge {
@@ -112,7 +111,9 @@ async fn follow(
         let look = watch.look()?;
         // A reader who sees a line finds its second on the page.
         if let Some(serving) = &mut serving {
-            serving.show(watch, &look)?;
+            serving.show(watch, &look, |run| {
+                judge.as_deref().map_or_else(|| Ok(Vec::new()), |judge| judge.so_far(run))
+            })?;
         }
         shown.show(watch, &look, readings.as_ref().and_then(WatchedReadings::trouble))?;
         if let Some(judge) = &mut judge {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::support::*;
+use crate::tools::chromium::Chromium;
 
 /// A store of two runs.
 fn filled() -> Store {
@@ -35,9 +36,8 @@ impl Served {
         for _ in 0..5 {
             let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
             let serve = [&["serve", "--listen", &address, "--every", "1"], arguments].concat();
-            let mut command = store.command(&serve);
-            command.env("XDG_CACHE_HOME", store.folder.path().join("caches"));
-            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut child =
+                store.command(&serve).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             wait_for("the address is served", || {
                 child.try_wait().unwrap().is_some() || TcpStream::connect(&address).is_ok()
             });
@@ -97,7 +97,7 @@ fn store_is_served_with_what_is_stored_meanwhile() {
     let store = filled();
     let served = Served::begin(&store, &["--title", "nightly"]);
     let list = served.list();
-    assert_eq!((list["name"].as_str(), list["live"].as_str()), (Some("nightly"), None));
+    assert_eq!((list["name"].as_str(), list["served"]["live"].as_str()), (Some("nightly"), None));
     let site = store.folder.path().join("site");
     store.run(&["site", site.to_str().unwrap(), "--title", "nightly"]).said();
     let mut files =
@@ -110,7 +110,10 @@ fn store_is_served_with_what_is_stored_meanwhile() {
     for file in files {
         let (head, body) = served.get(&format!("/{file}"));
         assert!(head.starts_with("HTTP/1.1 200 OK"), "{file}: {head}");
-        assert_eq!(body, fs::read_to_string(site.join(&file)).unwrap(), "{file}");
+        let written = fs::read_to_string(site.join(&file)).unwrap();
+        // A served list has a number.
+        let served = written.replace("]});\n", &format!("],\"served\":{}}});\n", list["served"]));
+        assert_eq!(body, if file == "runs.js" { served } else { written }, "{file}");
         let caching = if file.contains('/') { "immutable" } else { "no-store" };
         assert_told(&head, &[caching, "nosniff", "default-src 'none'; script-src 'self'"]);
     }
@@ -211,6 +214,38 @@ fn two_hundred_readers_at_once_get_all() {
     assert_eq!(served.end().code, Some(0));
 }
 
+/// A page that is open shows what is stored, without being loaded again, and says when the server is gone.
+#[test]
+fn open_page_shows_what_is_stored_meanwhile() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let store = filled();
+    let served = Served::begin(&store, &[]);
+    served.list();
+    browser.visit(&format!("http://{}/", served.address));
+    browser.evaluate("void (window.loaded = 'once')");
+    let mut until = |expression: &str| {
+        browser.evaluate(&format!(
+            "new Promise((done, fail) => {{
+                setTimeout(() => fail(new Error(document.body.innerText)), 50000);
+                const look = () => ({expression}) ? done(true) : setTimeout(look, 20);
+                look();
+            }})"
+        ));
+    };
+    until("document.querySelectorAll('.run-row').length === 2");
+    until("document.querySelector('.run-row input').click() || true");
+    ingest(&store, "spring");
+    until("document.querySelectorAll('.run-row').length === 3");
+    until("document.querySelector('.sidebar .lists').innerText.includes('Home\\n3')");
+    until("document.querySelectorAll('.run-row input:checked').length === 1 && window.loaded === 'once'");
+    until("(location.hash = document.querySelector('a[href*=\"run/spring\"]').hash) !== ''");
+    until("document.querySelector('h1').textContent.includes('spring #1')");
+    store.run(&["drop", "spring_a/b"]).said();
+    until("document.querySelector('main').innerText.includes('no such page')");
+    assert_eq!(served.end().code, Some(0));
+    until("document.querySelector('.notice').innerText.startsWith('The server can')");
+}
+
 /// A browser that only says what it was asked to open.
 fn browser(store: &Store) -> String {
     let browser =
@@ -224,7 +259,7 @@ fn open_starts_a_browser_at_the_site_or_at_the_store() {
     let store = filled();
     let (browser, opened) = (browser(&store), store.folder.path().join("opened"));
     let mut command = store.command(&["open"]);
-    command.env("BROWSER", &browser).env("XDG_CACHE_HOME", store.folder.path().join("caches"));
+    command.env("BROWSER", &browser);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for("the browser is started", || opened.is_file());
     let address = fs::read_to_string(&opened).unwrap();

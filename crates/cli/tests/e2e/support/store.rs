@@ -88,6 +88,7 @@ impl Store {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = perfpipe();
         command.args(arguments).current_dir(self.folder.path());
+        command.env("XDG_CACHE_HOME", self.folder.path().join("caches"));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         // An inspection opens no store, and takes none.
         if arguments.first() != Some(&"inspect") {

@@ -110,6 +110,11 @@ fn state(browser: &mut Chromium) -> String {
     browser.evaluate("document.querySelector('.page-head').innerText").as_str().unwrap().to_owned()
 }
 
+/// What is said on whatever page is shown.
+fn notice(browser: &mut Chromium) -> String {
+    browser.evaluate("document.querySelector('.notice').innerText").as_str().unwrap().to_owned()
+}
+
 /// The second at which the cursor stands.
 fn second(browser: &mut Chromium) -> String {
     browser.evaluate("document.querySelector('.window-at').textContent").as_str().unwrap().to_owned()
@@ -151,12 +156,51 @@ fn page_keeps_up_with_the_lines() {
     let (done, _) = watching.end("INT");
     assert_eq!(done.code, Some(0), "{}", done.err);
     until_it_shows(&mut browser, 16);
-    assert_told(&state(&mut browser), &["ended", "perfpipe report go_live"]);
-    assert_told(&second(&mut browser), &["second 9,"]);
+    assert_told(&notice(&mut browser), &["The test has ended, and is stored: perfpipe report go_live"]);
     let (complaints, requests) = browser.complaints_and_requests();
     assert!(complaints.iter().all(|complaint| complaint.contains("favicon")), "{complaints:?}");
     assert!(requests.iter().all(|asked| asked.starts_with(&format!("http://{address}/"))), "{requests:?}");
     assert_same_as_ingest(&store, &[("run.jtl", log(0..16))]);
+}
+
+/// The page has the other runs of the store beside the live one, the rules so far, and at the end the stored run, whatever
+/// its number.
+#[test]
+fn page_has_the_store_and_becomes_that_of_the_stored_run() {
+    let Some(mut browser) = Chromium::start() else { return };
+    let (store, address) = (Store::embedded(), free());
+    let before = store.file("before.jtl", log(0..9));
+    store.run(&[&["ingest", &before], &NAMED[..]].concat()).said();
+    let rules = store.file("rules.toml", "rules = [\"p95 < 1s\", \"failures < 1%\"]\n");
+    let mut writer = Writer::new(&store, "run.jtl");
+    let serve = ["run.jtl", "--serve", &address, "--append-repeat", "--rules", &rules];
+    let mut watching = Watching::begin(&store, &[&serve[..], &NAMED[..]].concat());
+    writer.write(&log(0..6));
+    watching.until(4);
+    browser.visit(&format!("http://{address}/"));
+    until_it_shows(&mut browser, 5);
+    let rules = "document.querySelector('.rules').innerText.replace(/\\s+/g, ' ')";
+    let rules = browser.evaluate(rules).as_str().unwrap().to_owned();
+    assert_told(&rules, &["Rule, so far", "✓ p95 < 1s", "✗ failures < 1%"]);
+    let listed = "new Promise((done) => {
+        const look = () => {
+            const rows = [...document.querySelectorAll('.run-row')].map((row) => row.innerText.replace(/\\s+/g, ' '));
+            rows.length === 2 ? done(rows.join('; ')) : setTimeout(look, 20);
+        };
+        location.hash = '#/';
+        look();
+    })";
+    let listed = browser.evaluate(listed).as_str().unwrap().to_owned();
+    assert_told(&listed, &["live #1live", "live #1"]);
+    browser.evaluate("history.back()");
+    until_it_shows(&mut browser, 5);
+    writer.write(&records(6..9, ""));
+    watching.until(7);
+    let (done, _) = watching.end("INT");
+    assert_eq!(done.code, Some(4), "{}", done.err);
+    until_it_shows(&mut browser, 9);
+    assert_told(&notice(&mut browser), &["The test has ended, and is stored: perfpipe report 'go_live#2'"]);
+    assert_told(&state(&mut browser), &["go #2", "◂ #1", "1 of 2 rules failed"]);
 }
 
 #[test]
@@ -298,7 +342,7 @@ fn list_of_a_running_test_names_its_newest_state_and_events_end_with_it() {
         newest = list(&ask("/runs.js"));
         newest["runs"][0]["requests"] == 250
     });
-    let live = &newest["live"];
+    let live = &newest["served"]["live"];
     assert_eq!(live["run"], newest["runs"][0]["id"]);
     assert_eq!(newest["runs"][0]["file"], format!("runs/live-{}.js", live["state"]));
     assert_eq!(newest["name"], "store");
@@ -309,7 +353,15 @@ fn list_of_a_running_test_names_its_newest_state_and_events_end_with_it() {
     signal("INT", watching.child.id());
     let mut told = String::new();
     events.read_to_string(&mut told).unwrap();
-    assert_told(&told, &["event: state\ndata: ", "event: ended\ndata: The test has ended"]);
+    assert_told(
+        &told,
+        &[
+            "event: list\ndata: ",
+            "event: live\ndata: ",
+            "event: stored\ndata: go-live-1-",
+            "event: ended\ndata: The test has ended",
+        ],
+    );
     let (done, _) = watching.ended();
     assert_eq!(done.code, Some(0), "{}", done.err);
 }

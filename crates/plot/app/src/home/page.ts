@@ -1,6 +1,6 @@
 // Home: what is here, who leads, what went wrong?
 
-import type { App } from "../app";
+import { type App, liveId } from "../app";
 import { type Child, h, replace } from "../dom";
 import { ago, count, days, plural } from "../format";
 import { bindRows, runCells, runTable } from "../list/table";
@@ -157,6 +157,7 @@ function runsSection(app: App, route: Route): HTMLElement {
           sort,
           sortLink: (next) => changed(route, { sort: printSort(next), at: null }),
           label: "Runs",
+          live: liveId(app),
         }),
     h(
       "p",

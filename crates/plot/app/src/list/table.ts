@@ -18,6 +18,8 @@ export interface RunTable {
   /** The link that sorts by a column. */
   sortLink: (sort: Sort) => string;
   label: string;
+  /** The id of the run of a test that is running; null if there is none. */
+  live: string | null;
 }
 
 /** The verdict of the rules in words. */
@@ -44,7 +46,7 @@ function tick(run: RunRow): HTMLElement {
 }
 
 /** Draws a table of runs. Rows are links. */
-export function runTable({ runs, sort, sortLink, label }: RunTable): HTMLTableElement {
+export function runTable({ runs, sort, sortLink, label, live }: RunTable): HTMLTableElement {
   const byDay = sort.by === "time";
   const hasRules = runs.some((run) => run.verdict !== null);
   const hasSparks = runs.some((run) => run.spark !== undefined);
@@ -78,6 +80,7 @@ export function runTable({ runs, sort, sortLink, label }: RunTable): HTMLTableEl
           h("span", { class: "phone-only" }, marker(run.framework), h("b", null, run.framework), " "),
           runName(run),
         ),
+        run.id === live ? h("span", { class: "pill live" }, "live") : null,
         run.partial ? h("span", { class: "partial", title: "Parts of the log are missing" }, " partial") : null,
       ),
       hasSparks ? h("td", { class: "col-spark" }, run.spark ? sparkline(run.spark) : null) : null,
@@ -85,7 +88,7 @@ export function runTable({ runs, sort, sortLink, label }: RunTable): HTMLTableEl
       h("td", { class: "number col-throughput" }, throughputs[at]),
       h("td", { class: "number col-p95" }, p95s[at]),
       failureCell(run, [failures[at]]),
-      hasRules ? h("td", { class: "col-rules" }, verdictText(run)) : null,
+      hasRules ? h("td", { class: "col-rules" }, run.id === live ? absent("at its end") : verdictText(run)) : null,
     );
 
   const columns = 8 + Number(hasSparks) + Number(hasRules);

@@ -11,7 +11,7 @@ import { roundStep } from "../charts/scale";
 import type { Stage } from "../charts/stage";
 import { StepsChart } from "../charts/steps";
 import { scrolling } from "../table";
-import type { LabelRow, NetworkSeries } from "../types";
+import type { LabelRow, NetworkSeries, RuleRow } from "../types";
 import { failureKinds } from "./kinds";
 import { labelCourse } from "./labelcourse";
 import type { Run } from "./model";
@@ -19,9 +19,9 @@ import { PAIR } from "./responses";
 import { passedRules } from "./rules";
 import { folded } from "./section";
 
-/** Returns the folded parts that the run has data for. `content` is the width of the page's content. */
-export function folds(run: Run, stage: Stage, content: () => number): HTMLElement[] {
-  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), passedRules(run.data.rules ?? []), allFigures(run)].filter((part) => part !== null);
+/** Returns the folded parts that the run has data for. `content` is the width of the page's content, and `rules` those of its end. */
+export function folds(run: Run, stage: Stage, content: () => number, rules: readonly RuleRow[]): HTMLElement[] {
+  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), passedRules(rules), allFigures(run)].filter((part) => part !== null);
 }
 
 function loadSteps(run: Run, content: () => number): HTMLElement | null {

@@ -13,7 +13,7 @@ import { folds } from "./folds";
 import { runKeys } from "./keys";
 import { labelLines, labels } from "./labels";
 import { Run, type RunState } from "./model";
-import { failedRules } from "./rules";
+import { failedRules, rulesSoFar } from "./rules";
 import { Overview } from "./overview";
 import type { Live } from "../live";
 import { printing } from "./printing";
@@ -42,6 +42,7 @@ export function showRun(
   live: Live | null = null,
 ): () => void {
   const run = new Run(row, data);
+  const rules = data.rules ?? [];
   let window = run.windowOf(state);
   let figures = run.figures(window);
 
@@ -70,7 +71,7 @@ export function showRun(
     { class: "run" },
     bar.root,
     (data.damage ?? []).map((text) => h("p", { class: "fail" }, `✗ ${text}`)),
-    h("div", { class: "rules" }, failedRules(data.rules ?? [])),
+    h("div", { class: "rules" }, live ? rulesSoFar(rules) : failedRules(rules)),
     // What stands out is known at the end.
     live ? null : findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
@@ -82,7 +83,7 @@ export function showRun(
     h(
       "div",
       { class: "folds" },
-      folds(run, stage, () => width),
+      folds(run, stage, () => width, live ? [] : rules),
     ),
     spoken,
   );

@@ -21,7 +21,12 @@ export function passedRules(rules: readonly RuleRow[]): HTMLElement | null {
   );
 }
 
-function table(label: string, rows: readonly RuleRow[]): HTMLElement {
+/** Returns the rules of a test that is running: each may fail or pass at its end. */
+export function rulesSoFar(rules: readonly RuleRow[]): HTMLElement | null {
+  return rules.length > 0 ? table("Rules so far", rules, "Rule, so far") : null;
+}
+
+function table(label: string, rows: readonly RuleRow[], name = "Rule"): HTMLElement {
   const [spans, notes] = [rows.some(({ span }) => span !== null), rows.some(({ note }) => note !== null)];
   const head = (name: string, look: string | null = null): HTMLElement => h("th", { scope: "col", class: look }, name);
   const row = ({ rule, passed, value, limit, span, note }: RuleRow): HTMLElement =>
@@ -42,7 +47,7 @@ function table(label: string, rows: readonly RuleRow[]): HTMLElement {
       h(
         "thead",
         {},
-        h("tr", {}, head("Rule"), head("Value", "number"), head("Limit", "number"), spans ? head("Seconds") : null, notes ? head("Note") : null),
+        h("tr", {}, head(name), head("Value", "number"), head("Limit", "number"), spans ? head("Seconds") : null, notes ? head("Note") : null),
       ),
       h("tbody", {}, rows.map(row)),
     ),

@@ -3,9 +3,9 @@
 import { type App, go, runName } from "../app";
 import { h, replace } from "../dom";
 import { plural } from "../format";
-import { liveRun } from "../live";
 import { loadRun } from "../load";
 import { changed, link, type Route } from "../router";
+import { liveRun } from "../served";
 import { csv, save } from "../save";
 import { choose, isChosen } from "../shell/basket";
 import { type Action, COPY_LINK, pageHead, PRINT } from "../shell/head";
@@ -29,7 +29,7 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
   const [before, after] = [repeats[at - 1], repeats[at + 1]];
   const to = (other: RunRow): void => go(link("run", other.id));
   const compared = (): string => (isChosen(row.id) ? "✓ Compared" : "+ Compare");
-  const live = liveRun(app, row.id);
+  const live = liveRun(row.id);
   const actions: Action[] = [
     ...(live ? [live.pause()] : []),
     ...(before ? [{ text: `◂ #${before.repeat}`, run: () => to(before) }] : []),

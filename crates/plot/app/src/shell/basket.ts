@@ -1,13 +1,13 @@
 // The runs that are ticked to be compared: the first is the baseline.
 
+import type { App } from "../app";
 import { printSides, sidesOfTicked } from "../compare/sides";
 import { link } from "../router";
 import { recall, remember } from "../remember";
-import type { RunRow } from "../types";
 
 const chosen = new Set<string>();
 const listeners = new Set<() => void>();
-let known: ReadonlyMap<string, RunRow> = new Map();
+let app: Pick<App, "runs"> = { runs: new Map() };
 
 function changed(): void {
   remember("basket", chosen.size > 0 ? JSON.stringify([...chosen]) : null);
@@ -15,8 +15,9 @@ function changed(): void {
 }
 
 /** Takes up the kept choice, as far as its runs are still there. */
-export function startBasket(runs: ReadonlyMap<string, RunRow>): void {
-  known = runs;
+export function startBasket(store: Pick<App, "runs">): void {
+  app = store;
+  const { runs } = app;
   try {
     const kept: unknown = JSON.parse(recall("basket") ?? "[]");
     if (Array.isArray(kept)) for (const id of kept) if (typeof id === "string" && runs.has(id)) chosen.add(id);
@@ -50,7 +51,7 @@ export function emptyBasket(): void {
 
 /** The link that compares the ticked runs: repeats are one side. */
 export function compareLink(): string {
-  return link("compare", null, { ...printSides(sidesOfTicked([...chosen], known)) });
+  return link("compare", null, { ...printSides(sidesOfTicked([...chosen], app.runs)) });
 }
 
 /** Calls back whenever the choice changes, until the returned function is called. */

@@ -23,6 +23,8 @@ export interface Frame {
   exports: (actions: readonly Action[]) => void;
   /** Folds the sidebar where it covers the page. */
   uncover: () => void;
+  /** Says something on whatever page is shown; null takes it back. */
+  say: (sentence: string | null) => void;
 }
 
 /** Draws the frame into the page's body. */
@@ -80,7 +82,19 @@ export function frame(app: App): Frame {
     },
     "Skip to the page",
   );
-  replace(document.body, skip, bar, side.element, cover, main);
+  const said = h("span");
+  const notice = h(
+    "div",
+    { class: "notice", role: "status" },
+    said,
+    h("button", { type: "button", class: "plain", "aria-label": "Close", onclick: () => say(null) }, "✕"),
+  );
+  const say = (sentence: string | null): void => {
+    notice.hidden = sentence === null;
+    said.textContent = sentence;
+  };
+  say(null);
+  replace(document.body, skip, bar, side.element, cover, main, notice);
   const fit = (): void => set(!NARROW.matches && recall("sidebar") !== "folded");
   NARROW.addEventListener("change", fit);
   fit();
@@ -99,6 +113,7 @@ export function frame(app: App): Frame {
   });
   return {
     main,
+    say,
     place: side.place,
     changes: side.changes,
     exports: (actions) => {

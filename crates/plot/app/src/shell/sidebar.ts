@@ -63,19 +63,18 @@ export function sidebar(app: App, fold: () => void): Sidebar {
   const lists = h("div", { class: "lists" });
   let shown: Place | null = null;
   let found = 0;
-  const testCounts = new Map<string, number>();
-  for (const run of app.store.runs) testCounts.set(run.test, (testCounts.get(run.test) ?? 0) + 1);
-
   const frameworksOf = (test: string): string[] => [
     ...new Set(app.store.runs.filter((run) => run.test === test).map((run) => run.framework)),
   ];
-  const testItems = (): Child =>
-    app.store.tests.map(({ id, name }) => {
+  const testItems = (): Child => {
+    const counts = new Map<string, number>();
+    for (const run of app.store.runs) counts.set(run.test, (counts.get(run.test) ?? 0) + 1);
+    return app.store.tests.map(({ id, name }) => {
       const open = shown?.test === name;
       const entry = item(
         link("test", id),
         name,
-        count(testCounts.get(name) ?? 0),
+        count(counts.get(name) ?? 0),
         open && shown?.route.page === "test" && shown.route.id === id,
       );
       if (!open) return entry;
@@ -95,6 +94,7 @@ export function sidebar(app: App, fold: () => void): Sidebar {
       );
       return entry;
     });
+  };
   const draw = (): void => {
     if (!shown) return;
     const { route, sections } = shown;

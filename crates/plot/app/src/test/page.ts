@@ -1,6 +1,6 @@
 // A test: who is fastest, and is that sure?
 
-import { type App, go } from "../app";
+import { type App, go, liveId } from "../app";
 import { type Child, h, replace } from "../dom";
 import { plural } from "../format";
 import { loadTest } from "../load";
@@ -73,6 +73,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
           sort,
           sortLink: (next) => changed(route, { sort: printSort(next), at: null }),
           label: `Runs of ${test.name}`,
+          live: liveId(app),
         }),
       );
       const folds = folded(league, runs, route.query.get("at"));
