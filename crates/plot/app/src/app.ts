@@ -35,7 +35,12 @@ export function go(href: string): void {
 
 /** The name of a run: `shop #2`, below its framework's. */
 export function runName(run: RunRow): string {
-  return `${run.test} #${run.repeat}`;
+  return numbered(run.test, run);
+}
+
+/** A name with the number of a run, which one that is still running has not. */
+export function numbered(name: string, { repeat }: Pick<RunRow, "repeat">): string {
+  return repeat > 0 ? `${name} #${repeat}` : name;
 }
 
 /** Failures in percent of the requests. */

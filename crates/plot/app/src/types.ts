@@ -45,6 +45,7 @@ export interface RunRow {
   file: string;
   framework: string;
   test: string;
+  /** 0 for a run that is still running. */
   repeat: number;
   /** When it began, in ms since 1970. */
   t0: number;

@@ -138,7 +138,12 @@ impl LiveRun {
         let SiteTestFiles { mut test, files } = site_test(league, timelines, &[], "")?;
         test.file = format!("tests/{LIVE}.js");
         let listed = ReportRun { verdicts: &[], ..*run };
-        let row = SiteRun { id: LIVE.to_owned(), ..SiteRun::new(&listed, format!("runs/{LIVE}-{state}.js")) };
+        // Its number is known once it is stored.
+        let row = SiteRun {
+            id: LIVE.to_owned(),
+            repeat: 0,
+            ..SiteRun::new(&listed, format!("runs/{LIVE}-{state}.js"))
+        };
         // The line of the run in the list stands before the run's own data.
         let own = format!("perfpipe.live({}{END}", json(&row)?);
         let script = own + &named_run_script(LIVE, run, &[], &Style::default())?;

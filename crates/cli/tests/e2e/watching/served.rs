@@ -191,7 +191,7 @@ fn page_has_the_store_and_becomes_that_of_the_stored_run() {
         look();
     })";
     let listed = browser.evaluate(listed).as_str().unwrap().to_owned();
-    assert_told(&listed, &["live #1live", "live #1"]);
+    assert_told(&listed, &["go liverunning 250", "live #1"]);
     browser.evaluate("history.back()");
     until_it_shows(&mut browser, 5);
     writer.write(&records(6..9, ""));

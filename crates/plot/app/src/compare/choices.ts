@@ -28,9 +28,10 @@ function grouped<T>(values: readonly T[], by: (value: T) => string): T[][] {
   return [...groups.values()];
 }
 
-/** All choices by test and framework, the wanted tests first, the newest versions first. */
+/** All choices by test and framework, the wanted tests first, the newest versions first. A run that is still running is none. */
 export function choicesOf(runs: readonly RunRow[], wanted: ReadonlySet<string>): Choice[] {
-  const tests = grouped(runs, ({ test }) => test);
+  const stored = runs.filter(({ repeat }) => repeat > 0);
+  const tests = grouped(stored, ({ test }) => test);
   const first = tests.filter(([run]) => wanted.has(run?.test ?? ""));
   return [...first, ...tests.filter((test) => !first.includes(test))].flatMap((ofTest) =>
     grouped(ofTest, ({ framework }) => framework).flatMap((all) => {

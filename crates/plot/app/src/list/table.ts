@@ -38,6 +38,7 @@ function failureCell(run: RunRow, text: Child[]): HTMLElement {
 function tick(run: RunRow): HTMLElement {
   const box = h("input", {
     type: "checkbox",
+    disabled: run.repeat === 0,
     "aria-label": `Compare ${run.framework} ${runName(run)}`,
     onchange: () => choose(run.id, box.checked),
   });
@@ -80,7 +81,7 @@ export function runTable({ runs, sort, sortLink, label, live }: RunTable): HTMLT
           h("span", { class: "phone-only" }, marker(run.framework), h("b", null, run.framework), " "),
           runName(run),
         ),
-        run.id === live ? h("span", { class: "pill live" }, "live") : null,
+        run.id === live ? h("span", { class: "pill live" }, "running") : null,
         run.partial ? h("span", { class: "partial", title: "Parts of the log are missing" }, " partial") : null,
       ),
       hasSparks ? h("td", { class: "col-spark" }, run.spark ? sparkline(run.spark) : null) : null,

@@ -1,5 +1,6 @@
 // The bar that stays in view when the tiles are scrolled away: the window and its figures.
 
+import { numbered } from "../app";
 import type { PartFigures } from "../data/part";
 import { h, replace } from "../dom";
 import { marker } from "../slots";
@@ -19,7 +20,7 @@ export class RunBar {
     const bar = h(
       "div",
       { class: "run-bar", inert: true },
-      h("span", { class: "bar-name" }, marker(row.framework), `${row.framework} #${row.repeat}`),
+      h("span", { class: "bar-name" }, marker(row.framework), numbered(row.framework, row)),
       choice.root,
       this.figures,
       top,

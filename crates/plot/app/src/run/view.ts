@@ -1,6 +1,6 @@
 // A run's page within the app: its head, its actions, and where the sidebar leads.
 
-import { type App, go, runName } from "../app";
+import { type App, go, numbered, runName } from "../app";
 import { h, replace } from "../dom";
 import { plural } from "../format";
 import { loadRun } from "../load";
@@ -24,7 +24,7 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
   const run = new Run(row, data);
   const repeats = app.store.runs
     .filter(({ framework, test }) => framework === row.framework && test === row.test)
-    .sort((a, b) => a.repeat - b.repeat || a.t0 - b.t0);
+    .sort((a, b) => (a.repeat || Infinity) - (b.repeat || Infinity) || a.t0 - b.t0);
   const at = repeats.findIndex(({ id }) => id === row.id);
   const [before, after] = [repeats[at - 1], repeats[at + 1]];
   const to = (other: RunRow): void => go(link("run", other.id));
@@ -32,16 +32,17 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
   const live = liveRun(row.id);
   const actions: Action[] = [
     ...(live ? [live.pause()] : []),
-    ...(before ? [{ text: `◂ #${before.repeat}`, run: () => to(before) }] : []),
-    ...(after ? [{ text: `#${after.repeat} ▸`, run: () => to(after) }] : []),
-    {
+    ...(before ? [{ text: `◂ ${numbered("", before).trim()}`, run: () => to(before) }] : []),
+    ...(after ? [{ text: `${numbered("", after).trim() || "live"} ▸`, run: () => to(after) }] : []),
+  ];
+  if (!live)
+    actions.push({
       text: compared(),
       run: (button) => {
         choose(row.id, !isChosen(row.id));
         button.textContent = compared();
       },
-    },
-  ];
+    });
   const exports: Action[] = [
     { text: "Seconds (CSV)", run: () => save(`${row.id}-seconds.csv`, csv(seconds(data))) },
     COPY_LINK,
@@ -56,7 +57,7 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
       ],
       title: [
         marker(row.framework),
-        `${row.framework} #${row.repeat}`,
+        numbered(row.framework, row),
         row.partial ? h("span", { class: "about" }, " partial") : null,
       ],
       verdict: live?.pill ?? verdict(row),
@@ -93,7 +94,7 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
     test: row.test,
     framework: row.framework,
     sections: sections(run),
-    exports: [...actions.slice(-1), ...exports],
+    exports: [...(live ? [] : actions.slice(-1)), ...exports],
     draw,
   };
 }
