@@ -369,6 +369,8 @@ export interface Sweep {
   loads: number[];
   throughput: (number | null)[];
   spread: (number | null)[];
+  /** Failures a second; absent in files of earlier versions. */
+  failed?: (number | null)[];
   elapsed: (number | null)[][];
   cpu: (number | null)[];
   knee: number | null;

@@ -78,6 +78,8 @@ struct ByLoad {
     throughput: Vec<Number>,
     /// The standard deviation of the seconds' throughput.
     spread: Vec<Number>,
+    /// Failures a second.
+    failed: Vec<Number>,
     /// Values for each of the percentiles.
     elapsed: Vec<Vec<Number>>,
     cpu: Vec<Number>,
@@ -238,6 +240,9 @@ impl ByLoad {
             loads: values(&|step| Some(step.load)),
             throughput: values(&|step| Some(step.summary.throughput)),
             spread: values(&|step| step.throughput_sd),
+            failed: values(&|step| {
+                Some(step.summary.failures as f64 / f64::from(step.summary.seconds.max(1)))
+            }),
             elapsed: (0..sweep.percentiles.len()).map(percentile).collect(),
             cpu: values(&|step| step.summary.cpu_mean),
             knee: sweep.knee.map(|knee| Number(Some(knee.load))),

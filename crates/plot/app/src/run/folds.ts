@@ -27,31 +27,40 @@ export function folds(run: Run, stage: Stage, content: () => number, rules: read
 function loadSteps(run: Run, content: () => number): HTMLElement | null {
   const { sweep } = run.data.detail;
   if (!sweep || sweep.loads.length < 2) return null;
-  const { loads, knee, capacity, beyond } = sweep;
+  const { loads, knee, capacity, beyond, failed = [] } = sweep;
+  const fails = failed.some((value) => (value ?? 0) > 0);
   const percents = run.data.head.percentiles;
   const names = percents.map((percent) => `p${Number(percent.toFixed(2))}`);
   const note = `${count(loads.length)} loads${knee === null ? "" : `; throughput stops growing ${beyond ? "at or below" : "at about"} ${rate(knee)} threads`}`;
   return folded("load", "Load steps", note, (host) => {
-    const throughput = new StepsChart({
-      file: `${run.row.id}-load`,
-      title: "Successes per second, by threads",
-      note: "with standard deviations",
-      height: 156,
-      exact: () => ({
-        columns: ["threads", "successes/s", "sd", ...names.map((name) => `${name} ms`), "CPU %"],
-        rows: loads.map((load, at) => [
-          load,
-          sweep.throughput[at] ?? null,
-          sweep.spread[at] ?? null,
-          ...sweep.elapsed.map((list) => list[at] ?? null),
-          sweep.cpu[at] ?? null,
-        ]),
-      }),
-    });
+    const throughput = new StepsChart(
+      {
+        file: `${run.row.id}-load`,
+        title: `Successes${fails ? " and failures" : ""} per second, by threads`,
+        note: `with standard deviations${fails ? " of the successes" : ""}`,
+        height: 156,
+        exact: () => ({
+          columns: ["threads", "successes/s", "sd", "failures/s", ...names.map((name) => `${name} ms`), "CPU %"],
+          rows: loads.map((load, at) => [
+            load,
+            sweep.throughput[at] ?? null,
+            sweep.spread[at] ?? null,
+            failed[at] ?? null,
+            ...sweep.elapsed.map((list) => list[at] ?? null),
+            sweep.cpu[at] ?? null,
+          ]),
+        }),
+      },
+      // The names stand at the ends of the lines.
+      fails ? 76 : undefined,
+    );
     throughput.set({
       at: loads,
       unit: "threads",
-      lines: [{ name: "successes/s", look: "line-6", values: sweep.throughput, spread: sweep.spread }],
+      lines: [
+        { name: "successes/s", look: "line-6", values: sweep.throughput, spread: sweep.spread },
+        ...(fails ? [{ name: "failures/s", look: "line-fail", values: failed }] : []),
+      ],
       mark: knee === null ? null : { at: knee, text: `knee: ${rate(knee)} threads, ${rate(capacity)}/s` },
     });
     const byRate = rateChart(run);
@@ -119,7 +128,7 @@ function stepTable(run: Run, names: string[]): HTMLElement {
         h(
           "tr",
           {},
-          ["Threads", "Successes/s", "± sd", ...names.map((name) => `${name}, ms`), "CPU, %"].map((text) =>
+          ["Threads", "Successes/s", "± sd", "Failures/s", ...names.map((name) => `${name}, ms`), "CPU, %"].map((text) =>
             h("th", { scope: "col", class: "number" }, text),
           ),
         ),
@@ -134,6 +143,7 @@ function stepTable(run: Run, names: string[]): HTMLElement {
             number(loadText(load)),
             number(rate(sweep.throughput[at])),
             number(rate(sweep.spread[at])),
+            number(rate(sweep.failed?.[at])),
             sweep.elapsed.map((list) => number(ms(list[at]))),
             number(rate(sweep.cpu[at])),
           ),
