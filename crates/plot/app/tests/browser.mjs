@@ -107,7 +107,7 @@ return JSON.stringify(results);`;
 
 const EXPECTED = [
   [true, true, "Compare 2 runs", true, "H1", "#/", 2, true, "#/", true, true, true],
-  ["folded", "open search", "1 found", true, "filter-test", true, "This store has no such page."],
+  ["folded", "open search", "1 found", true, "filter-test", true, "This store has no such test."],
   ["Nothing is chosen yet.", "search", true, "side-add", true, "side-add", 1, true, true, true],
 ];
 for (const [at, body] of [BODY, MORE, COMPARE].entries()) {

@@ -31,7 +31,7 @@ export function failures(run: Run): HTMLElement | null {
         "td",
         {
           class: "message",
-          title: messages.map(({ message, count: number }) => `${message}: ${count(number)}`).join("\n"),
+          title: messages.map(({ message, count: number }) => `${message}: ${count(number)}`).join("; "),
         },
         text,
         messages.length > 1 ? ` and ${plural(messages.length - 1, "other")}` : "",
