@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, changeCount, type LoadedTest } from "../src/home/attention";
+import { attention, changeCount, type LoadedTest, testAttention } from "../src/home/attention";
 import { matrix, tieNote } from "../src/home/matrix";
 import { measureOf, median, rankText } from "../src/measures";
 import type { Direction, ShortChange, StandingRow } from "../src/types";
@@ -80,4 +80,10 @@ test("a level that has ended needs no look, and what is better now hides nothing
   assert.deepEqual(of(shift("p95", 2, -20, "better"), shift("p95", 5, 25, "worse")), ["better is faster since version 1.7: p95 −20.0 %"]);
   assert.deepEqual(of(shift("p50", 2, -20, "better"), shift("p95", 5, 25, "worse")), ["worse is slower since version 1.4: p95 +25.0 %"]);
   assert.deepEqual(of(shift("failures", 3, null, "worse")), ["worse is worse since version 1.6: failures 10.00 → 11.00 ms"]);
+});
+
+test("the page of a test tells its changes by framework, those for the worse first", () => {
+  const changes = [{ ...shift("p95", 1, -20, "better"), framework: "node" }, shift("p95", 4, 25, "worse")];
+  const lines = testAttention(loaded("n", [standing("bad", null, { failuresPercent: 5 })], changes));
+  assert.deepEqual(lines.map(({ subject, sign, href }) => [subject, sign, href]), [["go", "worse", "#/trend/n?framework=go"], ["node", "better", "#/trend/n?framework=node"]]);
 });
