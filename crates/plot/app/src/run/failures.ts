@@ -9,6 +9,7 @@ import { hatching } from "../charts/keys";
 import { barPath } from "../charts/paths";
 import { scrolling } from "../table";
 import type { Run } from "./model";
+import { codeText } from "./kinds";
 import { part } from "./section";
 
 /** The course of a code in pixels. */
@@ -26,7 +27,7 @@ export function failures(run: Run): HTMLElement | null {
     return h(
       "tr",
       {},
-      h("th", { scope: "row", class: "fail code" }, `✗ ${code || "no code"}`),
+      h("th", { scope: "row", class: "fail code" }, codeText(code)),
       h(
         "td",
         {

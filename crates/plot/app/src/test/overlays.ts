@@ -22,7 +22,7 @@ const PAPER = 330;
 const NARROW = 480;
 /** The least width of the names beside a chart, and the greatest part of its width; longer names stand above it. */
 const LIST = 140;
-const LIST_PART = 0.45;
+const LIST_PART = 0.5;
 
 /** Whose runs are drawn over those of others: a row of a league, or a side of a comparison. */
 export interface Subject {
