@@ -132,7 +132,7 @@ function runsSection(app: App, route: Route): HTMLElement {
           runs: shown,
           sort,
           sortLink: (next) => changed(route, { sort: printSort(next), at: null }),
-          label: "Runs",
+          label: "Table of runs",
           live: liveId(app),
         }),
     h(

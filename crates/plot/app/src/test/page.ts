@@ -74,7 +74,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
           runs: sortRuns(runs, sort),
           sort,
           sortLink: (next) => changed(route, { sort: printSort(next), at: null }),
-          label: `Runs of ${test.name}`,
+          label: `Table of runs of ${test.name}`,
           live: liveId(app),
         }),
       );
