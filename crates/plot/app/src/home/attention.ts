@@ -3,7 +3,7 @@
 import { FAILURE_LIMIT } from "../app";
 import { failurePercent, listed, plural, rate } from "../format";
 import { link } from "../router";
-import { amount, verdictWord } from "../trend/alerts";
+import { amount, tied, verdictWord } from "../trend/alerts";
 import { figureName, shortName, versionName } from "../trend/figures";
 import type { RunRow, ShortChange, StandingRow, TestData, TestRow } from "../types";
 
@@ -51,7 +51,7 @@ function changeLines({ test, data }: LoadedTest): ChangeLine[] {
     if (!first) return [];
     const changes = own.filter(({ age }) => age === first.age);
     const word = verdictWord(changes);
-    const amounts = changes.map((one) => `${figureName(one.figure)} ${amount(one)}`);
+    const amounts = changes.map((one) => tied(`${figureName(one.figure)} ${amount(one)}`));
     return [
       {
         sign: first.direction === "worse" || first.direction === "better" ? first.direction : "changed",
