@@ -33,7 +33,7 @@ key("?"); await wait(50);
 say("? opens the list of keys", document.querySelector("dialog").open);
 const letters = document.querySelector("dialog input");
 letters.click();
-document.querySelector("dialog").close(); await wait(50);
+document.querySelector("dialog").close(); await wait(300);
 key("j");
 say("letters can be turned off", document.activeElement !== rows()[0]);
 key("?");
