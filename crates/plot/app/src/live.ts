@@ -180,6 +180,8 @@ export function keepChoices(main: HTMLElement): () => void {
     return { at, order: heads[at]?.getAttribute("aria-sort") ?? null };
   });
   const picked = [...main.querySelectorAll('table button[aria-pressed="true"]')].map((button) => button.textContent);
+  const unfolding = (): HTMLButtonElement[] => [...main.querySelectorAll<HTMLButtonElement>("button[aria-expanded]")];
+  const unfolded = unfolding().map((button) => button.getAttribute("aria-expanded"));
   const focused = pathOf(main, document.activeElement);
   const bar = main.querySelector(".run-bar.seen") !== null;
   return () => {
@@ -194,6 +196,9 @@ export function keepChoices(main: HTMLElement): () => void {
       const buttons = [...main.querySelectorAll<HTMLButtonElement>('table button[aria-pressed="false"]')];
       buttons.find((button) => button.textContent === label)?.click();
     }
+    unfolding().forEach((button, nth) => {
+      if (unfolded[nth] === "true" && button.getAttribute("aria-expanded") === "false") button.click();
+    });
     if (focused) elementAt(main, focused)?.focus({ preventScroll: true });
     if (bar) {
       const next = main.querySelector(".run-bar");

@@ -100,13 +100,17 @@ function settleLater<T>(file: string, make: () => Promise<T>): void {
   else packed.set(file, () => settle(file, make));
 }
 
+/** Leaves a run its own tags alone: one may be called as a member of all objects is. */
+function bareTags(run: RunRow): void {
+  run.tags = Object.assign(Object.create(null) as object, run.tags);
+}
+
 /** Defines `window.perfpipe`, which the data files call. */
 export function receive(): void {
   const perfpipe = {
     store(data: StoreData) {
       storeVersion = data.version;
-      // A tag may be called as a member of all objects is.
-      for (const run of data.runs) run.tags = Object.assign(Object.create(null) as object, run.tags);
+      data.runs.forEach(bareTags);
       paths.clear();
       data.runs.forEach(({ id, file }) => paths.set(`run ${id}`, file));
       data.tests.forEach(({ id, file }) => paths.set(`test ${id}`, file));
@@ -126,6 +130,7 @@ export function receive(): void {
       settleLater(runFile(id), async () => checked(runFile(id), await unpack<RunData>(packed), storeVersion));
     },
     live(row: RunRow) {
+      bareTags(row);
       paths.set(`run ${row.id}`, row.file);
       liveRow = row;
     },

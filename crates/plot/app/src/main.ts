@@ -1,7 +1,7 @@
 // The app: receives data, draws the frame, and shows the state that the address names.
 
 import { type App, appOf } from "./app";
-import { h, replace } from "./dom";
+import { h, replace, visible } from "./dom";
 import { changeCount } from "./home/attention";
 import { loadTests } from "./home/page";
 import { keepChoices } from "./live";
@@ -23,6 +23,7 @@ const WAITED: Record<Route["page"], string> = {
   run: "1 run",
   compare: "the runs",
   trend: "the trends",
+  unknown: "the page",
 };
 
 /** Shows states, one after the other; a state that comes late is dropped. */
@@ -60,7 +61,7 @@ class Pages {
       const isSame = again && sections.map(({ id }) => id).join() === this.sections.map(({ id }) => id).join();
       this.sections = sections;
       if (isSame) return;
-      document.title = `${view.title} – perfpipe`;
+      document.title = visible(`${view.title} – perfpipe`);
       this.frame.exports(view.exports ?? []);
       this.frame.place({ route, test: view.test ?? null, framework: view.framework, sections });
       if (!again) this.settle(route, same, focused);

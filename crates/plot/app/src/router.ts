@@ -1,10 +1,11 @@
 // The state of the app in the fragment: `#/run/ID?from=10&to=30`. Each state is a link.
 
-export type PageName = "home" | "test" | "run" | "compare" | "trend";
+/** "unknown" is what the address names but the app does not have. */
+export type PageName = "home" | "test" | "run" | "compare" | "trend" | "unknown";
 
 export interface Route {
   page: PageName;
-  /** The id of a test or run; null where the page needs none. */
+  /** The id of a test or run, or what names no page; null where the page needs none. */
   id: string | null;
   query: URLSearchParams;
 }
@@ -19,12 +20,13 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads a fragment. What is no page is home. */
+/** Reads a fragment. An empty one is home. */
 export function parseRoute(fragment: string): Route {
   const [, path = "", search = ""] = /^#?\/?([^?]*)\??(.*)$/s.exec(fragment) ?? [];
   const query = new URLSearchParams(search);
   const [page = "", ...rest] = path.split("/");
-  if (!PAGES.includes(page)) return { page: "home", id: null, query };
+  if (path === "") return { page: "home", id: null, query };
+  if (!PAGES.includes(page)) return { page: "unknown", id: decoded(path), query };
   return { page: page as PageName, id: rest.length > 0 ? decoded(rest.join("/")) || null : null, query };
 }
 
@@ -55,7 +57,6 @@ export function changed(
   { page, id, query }: Route,
   values: Record<string, string | number | null | readonly string[]>,
 ): string {
-  const all: Record<string, readonly string[]> = {};
-  for (const name of new Set(query.keys())) all[name] = query.getAll(name);
+  const all = Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name)]));
   return link(page, id, { ...all, ...values });
 }

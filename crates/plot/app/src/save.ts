@@ -1,11 +1,20 @@
-// Files that the reader saves: CSV has exact values.
+// Files that the reader saves: CSV has exact values, but no text that a spreadsheet would run.
 
 import { h } from "./dom";
 
 type Cell = string | number | boolean | null | undefined;
 
+/** What a spreadsheet takes as the beginning of a formula, as OWASP lists it. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+
+/**
+ * A text that begins as a formula gets an apostrophe before it, since names come from logs and such a file is opened in a
+ * spreadsheet. The command's own CSV, which programs read, has texts as they are.
+ */
+const harmless = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
+
 function quoted(cell: Cell): string {
-  const text = cell === null || cell === undefined ? "" : String(cell);
+  const text = typeof cell === "string" ? harmless(cell) : String(cell ?? "");
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 

@@ -33,7 +33,7 @@ key("?"); await wait(50);
 say("? opens the list of keys", document.querySelector("dialog").open);
 const letters = document.querySelector("dialog input");
 letters.click();
-document.querySelector("dialog").close(); await wait(50);
+document.querySelector("dialog").close(); await wait(300);
 key("j");
 say("letters can be turned off", document.activeElement !== rows()[0]);
 key("?");
@@ -107,7 +107,7 @@ return JSON.stringify(results);`;
 
 const EXPECTED = [
   [true, true, "Compare 2 runs", true, "H1", "#/", 2, true, "#/", true, true, true],
-  ["folded", "open search", "1 found", true, "filter-test", true, "This store has no such page."],
+  ["folded", "open search", "1 found", true, "filter-test", true, "This store has no such test."],
   ["Nothing is chosen yet.", "search", true, "side-add", true, "side-add", 1, true, true, true],
 ];
 for (const [at, body] of [BODY, MORE, COMPARE].entries()) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, changeCount, type LoadedTest } from "../src/home/attention";
+import { attention, changeCount, type LoadedTest, testAttention } from "../src/home/attention";
 import { matrix, tieNote } from "../src/home/matrix";
 import { measureOf, median, rankText } from "../src/measures";
 import type { Direction, ShortChange, StandingRow } from "../src/types";
@@ -64,6 +64,9 @@ test("what holds of several tests is said once", () => {
   );
 });
 
+/** With plain spaces, since those within amounts hold them together. */
+const plain = (text: string): string => text.replaceAll("\u00a0", " ");
+
 const shift = (figure: string, age: number, percent: number | null, direction: Direction): ShortChange => ({
   ...{ framework: "go", figure, unit: "ms", since: `1.${9 - age}`, t0: 9 - age, before: 10, after: 11, percent, direction, age },
 });
@@ -72,12 +75,18 @@ test("changes stand first, those of a version of each framework together", () =>
   const tests = [loaded("n", [standing("go", [1, 1])], [shift("throughput", 1, -7.9, "worse"), shift("p95", 1, 13.3, "worse"), shift("p50", 2, -3, "better")])];
   assert.equal(changeCount(tests), 1);
   const [line] = attention(tests, [run({ verdict: { passed: 0, failed: 1 } })]);
-  assert.equal(`${line?.subject}${line?.text}`, "go · n is slower since version 1.8: throughput −7.9 %, p95 +13.3 %");
+  assert.equal(plain(`${line?.subject}${line?.text}`), "go · n is slower since version 1.8: throughput −7.9 %, p95 +13.3 %");
 });
 
 test("a level that has ended needs no look, and what is better now hides nothing that is worse", () => {
-  const of = (...changes: ShortChange[]): string[] => attention([loaded("n", [], changes)], []).map(({ sign, text }) => sign + text);
+  const of = (...changes: ShortChange[]): string[] => attention([loaded("n", [], changes)], []).map(({ sign, text }) => sign + plain(text));
   assert.deepEqual(of(shift("p95", 2, -20, "better"), shift("p95", 5, 25, "worse")), ["better is faster since version 1.7: p95 −20.0 %"]);
   assert.deepEqual(of(shift("p50", 2, -20, "better"), shift("p95", 5, 25, "worse")), ["worse is slower since version 1.4: p95 +25.0 %"]);
   assert.deepEqual(of(shift("failures", 3, null, "worse")), ["worse is worse since version 1.6: failures 10.00 → 11.00 ms"]);
+});
+
+test("the page of a test tells its changes by framework, those for the worse first", () => {
+  const changes = [{ ...shift("p95", 1, -20, "better"), framework: "node" }, shift("p95", 4, 25, "worse")];
+  const lines = testAttention(loaded("n", [standing("bad", null, { failuresPercent: 5 })], changes));
+  assert.deepEqual(lines.map(({ subject, sign, href }) => [subject, sign, href]), [["go", "worse", "#/trend/n?framework=go"], ["node", "better", "#/trend/n?framework=node"]]);
 });

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changed, link, parseRoute } from "../src/router";
 
-test("an empty or unknown fragment is home", () => {
-  for (const fragment of ["", "#", "#/", "#/nothing/here"]) assert.equal(parseRoute(fragment).page, "home");
+test("an empty fragment is home, and one that names no page is none", () => {
+  for (const fragment of ["", "#", "#/", "#/?test=shop", "#?theme=dark"]) assert.equal(parseRoute(fragment).page, "home");
+  const { page, id } = parseRoute("#/nothing/here?a=1");
+  assert.deepEqual([page, id], ["unknown", "nothing/here"]);
 });
 
 test("links are read as they were written", () => {
@@ -26,6 +28,10 @@ test("links are readable", () => {
 test("a changed route keeps its other values", () => {
   const route = parseRoute("#/?test=shop&tag=a=1&tag=b=2&rows=100");
   assert.equal(changed(route, { rows: null, measure: "p95" }), "#/?test=shop&tag=a=1&tag=b=2&measure=p95");
+});
+
+test("values of a route may be named as members of objects are", () => {
+  assert.equal(changed(parseRoute("#/?__proto__=a&constructor=b"), { rows: 5 }), "#/?__proto__=a&constructor=b&rows=5");
 });
 
 test("a broken escape does no harm", () => assert.equal(parseRoute("#/run/100%").id, "100%"));

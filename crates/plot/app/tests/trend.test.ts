@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alerts, shortAlerts, shownFirst, sidesOf, verdictWord } from "../src/trend/alerts";
+import { alerts, shortAlerts, shownFirst, sidesOf, standingChange, verdictWord } from "../src/trend/alerts";
 import { bandWidth, dayTicks, flagPlaces, labelRanks, placed, thinned, trendAxis, trendRange } from "../src/trend/axis";
 import { briefDay, figureName, figureText, figureTitle, fromTo, shortName, sorted } from "../src/trend/figures";
 import { tooFew } from "../src/trend/charts";
@@ -82,6 +82,19 @@ test("the framework with the newest change for the worse is shown first, else th
   assert.equal(shownFirst(all)?.framework, "c");
   assert.equal(shownFirst(all.slice(0, 1))?.framework, "a");
   assert.equal(shownFirst([]), undefined);
+});
+
+test("the change that counts is the newest for the worse, unless its level has ended", () => {
+  const of = (...figures: TrendFigure[]): unknown[] => {
+    const found = standingChange(trend(...figures));
+    return [found?.figure.figure, found?.change.version];
+  };
+  assert.deepEqual(of(figure("throughput", [[0, 9], [8, 10]], "better"), figure("p95", [[0, 40], [5, 50]]), figure("p50", [[0, 4], [5, 5]])), ["p95", 5]);
+  assert.deepEqual(of(figure("throughput", [[0, 9], [3, 10]], "better"), figure("p50", [[0, 9], [4, 8]], "better")), ["p50", 4]);
+  const recovered = figure("p95", [[0, 40], [5, 50], [7, 40]]);
+  recovered.changes[1]!.direction = "better";
+  assert.deepEqual(of(recovered, figure("p50", [[0, 9], [8, 8]], "better")), ["p50", 8]);
+  assert.equal(standingChange(trend(figure("p95", [[0, 40]]))), null);
 });
 
 test("an axis starts at zero where the noise band can be seen", () => {

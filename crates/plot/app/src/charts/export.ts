@@ -33,8 +33,9 @@ const PROPERTIES = [
   "paint-order",
 ];
 
-/** The width of the list beside an exported chart, in pixels. */
+/** The least width of the list beside an exported chart, and of a letter in it, in pixels. */
 const LIST = 150;
+const LETTER = 6.6;
 
 /** Copies the styles that are in force into attributes, so that the picture needs no style sheet. */
 function inlined(element: SVGElement): SVGElement {
@@ -67,7 +68,8 @@ export function svgFile(chart: SVGSVGElement, title: string, list: Legend[]): st
     style.color,
     getComputedStyle(document.documentElement).getPropertyValue("--page").trim() || "#ffffff",
   ];
-  const all = width + (list.length ? LIST : 0) + 24;
+  const longest = Math.max(0, ...list.map(({ name, value }) => name.length + value.length));
+  const all = width + (list.length ? Math.max(LIST, 50 + LETTER * longest) : 0) + 24;
   const file = s("svg", {
     xmlns: "http://www.w3.org/2000/svg",
     width: all,

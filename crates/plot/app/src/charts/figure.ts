@@ -1,6 +1,6 @@
 // A chart's frame: title and note, buttons for its data, the drawing, and the list of names and values beside it.
 
-import { h, replace, s } from "../dom";
+import { h, replace, s, visible } from "../dom";
 import { csv, save } from "../save";
 import { type Action, menu } from "../shell/head";
 import { type DataTable, type Legend, savePng, svgFile } from "./export";
@@ -98,13 +98,13 @@ export class Figure {
 
   /** Says what the drawing shows, for those who can't see it. */
   describe(sentence: string): void {
-    this.svg.setAttribute("aria-label", `${this.heading.textContent}. ${sentence}`);
+    this.svg.setAttribute("aria-label", visible(`${this.heading.textContent}. ${sentence}`));
   }
 
   /** Changes the title and the note. */
   retitle(title: string, note: string): void {
-    this.heading.textContent = title;
-    this.note.textContent = note;
+    replace(this.heading, title);
+    replace(this.note, note);
   }
 
   /** Writes the table anew if it is open. */

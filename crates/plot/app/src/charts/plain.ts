@@ -31,7 +31,8 @@ export abstract class PlainChart {
   ) {
     this.figure = new Figure({ ...options, height: options.height + ROOM.above + ROOM.below });
     this.height = options.height;
-    const { svg } = this.figure;
+    const { svg, root } = this.figure;
+    root.classList.add("plain-chart");
     for (const group of [this.plot, this.cursor])
       group.setAttribute("transform", `translate(${ROOM.left} ${ROOM.above})`);
     svg.append(this.plot, this.cursor);

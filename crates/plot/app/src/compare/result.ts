@@ -7,7 +7,7 @@ import { lookMarker } from "../slots";
 import { scrolling } from "../table";
 import type { ChangeRow, ComparedSides } from "../types";
 import { type ChangeAxis, changeAxis } from "./axis";
-import { countVerdicts, figureOf, figuresOf, isAbsent, isShown, noisesOf, onlyTheseRuns, outcomeOf, partsOf } from "./figures";
+import { countVerdicts, figureOf, figuresOf, isAbsent, isShown, noisesOf, onlyTheseRuns, outcomeOf, partsOf, verdictText } from "./figures";
 import { partOf, shownSides } from "./parts";
 import { differingTags } from "./sentences";
 import type { NamedSide } from "./sides";
@@ -65,9 +65,9 @@ function verdicts({ name, look }: NamedSide, id: string, rows: readonly ChangeRo
   );
 }
 
-/** A sentence, of which what stands between backticks is code. */
+/** A sentence of the engine, with the word of the page for its verdict. What stands between backticks is code. */
 function withCode(text: string): Child {
-  return text.split("`").map((part, at) => (at % 2 === 1 ? h("code", null, part) : part));
+  return text.replace(/^unknown(?=:)/, verdictText("unknown")).split("`").map((part, at) => (at % 2 === 1 ? h("code", null, part) : part));
 }
 
 function noteList(notes: readonly string[]): Child {

@@ -66,10 +66,20 @@ export function changeTable({ baseline, sides, figures, axis, notes, noises, cap
       mixed: onlyTheseRuns(rows.filter((row) => row !== undefined)) === null,
     };
   });
+  // Where nothing can be told, there is nothing to draw either.
+  const hasIntervals = axis.ticks.length > 0 || figures.flat().some((row) => differenceText(row) !== null);
+  const interval = (row: ChangeRow | undefined): HTMLElement => {
+    const words = row ? differenceText(row) : null;
+    return h(
+      "td",
+      { class: "col-interval", title: row ? rowText(row, notes) : null },
+      row ? intervalPicture(row, axis, notes) : emptyPicture(axis),
+      words ? h("span", { class: "difference" }, words.map((text) => [h("span", null, text), " "])) : null,
+    );
+  };
   const cells = ({ rows, values: texts, changes, mixed }: (typeof columns)[number], at: number): Child => {
     const row = rows[at];
     const { verdict } = outcomeOf(row ?? { outcome: "unknown" });
-    const words = row ? differenceText(row) : null;
     return [
       h("td", { class: "number col-value side-start" }, row?.b === null || !row ? absent("no value") : texts[at]),
       h(
@@ -77,12 +87,7 @@ export function changeTable({ baseline, sides, figures, axis, notes, noises, cap
         { class: `number col-change ${isShown(verdict) ? "best" : "quiet"}` },
         row?.change_percent === null || !row ? missingChange(row) : changes[at],
       ),
-      h(
-        "td",
-        { class: "col-interval", title: row ? rowText(row, notes) : null },
-        row ? intervalPicture(row, axis, notes) : emptyPicture(axis),
-        words ? h("span", { class: "difference" }, words.map((text) => [h("span", null, text), " "])) : null,
-      ),
+      hasIntervals ? interval(row) : null,
       h("td", { class: "col-verdict" }, verdictCell(row, notes, mixed)),
     ];
   };
@@ -105,18 +110,19 @@ export function changeTable({ baseline, sides, figures, axis, notes, noises, cap
       columns.map((column) => cells(column, at)),
     );
   };
+  const span = hasIntervals ? 4 : 3;
   const sideHeads = ({ look }: NamedSide): Child => [
     h("th", { scope: "col", class: "number col-value side-start" }, h("span", { class: "phone-only" }, lookMarker(look)), "value"),
     h("th", { scope: "col", class: "number col-change" }, "change", h("br"), "%"),
-    h("th", { scope: "col", class: "col-interval" }, h("span", { class: "hidden" }, "Interval of the change"), axisPicture(axis)),
+    hasIntervals ? h("th", { scope: "col", class: "col-interval" }, h("span", { class: "hidden" }, "Interval of the change"), axisPicture(axis)) : null,
     h("th", { scope: "col", class: "col-verdict" }, "verdict"),
   ];
   return h(
     "table",
-    { class: `changes of-${sides.length}` },
+    { class: hasIntervals ? "changes" : "changes without-intervals" },
     h("caption", { class: "hidden" }, caption),
     h("colgroup", null, h("col"), h("col")),
-    sides.map(() => h("colgroup", { span: 4 })),
+    sides.map(() => h("colgroup", { span })),
     h(
       "thead",
       null,
@@ -126,7 +132,7 @@ export function changeTable({ baseline, sides, figures, axis, notes, noises, cap
         h("td"),
         h("td", { class: "number" }, sideLink(baseline)),
         sides.map((side) =>
-          h("th", { scope: "colgroup", colspan: 4, class: "side-start side-name" }, sideLink(side), ` against ${baseline.name}`),
+          h("th", { scope: "colgroup", colspan: span, class: "side-start side-name" }, sideLink(side), ` against ${baseline.name}`),
         ),
       ),
       h(

@@ -3,7 +3,7 @@
 import { FAILURE_LIMIT } from "../app";
 import { failurePercent, listed, plural, rate } from "../format";
 import { link } from "../router";
-import { amount, verdictWord } from "../trend/alerts";
+import { amount, tied, verdictWord } from "../trend/alerts";
 import { figureName, shortName, versionName } from "../trend/figures";
 import type { RunRow, ShortChange, StandingRow, TestData, TestRow } from "../types";
 
@@ -39,6 +39,7 @@ function standing(changes: readonly ShortChange[]): ShortChange[] {
 const VERBS: Record<string, string> = { Slower: "is slower", Worse: "is worse", "Worse in part": "is worse in part", Faster: "is faster", Better: "is better" };
 
 interface ChangeLine extends Line {
+  framework: string;
   t0: number;
 }
 
@@ -50,7 +51,7 @@ function changeLines({ test, data }: LoadedTest): ChangeLine[] {
     if (!first) return [];
     const changes = own.filter(({ age }) => age === first.age);
     const word = verdictWord(changes);
-    const amounts = changes.map((one) => `${figureName(one.figure)} ${amount(one)}`);
+    const amounts = changes.map((one) => tied(`${figureName(one.figure)} ${amount(one)}`));
     return [
       {
         sign: first.direction === "worse" || first.direction === "better" ? first.direction : "changed",
@@ -58,6 +59,7 @@ function changeLines({ test, data }: LoadedTest): ChangeLine[] {
         text: ` ${VERBS[word] ?? "has changed"} since ${versionName(shortName(first.since))}: ${amounts.join(", ")}`,
         href: link("trend", test.id, { framework }),
         target: "Trend",
+        framework,
         t0: first.t0,
       } satisfies ChangeLine,
     ];
@@ -120,12 +122,21 @@ function ruleLine(runs: readonly RunRow[]): Line[] {
   ];
 }
 
+/** Lines on changes, the newest first: those for the worse, and the others. */
+function sortedChanges(tests: readonly LoadedTest[]): [worse: ChangeLine[], others: ChangeLine[]] {
+  const changes = tests.flatMap(changeLines).sort((a, b) => b.t0 - a.t0);
+  return [changes.filter(({ sign }) => sign === "worse"), changes.filter(({ sign }) => sign !== "worse")];
+}
+
 /** All lines; how many of them are shown is the page's choice. */
 export function attention(tests: readonly LoadedTest[], runs: readonly RunRow[]): Line[] {
-  const changes = tests.flatMap(changeLines).sort((a, b) => b.t0 - a.t0);
-  const worse = changes.filter(({ sign }) => sign === "worse");
-  const others = changes.filter(({ sign }) => sign !== "worse");
+  const [worse, others] = sortedChanges(tests);
   return [...worse, ...failureLines(tests), ...ruleLine(runs), ...others];
+}
+
+/** The lines of the page of a test: what changed from version to version. What fails stands in its league. */
+export function testAttention(loaded: LoadedTest): Line[] {
+  return sortedChanges([loaded]).flatMap((lines) => lines.map((line) => ({ ...line, subject: line.framework })));
 }
 
 /** How many frameworks of tests have a change of level, each counted once. */

@@ -1,7 +1,7 @@
 // Home: what is here, who leads, what went wrong?
 
 import { type App, liveId } from "../app";
-import { type Child, h, replace } from "../dom";
+import { h, replace } from "../dom";
 import { ago, count, days, plural } from "../format";
 import { bindRows, runCells, runTable } from "../list/table";
 import { filterRuns, parseFilters, parseSort, printSort, sortRuns, tagValues } from "../list/filter";
@@ -14,12 +14,11 @@ import { chosenRuns, compareLink, emptyBasket, onBasket } from "../shell/basket"
 import { type Action, COPY_LINK, pageHead } from "../shell/head";
 import { failure, message } from "../shell/states";
 import type { View } from "../view";
-import { attention, type Line, type LoadedTest } from "./attention";
+import { attention, type LoadedTest } from "./attention";
 import { filterChips, nothingFound } from "./filters";
+import { lookLines } from "./looks";
 import { matrix, phoneMatrix, tieNote, wideMatrix } from "./matrix";
 
-/** How many lines that need a look are shown at once. */
-const MOST_LINES = 3;
 /** How many runs are shown first, and how many more at a time. */
 const ROWS = 50;
 const PHONE = matchMedia("(max-width: 639.98px)");
@@ -40,29 +39,6 @@ export async function loadTests({ store }: App): Promise<Loaded> {
     else if (result) errors.push(result.reason);
   });
   return { tests, errors };
-}
-
-const SIGNS: Record<Line["sign"], string> = { worse: "↘", better: "↗", changed: "→", fail: "✗" };
-
-function attentionLines(lines: readonly Line[]): Child {
-  const item = ({ sign, subject, text, href, target }: Line): HTMLElement =>
-    h(
-      "li",
-      { class: "look" },
-      h("span", { class: `sign ${sign}`, "aria-hidden": "true" }, SIGNS[sign]),
-      h("span", { class: "look-text" }, h("b", null, subject), text),
-      h("a", { href, "aria-label": `${target} of ${subject}` }, target),
-    );
-  const rest = lines.slice(MOST_LINES);
-  if (lines.length === 0) return null;
-  return h(
-    "section",
-    { class: "looks", "aria-label": "What needs a look" },
-    h("ul", null, lines.slice(0, MOST_LINES).map(item)),
-    rest.length > 0
-      ? h("details", { class: "looks-more" }, h("summary", null, `${count(rest.length)} more`), h("ul", null, rest.map(item)))
-      : null,
-  );
 }
 
 function measureLinks(route: Route, chosen: MeasureName, names: readonly MeasureName[]): HTMLElement {
@@ -156,7 +132,7 @@ function runsSection(app: App, route: Route): HTMLElement {
           runs: shown,
           sort,
           sortLink: (next) => changed(route, { sort: printSort(next), at: null }),
-          label: "Runs",
+          label: "Table of runs",
           live: liveId(app),
         }),
     h(
@@ -235,7 +211,7 @@ export async function homePage(app: App, route: Route): Promise<View> {
       }
       const table = matrixSection(app, route, loaded);
       const runs = runsSection(app, route);
-      replace(host, head, attentionLines(attention(loaded.tests, store.runs)), table?.element, runs);
+      replace(host, head, lookLines(attention(loaded.tests, store.runs)), table?.element, runs);
       const ends = [
         bindRows(runs),
         onBasket(() => runs.querySelector(".basket")?.dispatchEvent(new Event("basket"))),

@@ -7,7 +7,7 @@ import { link } from "../router";
 import { choose, compareLink, isChosen } from "../shell/basket";
 import { bindKeys } from "../shell/keys";
 import { marker } from "../slots";
-import { absent, aligned } from "../table";
+import { absent, aligned, scrolling } from "../table";
 import type { RunRow } from "../types";
 import type { Sort, SortName } from "./filter";
 import { sparkline } from "./spark";
@@ -46,8 +46,8 @@ function tick(run: RunRow): HTMLElement {
   return h("td", { class: "col-tick" }, h("label", { class: "tick" }, box));
 }
 
-/** Draws a table of runs. Rows are links. */
-export function runTable({ runs, sort, sortLink, label, live }: RunTable): HTMLTableElement {
+/** Draws a table of runs, which scrolls in itself where it is too wide. Rows are links. */
+export function runTable({ runs, sort, sortLink, label, live }: RunTable): HTMLElement {
   const byDay = sort.by === "time";
   const hasRules = runs.some((run) => run.verdict !== null);
   const hasSparks = runs.some((run) => run.spark !== undefined);
@@ -102,7 +102,7 @@ export function runTable({ runs, sort, sortLink, label, live }: RunTable): HTMLT
   });
   const table = h(
     "table",
-    { class: "runs", "aria-label": label },
+    { class: "runs" },
     h(
       "thead",
       null,
@@ -128,7 +128,7 @@ export function runTable({ runs, sort, sortLink, label, live }: RunTable): HTMLT
     if (target.closest("a, label, input") || getSelection()?.toString()) return;
     target.closest("tr.run-row")?.querySelector<HTMLAnchorElement>(".col-run a")?.click();
   });
-  return table;
+  return scrolling(label, table);
 }
 
 /** Binds `j` `k` `x` `c` to a table of runs until the returned function is called. */

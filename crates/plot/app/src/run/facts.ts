@@ -1,7 +1,7 @@
 // The line of facts below the title.
 
 import { type Child, h } from "../dom";
-import { day, plural, span } from "../format";
+import { day, listed, plural, span } from "../format";
 import type { Run } from "./model";
 
 /** Says what was chosen of runs; nothing of whole ones. */
@@ -10,8 +10,16 @@ export function chosenText(chosen: readonly string[]): Child {
   return names.length > 0 ? [h("b", { class: "chosen" }, "Chosen: ", names.join(", ")), ". "] : null;
 }
 
+/** The most files that are named; all of them stand among all figures. */
+const MOST_FILES = 2;
+
+function sourceText(names: readonly string[]): string | null {
+  if (names.length === 0) return null;
+  return `from ${names.length > MOST_FILES ? plural(names.length, "file") : listed(names)}`;
+}
+
 /** Returns the facts of a run: when, how long, how much, and, where there is room, with what. */
-export function facts({ row, mostLoad, hasCpu }: Run): Child {
+export function facts({ row, data, mostLoad, hasCpu }: Run): Child {
   const time = new Date(row.t0).toISOString().slice(11, 19);
   const missing = [mostLoad === null ? "load" : "", hasCpu ? "" : "CPU"].filter(Boolean);
   const tags = Object.entries(row.tags).map(([name, value]) => `${name} ${value}`);
@@ -22,6 +30,7 @@ export function facts({ row, mostLoad, hasCpu }: Run): Child {
     row.tool,
     ...tags,
     missing.length ? `no ${missing.join(", no ")} in the log` : null,
+    sourceText(data.sources ?? []),
   ].filter((part) => part !== null && part !== "");
   return [chosenText(chosen), short.join(", "), h("span", { class: "more-facts" }, more.map((part) => `, ${part}`).join(""))];
 }

@@ -9,6 +9,7 @@ import { hatching } from "../charts/keys";
 import { barPath } from "../charts/paths";
 import { scrolling } from "../table";
 import type { Run } from "./model";
+import { codeText } from "./kinds";
 import { part } from "./section";
 
 /** The course of a code in pixels. */
@@ -26,12 +27,12 @@ export function failures(run: Run): HTMLElement | null {
     return h(
       "tr",
       {},
-      h("th", { scope: "row", class: "fail code" }, `✗ ${code || "no code"}`),
+      h("th", { scope: "row", class: "fail code" }, codeText(code)),
       h(
         "td",
         {
           class: "message",
-          title: messages.map(({ message, count: number }) => `${message}: ${count(number)}`).join("\n"),
+          title: messages.map(({ message, count: number }) => `${message}: ${count(number)}`).join("; "),
         },
         text,
         messages.length > 1 ? ` and ${plural(messages.length - 1, "other")}` : "",

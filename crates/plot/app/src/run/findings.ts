@@ -29,10 +29,11 @@ export function findings(run: Run, zoom: (window: Window) => void): HTMLElement 
   const worst = harmful(run.data.findings);
   const notes = run.data.findings.filter(({ note }) => note);
   const [shown, others] = [worst.slice(0, SHOWN), worst.slice(SHOWN)];
-  const item = (finding: Finding, number: number | null): HTMLElement =>
-    h(
+  const item = (finding: Finding, number: number | null): HTMLElement => {
+    const evidence = h("span", { class: "finding-evidence", hidden: true }, finding.evidence);
+    return h(
       "li",
-      { title: finding.evidence },
+      {},
       number === null
         ? h("span", { class: "finding-dot", "aria-hidden": "true" }, "·")
         : h("span", { class: "finding-number" }, number),
@@ -43,8 +44,10 @@ export function findings(run: Run, zoom: (window: Window) => void): HTMLElement 
         " ",
         seconds(run, finding, zoom),
         finding.what,
+        finding.evidence ? [" ", unfolding("evidence", evidence, `Evidence of ${kindName(finding.kind)}`), evidence] : null,
       ),
     );
+  };
   const list = h(
     "ol",
     { class: "findings" },
@@ -60,20 +63,28 @@ export function findings(run: Run, zoom: (window: Window) => void): HTMLElement 
   const texts = [others.length ? `${others.length} more` : "", notes.length ? plural(notes.length, "note") : ""].filter(
     Boolean,
   );
+  const button = unfolding(texts.join(", "), more);
+  button.classList.add("findings-more");
+  return h("div", { class: "findings-all" }, list, button, more);
+}
+
+/** Returns a button that shows what is hidden, and hides it again. */
+function unfolding(text: string, hidden: HTMLElement, label?: string): HTMLElement {
   const button = h(
     "button",
     {
       type: "button",
-      class: "findings-more",
+      class: "unfolding",
       "aria-expanded": "false",
+      "aria-label": label,
       onclick: () => {
-        more.hidden = !more.hidden;
-        button.setAttribute("aria-expanded", String(!more.hidden));
+        hidden.hidden = !hidden.hidden;
+        button.setAttribute("aria-expanded", String(!hidden.hidden));
       },
     },
-    texts.join(", "),
+    text,
   );
-  return h("div", { class: "findings-all" }, list, button, more);
+  return button;
 }
 
 /** Returns a link to the seconds of a finding; nothing if they are the whole run. */

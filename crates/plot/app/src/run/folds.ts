@@ -241,13 +241,14 @@ function allFigures(run: Run): HTMLElement {
         number(count(row.sent)),
       );
     const labels = run.data.labels.map((row) => labelRow(row));
-    const facts = Object.entries({
-      ...run.row.tags,
-      run: run.row.id,
-      tool: run.row.tool ?? "–",
-      started: new Date(run.row.t0).toISOString(),
-      ...(run.data.sources?.length ? { files: run.data.sources.join(", ") } : {}),
-    });
+    const { row, data } = run;
+    const facts: [string, string][] = [
+      ...Object.entries(row.tags),
+      ["run", row.id],
+      ["tool", row.tool ?? "–"],
+      ["started", new Date(row.t0).toISOString()],
+      ...(data.sources?.length ? [["files", data.sources.join(", ")] as [string, string]] : []),
+    ];
     host.append(
       scrolling(
         "Phases",

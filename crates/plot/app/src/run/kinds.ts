@@ -3,12 +3,17 @@
 import { HistogramChart } from "../charts/histogram";
 import { roundStep } from "../charts/scale";
 import type { Bars } from "../data/cells";
-import { h } from "../dom";
+import { type Child, h } from "../dom";
 import { count, failurePercent, plural, stamp } from "../format";
 import { scrolling } from "../table";
 import type { Distribution } from "../types";
 import type { Run } from "./model";
 import { folded } from "./section";
+
+/** A code as it is shown: one that is the name of a class has lines that end at its dots. */
+export function codeText(code: string): Child {
+  return ["✗ ", code ? code.split(/(?<=\.)/).map((part) => [part, h("wbr")]) : "no code"];
+}
 
 /** The most bars. */
 const BARS = 56;
@@ -23,7 +28,7 @@ export function failureKinds(run: Run, content: () => number): HTMLElement | nul
       h(
         "tr",
         {},
-        h("th", { scope: "row", class: "fail code" }, `✗ ${code || "no code"}`),
+        h("th", { scope: "row", class: "fail code" }, codeText(code)),
         h("td", { class: "wrap" }, message || "–"),
         h("td", { class: "wrap" }, labels),
         h("td", { class: "number" }, count(number)),

@@ -91,7 +91,7 @@ export function frame(app: App): Frame {
   );
   const say = (sentence: string | null): void => {
     notice.hidden = sentence === null;
-    said.textContent = sentence;
+    replace(said, sentence);
   };
   say(null);
   replace(document.body, skip, bar, side.element, cover, main, notice);

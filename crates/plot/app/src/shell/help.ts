@@ -71,7 +71,8 @@ export function showHelp(): void {
     ),
   );
   dialog.append(
-    h("h2", { id: "help-title" }, "Keys"),
+    // Where the focus is, the list begins: its only controls are at its end.
+    h("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Keys"),
     h("div", { class: "help-groups" }, sections),
     h(
       "p",

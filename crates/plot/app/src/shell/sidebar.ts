@@ -147,7 +147,7 @@ export function sidebar(app: App, fold: () => void): Sidebar {
     ),
     searchField(app, (searching) => lists.toggleAttribute("hidden", searching)),
     lists,
-    h("button", { type: "button", class: "plain keys-button", onclick: showHelp }, "Keys"),
+    h("button", { type: "button", class: "button keys-button", onclick: showHelp }, "Keys", h("kbd", { "aria-hidden": "true" }, "?")),
   );
   return {
     element,

@@ -39,6 +39,9 @@ const HEIGHT = 176;
 const NAME_STEP = 15;
 /** The height of a row of the list beside a chart. */
 const ROW = 18;
+/** The width of a letter of a name, and the room beside the longest: margin, marker and value. */
+const LETTER = 6.6;
+const BESIDE_NAME = 80;
 /** How far leaders reach beyond the plot. */
 const LEADER = 36;
 const PERCENTILES = [50, 90, 99, 99.9];
@@ -97,6 +100,11 @@ export class OverlayChart extends PlainChart {
   set(lines: OverlayLine[], phase: number | null = null): void {
     this.lines = lines;
     this.phase = phase;
+  }
+
+  /** The width of the longest name with its value, in pixels. */
+  listWidth(): number {
+    return BESIDE_NAME + LETTER * Math.max(0, ...this.lines.map((line) => nameOf(line).length));
   }
 
   private most(): number {

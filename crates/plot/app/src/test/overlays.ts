@@ -20,8 +20,9 @@ const MOST_RUNS = 30;
 const PAPER = 330;
 /** Below this width names stand above a chart. */
 const NARROW = 480;
-/** The width of the names beside a chart. */
+/** The least width of the names beside a chart, and the greatest part of its width; longer names stand above it. */
 const LIST = 140;
+const LIST_PART = 0.5;
 
 /** Whose runs are drawn over those of others: a row of a league, or a side of a comparison. */
 export interface Subject {
@@ -153,9 +154,10 @@ export function overlays(league: readonly Subject[], test: string, still = "The 
     for (const chart of drawn) {
       const { root } = chart.figure;
       const place = paper ?? root.clientWidth;
-      const narrow = place < NARROW;
+      const list = Math.max(LIST, chart.listWidth());
+      const narrow = place < NARROW || list > LIST_PART * place;
       root.classList.toggle("narrow", narrow);
-      if (place > 0) chart.fit(narrow ? place : place - LIST);
+      if (place > 0) chart.fit(narrow ? place : place - list);
     }
   };
   const toPaper = (): void => fit(PAPER);

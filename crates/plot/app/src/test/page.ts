@@ -3,6 +3,8 @@
 import { type App, go, liveId } from "../app";
 import { type Child, h, replace } from "../dom";
 import { plural } from "../format";
+import { testAttention } from "../home/attention";
+import { lookLines } from "../home/looks";
 import { loadTest } from "../load";
 import { bindRows, runCells, runTable } from "../list/table";
 import { parseSort, printSort, sortRuns } from "../list/filter";
@@ -72,7 +74,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
           runs: sortRuns(runs, sort),
           sort,
           sortLink: (next) => changed(route, { sort: printSort(next), at: null }),
-          label: `Runs of ${test.name}`,
+          label: `Table of runs of ${test.name}`,
           live: liveId(app),
         }),
       );
@@ -88,6 +90,7 @@ export async function testPage(app: App, route: Route, test: TestRow): Promise<V
           actions,
           exports,
         }),
+        lookLines(testAttention({ test, data })),
         h(
           "section",
           { id: "at-league", "aria-labelledby": "league-title" },

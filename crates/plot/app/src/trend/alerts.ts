@@ -2,7 +2,7 @@
 
 import { change, listed, plural } from "../format";
 import { link } from "../router";
-import type { Direction, FrameworkTrend, ShortChange } from "../types";
+import type { Direction, FrameworkTrend, ShortChange, TrendFigure } from "../types";
 import { briefDay, figureName, fromTo, HARM, shortName, versionName } from "./figures";
 
 /** From so many versions on each side of a change, runs are compared. */
@@ -104,6 +104,22 @@ export function alerts(trend: FrameworkTrend): Alert[] {
     return [{ version, direction: first.direction, ...sentence(changes, shortName(at.name), when), href: sidesLink(a, b), changes }];
   });
   return made.sort((a, b) => HARM[a.direction] - HARM[b.direction] || b.version - a.version);
+}
+
+/** A figure with the change of its level that counts. */
+export interface ChangedFigure {
+  figure: TrendFigure;
+  change: TrendFigure["changes"][number];
+}
+
+/** The change that counts most: the newest for the worse, else the newest. A level that has ended does not count. */
+export function standingChange({ figures }: FrameworkTrend): ChangedFigure | null {
+  const standing = figures.flatMap((figure): ChangedFigure[] => {
+    const change = figure.changes.at(-1);
+    return change ? [{ figure, change }] : [];
+  });
+  const rank = ({ change }: ChangedFigure): number => Number(change.direction === "worse") * 1e9 + change.version;
+  return standing.reduce<ChangedFigure | null>((best, one) => (best && rank(best) >= rank(one) ? best : one), null);
 }
 
 /** Changes of several frameworks and tests, each version of a framework in one sentence, the newest first. */

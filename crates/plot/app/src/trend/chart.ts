@@ -338,8 +338,7 @@ export class TrendChart implements Panel {
       entries.push([{ name: "its runs", key: null, quiet: true }, runs.length === 0 ? "–" : low === high ? low : `${low} to ${high}`]);
     }
     if (data.levels.length > 0) {
-      const start = shortName(versions[own?.from ?? 0]?.name ?? "");
-      const since = own && before ? `${start.length > 7 ? "since" : "level since"} ${start}` : "level";
+      const since = own && before ? `level since ${shortName(versions[own.from]?.name ?? "")}` : "level";
       entries.push([{ name: since, key: null, quiet: true }, text(own?.level)]);
       if (data.levels.length > 1) entries.push([{ name: "before", key: null, quiet: true }, text(before?.level)]);
     }

@@ -1,6 +1,6 @@
 // The charts of a framework's trend, one above another over one axis, with their cursor, keys and paper.
 
-import { h } from "../dom";
+import { h, replace } from "../dom";
 import { listed, plural } from "../format";
 import { printing } from "../run/printing";
 import { bindKeys } from "../shell/keys";
@@ -72,7 +72,7 @@ export function trendCharts(trend: FrameworkTrend, options: ChartsOptions): Char
     if (version === null) return;
     const at = trend.versions[version];
     const words = first.map((one) => one.words(version)).join(", ");
-    timer = window.setTimeout(() => (spoken.textContent = `Version ${at?.name ?? ""}, ${briefDay(at?.t0 ?? 0, true)}: ${words}.`), PAUSE);
+    timer = window.setTimeout(() => replace(spoken, `Version ${at?.name ?? ""}, ${briefDay(at?.t0 ?? 0, true)}: ${words}.`), PAUSE);
   });
   group.addEventListener("focus", () => {
     if (stage.cursor === null && group.matches(":focus-visible")) stage.keep(trend.versions.length - 1);

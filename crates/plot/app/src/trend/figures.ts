@@ -8,17 +8,17 @@ type Value = number | null | undefined;
 /** What is seen without unfolding, in this order. */
 const FIRST = ["throughput", "p50", "p95", "p99"];
 
-const NAMES: Record<string, string> = {
-  "cpu mean": "CPU",
-  cpu: "CPU",
-  "elapsed mean": "mean time",
-  "failures percent": "failures",
-};
+const NAMES = new Map([
+  ["cpu mean", "CPU"],
+  ["cpu", "CPU"],
+  ["elapsed mean", "mean time"],
+  ["failures percent", "failures"],
+]);
 
 /** The name of a figure in sentences. */
 export function figureName(figure: string): string {
   const words = figure.replaceAll("_", " ");
-  return NAMES[words] ?? words;
+  return NAMES.get(words) ?? words;
 }
 
 /** The title of a figure's chart, its unit within. */
@@ -63,10 +63,15 @@ export function sorted({ figures }: FrameworkTrend): { open: TrendFigure[]; fold
 /** The most letters of a version's name that is no commit. */
 const LONGEST = 14;
 
-/** A version's name where room is scarce: of a commit eight letters. */
+/** A version's name in tables: of a commit eight letters. */
+export function tableName(name: string): string {
+  return /^[0-9a-f]{9,64}$/i.test(name) && /\d/.test(name) ? name.slice(0, 8) : name;
+}
+
+/** A version's name where room is scarce. */
 export function shortName(name: string): string {
-  if (/^[0-9a-f]{9,64}$/i.test(name) && /\d/.test(name)) return name.slice(0, 8);
-  return name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
+  const text = tableName(name);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }
 
 /** A version within a sentence: "version 3f2a9c1", or the day alone. */

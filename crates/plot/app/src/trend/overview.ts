@@ -1,4 +1,4 @@
-// The trends of all tests: what changed, newest first, and each framework's throughput in small.
+// The trends of all tests: what changed, newest first, and for each framework in small the figure that changed, or its throughput.
 
 import type { App } from "../app";
 import { type Child, h, replace } from "../dom";
@@ -12,8 +12,8 @@ import { marker } from "../slots";
 import { aligned, numberHead, scrolling } from "../table";
 import type { FrameworkTrend, TestRow, TrendData } from "../types";
 import type { View } from "../view";
-import { alerts, amount, type ShortAlert, shortAlerts } from "./alerts";
-import { figureName, figureText, look, SIGNS, wayName } from "./figures";
+import { amount, type ChangedFigure, type ShortAlert, shortAlerts, standingChange } from "./alerts";
+import { figureText, figureTitle, look, shortName, SIGNS, versionName, wayName } from "./figures";
 import { trendSpark } from "./spark";
 
 /** How many changes are shown before the others are unfolded. */
@@ -37,24 +37,27 @@ function alertItem({ test, alert }: { test: TestRow; alert: ShortAlert }): HTMLE
 
 function testRows({ test, data }: TestTrend): HTMLTableSectionElement {
   const rows = data.frameworks.map((trend) => {
+    const standing = standingChange(trend);
     const throughput = trend.figures.find(({ figure }) => figure === "throughput");
-    const last = throughput?.values.findLast((value) => value !== null);
-    return { trend, throughput, text: throughput ? figureText(throughput.figure, throughput.unit)(last) : "–" };
+    const figure = standing?.figure ?? trend.figures.find(({ drifts }) => drifts.length > 0) ?? throughput;
+    const last = figure?.values.findLast((value) => value !== null);
+    return { trend, standing, throughput, figure, text: figure ? figureText(figure.figure, figure.unit)(last) : "–" };
   });
   const texts = aligned(rows.map(({ text }) => text));
   return h(
     "tbody",
     null,
-    h("tr", { class: "trend-test" }, h("th", { scope: "rowgroup", colspan: 5 }, h("a", { href: link("trend", test.id) }, test.name))),
-    rows.map(({ trend, throughput }, at) =>
+    h("tr", { class: "trend-test" }, h("th", { scope: "rowgroup", colspan: 6 }, h("a", { href: link("trend", test.id) }, test.name))),
+    rows.map(({ trend, standing, throughput, figure }, at) =>
       h(
         "tr",
         null,
         h("th", { scope: "row", class: "col-name" }, h("a", { href: link("trend", test.id, { framework: trend.framework }), class: "row-link", title: trend.framework }, marker(trend.framework), trend.framework)),
-        h("td", { class: "col-spark" }, throughput ? trendSpark(trend.framework, throughput) : null),
+        h("td", { class: standing ? "col-figure" : "col-figure quiet" }, figure ? (figure === throughput ? "Throughput, /s" : figureTitle(figure)) : null),
+        h("td", { class: "col-spark" }, figure ? trendSpark(trend.framework, figure) : null),
         h("td", { class: "number" }, texts[at]),
         h("td", { class: "number quiet" }, count(trend.versions.length)),
-        h("td", { class: "col-change" }, lastChange(trend, data.least)),
+        h("td", { class: "col-change" }, changeText(trend, standing, data.least)),
       ),
     ),
   );
@@ -71,23 +74,26 @@ function testTable(trends: readonly TestTrend[]): HTMLTableElement {
         "tr",
         null,
         h("th", { scope: "col", class: "col-name" }, "Framework"),
-        h("th", { scope: "col", class: "col-spark" }, "Throughput over versions"),
-        numberHead("Newest", "/s"),
+        h("th", { scope: "col", class: "col-figure" }, "Figure"),
+        h("th", { scope: "col", class: "col-spark" }, "Over versions"),
+        numberHead("Newest"),
         numberHead("Versions"),
-        h("th", { scope: "col", class: "col-change" }, "Last change"),
+        h("th", { scope: "col", class: "col-change" }, "Change"),
       ),
     ),
     trends.map(testRows),
   );
 }
 
-function lastChange(trend: FrameworkTrend, least: number): Child {
+function changeText(trend: FrameworkTrend, standing: ChangedFigure | null, least: number): Child {
   if (trend.versions.length < least) return h("span", { class: "quiet" }, `${least - trend.versions.length} more needed`);
-  const newest = [...alerts(trend)].sort((a, b) => b.version - a.version)[0];
-  const [first] = newest?.changes ?? [];
-  if (newest && first)
-    return h("span", { class: `trend-mark ${look(newest.direction)}`, title: newest.lead + newest.text }, `${SIGNS[newest.direction]} ${figureName(first.figure)} ${amount(first)}`);
-  return h("span", { class: "quiet" }, trend.drifts.length > 0 ? "drifts" : "none");
+  if (!standing) return h("span", { class: "quiet" }, trend.drifts.length > 0 ? "drifts" : "none");
+  const { figure, change } = standing;
+  const since = versionName(shortName(trend.versions[change.version]?.name ?? ""));
+  return [
+    h("span", { class: `trend-mark ${look(change.direction)}` }, `${SIGNS[change.direction]} ${amount({ ...figure, ...change })}`),
+    h("span", { class: "quiet" }, ` since ${since}`),
+  ];
 }
 
 /** Loads the trends of all tests. */

@@ -80,7 +80,7 @@ function segments(label: string, items: { id: string; text: Child; href: string;
 /** The newest version of a framework's change for the worse, said in the control that chooses. */
 function changeSign(trend: FrameworkTrend): Child {
   const [first] = alerts(trend);
-  return first ? h("span", { class: `sign ${look(first.direction)}`, title: first.lead }, ` ${SIGNS[first.direction]}`) : null;
+  return first ? h("span", { class: `sign ${look(first.direction)}`, title: first.lead }, SIGNS[first.direction]) : null;
 }
 
 function controls(route: Route, frameworks: readonly FrameworkTrend[], shown: FrameworkTrend, byDate: boolean): HTMLElement {

@@ -1,4 +1,4 @@
-// A trend in small: throughput over the versions, changes as vertical lines.
+// A trend in small: a figure over the versions, changes as vertical lines.
 
 import { linePath, type Point, px } from "../charts/paths";
 import { s } from "../dom";

@@ -2,10 +2,14 @@
 
 import type { FrameworkTrend } from "../types";
 import { type Places, placed } from "./axis";
+import { shortName } from "./figures";
 
 /** The room at the left for the axis of values, and at the right for the lists, in pixels. */
 const LEFT = 46;
 const LIST = 164;
+/** The width of a letter in the lists, and the room beside a name: margin and value. */
+const LETTER = 6.3;
+const BESIDE_NAME = 64;
 const NARROW_LEFT = 40;
 const NARROW_RIGHT = 8;
 
@@ -50,6 +54,12 @@ export class TrendStage {
     readonly pin: (version: number | null) => void,
   ) {}
 
+  /** The width of the lists, by their longest names. */
+  get list(): number {
+    const longest = Math.max(0, ...this.trend.versions.map(({ name }) => `level since ${shortName(name)}`.length));
+    return Math.max(LIST, BESIDE_NAME + longest * LETTER);
+  }
+
   get times(): number[] {
     return this.trend.versions.map(({ t0 }) => t0);
   }
@@ -66,7 +76,7 @@ export class TrendStage {
     const beyond = Math.max(0, this.whole - this.seen) - this.scrolled;
     this.narrow = content < NARROW && !paper;
     this.left = this.narrow ? NARROW_LEFT : LEFT;
-    const room = content - this.left - (this.narrow ? NARROW_RIGHT : LIST);
+    const room = content - this.left - (this.narrow ? NARROW_RIGHT : this.list);
     this.seen = Math.max(room + this.left + (this.narrow ? NARROW_RIGHT : 0), 60);
     const step = number > MANY ? MANY_STEP : LEAST_STEP;
     this.width = this.narrow ? Math.max(LEAST_WIDTH - this.left - NARROW_RIGHT, room, number * step) : Math.max(room, 120);

@@ -8,7 +8,7 @@ import type { Bindings } from "../shell/keys";
 import { aligned, numberHead, scrolling } from "../table";
 import type { FrameworkTrend, TrendFigure } from "../types";
 import { alerts, amount, sidesLink, tied } from "./alerts";
-import { figureName, figureText, look, shortName } from "./figures";
+import { figureName, figureText, look, shortName, tableName } from "./figures";
 
 /** How many versions are shown first, and how many more at a time. */
 const ROWS = 50;
@@ -105,7 +105,7 @@ export function versionTable(app: App, trend: FrameworkTrend, pin: (version: num
       "tr",
       { class: found.has(at) ? `trend-first ${look(found.get(at)?.direction ?? "more")}` : null, tabindex: -1, "data-version": at, "aria-current": at === marked ? "true" : null },
       tick(at, version?.name ?? ""),
-      h("th", { scope: "row", class: "col-version" }, h("button", { type: "button", class: "trend-name", title: version?.name, onclick: () => pin(at) }, shortName(version?.name ?? "")), markers(at)),
+      h("th", { scope: "row", class: "col-version" }, h("button", { type: "button", class: "trend-name", title: version?.name, onclick: () => pin(at) }, tableName(version?.name ?? "")), markers(at)),
       h("td", { class: "quiet" }, `${day(version?.t0 ?? 0)}, ${clock(version?.t0 ?? 0)}`),
       h("td", { class: "trend-run-links" }, (version?.runs ?? []).slice(0, 6).map((id) => [runLink(id), " "]), (version?.runs.length ?? 0) > 6 ? h("span", { class: "quiet" }, `and ${count((version?.runs.length ?? 0) - 6)}`) : null),
       columns.map(({ name, texts }, column) => [
