@@ -82,6 +82,7 @@ pub(super) struct KeptSite {
     rules: SiteRules,
     title: String,
     by: Option<By>,
+    version_url: Option<String>,
     /// True for a running test, during which nothing is said.
     is_live: bool,
     /// The files of the runs that the site was written of.
@@ -99,8 +100,19 @@ impl KeptSite {
         let title = args.title.clone().unwrap_or_else(|| store_name(&store));
         let (path, every) = (folder.path().to_owned(), Duration::from_secs(args.every));
         let site = ServedSite::new(path, title.clone(), every, is_live);
-        let by = args.shown.by.clone();
-        Ok(Self { site, store, rules, title, by, is_live, written: None, trouble: None, _folder: folder })
+        let (by, version_url) = (args.shown.by.clone(), args.shown.version_url.clone());
+        Ok(Self {
+            site,
+            store,
+            rules,
+            title,
+            by,
+            version_url,
+            is_live,
+            written: None,
+            trouble: None,
+            _folder: folder,
+        })
     }
 
     /// The site of a store to which a running test will belong, with the rules of a file.
@@ -174,6 +186,7 @@ impl KeptSite {
             title: Some(&self.title),
             by: self.by.as_ref(),
             rules: &self.rules,
+            version_url: self.version_url.as_deref(),
         };
         // Runs that can't be read are reported, and the others are shown.
         let mut left_out = if self.is_live { LeftOut::unsaid() } else { LeftOut::default() };
@@ -199,7 +212,8 @@ impl SiteFolder {
         }
         let rules = args.shown.rules.as_deref().map(whole).unwrap_or_default();
         let by = args.shown.by.as_ref().map(ToString::to_string).unwrap_or_default();
-        let choices = [&rules, args.title.as_deref().unwrap_or_default(), &by].join("\0");
+        let version_url = args.shown.version_url.as_deref().unwrap_or_default();
+        let choices = [&rules, args.title.as_deref().unwrap_or_default(), &by, version_url].join("\0");
         let kept = caches().map(|caches| caches.join("perfpipe").join(cache_name(store, &choices)));
         match kept {
             Some(folder) if is_private(&folder) => Ok(Self::Kept(folder)),

@@ -53,6 +53,23 @@ pub(crate) struct ShownArgs {
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
+    /// Address of a version's own page, with {} for its name: https://github.com/OWNER/REPO/commit/{} [default: as it is, at
+    /// first none]
+    #[arg(long, value_name = "URL", value_parser = version_url)]
+    pub(crate) version_url: Option<String>,
+}
+
+/// Parses the address of a version's page.
+fn version_url(text: &str) -> Result<String, String> {
+    let is_web =
+        ["https://", "http://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
+    let is_plain = !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    // Where the name stands in the host, a version would choose the site that its link leads to.
+    let in_path = text.splitn(4, '/').nth(3).is_some_and(|path| path.matches("{}").count() == 1);
+    let is_one = text.matches("{}").count() == 1;
+    let is_good = is_web && is_plain && in_path && is_one;
+    let expected = "expected an address of the web whose path has {} once, such as https://github.com/OWNER/REPO/commit/{}";
+    if is_good { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }
 
 /// Writes the site.
@@ -60,8 +77,13 @@ pub(crate) async fn run(args: &SiteArgs, at: &StoreArgs) -> Result<()> {
     let rules = SiteRules::of(args.shown.rules.as_deref())?;
     let store = store::existing(at).await?;
     let mut done = DoneTable::begin(&args.output, false)?;
-    let text =
-        SiteText { dir: &args.dir, title: args.title.as_deref(), by: args.shown.by.as_ref(), rules: &rules };
+    let text = SiteText {
+        dir: &args.dir,
+        title: args.title.as_deref(),
+        by: args.shown.by.as_ref(),
+        rules: &rules,
+        version_url: args.shown.version_url.as_deref(),
+    };
     let mut left_out = LeftOut::default();
     let new = |key: &RunKey, name: &str| done.add(DoneRow::of_run("run", "written", key, name));
     let written = write(&text, &store, new, &mut left_out).await;
@@ -80,6 +102,8 @@ pub(super) struct SiteText<'a> {
     /// What makes runs one version, unless it is as usual.
     pub(super) by: Option<&'a By>,
     pub(super) rules: &'a SiteRules,
+    /// The address of a version's page, unless it is as before.
+    pub(super) version_url: Option<&'a str>,
 }
 
 /// Returns true if a folder has a site.
@@ -165,7 +189,11 @@ pub(super) async fn write(
     }
     let before = site.before.as_ref().map(|before| before.name.clone());
     let title = text.title.map(str::to_owned).or(before).unwrap_or_else(|| folder_name(text.dir));
-    let mut summary = site.finish(&SiteIndex::new(title, tests, rows, site.before.as_ref()))?;
+    let mut index = SiteIndex::new(title, tests, rows, site.before.as_ref());
+    if let Some(url) = text.version_url {
+        index.version_url = Some(url.to_owned());
+    }
+    let mut summary = site.finish(&index)?;
     let without = stored.iter().filter(|run| by.version(run, &names).is_none()).count() as u64;
     if let (By::Tag(key), 1..) = (&by, without) {
         let of = counted(stored.len() as u64, "run");
@@ -452,6 +480,32 @@ fn is_empty(folder: &Path) -> Result<bool> {
                 .filter_map(std::result::Result::ok)
                 .filter(|entry| !PARTS.iter().any(|name| entry.file_name() == *name));
             Ok(others.next().is_none())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_stands_in_the_path_of_an_address_of_the_web() {
+        for good in ["https://github.com/o/r/commit/{}", "http://host/?rev={}", "https://host:8080/{}"] {
+            assert_eq!(version_url(good).unwrap(), good);
+        }
+        let bad = [
+            "javascript:{}",
+            "https://{}/a",
+            "https://{}.host/a",
+            "https://host/",
+            "https://host/{}/{}",
+            "//host/{}",
+            "https://host/ {}",
+            "file:///{}",
+            "https://",
+        ];
+        for bad in bad {
+            assert!(version_url(bad).unwrap_err().contains("commit/{}"), "{bad}");
         }
     }
 }

@@ -33,6 +33,13 @@ export function go(href: string): void {
   location.hash = href;
 }
 
+/** The link to a version's own page; null if versions of this kind have none: days and runs are in the store alone. */
+export function versionPage({ store }: Pick<App, "store">, by: string, version: string): string | null {
+  const { versionUrl } = store;
+  if (versionUrl === undefined || !/^https?:\/\//.test(versionUrl) || !by.startsWith("tag:")) return null;
+  return versionUrl.replace("{}", () => encodeURIComponent(version));
+}
+
 /** The name of a run: `shop #2`, below its framework's. */
 export function runName(run: RunRow): string {
   return numbered(run.test, run);

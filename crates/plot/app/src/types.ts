@@ -8,6 +8,8 @@ export interface StoreData {
   version: string;
   /** The name of the store. */
   name: string;
+  /** The address of a version's own page, with `{}` for its name; absent if versions have none. */
+  versionUrl?: string;
   /** The link of what is shown first; home if absent. */
   start?: string;
   /** Frameworks with their slots, which choose colour, marker and dash. A slot is kept and never given to another framework. */

@@ -86,6 +86,9 @@ pub struct SiteIndex {
     version: String,
     /// The name of the store.
     pub name: String,
+    /// The address of a version's own page, with `{}` for its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_url: Option<String>,
     /// The link of what is shown first, if that is not the list of all runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     start: Option<String>,
@@ -257,7 +260,8 @@ struct ShortFinding {
 }
 
 impl SiteIndex {
-    /// Lists tests and runs, given the site as it was: frameworks keep their places, and new ones get the next.
+    /// Lists tests and runs, given the site as it was: frameworks keep their places, and new ones get the next; the address of
+    /// versions' pages stays.
     pub fn new(
         name: impl Into<String>,
         tests: Vec<SiteTest>,
@@ -277,6 +281,7 @@ impl SiteIndex {
             format: FORMAT,
             version,
             name: name.into(),
+            version_url: before.and_then(|before| before.version_url.clone()),
             start: None,
             frameworks,
             tests,

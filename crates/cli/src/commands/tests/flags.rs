@@ -222,11 +222,11 @@ const LINES: [(&str, IsRead); 123] = [
         |c| matches!(c, Command::Alternate(a) if a.reading.max_rejects == 7 && a.cores.cores == Some(8)),
     ),
     (
-        "site public --title nightly --by day --rules r.toml --format json -o x",
-        |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.shown.rules.is_some() && is_json(&a.output)),
+        "site public --title nightly --by day --rules r.toml --version-url https://host/{} --format json -o x",
+        |c| matches!(c, Command::Site(a) if a.dir == Path::new("public") && a.title.is_some() && a.shown.rules.is_some() && a.shown.version_url.is_some() && is_json(&a.output)),
     ),
     (
-        "serve --listen localhost:9000 --title nightly --by day --rules r.toml --every 60 --dir d",
+        "serve --listen localhost:9000 --title nightly --by day --rules r.toml --version-url https://host/{} --every 60 --dir d",
         |c| matches!(c, Command::Serve(a) if a.listen.port() == 9000 && a.listen.ip().is_loopback() && a.title.is_some() && a.shown.by == Some(By::Day) && a.shown.rules.is_some() && a.every == 60 && a.dir.is_some()),
     ),
     (

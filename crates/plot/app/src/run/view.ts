@@ -61,7 +61,7 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
         row.partial ? h("span", { class: "about" }, " partial") : null,
       ],
       verdict: live?.pill ?? verdict(row),
-      facts: live?.facts() ?? facts(run),
+      facts: live?.facts() ?? facts(app, run),
       actions: [...actions, PRINT],
       exports,
     });

@@ -133,7 +133,7 @@ function frameworkView(app: App, route: Route, test: TestRow, data: TrendData, t
         clearTimeout(timer);
         timer = window.setTimeout(() => history.replaceState(null, "", changed(route, { version: name, at: null })), REST);
       };
-      const table = versionTable(app, trend, (version) => charts.keep(version));
+      const table = versionTable(app, trend, data.by, (version) => charts.keep(version));
       const charts = trendCharts(trend, { file, byDate, least: data.least, open: table.open, pin: keep });
       const hasBand = trend.figures.some(({ levels }) => levels.some(({ band }) => band !== null));
       const drawn = sorted(trend);

@@ -1,6 +1,6 @@
 // The versions, newest first: figures, runs, and what changed with each. Two that are ticked can be compared.
 
-import type { App } from "../app";
+import { type App, versionPage } from "../app";
 import { type Child, h, replace } from "../dom";
 import { change, clock, count, day, plural } from "../format";
 import { link } from "../router";
@@ -45,7 +45,7 @@ export function ticked(chosen: readonly number[], version: number, wanted: boole
 }
 
 /** Draws the table of versions. */
-export function versionTable(app: App, trend: FrameworkTrend, pin: (version: number) => void): VersionTable {
+export function versionTable(app: App, trend: FrameworkTrend, by: string, pin: (version: number) => void): VersionTable {
   const { versions } = trend;
   const newest = versions.map((_, at) => versions.length - 1 - at);
   const columns = columnsOf(trend).map((figure) => {
@@ -99,13 +99,17 @@ export function versionTable(app: App, trend: FrameworkTrend, pin: (version: num
     const run = app.runs.get(id);
     return run ? h("a", { href: link("run", id), "aria-label": `Run ${run.repeat}` }, `#${run.repeat}`) : h("span", { class: "quiet", title: "This run is not in the store" }, id);
   };
+  const page = (name: string): Child => {
+    const href = versionPage(app, by, name);
+    return href === null ? null : h("a", { class: "trend-page", href, rel: "noopener noreferrer", "aria-label": `Page of ${shortName(name)}`, title: href }, "↗");
+  };
   const row = (at: number, place: number): HTMLTableRowElement => {
     const version = versions[at];
     const element = h(
       "tr",
       { class: found.has(at) ? `trend-first ${look(found.get(at)?.direction ?? "more")}` : null, tabindex: -1, "data-version": at, "aria-current": at === marked ? "true" : null },
       tick(at, version?.name ?? ""),
-      h("th", { scope: "row", class: "col-version" }, h("button", { type: "button", class: "trend-name", title: version?.name, onclick: () => pin(at) }, tableName(version?.name ?? "")), markers(at)),
+      h("th", { scope: "row", class: "col-version" }, h("button", { type: "button", class: "trend-name", title: version?.name, onclick: () => pin(at) }, tableName(version?.name ?? "")), page(version?.name ?? ""), markers(at)),
       h("td", { class: "quiet" }, `${day(version?.t0 ?? 0)}, ${clock(version?.t0 ?? 0)}`),
       h("td", { class: "trend-run-links" }, (version?.runs ?? []).slice(0, 6).map((id) => [runLink(id), " "]), (version?.runs.length ?? 0) > 6 ? h("span", { class: "quiet" }, `and ${count((version?.runs.length ?? 0) - 6)}`) : null),
       columns.map(({ name, texts }, column) => [
