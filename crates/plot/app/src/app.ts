@@ -45,9 +45,9 @@ export function runName(run: RunRow): string {
   return numbered(run.test, run);
 }
 
-/** A name with the number of a run beside it on its line, which one that is still running has not. */
+/** A name with the number of a run, which one that is still running has not. */
 export function numbered(name: string, { repeat }: Pick<RunRow, "repeat">): string {
-  return repeat > 0 ? `${name}\u00a0#${repeat}` : name;
+  return repeat > 0 ? `${name} #${repeat}` : name;
 }
 
 /** Failures in percent of the requests. */

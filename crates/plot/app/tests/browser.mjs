@@ -33,11 +33,11 @@ key("?"); await wait(50);
 say("? opens the list of keys", document.querySelector("dialog").open);
 const letters = document.querySelector("dialog input");
 letters.click();
-document.querySelector("dialog").close(); await wait(300);
+document.querySelector("dialog").close(); await wait(50);
 key("j");
 say("letters can be turned off", document.activeElement !== rows()[0]);
 key("?");
-say("and all of them are", document.querySelector("dialog") === null);
+say("and all of them are", document.querySelector("dialog[open]") === null);
 localStorage.clear();
 return JSON.stringify(results);`;
 const MORE = `

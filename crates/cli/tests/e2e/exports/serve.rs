@@ -241,7 +241,7 @@ fn open_page_shows_what_is_stored_meanwhile() {
     until("(location.hash = document.querySelector('a[href*=\"run/spring\"]').hash) !== ''");
     until("document.querySelector('h1').textContent.includes('spring #1')");
     store.run(&["drop", "spring_a/b"]).said();
-    until("document.querySelector('main').innerText.includes('no such page')");
+    until("document.querySelector('main').innerText.includes('no such run')");
     assert_eq!(served.end().code, Some(0));
     until("document.querySelector('.notice').innerText.startsWith('The server can')");
 }
