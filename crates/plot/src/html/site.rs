@@ -148,7 +148,7 @@ impl LiveRun {
             ..SiteRun::new(&listed, format!("runs/{LIVE}-{state}.js"))
         };
         // The line of the run in the list stands before the run's own data.
-        let own = format!("perfpipe.live({}{END}", json(&row)?);
+        let own = format!("perfpipe.live({}{END}", json(&row)?.replace(PLAIN, COMPUTED));
         let script = own + &named_run_script(LIVE, run, &[], &Style::default())?;
         let of_test = files.into_iter().next().map(|(_, text)| (test.file.clone(), text));
         let files = [(row.file.clone(), script)].into_iter().chain(of_test).collect();
@@ -348,7 +348,8 @@ impl SiteIndex {
     /// # Errors
     /// [`crate::Error::Html`] if the data can't be written.
     pub fn script(&self) -> Result<String> {
-        Ok(format!("{INDEX}{}{END}", json(self)?))
+        // Such a key of a tag would be taken as the object's own.
+        Ok(format!("{INDEX}{}{END}", json(self)?.replace(PLAIN, COMPUTED)))
     }
 
     /// Writes the file `index.html`: the page, with a table of the runs for readers without scripts, newest first.
@@ -381,9 +382,15 @@ impl SiteIndex {
     /// Reads a file that [`SiteIndex::script`] wrote; `None` if it is another one, or of another version of the formats.
     pub fn parse(script: &str) -> Option<Self> {
         let json = script.strip_prefix(INDEX)?.strip_suffix(END)?;
-        serde_json::from_str(json).ok().filter(|index: &Self| index.format == FORMAT)
+        serde_json::from_str(&json.replace(COMPUTED, PLAIN))
+            .ok()
+            .filter(|index: &Self| index.format == FORMAT)
     }
 }
+
+/// A key that scripts read otherwise than JSON, and how they read it as a key. Within texts its quotes are escaped.
+const PLAIN: &str = "\"__proto__\":";
+const COMPUTED: &str = "[\"__proto__\"]:";
 
 /// What stands around the data of the list of all runs.
 const INDEX: &str = "perfpipe.store(";
@@ -770,6 +777,12 @@ mod tests {
     fn index_is_read_as_it_was_written() {
         let index = SiteIndex::new("nightly", vec![], vec![run("go", 2, 5), run("go", 1, 3)], None);
         assert_eq!(SiteIndex::parse(&index.script().unwrap()), Some(index.clone()));
+        let mut tagged = run("go", 1, 3);
+        tagged.tags.insert("__proto__".to_owned(), "[\"__proto__\"]:".to_owned());
+        let tagged = SiteIndex::new("nightly", vec![], vec![tagged], None);
+        let script = tagged.script().unwrap();
+        assert!(script.contains("[\"__proto__\"]:\"[\\\"__proto__"), "{script}");
+        assert_eq!(SiteIndex::parse(&script), Some(tagged));
         assert_eq!(index.runs()[0].repeat, 1, "ascending by begin");
         assert_eq!(SiteIndex::parse("perfpipe.store({});\n"), None);
         let page = index.page();
