@@ -22,6 +22,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::versions::{By, trends_of};
 use crate::input::{open_plain, runs::RunNames, store, text_of, view};
 use crate::output::done::{DoneRow, DoneTable};
+use crate::output::unfinished::is_unfinished;
 use crate::output::{Output, note, page_folder};
 
 #[derive(Debug, Args)]
@@ -389,11 +390,14 @@ impl SiteFolder {
         self.put("index.html", &index.page())?;
         self.put(INDEX, &index.script()?)?;
         let new = files_of(index);
-        for part in PARTS {
+        for part in ["", PARTS[0], PARTS[1]] {
             for entry in fs::read_dir(self.folder.join(part))?.filter_map(std::result::Result::ok) {
-                let file = format!("{part}/{}", entry.file_name().to_string_lossy());
-                // Nobody else writes here, so what the list does not have is of before, or of a writer that was stopped.
-                if is_file_of_site(&file) && !new.contains(&file) {
+                let name = entry.file_name();
+                let file = format!("{part}/{}", name.to_string_lossy());
+                // Nobody else writes here, so what the list does not have is of before, or of a writer that was killed.
+                let is_left =
+                    is_file_of_site(&file) && !new.contains(&file) || is_unfinished(&name.to_string_lossy());
+                if is_left && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
                     fs::remove_file(entry.path()).with_context(|| format!("can't remove {file}"))?;
                 }
             }

@@ -14,6 +14,17 @@ static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// True once the command is to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
+/// How the names of unfinished files begin. Letters and digits follow, [`LETTERS`] of them.
+const PREFIX: &str = ".perfpipe-";
+const LETTERS: usize = 6;
+
+/// Returns true for names that unfinished files have, also those that a killed command left.
+pub(crate) fn is_unfinished(name: &str) -> bool {
+    let letters = name.strip_prefix(PREFIX);
+    letters
+        .is_some_and(|letters| letters.len() == LETTERS && letters.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
 /// The number of threads that write to a pipe, whose reader may never come.
 static PIPED: AtomicUsize = AtomicUsize::new(0);
 
@@ -37,7 +48,7 @@ impl Unfinished {
     /// Creates a file in the folder in which it will get its name.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".perfpipe-");
+        builder.prefix(PREFIX).rand_bytes(LETTERS);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

@@ -201,9 +201,16 @@ fn what_is_deleted_is_what_was_meant() {
     fs::write(site.join("runs/gone-2048-1-abc.js"), "perfpipe.run();\n").unwrap();
     fs::write(site.join("runs/notes.txt"), "mine").unwrap();
     fs::write(&runs[0], "perfpipe.ru").unwrap();
+    for remains in [".perfpipe-a1B2c3", "runs/.perfpipe-a1B2c3"] {
+        fs::write(site.join(remains), "perfpipe.st").unwrap();
+    }
+    let others = ["runs/notes.txt", ".perfpipe-notes-of-mine", "CNAME"];
+    others.iter().for_each(|other| fs::write(site.join(other), "mine").unwrap());
     store.run(&["site", folder]).said();
-    assert_eq!(fs::read_to_string(site.join("runs/notes.txt")).unwrap(), "mine");
-    fs::remove_file(site.join("runs/notes.txt")).unwrap();
+    for other in others {
+        assert_eq!(fs::read_to_string(site.join(other)).unwrap(), "mine");
+        fs::remove_file(site.join(other)).unwrap();
+    }
     assert_eq!(files(&site), before);
 
     // A store whose disk is gone looks like one without runs.
