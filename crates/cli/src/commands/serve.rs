@@ -229,7 +229,8 @@ impl SiteFolder {
     }
 }
 
-/// Makes a folder that only this user reads; returns false if that can't be done, or if others may read one that is there.
+/// Makes a folder that only this user reads; returns false if that can't be done, or if others may read one that is there, or
+/// put another one in its place.
 fn is_private(folder: &Path) -> bool {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -238,18 +239,27 @@ fn is_private(folder: &Path) -> bool {
         use std::os::unix::fs::DirBuilderExt;
         builder.mode(0o700);
     }
-    let is_written = builder.create(folder).is_ok() && tempfile::tempfile_in(folder).is_ok();
-    is_written && is_own(folder)
+    let written =
+        builder.create(folder).and_then(|()| tempfile::tempfile_in(folder)).and_then(|file| file.metadata());
+    written.is_ok_and(|written| is_own(folder, &written))
 }
 
+/// Returns true if a folder and the one around it are of the user who wrote a file, who alone reads the first and writes the
+/// second.
 #[cfg(unix)]
-fn is_own(folder: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o077 == 0)
+fn is_own(folder: &Path, written: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let is_closed = |folder: &Path, to_others: u32| {
+        let found = fs::symlink_metadata(folder);
+        found.is_ok_and(|found| {
+            found.is_dir() && found.uid() == written.uid() && found.mode() & to_others == 0
+        })
+    };
+    is_closed(folder, 0o077) && folder.parent().is_some_and(|around| is_closed(around, 0o022))
 }
 
 #[cfg(not(unix))]
-fn is_own(folder: &Path) -> bool {
+fn is_own(folder: &Path, _written: &fs::Metadata) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir())
 }
 
@@ -323,8 +333,13 @@ mod tests {
         {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(fs::metadata(&site).unwrap().permissions().mode() & 0o777, 0o700);
-            fs::set_permissions(&site, fs::Permissions::from_mode(0o755)).unwrap();
+            let set =
+                |folder: &Path, mode| fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+            set(&site, 0o755);
             assert!(!is_private(&site), "others may read it");
+            set(&site, 0o700);
+            set(site.parent().unwrap(), 0o777);
+            assert!(!is_private(&site), "others may replace it");
         }
         fs::write(folder.path().join("file"), "").unwrap();
         assert!(!is_private(&folder.path().join("file/site")));
