@@ -168,9 +168,10 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
             "Leave --origin and --repeat out, or ingest that run alone: name its files instead of the folder."
         }
         ErrorKind::SharedKey => {
-            "Keep one of them in the folder; name the runs by their files with --name '{framework}_{test}_r{repeat}.csv', or \
-             the frameworks by their ports with --frameworks FILE; or, if they are repeats of one test, store them with \
-             --append-repeat."
+            "If they are repeats of one test, store them with --append-repeat. If their names say which run they are, name \
+             them by --name '{framework}_{test}_r{repeat}.csv'; where several folders have files of one name, by \
+             --append-repeat --name '{framework}_{test}_r{*}.csv'. Or name the frameworks by their ports with --frameworks \
+             FILE, or keep one of the logs in the folder."
         }
         ErrorKind::SpanTooLong => "Give --max-span at most 12 days.",
         ErrorKind::FileName => "Correct --name, where {*} stands for any text, or move the file elsewhere.",
