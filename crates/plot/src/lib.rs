@@ -69,6 +69,7 @@ mod charts;
 #[cfg(test)]
 mod checks;
 mod error;
+mod figure_size;
 mod html;
 mod layout;
 mod marks;
@@ -84,6 +85,7 @@ pub(crate) mod time_columns;
 mod support;
 
 pub use error::{Error, Result};
+pub use figure_size::FigureSize;
 pub use html::Figures;
 pub use html::one_file::HtmlReport;
 pub use html::site::{
@@ -94,6 +96,7 @@ pub use html::site_test::{SiteTestFiles, site_test};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
+pub use pages::figure::{RunFigure, TestFigure};
 pub use style::{ColorBy, Palette, Paper, Style, Times};
 pub use text::fonts::{FallbackFont, missing_characters};
 

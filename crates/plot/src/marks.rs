@@ -1,5 +1,6 @@
 //! The marks that data are drawn with: lines, steps, markers and arrows.
 
+use crate::layout::dashes::DashPattern;
 use crate::layout::frame::ChartFrame;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, PAPER, SERIES};
@@ -62,19 +63,30 @@ pub(crate) struct ColumnLine<V, C> {
 impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> ColumnLine<V, C> {
     /// Draws the line into `frame`.
     pub(crate) fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame, columns: &[TimeColumn]) {
+        self.draw_dashed(drawing, frame, columns, DashPattern::SOLID);
+    }
+
+    /// Draws the line into `frame`, in dashes.
+    pub(crate) fn draw_dashed(
+        &self,
+        drawing: &mut Drawing,
+        frame: &ChartFrame,
+        columns: &[TimeColumn],
+        pattern: DashPattern,
+    ) {
         let mut path: Vec<Point> = Vec::new();
         let mut last: Option<Color> = None;
         for node in self.nodes(frame, columns) {
             let goes_on = node.joined && (last == Some(node.color) || path.len() < 2);
             if !goes_on {
                 let end = path.last().copied();
-                self.flush(drawing, &mut path, last);
+                self.flush(drawing, &mut path, last, pattern);
                 path.extend(end.filter(|_| node.joined));
             }
             path.push(node.at);
             last = Some(node.color);
         }
-        self.flush(drawing, &mut path, last);
+        self.flush(drawing, &mut path, last, pattern);
         self.points(drawing, frame, columns);
     }
 
@@ -87,9 +99,15 @@ impl<V: Fn(&TimeColumn) -> Option<ColumnSpread>, C: Fn(&TimeColumn) -> Color> Co
         }
     }
 
-    fn flush(&self, drawing: &mut Drawing, path: &mut Vec<Point>, color: Option<Color>) {
+    fn flush(
+        &self,
+        drawing: &mut Drawing,
+        path: &mut Vec<Point>,
+        color: Option<Color>,
+        pattern: DashPattern,
+    ) {
         if let Some(color) = color {
-            drawing.line(std::mem::take(path), self.width, color);
+            pattern.draw(drawing, std::mem::take(path), self.width, color);
         }
     }
 

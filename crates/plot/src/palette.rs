@@ -47,6 +47,9 @@ const VIRIDIS: [Color; 8] = [
     Color(0xad, 0xdc, 0x30),
 ];
 
+/// Blues of falling lightness. The lightest is visible on white, and failures are darker than the darkest.
+const BLUES: [Color; 3] = [Color(0xa6, 0xc6, 0xe2), Color(0x5b, 0x93, 0xc6), Color(0x1d, 0x4f, 0x8a)];
+
 /// Colours for lines drawn over each other on white, distinguishable with any kind of colour vision.
 ///
 /// They were derived from those of Okabe & Ito (2008) by maximising the least difference between two of them for
@@ -89,6 +92,7 @@ impl Palette {
         match self {
             Self::Original => &ORIGINAL,
             Self::Viridis => &VIRIDIS,
+            Self::Blues => &BLUES,
         }
     }
 

@@ -198,6 +198,8 @@ pub enum Palette {
     /// Viridis: from dark purple over green to yellow, with increasing lightness, so that it works for any colour
     /// vision.
     Viridis,
+    /// From light to dark blue: readable in grey too, and the colours of single figures unless others are chosen.
+    Blues,
 }
 
 impl ColorBy {
@@ -233,14 +235,15 @@ impl ColorBy {
 }
 
 impl Palette {
-    /// Both palettes.
-    pub const ALL: &[Self] = &[Self::Original, Self::Viridis];
+    /// All palettes.
+    pub const ALL: &[Self] = &[Self::Original, Self::Viridis, Self::Blues];
 
-    /// Returns the name of the palette: `original` or `viridis`.
+    /// Returns the name of the palette: `original`, `viridis` or `blues`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Original => "original",
             Self::Viridis => "viridis",
+            Self::Blues => "blues",
         }
     }
 }

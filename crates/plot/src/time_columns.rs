@@ -5,7 +5,7 @@ use perfpipe_analyze::{Second, SeriesBySecond, Timeline};
 use crate::style::ColorBy;
 
 /// The largest number of columns on a page.
-const MOST: u32 = 1500;
+pub(crate) const MOST: u32 = 1500;
 
 /// Round widths of columns, in seconds.
 const WIDTHS: [u32; 16] = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
@@ -155,7 +155,12 @@ pub(crate) fn span(timeline: &Timeline) -> (u32, u32) {
 
 /// Returns the width of columns, in seconds, with which `span` seconds fit on a page.
 pub(crate) fn width(span: u32) -> u32 {
-    let least = span.div_ceil(MOST);
+    width_of(span, MOST)
+}
+
+/// Returns the width of columns, in seconds, of which at most `most` hold `span` seconds.
+pub(crate) fn width_of(span: u32, most: u32) -> u32 {
+    let least = span.div_ceil(most.max(1));
     WIDTHS.into_iter().find(|width| *width >= least).unwrap_or(least)
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use perfpipe_analyze::points::{Level, SweepBy};
 use perfpipe_analyze::{View, compare};
-use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style, Times};
+use perfpipe_plot::{ColorBy, Error, FigureSize, Page, Palette, Paper, RunFigure, Style, TestFigure, Times};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
@@ -162,4 +162,53 @@ fn sweep_of_two_servers_by_concurrency() -> Checked {
 fn sweep_of_a_server_by_workers() -> Checked {
     let levels = support::by_workers();
     check("workers", &Page::level_details("/json", &levels, SweepBy::Workers, &Style::default()))
+}
+
+#[test]
+fn figures_of_a_run_in_a_column_of_a_paper() -> Checked {
+    let (run, column) = (support::outage(), "84mm".parse::<FigureSize>()?);
+    let style = Style::default().with_palette(Palette::Blues);
+    for figure in RunFigure::ALL {
+        let page = Page::run_figure(&run, *figure, &column, &style)?;
+        assert!((page.size().0 - 84.0 * 72.0 / 25.4).abs() < 1e-6);
+        check(&format!("figure-{}", figure.name()), &page)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn figures_of_two_frameworks_in_a_column_of_a_paper() -> Checked {
+    let (runs, column) = (support::repeats(), "84x60mm".parse::<FigureSize>()?);
+    for figure in [TestFigure::Overview, TestFigure::OverviewResponse] {
+        let page = Page::test_figure("2048", &runs, figure, &column, &Style::default())?;
+        check(&format!("figure-{}", figure.name()), &page)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn figure_of_what_was_not_measured_is_refused_as_is_one_without_room() -> Checked {
+    let (column, style) = ("84mm".parse::<FigureSize>()?, Style::default());
+    for (run, figure, problem) in [
+        (support::bare(), RunFigure::Cpu, "node 2048: No CPU readings for this run"),
+        (support::bare(), RunFigure::Failures, "node 2048: No failures"),
+        (support::hopeless(), RunFigure::Response, "django 2048: No request succeeded"),
+    ] {
+        let error = Page::run_figure(&run, figure, &column, &style).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some(problem));
+    }
+    let runs = support::repeats();
+    let error = Page::test_figure("2048", &runs, TestFigure::OverviewCpu, &column, &style).err();
+    assert!(matches!(error, Some(Error::NothingToDraw { .. })), "{error:?}");
+    let error = Page::test_figure("2048", [], TestFigure::Overview, &column, &style).err();
+    assert!(matches!(error, Some(Error::NothingToDraw { .. })), "{error:?}");
+    let low = "84x35mm".parse::<FigureSize>()?;
+    let error = Page::run_figure(&support::outage(), RunFigure::Requests, &low, &style).err();
+    let remedy = error.as_ref().and_then(Error::remedy).unwrap_or_default();
+    assert!(remedy.starts_with("Give at least ") && remedy.contains(" mm of height"), "{error:?} {remedy}");
+    // What the remedy says is enough.
+    let least = remedy.split_whitespace().nth(3).unwrap_or_default();
+    let enough = format!("84x{least}mm").parse::<FigureSize>()?;
+    Page::run_figure(&support::outage(), RunFigure::Requests, &enough, &style)?;
+    Ok(())
 }

@@ -31,6 +31,18 @@ fn picture_has_the_pixels_of_its_paper() {
 }
 
 #[test]
+fn picture_says_how_large_it_is_on_paper() {
+    for (scale, per_metre) in [(2.0, 5669), (300.0 / 72.0, 11_811)] {
+        let bytes = png(&page(Paper::A4), scale).unwrap();
+        let part = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert_eq!(
+            (part(33), &bytes[37..41], part(41), part(45), bytes[49]),
+            (9, b"pHYs".as_slice(), per_metre, per_metre, 1)
+        );
+    }
+}
+
+#[test]
 fn other_scales_are_refused() {
     for scale in [0.49, 8.01, 0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(png(&page(Paper::A4), scale), Err(Error::Scale(_))), "{scale}");

@@ -8,6 +8,7 @@ use crate::marks::OVERLAP;
 use crate::output::drawing::{Anchor, Drawing, PageFigure, PagePart, TextLine};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
 use crate::style::{ColorBy, Palette};
+use crate::text::fonts;
 use crate::text::number::{count, measured};
 
 /// The height of the labels of a time axis, in points.
@@ -57,6 +58,21 @@ pub(crate) fn draw(
     let top = area.top - legend.height(area.width());
     drawing.begin(PagePart::Figure(PageFigure::new(&legend.heading, chart.alt(), top)));
     legend.draw(drawing, area.rows(top, area.top));
+    let frame = draw_data(chart, drawing, area, time, phases);
+    if chart.has_time_labels() {
+        frame.time_labels(drawing);
+    }
+    frame
+}
+
+/// Draws the data of a chart in its frame, which is `area`, with the labels of the value axis. Returns the frame.
+pub(crate) fn draw_data(
+    chart: &dyn TimeChart,
+    drawing: &mut Drawing,
+    area: Rect,
+    time: TimeAxis,
+    phases: &PhaseBand,
+) -> ChartFrame {
     let axis = chart.axis();
     let frame = ChartFrame { area, time, scale: axis.as_ref().map_or(Scale::Linear(1.0), |axis| axis.scale) };
     phases.shade(drawing, &frame);
@@ -70,14 +86,14 @@ pub(crate) fn draw(
         Err(words) => frame.notice(drawing, words),
     }
     frame.border(drawing);
-    if chart.has_time_labels() {
-        frame.time_labels(drawing);
-    }
     frame
 }
 
 /// Widths in points: the gap before the bar, the bar, the gap before its labels, the gap before its title, the title.
 const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
+
+/// The largest width of a bar in a line of a key, and half its height, in points.
+const LINE: (f64, f64) = (90.0, 3.5);
 
 /// The colour bar of a page.
 pub(crate) struct ColorBar {
@@ -102,9 +118,7 @@ impl ColorBar {
 
     /// Draws the bar to the right of `area`, as high as `area`.
     pub(crate) fn draw(&self, drawing: &mut Drawing, area: Rect) {
-        let top = self.axis.scale.top();
-        let top = if top.fract() == 0.0 { count(top as u64) } else { measured(top) };
-        let alt = format!("Colours: {} from 0 to {top}.", self.by.noun());
+        let alt = format!("Colours: {} from 0 to {}.", self.by.noun(), self.top());
         drawing.begin(PagePart::Figure(PageFigure::new("Colours", alt, area.top)));
         let bar = Rect { left: area.right + WIDTHS.0, right: area.right + WIDTHS.0 + WIDTHS.1, ..area };
         let y = |share: f64| bar.bottom - share * bar.height();
@@ -125,5 +139,32 @@ impl ColorBar {
         }
         let place = (area.right + self.width() - WIDTHS.4 / 2.0, (bar.top + bar.bottom) / 2.0);
         drawing.text(TextLine::new(self.by.label(), place, 8.0, Anchor::Middle, SOFT).upwards());
+    }
+
+    /// Draws the bar from left to right in a line of the key, `area`: its title, and the values at its ends.
+    pub(crate) fn draw_line(&self, drawing: &mut Drawing, area: Rect) {
+        let y = (area.top + area.bottom) / 2.0;
+        let mut x = area.left;
+        let mut word = |drawing: &mut Drawing, text: &str, gap: f64| {
+            drawing.text(TextLine::new(text, (x, y), LABEL, Anchor::Start, SOFT));
+            x += fonts::width(text, LABEL) + gap;
+            x
+        };
+        word(drawing, self.by.label(), WIDTHS.0);
+        let left = word(drawing, "0", WIDTHS.2);
+        let top = self.top();
+        let right = (area.right - fonts::width(&top, LABEL) - WIDTHS.2).min(left + LINE.0).max(left);
+        for step in 0..STEPS {
+            let at = |step: usize| left + (right - left) * step as f64 / STEPS as f64;
+            let end = (at(step + 1) + OVERLAP).min(right);
+            drawing.rect((at(step), y - LINE.1), (end, y + LINE.1), self.palette.step(step));
+        }
+        drawing.text(TextLine::new(&top, (right + WIDTHS.2, y), LABEL, Anchor::Start, SOFT));
+    }
+
+    /// Returns the value at the upper end of the bar, in words.
+    fn top(&self) -> String {
+        let top = self.axis.scale.top();
+        if top.fract() == 0.0 { count(top as u64) } else { measured(top) }
     }
 }

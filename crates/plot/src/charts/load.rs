@@ -1,8 +1,8 @@
-//! The strip of the load, for pages whose colours show something else.
+//! The chart of the load: a strip on pages whose colours show something else, or a chart that stands alone.
 
 use super::chart::{Height, TimeChart};
 use super::run::RunData;
-use crate::layout::axis::ValueAxis;
+use crate::layout::axis::{Steps, ValueAxis, ValueTicks};
 use crate::layout::frame::ChartFrame;
 use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::marks::ColumnLine;
@@ -25,6 +25,11 @@ impl<'a> LoadChart<'a> {
         (run.style.color_by != ColorBy::Load && run.summary().load_max.is_some()).then_some(Self(run))
     }
 
+    /// Returns the chart that stands alone.
+    pub(crate) fn alone(run: &'a RunData<'a>) -> Self {
+        Self(run)
+    }
+
     fn most(&self) -> f64 {
         self.0.summary().load_max.unwrap_or_default()
     }
@@ -42,7 +47,10 @@ impl TimeChart for LoadChart<'_> {
     }
 
     fn axis(&self) -> Result<ValueAxis, &'static str> {
-        let most = self.most();
+        let most = self.0.summary().load_max.ok_or("The log has no load")?;
+        if self.0.is_alone {
+            return Ok(ValueAxis::new(ValueTicks::up_to(most, 6, Steps::Whole)));
+        }
         Ok(ValueAxis::ends(most.max(1.0), 0).with_room(most))
     }
 

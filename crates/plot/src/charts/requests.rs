@@ -193,6 +193,12 @@ impl TimeChart for FailuresChart<'_> {
 
     fn axis(&self) -> Result<ValueAxis, &'static str> {
         let max = self.0.columns.columns.iter().map(|c| c.failures.max).fold(0.0, f64::max);
+        if self.0.is_alone {
+            if max <= 0.0 {
+                return Err("No failures");
+            }
+            return Ok(ValueAxis::new(ValueTicks::up_to(max, 6, Steps::Whole)));
+        }
         Ok(ValueAxis::ends(max.max(1.0), 0).with_room(max))
     }
 

@@ -6,6 +6,7 @@ use super::chart::{Height, TimeChart};
 use super::reach::Reach;
 use super::run::RunData;
 use crate::layout::axis::ValueAxis;
+use crate::layout::dashes::DashPattern;
 use crate::layout::frame::ChartFrame;
 use crate::layout::legend::{Legend, LegendEntry, Swatch};
 use crate::marks;
@@ -20,6 +21,8 @@ use crate::time_columns::{ColumnSpread, TimeColumn};
 const THICK: f64 = 1.9;
 /// The width of the other lines, in points.
 const THIN: f64 = 0.85;
+/// The same two widths for a chart that stands alone, and how much its thin lines are mixed with black: they are dashed.
+const ALONE: (f64, f64, f64) = (1.5, 0.9, 0.3);
 
 /// The chart of response times.
 pub(crate) struct ResponseChart<'a> {
@@ -48,7 +51,14 @@ impl<'a> ResponseChart<'a> {
     }
 
     fn thin_lines(&self) -> impl Iterator<Item = (usize, Color)> {
-        self.thin.iter().enumerate().map(|(rank, &at)| (at, quantile_color(rank, self.thin.len())))
+        let share = if self.run.is_alone { ALONE.2 } else { 0.0 };
+        let color = move |rank| quantile_color(rank, self.thin.len()).toward(INK, share);
+        self.thin.iter().enumerate().map(move |(rank, &at)| (at, color(rank)))
+    }
+
+    /// Returns the widths of the thick line and of the thin ones, in points.
+    fn widths(&self) -> (f64, f64) {
+        if self.run.is_alone { (ALONE.0, ALONE.1) } else { (THICK, THIN) }
     }
 
     fn heading(&self) -> String {
@@ -84,11 +94,18 @@ impl TimeChart for ResponseChart<'_> {
         }
         let mut entries: Vec<LegendEntry> = self
             .thin_lines()
-            .map(|(at, color)| LegendEntry::new(Swatch::Line(color, THIN), self.label(at)))
+            .enumerate()
+            .map(|(rank, (at, color))| {
+                let swatch = match self.run.is_alone {
+                    true => Swatch::Pattern(color, ALONE.1, DashPattern::of(rank)),
+                    false => Swatch::Line(color, THIN),
+                };
+                LegendEntry::new(swatch, self.label(at))
+            })
             .collect();
         if let Some(at) = self.thick {
             let text = format!("{}{}", self.label(at), self.run.colored_by());
-            entries.push(LegendEntry::new(self.run.scale_line(THICK), text));
+            entries.push(LegendEntry::new(self.run.scale_line(self.widths().0), text));
         }
         let binning =
             self.run.binning("lines: mean of the seconds' values; bands: from the least to the greatest");
@@ -128,17 +145,20 @@ impl TimeChart for ResponseChart<'_> {
 
     fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
         let columns = &self.run.columns.columns;
+        let (thick, thin) = self.widths();
         if let Some(at) = self.thick {
-            self.run.scale_line_over(drawing, frame, THICK, |column| self.values(column, at));
+            self.run.scale_line_over(drawing, frame, thick, |column| self.values(column, at));
         }
         if self.run.columns.binned() {
             for (at, color) in self.thin_lines().collect::<Vec<_>>().into_iter().rev() {
                 self.run.band(drawing, frame, |column| self.values(column, at), |_| color);
             }
         }
-        for (at, color) in self.thin_lines() {
+        for (rank, (at, color)) in self.thin_lines().enumerate() {
             let values = |column: &TimeColumn| self.values(column, at);
-            ColumnLine { values, color: |_: &TimeColumn| color, width: THIN }.draw(drawing, frame, columns);
+            let pattern = if self.run.is_alone { DashPattern::of(rank) } else { DashPattern::SOLID };
+            let line = ColumnLine { values, color: |_: &TimeColumn| color, width: thin };
+            line.draw_dashed(drawing, frame, columns, pattern);
         }
         let is_beyond = |column: &&TimeColumn| {
             column.percentiles.iter().flatten().any(|spread| spread.max / self.unit > frame.scale.top())

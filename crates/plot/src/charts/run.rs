@@ -27,10 +27,21 @@ pub(crate) struct RunData<'a> {
     pub(crate) scale: ColorScale,
     /// The clock of the time axis; `None` if it has the time since the start.
     pub(crate) clock: Option<RunClock>,
+    /// True if a chart stands alone: its lines can be told apart in grey, and its axis has ticks of its own.
+    pub(crate) is_alone: bool,
 }
 
 impl<'a> RunData<'a> {
     pub(crate) fn new(timeline: &'a Timeline, style: &'a Style) -> Self {
+        Self::with_columns(timeline, style, time_columns::MOST)
+    }
+
+    /// Prepares a run for a chart that stands alone, with at most so many columns.
+    pub(crate) fn alone(timeline: &'a Timeline, style: &'a Style, most: u32) -> Self {
+        Self { is_alone: true, ..Self::with_columns(timeline, style, most) }
+    }
+
+    fn with_columns(timeline: &'a Timeline, style: &'a Style, most: u32) -> Self {
         let (first, end) = time_columns::span(timeline);
         let by = style.color_by;
         Self {
@@ -38,11 +49,12 @@ impl<'a> RunData<'a> {
             style,
             clock: (style.times == Times::Clock)
                 .then(|| RunClock::new(timeline.info.t0_ms, &style.time_zone)),
-            columns: RunColumns::new(timeline, time_columns::width(end - first), by),
+            columns: RunColumns::new(timeline, time_columns::width_of(end - first, most), by),
             scale: ColorScale::new(
                 style.palette,
                 timeline.seconds.iter().filter_map(|second| time_columns::measure(second, by)),
             ),
+            is_alone: false,
         }
     }
 

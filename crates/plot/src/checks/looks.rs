@@ -2,10 +2,13 @@
 
 use perfpipe_analyze::Phases;
 
+use crate::error::Error;
+use crate::figure_size::FigureSize;
 use crate::output::drawing::{Anchor, Drawing, Point, Shape, TextLine};
 use crate::output::page::Page;
+use crate::pages::figure::{RunFigure, TestFigure};
 use crate::palette::{FAILURE, PAPER};
-use crate::style::{ColorBy, Paper, Style, Times};
+use crate::style::{ColorBy, Palette, Paper, Style, Times};
 use crate::support::{self, Dice};
 use crate::text::fonts;
 use crate::time_columns;
@@ -37,11 +40,16 @@ fn texts(drawing: &Drawing) -> Vec<&TextLine> {
 }
 
 fn assert_tidy(name: &str, page: &Page) {
+    assert_tidy_within(name, page, 20.0);
+}
+
+/// Checks that no text overlaps another or comes closer to the edge than `margin` points.
+fn assert_tidy_within(name: &str, page: &Page, margin: f64) {
     let texts = texts(page.drawing());
     let (width, height) = page.size();
     for (at, text) in texts.iter().enumerate() {
         let [left, top, right, bottom] = bounds(text);
-        let inside = left >= 20.0 && top >= 20.0 && right <= width - 20.0 && bottom <= height - 20.0;
+        let inside = left >= margin && top >= margin && right <= width - margin && bottom <= height - margin;
         assert!(inside, "{name}: {text:?} leaves the page");
         for other in texts.iter().skip(at + 1) {
             let [l, t, r, b] = bounds(other);
@@ -70,6 +78,44 @@ fn no_text_overlaps_or_leaves_the_page() {
                 assert_tidy(name, &Page::run(&run, &style));
                 let style = style.with_times(Times::Clock).with_log_scale(true);
                 assert_tidy(name, &Page::run(&run, &style));
+            }
+        }
+    }
+}
+
+#[test]
+fn figures_of_any_size_are_tidy_and_can_be_read() {
+    let style = Style::default().with_palette(Palette::Blues);
+    let styles =
+        [style.clone(), style.with_times(Times::Clock).with_log_scale(true).with_color_by(ColorBy::Cpu)];
+    for size in ["50mm", "84mm", "174mm", "84x90mm", "600x600mm", "1200x675px"] {
+        let size: FigureSize = size.parse().unwrap();
+        let check = |name: &str, page: crate::Result<Page>| match page {
+            Ok(page) => {
+                assert_tidy_within(name, &page, 1.0);
+                assert!(texts(page.drawing()).iter().all(|text| (7.0..=9.0).contains(&text.size)), "{name}");
+            }
+            Err(Error::NothingToDraw { .. }) => {}
+            Err(error) => panic!("{name}: {error}"),
+        };
+        for style in &styles {
+            for (name, run) in support::cases() {
+                for figure in RunFigure::ALL {
+                    let page = Page::run_figure(&run, *figure, &size, style);
+                    check(&format!("{name} {} {size}", figure.name()), page);
+                }
+            }
+            let names = |at: usize| format!("framework number {at} with a long name & more");
+            let many: Vec<_> =
+                (0..100).map(|at| support::steady(&names(at), 1e6 + at as f64, 0.1, 60)).collect();
+            for runs in [support::field(), support::repeats(), many] {
+                for figure in TestFigure::ALL {
+                    // A height that was given may be too low for many frameworks.
+                    match Page::test_figure("2048", &runs, *figure, &size, style) {
+                        Err(Error::FigureHeight { .. }) if size.height().is_some() => {}
+                        page => check(&format!("{} {} {size}", runs.len(), figure.name()), page),
+                    }
+                }
             }
         }
     }

@@ -164,6 +164,22 @@ fn sweeps_lines_are_distinguishable_by_anyone() {
 }
 
 #[test]
+fn blues_grow_darker_all_the_way_in_print_too() {
+    let grey = |color: Color| times(XYZ, linear(color))[1];
+    let steps: Vec<Color> = (0..STEPS).map(|step| Palette::Blues.step(step)).collect();
+    assert!(steps.windows(2).all(|pair| grey(pair[0]) >= grey(pair[1])), "{steps:?}");
+    // The lightest is told from paper, the darkest from failures, and half from the whole.
+    for (one, other, least) in
+        [(steps[0], crate::palette::PAPER, 1.7), (steps[STEPS - 1], crate::palette::FAILURE, 2.0)]
+    {
+        assert!(contrast(one, other) >= least, "{one:?} {other:?}: {}", contrast(one, other));
+    }
+    assert!(
+        contrast(steps[0], steps[STEPS / 2]) >= 1.7 && contrast(steps[STEPS / 2], steps[STEPS - 1]) >= 1.7
+    );
+}
+
+#[test]
 fn viridis_grows_lighter_all_the_way_to_any_eyes() {
     for (name, eyes) in EYES {
         let lightness: Vec<f64> = (0..STEPS).map(|step| seen(Palette::Viridis.step(step), eyes)[0]).collect();

@@ -16,6 +16,9 @@ const LABEL_SPACE: f64 = 14.0;
 /// The distance from the frame to the middle of the time axis' labels, in points.
 const TIME_LABEL_DROP: f64 = 9.0;
 
+/// The size of the time axis' title, in points.
+const TITLE: f64 = 8.0;
+
 /// A rectangle of the page, in points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rect {
@@ -165,13 +168,31 @@ impl ChartFrame {
         }
     }
 
+    /// Returns how far the labels of the time axis reach beyond the frame to the left and to the right, in points.
+    pub(crate) fn time_overhang(&self) -> (f64, f64) {
+        let ends = |tick| {
+            let (x, half) = (self.x(tick), fonts::width(&self.time.format.label(tick), LABEL) / 2.0);
+            (self.area.left - (x - half), x + half - self.area.right)
+        };
+        let farthest = |one: (f64, f64), other: (f64, f64)| (one.0.max(other.0), one.1.max(other.1));
+        self.time.ticks().map(ends).fold((0.0, 0.0), farthest)
+    }
+
     /// Draws the time axis' title below its labels.
     pub(crate) fn time_title(&self, drawing: &mut Drawing) {
-        if self.time.title().is_empty() {
+        self.time_title_within(drawing, (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Draws the time axis' title below its labels, between two places of the page.
+    pub(crate) fn time_title_within(&self, drawing: &mut Drawing, (left, right): (f64, f64)) {
+        let title = fonts::fitted(&self.time.title(), TITLE, right - left);
+        if title.is_empty() {
             return;
         }
-        let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
-        drawing.text(TextLine::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
+        let half = fonts::width(&title, TITLE) / 2.0;
+        let middle = (self.area.left + self.area.right) / 2.0;
+        let place = (middle.min(right - half).max(left + half), self.area.bottom + TIME_LABEL_DROP + 12.0);
+        drawing.text(TextLine::new(&title, place, TITLE, Anchor::Middle, SOFT));
     }
 
     /// Draws the reason why there are no data.

@@ -1,18 +1,19 @@
 //! The heading of a chart and the key to its colours, on the same line or below it.
 
-use super::dashes;
+use super::dashes::{self, DashPattern};
 use super::frame::Rect;
+use crate::marks::Marker;
 use crate::output::drawing::{Anchor, Drawing, Point, TextLine};
 use crate::palette::{Color, INK, SOFT, STEPS};
 use crate::style::Palette;
-use crate::text::fonts;
+use crate::text::fonts::{self, Fonts};
 
 /// The size of the heading, in points.
 const HEADING: f64 = 10.0;
 /// The size of the key's texts, in points.
-const SIZE: f64 = 7.5;
+pub(crate) const SIZE: f64 = 7.5;
 /// The height of a line of the key, in points.
-const ROW: f64 = 12.0;
+pub(crate) const ROW: f64 = 12.0;
 /// The width of a swatch, in points.
 const SWATCH: f64 = 16.0;
 /// The gap from a swatch to its text, and that between entries, in points.
@@ -29,8 +30,21 @@ pub(crate) enum Swatch {
     Line(Color, f64),
     /// A dashed line of one colour, with its width in points.
     Dashes(Color, f64),
+    /// A line of one colour with a pattern of its own, with its width in points.
+    Pattern(Color, f64, DashPattern),
+    /// A line of one colour with a marker, with its width in points.
+    Marked(Color, f64, Marker),
     /// A line coloured by a measure, with its width in points.
     ScaleLine(Palette, f64),
+    /// Nothing, before words about the other entries.
+    Blank,
+}
+
+impl Swatch {
+    /// Returns true if its colours are those of a measure.
+    pub(crate) fn is_scale(self) -> bool {
+        matches!(self, Self::ScaleBar(_) | Self::ScaleLine(..))
+    }
 }
 
 /// An entry of a key.
@@ -89,6 +103,36 @@ impl Legend {
         }
     }
 
+    /// Returns the lines of the key below a chart of `width` points: texts that are too long are cut, and entries that take
+    /// more than `most` lines are counted.
+    pub(crate) fn lines_below(&self, width: f64, most: usize, fonts: &Fonts) -> Vec<Vec<LegendEntry>> {
+        let room = width - SWATCH - GAPS.0;
+        let fitted = |entry: &LegendEntry| LegendEntry {
+            text: fonts.fitted(&entry.text, SIZE, room),
+            ..entry.clone()
+        };
+        let key = Self { entries: self.entries.iter().map(fitted).collect(), ..self.clone() };
+        let mut lines: Vec<Vec<LegendEntry>> = key.rows(width).into_iter().map(<[_]>::to_vec).collect();
+        if lines.len() > most {
+            lines.truncate(most.saturating_sub(1));
+            let shown: usize = lines.iter().map(Vec::len).sum();
+            let rest = format!("and {} more", self.entries.len() - shown);
+            lines.push(vec![LegendEntry::new(Swatch::Blank, rest)]);
+        }
+        lines
+    }
+
+    /// Draws lines of the key from `area.top` down, each from the left.
+    pub(crate) fn draw_below(drawing: &mut Drawing, lines: &[Vec<LegendEntry>], area: Rect) {
+        for (line, at) in lines.iter().zip(0..) {
+            let mut x = area.left;
+            for entry in line {
+                draw_entry(drawing, entry, (x, area.top + ROW * (f64::from(at) + 0.5)));
+                x += entry.width() + GAPS.1;
+            }
+        }
+    }
+
     /// Returns true if heading and key fit side by side.
     fn shares_a_line(&self, width: f64) -> bool {
         row_width(&self.entries) + fonts::width(&self.heading, HEADING) + 2.0 * GAPS.1 <= width
@@ -119,8 +163,16 @@ fn draw_entry(drawing: &mut Drawing, entry: &LegendEntry, (x, y): Point) {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
         Swatch::Line(color, width) => drawing.line(vec![(x, y), (x + SWATCH, y)], width, color),
         Swatch::Dashes(color, width) => dashes::draw(drawing, &[(x, y), (x + SWATCH, y)], width, color),
+        Swatch::Pattern(color, width, pattern) => {
+            pattern.draw(drawing, vec![(x, y), (x + SWATCH, y)], width, color);
+        }
+        Swatch::Marked(color, width, marker) => {
+            drawing.line(vec![(x, y), (x + SWATCH, y)], width, color);
+            marker.draw(drawing, (middle(0.5), y), color);
+        }
         Swatch::ScaleBar(palette) => draw_scale(drawing, palette, middle, (y, 3.5)),
         Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
+        Swatch::Blank => {}
     }
     let place = (x + SWATCH + GAPS.0, y);
     drawing.text(TextLine::new(&entry.text, place, SIZE, Anchor::Start, SOFT));

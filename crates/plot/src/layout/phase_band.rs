@@ -12,7 +12,7 @@ use crate::text::number::count;
 /// The height of the band, the gap below it, and the size of its labels, in points.
 const BAND: f64 = 9.0;
 const BELOW: f64 = 6.0;
-const SIZE: f64 = 6.5;
+const SIZE: f64 = 7.0;
 /// The width of the lines between phases, in points.
 const EDGE: f64 = 0.5;
 /// The colour of the lines between phases.

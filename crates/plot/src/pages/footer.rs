@@ -7,6 +7,7 @@ use perfpipe_model::series::CpuJoin;
 
 use crate::charts::run::RunData;
 use crate::text::clock::utc;
+use crate::text::fonts::Fonts;
 use crate::text::number::{count, measured, percent, response, trimmed};
 use crate::time_columns;
 
@@ -76,6 +77,21 @@ pub(crate) fn facts(run: &RunData<'_>) -> Vec<String> {
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Breaks a text into lines no wider than `room`, between words.
+pub(crate) fn broken(text: &str, fonts: &Fonts, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if fonts.width(&format!("{line} {word}"), size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(fonts.fitted(word, size, room)),
+        }
+    }
+    lines
 }
 
 /// Describes the damage of a run's files.

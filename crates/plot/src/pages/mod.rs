@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 mod comparison;
+pub(crate) mod figure;
 pub(crate) mod footer;
 mod levels;
 pub(crate) mod page;

@@ -107,7 +107,7 @@ impl Page {
 }
 
 /// Returns the name of the framework that runs are of, or the number of frameworks: not all need be drawn.
-fn frameworks(timelines: &[&Timeline]) -> String {
+pub(super) fn frameworks(timelines: &[&Timeline]) -> String {
     some_of(&timelines.iter().map(|timeline| &*timeline.info.key.framework).collect())
 }
 
@@ -128,7 +128,7 @@ fn by_words(by: SweepBy) -> &'static str {
 }
 
 /// Returns the title of a run's page.
-fn title(info: &RunInfo) -> String {
+pub(super) fn title(info: &RunInfo) -> String {
     let repeat = if info.key.repeat == 1 { String::new() } else { format!(" #{}", info.key.repeat) };
     let partial = if info.is_partial() { footer::PARTIAL } else { "" };
     format!("{} {}{repeat}{partial}", info.key.framework, info.key.test)

@@ -102,6 +102,17 @@ impl<'a> Framework<'a> {
         all.fold(0.0, f64::max)
     }
 
+    /// Returns the middles of the columns in which any repeat has a value above `top`.
+    pub(super) fn times_beyond(&self, top: f64, values: RunValues<'_>) -> Vec<f64> {
+        let mut times: Vec<f64> = Vec::new();
+        for (run, columns) in &self.repeats {
+            let is_beyond = |column: &&TimeColumn| values(run, column).is_some_and(|spread| spread.max > top);
+            times.extend(columns.columns.iter().filter(is_beyond).map(TimeColumn::middle));
+        }
+        times.sort_by(f64::total_cmp);
+        times
+    }
+
     /// Returns the values of each column over all repeats: the median of their means where more than half of them have a
     /// value, between the least and the greatest of all.
     pub(super) fn spreads(&self, values: RunValues<'_>) -> Vec<(Option<f64>, ColumnSpread)> {

@@ -3,19 +3,25 @@
 mod framework;
 mod overlay;
 
+use std::collections::BTreeSet;
+
 use perfpipe_analyze::league::{failing_frameworks, in_league_order};
 use perfpipe_analyze::{League, Timeline};
 
 use self::framework::Framework;
-use self::overlay::{Key, Overlay};
+use self::overlay::{Key, Overlay, OverlayChart};
+use super::figure::TestFigure;
 use super::footer::chosen;
 use super::sheet::{LEAST_LABEL, PageTexts};
+use crate::charts::chart::TimeChart;
+use crate::charts::reach::Reach;
 use crate::charts::series::SharedSeries;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::output::drawing::Drawing;
 use crate::style::Style;
 use crate::text::clock::duration;
 use crate::text::fonts::Fonts;
+use crate::text::number::LONG_MS;
 use crate::time_columns;
 
 /// The height of the time axis' labels and title, in points.
@@ -31,13 +37,7 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let span = span(&timelines);
     let width = time_columns::width((span.1 - span.0) as u32);
     let fonts = style.fonts();
-    let mut frameworks: Vec<Framework<'_>> = Vec::new();
-    let is_same = |a: &&Timeline, b: &&Timeline| a.info.key.framework == b.info.key.framework;
-    for (rank, repeats) in timelines.chunk_by(is_same).enumerate() {
-        let failing = repeats.first().is_some_and(|run| failing.contains(&*run.info.key.framework));
-        let grid = (span.0 as u32, width);
-        frameworks.extend(Framework::new(rank, repeats, grid, failing, &fonts));
-    }
+    let frameworks = frameworks(&timelines, &failing, (span.0 as u32, width), &fonts);
     let (series, left_out) = SharedSeries::of_runs(&timelines);
     let overlays: Vec<Overlay> =
         std::iter::once(Overlay::Successes).chain(series.into_iter().map(Overlay::Series)).collect();
@@ -48,6 +48,58 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let room = PageTexts { title, chosen: &chosen, subtitle, footer: &footer }.draw(&mut drawing);
     charts(&mut drawing, &frameworks, &overlays, room, span, &fonts);
     drawing
+}
+
+/// The percentile that frameworks are compared by, in percent.
+const COMPARED: f64 = 95.0;
+
+/// Calls `draw` with the chart of a figure of all frameworks, with at most so many columns, and with the time that it spans.
+pub(super) fn with_chart<R>(
+    runs: Vec<&Timeline>,
+    figure: TestFigure,
+    most: u32,
+    style: &Style,
+    draw: impl FnOnce(&dyn TimeChart, (f64, f64)) -> R,
+) -> R {
+    let failing = failing_frameworks(runs.iter().copied());
+    let timelines = in_league_order(runs);
+    let span = span(&timelines);
+    let width = time_columns::width_of((span.1 - span.0) as u32, most);
+    let fonts = style.fonts();
+    let frameworks = frameworks(&timelines, &failing, (span.0 as u32, width), &fonts);
+    let overlay = match figure {
+        TestFigure::Overview => Overlay::Successes,
+        TestFigure::OverviewResponse => response(&timelines, style),
+        TestFigure::OverviewCpu => Overlay::Cpu { top: style.cpu_top() },
+    };
+    draw(&OverlayChart { overlay: &overlay, frameworks: &frameworks, width }, span)
+}
+
+/// Returns the response times that all frameworks are compared by.
+fn response(timelines: &[&Timeline], style: &Style) -> Overlay {
+    let percentiles = timelines.first().map(|run| run.percentiles.as_slice()).unwrap_or_default();
+    let highest = percentiles.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    let compared = percentiles.iter().enumerate().find(|(_, percent)| **percent == COMPARED);
+    let (at, percent) = compared.or(highest).map_or((0, COMPARED), |(at, percent)| (at, *percent));
+    let reach = Reach::of(timelines, |second| second.percentile(at)).map(|reach| reach.on(style.log_scale));
+    let unit = if reach.is_some_and(|reach| reach.top >= LONG_MS) { 1000.0 } else { 1.0 };
+    Overlay::Response { at, percent, reach, unit, log_scale: style.log_scale }
+}
+
+/// Prepares the frameworks of runs in the order of the league; all columns begin a number of widths after a second.
+fn frameworks<'a>(
+    timelines: &[&'a Timeline],
+    failing: &BTreeSet<&str>,
+    grid: (u32, u32),
+    fonts: &Fonts,
+) -> Vec<Framework<'a>> {
+    let mut frameworks = Vec::new();
+    let is_same = |a: &&Timeline, b: &&Timeline| a.info.key.framework == b.info.key.framework;
+    for (rank, repeats) in timelines.chunk_by(is_same).enumerate() {
+        let failing = repeats.first().is_some_and(|run| failing.contains(&*run.info.key.framework));
+        frameworks.extend(Framework::new(rank, repeats, grid, failing, fonts));
+    }
+    frameworks
 }
 
 /// Draws the charts one below the other, each with its key.
