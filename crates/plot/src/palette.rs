@@ -48,7 +48,7 @@ const VIRIDIS: [Color; 8] = [
 ];
 
 /// Blues of falling lightness. The lightest is visible on white, and failures are darker than the darkest.
-const BLUES: [Color; 3] = [Color(0xa6, 0xc6, 0xe2), Color(0x5b, 0x93, 0xc6), Color(0x1d, 0x4f, 0x8a)];
+const BLUES: [Color; 3] = [Color(0xa6, 0xc6, 0xe2), Color(0x5b, 0x93, 0xc6), Color(0x2a, 0x62, 0xa2)];
 
 /// Colours for lines drawn over each other on white, distinguishable with any kind of colour vision.
 ///

@@ -7,7 +7,7 @@ mod support;
 use std::path::Path;
 
 use perfpipe_analyze::points::{Level, SweepBy};
-use perfpipe_analyze::{View, compare};
+use perfpipe_analyze::{League, View, compare};
 use perfpipe_plot::{ColorBy, Error, FigureSize, Page, Palette, Paper, RunFigure, Style, TestFigure, Times};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
@@ -211,4 +211,17 @@ fn figure_of_what_was_not_measured_is_refused_as_is_one_without_room() -> Checke
     let enough = format!("84x{least}mm").parse::<FigureSize>()?;
     Page::run_figure(&support::outage(), RunFigure::Requests, &enough, &style)?;
     Ok(())
+}
+
+#[test]
+fn document_begins_with_the_league_and_a_list_of_its_pages() -> Checked {
+    let (runs, style) = (support::repeats(), Style::default());
+    let mut pages = vec![Page::test("2048", &runs, &style)];
+    pages.extend(runs.iter().map(|run| Page::run(run, &style)));
+    let pages = Page::document(&League::new(&runs)?, &runs, pages, &style);
+    assert_eq!(pages.len(), runs.len() + 2);
+    for (page, at) in pages.iter().zip(1..) {
+        assert!(page.svg().contains(&format!(">Page {at} of {}<", pages.len())), "{at}");
+    }
+    check("contents", pages.first().ok_or("no page")?)
 }

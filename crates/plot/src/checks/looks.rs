@@ -1,6 +1,6 @@
 //! Tests of the layout of pages: no text overlaps, no data vanish, none are made up.
 
-use perfpipe_analyze::Phases;
+use perfpipe_analyze::{League, Phases};
 
 use crate::error::Error;
 use crate::figure_size::FigureSize;
@@ -143,6 +143,40 @@ fn test_pages_of_any_size_are_tidy() {
         let runs: Vec<_> =
             (0..count).map(|at| support::steady(&name(at), 1e6 + at as f64, 0.1, 60)).collect();
         assert_tidy(&count.to_string(), &Page::test(&"2048".repeat(40), &runs, &Style::default()));
+    }
+}
+
+#[test]
+fn documents_of_any_number_of_pages_are_tidy_and_numbered() {
+    for (count, first) in [(1, 1), (2, 1), (30, 2), (120, 8)] {
+        let name = |at: usize| {
+            format!("framework number {at} with a name that is longer than its column is wide & more")
+        };
+        let mut runs: Vec<_> =
+            (0..count).map(|at| support::steady(&name(at), 1e6 + at as f64, 0.1, 30)).collect();
+        runs.iter_mut().zip(0..).for_each(|(run, at)| run.info.t0_ms += at * 1_000_000);
+        for paper in [Paper::A4, Paper::Letter] {
+            let style = Style::default().with_paper(paper);
+            let pages = runs.iter().map(|run| Page::run(run, &style)).collect();
+            let pages = Page::document(&League::new(&runs).unwrap(), &runs, pages, &style);
+            assert_eq!(pages.len(), count + first, "{paper:?}");
+            for page in pages.iter().take(first + 1) {
+                assert_tidy(&format!("{count} {paper:?}"), page);
+            }
+            // The list names each page with its number, and rows are not lost where a page ends.
+            let listed: Vec<String> = pages
+                .iter()
+                .take(first)
+                .flat_map(|page| texts(page.drawing()))
+                .map(|text| text.text.clone())
+                .collect();
+            for at in first + 1..=first + count {
+                assert!(listed.contains(&at.to_string()), "{at} of {count}");
+            }
+            let rows = listed.iter().filter(|text| text.starts_with("framework number")).count();
+            // The only framework is named below the title, too.
+            assert_eq!(rows, 2 * count + usize::from(count == 1), "the league and the list");
+        }
     }
 }
 

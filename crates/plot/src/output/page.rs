@@ -21,6 +21,12 @@ impl Page {
         Self { title, date, drawing }
     }
 
+    /// Draws something on the page in addition.
+    pub(crate) fn with_note(mut self, draw: impl FnOnce(&mut Drawing)) -> Self {
+        draw(&mut self.drawing);
+        self
+    }
+
     /// Returns when the test began, as an epoch time in ms; `None` if nothing was tested.
     pub(crate) fn date(&self) -> Option<i64> {
         self.date

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 mod comparison;
+mod contents;
 pub(crate) mod figure;
 pub(crate) mod footer;
 mod levels;

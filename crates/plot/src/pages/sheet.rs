@@ -9,7 +9,7 @@ use crate::palette::{GRID, INK, SOFT};
 use crate::text::fonts::Fonts;
 
 /// The page's margin, in points.
-const MARGIN: f64 = 36.0;
+pub(super) const MARGIN: f64 = 36.0;
 /// The sizes of the title, the line below it, and the footer, in points.
 const SIZES: (f64, f64, f64) = (17.0, 9.0, 7.0);
 /// The distance between the lines below the title, in points.
