@@ -1,6 +1,7 @@
 //! Flags that several commands share, by what they are about. The flags of a single command are beside that command.
 
 mod cpu;
+mod figure;
 mod output;
 mod reading;
 mod runs;
@@ -12,6 +13,7 @@ mod view;
 pub(crate) use self::cpu::{
     AskArgs, CoresArgs, CpuFromArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs,
 };
+pub(crate) use self::figure::{FigureArgs, FigureChoice};
 pub(crate) use self::output::{
     FileArgs, OutputArgs, ReportFormat, ReportOutputArgs, TerminalArgs, VerdictFormat, VerdictOutputArgs,
     When,

@@ -7,13 +7,17 @@ use clap::{Args, ValueEnum};
 use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style, Times};
 
 use super::cpu::CoresArgs;
+use super::figure::FigureArgs;
 use super::values::choice;
+
+/// The usual scale of PNG pages, in pixels per point.
+const PNG_SCALE: f64 = 2.0;
 
 /// The sheets that pages are drawn on.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Pages")]
 pub(crate) struct SheetArgs {
-    /// Pixels per point of PNG pages, 0.5 to 8 [default: 2]
+    /// Pixels per point of PNG pages, 0.5 to 8 [default: 2, and of a report's figures 300 dots per inch]
     #[arg(long, value_name = "N", value_parser = png_scale)]
     pub(crate) scale: Option<f64>,
     /// Paper size [default: a4]
@@ -35,7 +39,7 @@ pub(crate) struct ChartArgs {
     /// Measure that the colours show [default: load]
     #[arg(long, value_name = "MEASURE", value_parser = choice(ColorBy::ALL))]
     pub(crate) color_by: Option<ColorBy>,
-    /// Colour scale [default: original]
+    /// Colour scale [default: original, and of a report's figures blues]
     #[arg(long, value_parser = choice(Palette::ALL))]
     pub(crate) palette: Option<Palette>,
     /// Times on the axis of a run's page: since its start, or the time of day in --time-zone [default: elapsed]
@@ -81,6 +85,7 @@ impl LinePagesArgs {
             charts: None,
             one_file: false,
             time_zone: None,
+            figures: None,
         }
     }
 }
@@ -118,6 +123,8 @@ pub(crate) struct PageOptions<'a> {
     pub(crate) one_file: bool,
     /// The name of the time zone for the time of day.
     pub(crate) time_zone: Option<&'a str>,
+    /// The flags on single figures; `None` if the command draws none.
+    pub(crate) figures: Option<&'a FigureArgs>,
 }
 
 impl<'a> PageOptions<'a> {
@@ -136,6 +143,17 @@ impl<'a> PageOptions<'a> {
         self.formats().iter().any(|format| *format != PageFormat::Html)
     }
 
+    /// Returns true if single figures are drawn instead of pages.
+    pub(crate) fn wants_figures(&self) -> bool {
+        self.figures.is_some_and(|args| !args.figure.is_empty())
+    }
+
+    /// Returns the pixels per point of PNG pages.
+    pub(crate) fn png_scale(&self) -> f64 {
+        let of_figures = || Some(self.figures?.size()?.png_scale());
+        self.sheet.scale.or_else(of_figures).unwrap_or(PNG_SCALE)
+    }
+
     /// Returns the style of the pages.
     pub(crate) fn style(&self) -> Style {
         let style = Style::default()
@@ -143,11 +161,12 @@ impl<'a> PageOptions<'a> {
             .with_log_scale(self.sheet.log_scale);
         let Some(charts) = self.charts else { return style };
         let times = charts.axis.unwrap_or_default();
+        let usual = if self.wants_figures() { Palette::Blues } else { Palette::default() };
         // A command refuses a zone that does not exist before it draws.
         let zone = self.time_zone.filter(|_| times == Times::Clock).and_then(|zone| zone.parse().ok());
         style
             .with_color_by(charts.color_by.unwrap_or_default())
-            .with_palette(charts.palette.unwrap_or_default())
+            .with_palette(charts.palette.unwrap_or(usual))
             .with_cpu_max(charts.cpu_max)
             .with_cores(charts.cores.cores)
             .with_times(times)

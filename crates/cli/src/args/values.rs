@@ -99,6 +99,7 @@ impl Choice for Palette {
         match self {
             Self::Original => "Purple to red",
             Self::Viridis => "Dark to light, readable with any colour vision",
+            Self::Blues => "Light to dark blue, readable in grey; the default of --figure",
             _ => "",
         }
     }

@@ -16,17 +16,19 @@ use perfpipe_analyze::{
 };
 use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
-use perfpipe_plot::{HtmlReport, Page, ReportRun, Times};
+use perfpipe_plot::{HtmlReport, Page, ReportRun, Style, Times};
 
 use crate::allocator;
 use crate::args::{
-    ChartArgs, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs, ViewArgs, choice,
+    ChartArgs, FigureArgs, FigureChoice, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs,
+    ViewArgs, choice,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::versions::{By, trends_of};
 use crate::input::{idle_flags, left_out, store, view};
+use crate::output::figures::Figures;
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -38,6 +40,7 @@ use crate::output::{Output, fonts, note, page_folder};
     perfpipe report go_2048 spring_2048\n  \
     perfpipe report --test 2048 --format html -o report.html\n  \
     perfpipe report --test 2048 --chart time,sweep\n  \
+    perfpipe report --test 2048 --figure response,overview --size 84mm --format pdf\n  \
     perfpipe report --test 2048 --phase hold --order-by p99\n  \
     perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
 pub(crate) struct ReportArgs {
@@ -46,7 +49,7 @@ pub(crate) struct ReportArgs {
     /// Folder for the pages [default: perfpipe-report]
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "output")]
     pub(crate) out: Option<PathBuf>,
-    /// Write the html report, or the PDF pages of --one-file, to this file
+    /// Write the html report, the PDF pages of --one-file, or a single --figure to this file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Pages to draw [default: time]
@@ -65,6 +68,8 @@ pub(crate) struct ReportArgs {
     /// TOML file of rules, as for `perfpipe check`: an html report shows which passed
     #[arg(long, value_name = "FILE", help_heading = "Pages")]
     pub(crate) rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) figures: FigureArgs,
     #[command(flatten)]
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
@@ -99,13 +104,17 @@ impl ReportArgs {
             charts: Some(&self.look),
             one_file: self.one_file,
             time_zone: self.time_zone.as_deref(),
+            figures: Some(&self.figures),
         }
     }
 
     /// Returns the format of a file that is named without one.
     fn of_file(&self) -> Option<&'static [PageFormat]> {
-        let format: &[PageFormat] = if self.one_file { &[PageFormat::Pdf] } else { &[PageFormat::Html] };
-        self.output.as_ref().map(|_| format)
+        let file = self.output.as_deref()?;
+        if !self.figures.figure.is_empty() {
+            return FigureArgs::format_of(file);
+        }
+        Some(if self.one_file { &[PageFormat::Pdf] } else { &[PageFormat::Html] })
     }
 
     /// Returns the kinds of pages to draw.
@@ -130,6 +139,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let mut tests: BTreeMap<&str, Vec<&RunKey>> = BTreeMap::new();
     chosen.keys.iter().for_each(|key| tests.entry(&key.test).or_default().push(key));
     check_tests(args, &tests)?;
+    check_figures(args, chosen.keys.len())?;
     chosen.say_repeats(&args.runs.run);
     note_versions(chosen.stored.iter().filter(|run| chosen.keys.contains(&run.key)));
     let out = args.out.as_deref().unwrap_or(Path::new("perfpipe-report"));
@@ -140,6 +150,9 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     }
     let mut pages = Pages::new(out, args.pages(), &store.keys().await?).into_file(file);
     let (mut output, mut lacking) = (Output::open(None)?, Vec::new());
+    let size = args.figures.size();
+    let mut figures =
+        size.as_ref().map(|size| Figures::new(args.figures.chosen(), size, choices_of_figures(args)));
     let mut is_first = true;
     for (test, keys) in &tests {
         let mut looked_at = LookedAt::new(args);
@@ -158,6 +171,9 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
             writeln!(output, "{gap}{}\n", args.table.prose(test))?;
         }
         is_first = false;
+        if let Some(figures) = &mut figures {
+            figures.draw(test, &looked_at.timelines, &style(args, &looked_at.timelines), &mut pages)?;
+        }
         report_test(args, test, keys, looked_at, &mut pages, &mut output)?;
         allocator::give_back();
     }
@@ -171,6 +187,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         left_out::name(key, error.as_ref());
     }
     pages.print_notes();
+    figures.map_or(Ok(()), Figures::end)?;
     left_out.end()
 }
 
@@ -210,10 +227,11 @@ fn report_test(
     if let Some(column) = &args.order_by {
         league.order_by(column)?;
     }
-    if args.pages().wants_pages() {
+    if args.pages().wants_pages() && !args.pages().wants_figures() {
         draw(args, test, &timelines, &sweeps, pages)?;
     }
-    pages.bind(Subject::Report(test), &choices_of_document(args))?;
+    let document = |pages| Page::document(&league, &timelines, pages, &style(args, &timelines));
+    pages.bind(Subject::Report(test), &choices_of_document(args), document)?;
     if let Some(html) = html {
         let names = RunNames::of(keys.iter().copied());
         let texts = html.texts(&league, &timelines, &names)?;
@@ -252,6 +270,16 @@ fn check_file(args: &ReportArgs) -> Result<()> {
         let problem = "-o -: the league table is printed on standard output".to_owned();
         return refuse(problem, "Name a file, or leave it out.");
     }
+    if !args.figures.figure.is_empty() {
+        return match (FigureArgs::format_of(file), args.pages().formats()) {
+            (Some([named]), [format]) if named == format => Ok(()),
+            (None, [_]) if args.format.is_some() => Ok(()),
+            _ => refuse(
+                format!("-o {}: the name does not say in which one format the figure is", file.display()),
+                "End it in .svg, .pdf or .png, and leave --format out.",
+            ),
+        };
+    }
     let ending = match args.pages().formats() {
         [PageFormat::Html] => "html",
         [PageFormat::Pdf] if args.one_file => "pdf",
@@ -275,12 +303,67 @@ fn check_file(args: &ReportArgs) -> Result<()> {
     }
 }
 
+/// Refuses flags that single figures do not have, and flags on figures where none are drawn.
+///
+/// # Errors
+/// If there is such a flag.
+fn check_figure_flags(args: &ReportArgs) -> Result<()> {
+    let refuse = |problem: String, remedy: &str| Err(CliError::usage(problem, remedy).into());
+    if args.figures.figure.is_empty() {
+        return match args.figures.size {
+            Some(_) => {
+                let remedy = "Leave it out, or draw single figures with --figure; pages have a --paper.";
+                refuse("--size has no effect, since no single figures are drawn".to_owned(), remedy)
+            }
+            None => Ok(()),
+        };
+    }
+    if args.pages().wants_html() {
+        let remedy = "Give --format svg, pdf or png, or leave --figure out for the whole report.";
+        return refuse("a single figure can't be written as html".to_owned(), remedy);
+    }
+    let of_pages = [
+        ("--chart", args.chart.is_some()),
+        ("--one-file", args.one_file),
+        ("--paper", args.sheet.paper.is_some()),
+    ];
+    if let Some((flag, _)) = of_pages.iter().find(|(_, given)| *given) {
+        let problem = format!("{flag} has no effect, since single figures are drawn instead of pages");
+        return refuse(problem, "Leave it out, or leave --figure out.");
+    }
+    let is_of_run = |figure: &FigureChoice| matches!(figure, FigureChoice::Run(_));
+    let of_runs = |flag: &&str| ["--color-by", "--palette", "--axis"].contains(flag);
+    match args.pages().given().find(of_runs) {
+        Some(flag) if !args.figures.figure.iter().any(is_of_run) => {
+            let problem =
+                format!("{flag} has no effect, since figures of all frameworks have no such choice");
+            refuse(problem, "Leave it out, or draw a figure of each run too, such as --figure response.")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses one file for several figures.
+///
+/// # Errors
+/// If there are several.
+fn check_figures(args: &ReportArgs, runs: usize) -> Result<()> {
+    let count = Figures::count(&args.figures.chosen(), runs);
+    if args.output.is_some() && count > 1 {
+        let problem = format!("-o names one file, and {count} figures would be written");
+        let remedy = "Choose one run and one figure, or leave -o out: --out DIR takes all of them.";
+        return Err(CliError::usage(problem, remedy).into());
+    }
+    Ok(())
+}
+
 /// Refuses flags of a report that have no effect.
 ///
 /// # Errors
 /// If there is such a flag.
 fn check_flags(args: &ReportArgs) -> Result<()> {
     let pages = args.pages();
+    check_figure_flags(args)?;
     idle_flags::check_formats(&pages)?;
     fonts::check(&pages)?;
     if args.chart.is_some() && !pages.wants_pages() {
@@ -483,6 +566,18 @@ fn choices_of_document(args: &ReportArgs) -> Vec<String> {
     choices_of_test(args).into_iter().chain(charts).chain(looks).collect()
 }
 
+/// Returns the style of the pages of runs, with the fonts that their texts need.
+fn style(args: &ReportArgs, timelines: &[Timeline]) -> Style {
+    let texts = timelines.iter().flat_map(|timeline| fonts::texts(&timeline.info));
+    fonts::styled(&args.pages(), texts.chain(args.view.scope.label.as_deref()))
+}
+
+/// Returns the choices of each run's figures and of those of tests, as parts of file names.
+fn choices_of_figures(args: &ReportArgs) -> (Vec<String>, Vec<String>) {
+    let of_runs = [choices(&args.view), looks_over_time(&args.pages())].concat();
+    (of_runs, [chosen_runs(&args.runs), choices(&args.view), looks(&args.pages())].concat())
+}
+
 /// Draws the pages of each run, and the overview of all of them if they are of several frameworks.
 fn draw(
     args: &ReportArgs,
@@ -492,8 +587,7 @@ fn draw(
     pages: &mut Pages<'_>,
 ) -> Result<()> {
     let choices = choices(&args.view);
-    let texts = timelines.iter().flat_map(|timeline| fonts::texts(&timeline.info));
-    let style = fonts::styled(&args.pages(), texts.chain(args.view.scope.label.as_deref()));
+    let style = style(args, timelines);
     if args.charts().contains(&Chart::Time) {
         let over_time = [choices.clone(), looks_over_time(&args.pages())].concat();
         for timeline in timelines {

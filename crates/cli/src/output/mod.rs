@@ -2,6 +2,7 @@
 
 pub(crate) mod comment;
 pub(crate) mod done;
+pub(crate) mod figures;
 pub(crate) mod fonts;
 pub(crate) mod notes;
 pub(crate) mod pages;

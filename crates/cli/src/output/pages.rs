@@ -9,18 +9,15 @@ use anyhow::Result;
 use perfpipe_analyze::View;
 use perfpipe_ingest::RunKey;
 use perfpipe_ingest::source::TimeZone;
-use perfpipe_plot::{ColorBy, Page, Times};
+use perfpipe_plot::{ColorBy, Page, RunFigure, TestFigure, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::Output;
 use super::say::print_written;
-use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
+use crate::args::{FigureArgs, FigureChoice, PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
 /// The separator before each choice in a name; names of runs and tests do not contain it.
 const CHOICE: char = '+';
-
-/// The default scale of PNG pages, in pixels per point.
-const PNG_SCALE: f64 = 2.0;
 
 /// The largest length of a file name in bytes, without its extension; file systems allow 255.
 const FILE_NAME: usize = 120;
@@ -42,6 +39,10 @@ pub(crate) enum Subject<'a> {
     Against(&'a RunKey, &'a RunKey),
     /// The versions of a framework in a test.
     Trend(&'a str, &'a str),
+    /// A single figure of a run.
+    RunFigure(&'a RunKey, RunFigure),
+    /// A single figure of a test.
+    TestFigure(&'a str, TestFigure),
 }
 
 impl Subject<'_> {
@@ -62,6 +63,8 @@ impl Subject<'_> {
             Self::Report(test) => write!(out, "report_{test}"),
             Self::Against(key, other) => write!(out, "{}_against_{}", key.name(), other.name()),
             Self::Trend(framework, test) => write!(out, "{framework}_{test}_trend"),
+            Self::RunFigure(key, figure) => write!(out, "{}_{}", key.name(), figure.name()),
+            Self::TestFigure(test, figure) => write!(out, "{test}_{}", figure.name()),
         }
     }
 
@@ -83,6 +86,8 @@ impl Subject<'_> {
             Self::Report(test) => format!("tests\0{test}"),
             Self::Against(key, other) => format!("against\0{}\0{}", of_key(key), of_key(other)),
             Self::Trend(framework, test) => format!("trend\0{framework}\0{test}"),
+            Self::RunFigure(key, figure) => format!("figure\0{}\0{}", figure.name(), of_key(key)),
+            Self::TestFigure(test, figure) => format!("figures\0{}\0{test}", figure.name()),
         }
     }
 }
@@ -94,19 +99,26 @@ pub(crate) struct PageNames {
 }
 
 impl PageNames {
-    /// Collects the names for the runs with these keys and their tests.
-    pub(crate) fn of(keys: &[RunKey]) -> Self {
+    /// Collects the names for the runs with these keys and their tests, and for these figures of them.
+    pub(crate) fn of(keys: &[RunKey], figures: &[FigureChoice]) -> Self {
         let runs: BTreeSet<&RunKey> = keys.iter().collect();
         let trends: BTreeSet<_> =
             keys.iter().map(|key| (key.framework.as_str(), key.test.as_str())).collect();
         let tests: BTreeSet<&str> = keys.iter().map(|key| key.test.as_str()).collect();
-        let of_runs = runs
-            .into_iter()
-            .flat_map(|key| [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key)]);
+        let of_figures = figures.iter().flat_map(|figure| -> Vec<Subject<'_>> {
+            match *figure {
+                FigureChoice::Run(figure) => runs.iter().map(|key| Subject::RunFigure(key, figure)).collect(),
+                FigureChoice::Test(figure) => {
+                    tests.iter().map(|test| Subject::TestFigure(test, figure)).collect()
+                }
+            }
+        });
+        let of_runs =
+            runs.iter().flat_map(|key| [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key)]);
         let of_trends = trends.into_iter().map(|(framework, test)| Subject::Trend(framework, test));
-        let of_tests = tests.into_iter().flat_map(|test| [Subject::Test(test), Subject::Report(test)]);
+        let of_tests = tests.iter().flat_map(|test| [Subject::Test(test), Subject::Report(test)]);
         let mut shared = HashMap::new();
-        for subject in of_runs.chain(of_trends).chain(of_tests) {
+        for subject in of_runs.chain(of_trends).chain(of_tests).chain(of_figures) {
             *shared.entry(subject.text_hash()).or_default() += 1;
         }
         Self { shared }
@@ -281,7 +293,7 @@ impl<'a> Pages<'a> {
         Self {
             out,
             options,
-            names: PageNames::of(keys),
+            names: PageNames::of(keys, &options.figures.map(FigureArgs::chosen).unwrap_or_default()),
             written: Vec::new(),
             document: Vec::new(),
             file: None,
@@ -299,7 +311,7 @@ impl<'a> Pages<'a> {
         if is_gathered {
             self.gather(page, subject);
         }
-        let scale = self.options.sheet.scale.unwrap_or(PNG_SCALE);
+        let scale = self.options.png_scale();
         let formats = self.options.formats().iter().copied();
         let formats: Vec<_> = formats.filter(|format| !is_gathered || *format != PageFormat::Pdf).collect();
         let drawn: Result<Vec<_>> =
@@ -316,12 +328,17 @@ impl<'a> Pages<'a> {
         self.document.insert(at, page.clone());
     }
 
-    /// Writes the pages that were gathered as one document.
-    pub(crate) fn bind(&mut self, subject: Subject<'_>, choices: &[String]) -> Result<()> {
+    /// Writes the pages that were gathered as one document, with what `contents` puts before them.
+    pub(crate) fn bind(
+        &mut self,
+        subject: Subject<'_>,
+        choices: &[String],
+        contents: impl FnOnce(Vec<Page>) -> Vec<Page>,
+    ) -> Result<()> {
         if self.document.is_empty() {
             return Ok(());
         }
-        let bytes = perfpipe_plot::pdf(&std::mem::take(&mut self.document))?;
+        let bytes = perfpipe_plot::pdf(&contents(std::mem::take(&mut self.document)))?;
         self.write(subject, choices, "pdf", &[bytes])
     }
 
@@ -366,7 +383,7 @@ mod tests {
 
     fn names(keys: &[(&str, &str)]) -> PageNames {
         let key = |(framework, test): &(&str, &str)| RunKey::new(*framework, *test);
-        PageNames::of(&keys.iter().map(key).collect::<Vec<_>>())
+        PageNames::of(&keys.iter().map(key).collect::<Vec<_>>(), FigureChoice::ALL)
     }
 
     fn page_of_run(names: &PageNames, framework: &str, test: &str) -> String {
@@ -404,5 +421,11 @@ mod tests {
             assert_ne!(page_of_run(&names, "go", other), taken);
             assert_ne!(page_of_run(&names, "all-frameworks", other), taken);
         }
+        // Or like another's figure.
+        let names = names(&[("go", "2048"), ("go", "2048_cpu"), ("2048", "overview")]);
+        let cpu = names.page(Subject::RunFigure(&RunKey::new("go", "2048"), RunFigure::Cpu), &[]);
+        assert_ne!(page_of_run(&names, "go", "2048_cpu"), cpu);
+        let overview = names.page(Subject::TestFigure("2048", TestFigure::Overview), &[]);
+        assert_ne!(page_of_run(&names, "2048", "overview"), overview);
     }
 }

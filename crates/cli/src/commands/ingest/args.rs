@@ -107,6 +107,7 @@ impl IngestArgs {
             charts: Some(&self.charts),
             one_file: false,
             time_zone: Some(&self.log.cpu.time_zone),
+            figures: None,
         }
     }
 }

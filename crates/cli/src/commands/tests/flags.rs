@@ -25,7 +25,7 @@ fn is_json(output: &OutputArgs) -> bool {
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 123] = [
+const LINES: [(&str, IsRead); 125] = [
     ("repair --keep-for 1h --force", |c| matches!(c, Command::Repair(a) if a.force)),
     (
         "ingest a.zip --connections 3",
@@ -135,6 +135,14 @@ const LINES: [(&str, IsRead); 123] = [
     (
         "report --test t --format pdf --one-file --fonts a.ttf --time-zone UTC",
         |c| matches!(c, Command::Report(a) if a.pages().one_file),
+    ),
+    (
+        "report --test t --figure response,cpu --figure overview --size 84x60mm",
+        |c| matches!(c, Command::Report(a) if a.figures.chosen().len() == 3 && a.figures.size().is_some_and(|size| size.to_string() == "84x60mm")),
+    ),
+    (
+        "report go_t --figure response -o fig.pdf",
+        |c| matches!(c, Command::Report(a) if a.pages().formats() == [PageFormat::Pdf] && a.figures.size().is_some_and(|size| size.to_string() == "84mm")),
     ),
     (
         "report --test t --format html --rules rules.toml",

@@ -231,13 +231,14 @@ fn commands_that_take_no_percentiles_have_the_same_view() {
 }
 
 /// Flags on pages, with the fields of the style that they change.
-pub(super) const STYLE: [Changes<'static, Style>; 12] = [
+pub(super) const STYLE: [Changes<'static, Style>; 13] = [
     ("--paper letter", |s| s.paper = Paper::Letter),
     ("--paper a4", |_| {}),
     ("--color-by cpu", |s| s.color_by = ColorBy::Cpu),
     ("--color-by throughput", |s| s.color_by = ColorBy::Throughput),
     ("--color-by load --palette original", |_| {}),
     ("--palette viridis", |s| s.palette = Palette::Viridis),
+    ("--palette blues", |s| s.palette = Palette::Blues),
     ("--axis elapsed", |_| {}),
     ("--axis clock", |s| s.times = Times::Clock),
     ("--axis clock --time-zone +01:00", |s| {

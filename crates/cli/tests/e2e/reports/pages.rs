@@ -166,7 +166,7 @@ fn frameworks_formats_and_paper_are_chosen() {
 }
 
 #[test]
-fn pages_in_one_file_have_bookmarks_and_come_after_the_overview() {
+fn pages_in_one_file_have_bookmarks_and_come_after_the_league_and_the_overview() {
     let store = Store::embedded();
     ingest_three(&store);
     let flags = ["--format", "svg,pdf", "--one-file", "--chart", "time,sweep"];
@@ -178,10 +178,11 @@ fn pages_in_one_file_have_bookmarks_and_come_after_the_overview() {
     assert_eq!(names(&folder).len(), 8, "the other formats have a file a page");
     let bytes = std::fs::read(folder.join(&pdfs[0])).unwrap();
     let text = String::from_utf8_lossy(&bytes);
-    // The document has the title of its first page, and the date of the earliest test.
-    assert!(text.contains("/Count 7") && text.contains("/CreationDate(D:20261118"), "{text:.200}");
+    // The document begins with the league and a list of its pages, and has the date of the earliest test.
+    assert!(text.contains("/Count 8") && text.contains("/CreationDate(D:20261118"), "{text:.200}");
+    assert!(text.contains("/Title(Report: 2048)"), "{text:.200}");
     let title: String = "3 frameworks – 2048".encode_utf16().map(|unit| format!("{unit:04X}")).collect();
-    assert!(text.contains(&format!("<</Title<FEFF{title}>")), "{title}");
+    assert!(text.contains(&format!("/Title<FEFF{title}>")), "{title}");
     for bookmark in ["go 2048", "nio 2048", "spring 2048", "go 2048 by load", "Requests per second"] {
         assert!(text.contains(&format!("/Title({bookmark})")), "{bookmark}");
     }
@@ -294,4 +295,78 @@ fn report_without_a_test_draws_all_and_prints_each_league() {
     let refused = |arguments: &[&str]| store.run(&[&["report"], arguments].concat()).complaint(2);
     assert_told(&refused(&["--format", "html", "-o", "x.html"]), &["2 tests: a, b", "--test"]);
     assert_told(&refused(&["--table", "csv", "--format", "svg"]), &["2 tests: a, b", "--test"]);
+}
+
+/// The size of the only page of a PDF, in points.
+fn page_size(pdf: &[u8]) -> (f64, f64) {
+    let text = String::from_utf8_lossy(pdf);
+    let (_, after) = text.split_once("/MediaBox[").unwrap();
+    let (numbers, _) = after.split_once(']').unwrap();
+    let numbers: Vec<f64> = numbers.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    assert_eq!((numbers[..2].to_vec(), text.matches("/MediaBox[").count()), (vec![0.0, 0.0], 1));
+    (numbers[2], numbers[3])
+}
+
+#[test]
+fn single_figures_have_the_size_that_is_printed() {
+    let store = Store::embedded();
+    ingest_three(&store);
+    let (figures, formats) = ("response,overview,failures,cpu", "svg,pdf,png");
+    let (done, folder) =
+        report_into(&store, "figures", &["--figure", figures, "--size", "84x60mm", "--format", formats]);
+    let err = done.err.clone();
+    assert!(done.text().contains("1,583.0"), "the league is printed too");
+    // One run has no failures, and one no CPU.
+    assert!(err.contains("no figure failures: nio 2048: No failures\n"), "{}", err);
+    let lacking = err.lines().filter(|line| line.starts_with("no figure ")).count();
+    let written = names(&folder);
+    assert_eq!(written.len(), 3 * (10 - lacking), "{written:?} {err}");
+    for name in ["2048_overview", "go_2048_response", "nio_2048_response", "spring_2048_failures"] {
+        let read = |ending: &str| std::fs::read(folder.join(format!("{name}.{ending}"))).unwrap();
+        let (width, height) = page_size(&read("pdf"));
+        assert!(
+            (width - 84.0 * 72.0 / 25.4).abs() < 0.01 && (height - 60.0 * 72.0 / 25.4).abs() < 0.01,
+            "{name}"
+        );
+        let svg = String::from_utf8(read("svg")).unwrap();
+        assert!(svg.contains("width=\"238.11pt\" height=\"170.08pt\""), "{name}: {}", &svg[..300]);
+        // 300 dots per inch.
+        let png = read("png");
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        assert_eq!(
+            (number(16), number(20), &png[37..41], number(41)),
+            (992, 709, b"pHYs".as_slice(), 11_811)
+        );
+    }
+    let file = folder.join("fig.pdf");
+    let one = ["report", "go_2048", "--figure", "response", "--size", "3.5in", "-o", file.to_str().unwrap()];
+    store.run(&one).text();
+    assert_eq!(page_size(&std::fs::read(&file).unwrap()).0, 252.0);
+    store.run(&one).text();
+}
+
+#[test]
+fn figures_that_can_not_be_drawn_are_refused_with_a_remedy() {
+    let store = Store::embedded();
+    ingest_three(&store);
+    let report = |flags: &[&str]| store.run(&[&["report", "--test", "2048"], flags].concat());
+    for (flags, words) in [
+        (&["--figure", "throughput"][..], "requests, response, cpu, load, failures, overview"),
+        (&["--figure", "cpu", "--size", "5mm"], "Widths are from 50 to 600 mm"),
+        (&["--figure", "cpu", "--size", "84"], "Write it as 84mm"),
+        (&["--figure", "requests", "--size", "84x36mm"], "Give at least "),
+        (&["--figure", "cpu", "--format", "html"], "--format svg, pdf or png"),
+        (&["--figure", "cpu", "--chart", "sweep"], "--chart has no effect"),
+        (&["--figure", "cpu", "--paper", "a4"], "--paper has no effect"),
+        (&["--figure", "cpu", "--format", "pdf", "--one-file"], "--one-file has no effect"),
+        (&["--figure", "overview", "--axis", "clock"], "--axis has no effect"),
+        (&["--size", "84mm"], "--size has no effect"),
+        (&["--figure", "cpu", "-o", "a.pdf"], "3 figures would be written"),
+        (&["--figure", "overview", "-o", "a.gif"], "End it in .svg, .pdf or .png"),
+        (&["--figure", "overview", "-o", "a.pdf", "--format", "svg"], "End it in .svg, .pdf or .png"),
+    ] {
+        let done = report(flags);
+        assert_eq!(done.code, Some(2), "{flags:?}: {}", done.err);
+        assert!(done.err.contains(words), "{flags:?}: {}", done.err);
+    }
 }
