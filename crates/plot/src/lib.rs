@@ -96,7 +96,7 @@ pub use html::site_test::{SiteTestFiles, site_test};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
-pub use pages::figure::{RunFigure, TestFigure};
+pub use pages::figure::{LoadFigure, RunFigure, TestFigure};
 pub use style::{ColorBy, Palette, Paper, Style, Times};
 pub use text::fonts::{FallbackFont, missing_characters};
 

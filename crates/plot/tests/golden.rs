@@ -8,7 +8,9 @@ use std::path::Path;
 
 use perfpipe_analyze::points::{Level, SweepBy};
 use perfpipe_analyze::{League, View, compare};
-use perfpipe_plot::{ColorBy, Error, FigureSize, Page, Palette, Paper, RunFigure, Style, TestFigure, Times};
+use perfpipe_plot::{
+    ColorBy, Error, FigureSize, LoadFigure, Page, Palette, Paper, RunFigure, Style, TestFigure, Times,
+};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
@@ -171,6 +173,16 @@ fn figures_of_a_run_in_a_column_of_a_paper() -> Checked {
     for figure in RunFigure::ALL {
         let page = Page::run_figure(&run, *figure, &column, &style)?;
         assert!((page.size().0 - 84.0 * 72.0 / 25.4).abs() < 1e-6);
+        check(&format!("figure-{}", figure.name()), &page)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn figures_of_a_run_by_its_load_in_a_column_of_a_paper() -> Checked {
+    let (sweep, column) = (support::sweep(), "84mm".parse::<FigureSize>()?);
+    for figure in LoadFigure::ALL {
+        let page = Page::load_figure(&sweep, *figure, &column, &Style::default())?;
         check(&format!("figure-{}", figure.name()), &page)?;
     }
     Ok(())

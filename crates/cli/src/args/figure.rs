@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use perfpipe_plot::{FigureSize, RunFigure, TestFigure};
+use perfpipe_plot::{FigureSize, LoadFigure, RunFigure, TestFigure};
 
 use super::style::PageFormat;
 use super::values::{Choice, choice};
@@ -11,10 +11,11 @@ use super::values::{Choice, choice};
 /// The width of a figure whose size is not given: that of a column in most journals.
 const USUAL: &str = "84mm";
 
-/// A figure by its name: of each run, or of all frameworks of a test.
+/// A figure by its name: of each run, over time or by its load, or of all frameworks of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FigureChoice {
     Run(RunFigure),
+    Load(LoadFigure),
     Test(TestFigure),
 }
 
@@ -26,6 +27,9 @@ impl FigureChoice {
         Self::Run(RunFigure::Cpu),
         Self::Run(RunFigure::Load),
         Self::Run(RunFigure::Failures),
+        Self::Load(LoadFigure::Throughput),
+        Self::Load(LoadFigure::Response),
+        Self::Load(LoadFigure::Cpu),
         Self::Test(TestFigure::Overview),
         Self::Test(TestFigure::OverviewResponse),
         Self::Test(TestFigure::OverviewCpu),
@@ -36,6 +40,7 @@ impl Choice for FigureChoice {
     fn name(self) -> &'static str {
         match self {
             Self::Run(figure) => figure.name(),
+            Self::Load(figure) => figure.name(),
             Self::Test(figure) => figure.name(),
         }
     }
@@ -47,6 +52,9 @@ impl Choice for FigureChoice {
             Self::Run(RunFigure::Cpu) => "CPU of each run",
             Self::Run(RunFigure::Load) => "Active threads of each run",
             Self::Run(RunFigure::Failures) => "Failures per second of each run",
+            Self::Load(LoadFigure::Throughput) => "Throughput of each run by its load, with the knee",
+            Self::Load(LoadFigure::Response) => "Response times of each run by its load",
+            Self::Load(LoadFigure::Cpu) => "CPU of each run by its load",
             Self::Test(TestFigure::Overview) => "Throughput of all frameworks",
             Self::Test(TestFigure::OverviewResponse) => "p95 of all frameworks",
             Self::Test(TestFigure::OverviewCpu) => "CPU of all frameworks",
@@ -71,6 +79,11 @@ impl FigureArgs {
     /// Returns the chosen figures, each once, in the order in which they are listed.
     pub(crate) fn chosen(&self) -> Vec<FigureChoice> {
         FigureChoice::ALL.iter().copied().filter(|figure| self.figure.contains(figure)).collect()
+    }
+
+    /// Returns true if a figure shows runs by their load.
+    pub(crate) fn is_by_load(&self) -> bool {
+        self.figure.iter().any(|figure| matches!(figure, FigureChoice::Load(_)))
     }
 
     /// Returns the size of the figures, if any are drawn.

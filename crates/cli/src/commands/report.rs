@@ -28,7 +28,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::runs::{RunNames, Selection};
 use crate::input::versions::{By, trends_of};
 use crate::input::{idle_flags, left_out, store, view};
-use crate::output::figures::Figures;
+use crate::output::figures::{FigureNames, Figures};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
@@ -172,7 +172,8 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         }
         is_first = false;
         if let Some(figures) = &mut figures {
-            figures.draw(test, &looked_at.timelines, &style(args, &looked_at.timelines), &mut pages)?;
+            let LookedAt { timelines, sweeps, .. } = &looked_at;
+            figures.draw(test, (timelines, sweeps), &style(args, timelines), &mut pages)?;
         }
         report_test(args, test, keys, looked_at, &mut pages, &mut output)?;
         allocator::give_back();
@@ -335,9 +336,8 @@ fn check_figure_flags(args: &ReportArgs) -> Result<()> {
     let of_runs = |flag: &&str| ["--color-by", "--palette", "--axis"].contains(flag);
     match args.pages().given().find(of_runs) {
         Some(flag) if !args.figures.figure.iter().any(is_of_run) => {
-            let problem =
-                format!("{flag} has no effect, since figures of all frameworks have no such choice");
-            refuse(problem, "Leave it out, or draw a figure of each run too, such as --figure response.")
+            let problem = format!("{flag} has no effect, since none of the figures is of a run over time");
+            refuse(problem, "Leave it out, or draw one that is, such as --figure response.")
         }
         _ => Ok(()),
     }
@@ -447,7 +447,7 @@ impl LookedAt {
     fn add(&mut self, run: StoredRun, rules: &[Rule], args: &ReportArgs) -> Result<()> {
         let view = view::of(&args.view, &run.info).with_goals(args.goals.goals());
         let cores = args.look.cores.cores.or(run.info.options.cores);
-        let drawn = args.charts().contains(&Chart::Sweep);
+        let drawn = args.charts().contains(&Chart::Sweep) || args.figures.is_by_load();
         let sweep = drawn.then(|| Sweep::new(&run, &view)).transpose()?;
         let timeline = match &mut self.html {
             Some(html) => html.add(run, &view, rules, cores)?,
@@ -572,10 +572,14 @@ fn style(args: &ReportArgs, timelines: &[Timeline]) -> Style {
     fonts::styled(&args.pages(), texts.chain(args.view.scope.label.as_deref()))
 }
 
-/// Returns the choices of each run's figures and of those of tests, as parts of file names.
-fn choices_of_figures(args: &ReportArgs) -> (Vec<String>, Vec<String>) {
-    let of_runs = [choices(&args.view), looks_over_time(&args.pages())].concat();
-    (of_runs, [chosen_runs(&args.runs), choices(&args.view), looks(&args.pages())].concat())
+/// Returns the choices of a report as parts of the file names of figures.
+fn choices_of_figures(args: &ReportArgs) -> FigureNames {
+    let (choices, pages) = (choices(&args.view), args.pages());
+    FigureNames {
+        of_runs: [choices.clone(), looks_over_time(&pages)].concat(),
+        by_load: [choices.clone(), looks(&pages)].concat(),
+        of_tests: [chosen_runs(&args.runs), choices, looks(&pages)].concat(),
+    }
 }
 
 /// Draws the pages of each run, and the overview of all of them if they are of several frameworks.

@@ -1,7 +1,7 @@
 //! Single figures of a report: which are drawn, and what is said of those that can't be.
 
 use anyhow::Result;
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Sweep, Timeline};
 use perfpipe_plot::{Error, FigureSize, Page, Style};
 
 use super::note;
@@ -9,30 +9,32 @@ use super::pages::{Pages, Subject};
 use crate::args::FigureChoice;
 use crate::error::CliError;
 
+/// The choices of a report as parts of the file names of figures.
+pub(crate) struct FigureNames {
+    pub(crate) of_runs: Vec<String>,
+    pub(crate) by_load: Vec<String>,
+    pub(crate) of_tests: Vec<String>,
+}
+
 /// The figures of a report.
 pub(crate) struct Figures<'a> {
     figures: Vec<FigureChoice>,
     size: &'a FigureSize,
-    /// The choices of each run's figures and of those of tests, as parts of file names.
-    choices: (Vec<String>, Vec<String>),
+    choices: FigureNames,
     drawn: usize,
     /// Why the first one was not drawn.
     lacking: Option<Error>,
 }
 
 impl<'a> Figures<'a> {
-    /// Starts to draw figures; `choices` are those of runs and of tests, as parts of file names.
-    pub(crate) fn new(
-        figures: Vec<FigureChoice>,
-        size: &'a FigureSize,
-        choices: (Vec<String>, Vec<String>),
-    ) -> Self {
+    /// Starts to draw figures.
+    pub(crate) fn new(figures: Vec<FigureChoice>, size: &'a FigureSize, choices: FigureNames) -> Self {
         Self { figures, size, choices, drawn: 0, lacking: None }
     }
 
     /// Returns the number of files in each format, for so many runs of a test.
     pub(crate) fn count(figures: &[FigureChoice], runs: usize) -> usize {
-        figures.iter().map(|figure| if matches!(figure, FigureChoice::Run(_)) { runs } else { 1 }).sum()
+        figures.iter().map(|figure| if matches!(figure, FigureChoice::Test(_)) { 1 } else { runs }).sum()
     }
 
     /// Draws the figures of a test's runs. Names those that can't be drawn, since the run lacks what they show.
@@ -42,7 +44,7 @@ impl<'a> Figures<'a> {
     pub(crate) fn draw(
         &mut self,
         test: &str,
-        timelines: &[Timeline],
+        (timelines, sweeps): (&[Timeline], &[Sweep]),
         style: &Style,
         pages: &mut Pages<'_>,
     ) -> Result<()> {
@@ -52,6 +54,13 @@ impl<'a> Figures<'a> {
                     for timeline in timelines {
                         let page = Page::run_figure(timeline, figure, self.size, style);
                         let subject = Subject::RunFigure(&timeline.info.key, figure);
+                        self.write(page, figure.name(), subject, pages)?;
+                    }
+                }
+                FigureChoice::Load(figure) => {
+                    for sweep in sweeps {
+                        let page = Page::load_figure(sweep, figure, self.size, style);
+                        let subject = Subject::LoadFigure(&sweep.info.key, figure);
                         self.write(page, figure.name(), subject, pages)?;
                     }
                 }
@@ -71,8 +80,11 @@ impl<'a> Figures<'a> {
         subject: Subject<'_>,
         pages: &mut Pages<'_>,
     ) -> Result<()> {
-        let choices =
-            if matches!(subject, Subject::RunFigure(..)) { &self.choices.0 } else { &self.choices.1 };
+        let choices = match subject {
+            Subject::RunFigure(..) => &self.choices.of_runs,
+            Subject::LoadFigure(..) => &self.choices.by_load,
+            _ => &self.choices.of_tests,
+        };
         match page {
             Ok(page) => {
                 self.drawn += 1;

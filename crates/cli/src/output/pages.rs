@@ -9,7 +9,7 @@ use anyhow::Result;
 use perfpipe_analyze::View;
 use perfpipe_ingest::RunKey;
 use perfpipe_ingest::source::TimeZone;
-use perfpipe_plot::{ColorBy, Page, RunFigure, TestFigure, Times};
+use perfpipe_plot::{ColorBy, LoadFigure, Page, RunFigure, TestFigure, Times};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::Output;
@@ -41,6 +41,8 @@ pub(crate) enum Subject<'a> {
     Trend(&'a str, &'a str),
     /// A single figure of a run.
     RunFigure(&'a RunKey, RunFigure),
+    /// A single figure of a run by its load.
+    LoadFigure(&'a RunKey, LoadFigure),
     /// A single figure of a test.
     TestFigure(&'a str, TestFigure),
 }
@@ -64,6 +66,7 @@ impl Subject<'_> {
             Self::Against(key, other) => write!(out, "{}_against_{}", key.name(), other.name()),
             Self::Trend(framework, test) => write!(out, "{framework}_{test}_trend"),
             Self::RunFigure(key, figure) => write!(out, "{}_{}", key.name(), figure.name()),
+            Self::LoadFigure(key, figure) => write!(out, "{}_{}", key.name(), figure.name()),
             Self::TestFigure(test, figure) => write!(out, "{test}_{}", figure.name()),
         }
     }
@@ -87,6 +90,7 @@ impl Subject<'_> {
             Self::Against(key, other) => format!("against\0{}\0{}", of_key(key), of_key(other)),
             Self::Trend(framework, test) => format!("trend\0{framework}\0{test}"),
             Self::RunFigure(key, figure) => format!("figure\0{}\0{}", figure.name(), of_key(key)),
+            Self::LoadFigure(key, figure) => format!("loads\0{}\0{}", figure.name(), of_key(key)),
             Self::TestFigure(test, figure) => format!("figures\0{}\0{test}", figure.name()),
         }
     }
@@ -108,6 +112,9 @@ impl PageNames {
         let of_figures = figures.iter().flat_map(|figure| -> Vec<Subject<'_>> {
             match *figure {
                 FigureChoice::Run(figure) => runs.iter().map(|key| Subject::RunFigure(key, figure)).collect(),
+                FigureChoice::Load(figure) => {
+                    runs.iter().map(|key| Subject::LoadFigure(key, figure)).collect()
+                }
                 FigureChoice::Test(figure) => {
                     tests.iter().map(|test| Subject::TestFigure(test, figure)).collect()
                 }

@@ -1,7 +1,8 @@
 //! Single figures: one chart as large as it is printed in a paper, with its key below it.
 
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Sweep, Timeline};
 
+use super::sweep::AloneChart;
 use super::{footer, test};
 use crate::charts::chart::{self, ColorBar, TIME_LABELS, TimeChart};
 use crate::charts::load::LoadChart;
@@ -83,6 +84,32 @@ impl RunFigure {
     }
 }
 
+/// A figure of a run by its load, with the knee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LoadFigure {
+    /// Successes per second.
+    Throughput,
+    /// Response times by percentile.
+    Response,
+    /// The server's CPU.
+    Cpu,
+}
+
+impl LoadFigure {
+    /// All figures of a run by its load.
+    pub const ALL: &[Self] = &[Self::Throughput, Self::Response, Self::Cpu];
+
+    /// Returns the name of the figure: `throughput-by-load`, `response-by-load` or `cpu-by-load`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput-by-load",
+            Self::Response => "response-by-load",
+            Self::Cpu => "cpu-by-load",
+        }
+    }
+}
+
 /// A figure of all frameworks of a test, drawn over each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -153,6 +180,24 @@ impl Page {
             colors: ColorBar::new(style.color_by, &run.scale),
         };
         sheet.page(&subject, Some(timeline.info.t0_ms))
+    }
+
+    /// Creates a figure of one run by its load for a paper, as [`Page::run_figure`] does over time.
+    ///
+    /// # Errors
+    /// [`Error::NothingToDraw`] if the run lacks what the figure shows, [`Error::FigureHeight`] if the height leaves no room.
+    pub fn load_figure(sweep: &Sweep, figure: LoadFigure, size: &FigureSize, style: &Style) -> Result<Self> {
+        let chart = AloneChart::new(figure, sweep, style);
+        let sheet = FigureSheet {
+            figure: figure.name(),
+            chart: &chart,
+            size,
+            fonts: style.fonts(),
+            time: &|room| AloneChart::loads(sweep, room),
+            phases: PhaseBand::none(),
+            colors: None,
+        };
+        sheet.page(&format!("{} by load", super::page::title(&sweep.info)), Some(sweep.info.t0_ms))
     }
 
     /// Creates a figure of all frameworks of a test for a paper, as [`Page::run_figure`] does: a line for each, at the median of

@@ -1,9 +1,10 @@
 //! The page of one run by load: throughput, response times and CPU, with the knee.
 
-use perfpipe_analyze::Sweep;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::sweep::{Growth, LoadStep};
+use perfpipe_analyze::{Knee, Sweep};
 
+use super::figure::LoadFigure;
 use super::footer::chosen;
 use super::sheet::{self, PageTexts};
 use crate::charts::chart::{Height, TimeChart};
@@ -53,6 +54,63 @@ pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Time
         Box::new(LoadResponse(sweep, style)),
         Box::new(LoadCpu(sweep, style)),
     ]
+}
+
+/// A chart of a sweep that stands alone: its key says what the line of the knee is.
+pub(super) struct AloneChart<'a> {
+    chart: Box<dyn TimeChart + 'a>,
+    sweep: &'a Sweep,
+}
+
+impl<'a> AloneChart<'a> {
+    /// Creates the chart of a figure.
+    pub(super) fn new(figure: LoadFigure, sweep: &'a Sweep, style: &'a Style) -> Self {
+        let chart: Box<dyn TimeChart> = match figure {
+            LoadFigure::Throughput => Box::new(LoadThroughput(sweep)),
+            LoadFigure::Response => Box::new(LoadResponse(sweep, style)),
+            LoadFigure::Cpu => Box::new(LoadCpu(sweep, style)),
+        };
+        Self { chart, sweep }
+    }
+
+    /// Returns the axis of the loads, `room` points wide.
+    pub(super) fn loads(sweep: &Sweep, room: f64) -> TimeAxis {
+        TimeAxis::of_load(greatest(sweep, |step| Some(step.load_max)).unwrap_or(1.0), room)
+    }
+}
+
+impl TimeChart for AloneChart<'_> {
+    fn legend(&self) -> Legend {
+        let mut legend = self.chart.legend();
+        let swatch = Swatch::Line(KNEE, WIDTHS.3);
+        if let Some(knee) = self.sweep.knee.filter(|_| !legend.entries.iter().any(|one| one.swatch == swatch))
+        {
+            legend.entries.push(knee_entry(&knee));
+        }
+        legend
+    }
+
+    fn alt(&self) -> String {
+        self.chart.alt()
+    }
+
+    fn axis(&self) -> Result<ValueAxis, &'static str> {
+        self.chart.axis()
+    }
+
+    fn height(&self) -> Height {
+        self.chart.height()
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &ChartFrame) {
+        self.chart.draw(drawing, frame);
+    }
+}
+
+/// Returns the entry of a key for the line of a knee.
+fn knee_entry(knee: &Knee) -> LegendEntry {
+    let at = if knee.begins_beyond { "at or below " } else { "" };
+    LegendEntry::new(Swatch::Line(KNEE, WIDTHS.3), format!("Knee: {at}{} threads", measured(knee.load)))
 }
 
 /// Returns the number of loads, and the knee in words, as in `throughput stops growing at about 23 threads`.
@@ -162,15 +220,9 @@ impl TimeChart for LoadThroughput<'_> {
             "Mean of the seconds ± standard deviation",
         )];
         if let Some(knee) = self.0.knee {
-            let (bounds, at) = match knee.begins_beyond {
-                true => ("Capacity", "at or below "),
-                false => ("Asymptotic bounds", ""),
-            };
+            let bounds = if knee.begins_beyond { "Capacity" } else { "Asymptotic bounds" };
             entries.push(LegendEntry::new(Swatch::Line(FRAME, WIDTHS.2), bounds));
-            entries.push(LegendEntry::new(
-                Swatch::Line(KNEE, WIDTHS.3),
-                format!("Knee: {at}{} threads", measured(knee.load)),
-            ));
+            entries.push(knee_entry(&knee));
         }
         Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
     }

@@ -351,7 +351,7 @@ fn figures_that_can_not_be_drawn_are_refused_with_a_remedy() {
     ingest_three(&store);
     let report = |flags: &[&str]| store.run(&[&["report", "--test", "2048"], flags].concat());
     for (flags, words) in [
-        (&["--figure", "throughput"][..], "requests, response, cpu, load, failures, overview"),
+        (&["--figure", "throughput"][..], "requests, response, cpu, load, failures, throughput-by-load"),
         (&["--figure", "cpu", "--size", "5mm"], "Widths are from 50 to 600 mm"),
         (&["--figure", "cpu", "--size", "84"], "Write it as 84mm"),
         (&["--figure", "requests", "--size", "84x36mm"], "Give at least "),
