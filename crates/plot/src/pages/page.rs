@@ -71,8 +71,9 @@ impl Page {
         Self::new(levels::draw_single(levels, by, style, &title), title, None)
     }
 
-    /// Creates the page of one test, in landscape format: the frameworks' successes per second, drawn over each other,
-    /// with a key that lists the best first. For a framework with several repeats, the median one is drawn
+    /// Creates the page of one test, in landscape format: the frameworks' successes per second, p95 and CPU, drawn over each
+    /// other, with a key that lists the best first; in portrait format, if the server has series too or if there are many
+    /// frameworks. For a framework with several repeats, the median one is drawn
     /// ([`perfpipe_analyze::league::median_repeats`]).
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();

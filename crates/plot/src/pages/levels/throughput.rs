@@ -28,7 +28,7 @@ pub(super) struct ThroughputLevels<'a> {
 impl TimeChart for ThroughputLevels<'_> {
     fn legend(&self) -> Legend {
         let entry = |series: &LevelSeries<'_>| {
-            LegendEntry::new(Swatch::Line(series.color, WIDTHS.0), series.name.clone())
+            LegendEntry::new(Swatch::Marked(series.color, WIDTHS.0, series.marker), series.name.clone())
         };
         let entries =
             if self.series.len() > 1 { self.series.iter().map(entry).collect() } else { Vec::new() };

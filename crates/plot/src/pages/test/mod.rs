@@ -1,4 +1,4 @@
-//! The page of one test: the frameworks' successes per second and the server's series, drawn over each other.
+//! The page of one test: the frameworks' successes per second, p95 and CPU, and the server's series, drawn over each other.
 
 mod framework;
 mod overlay;
@@ -39,9 +39,15 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let fonts = style.fonts();
     let frameworks = frameworks(&timelines, &failing, (span.0 as u32, width), &fonts);
     let (series, left_out) = SharedSeries::of_runs(&timelines);
-    let overlays: Vec<Overlay> =
-        std::iter::once(Overlay::Successes).chain(series.into_iter().map(Overlay::Series)).collect();
-    let mut drawing = Drawing::new(style.paper.landscape()).with_fonts(style.fonts());
+    let others = [response(&timelines, style), Overlay::Cpu { top: style.cpu_top() }];
+    let others = others.into_iter().filter(|overlay| overlay.is_measured(&frameworks));
+    let overlays: Vec<Overlay> = std::iter::once(Overlay::Successes)
+        .chain(others)
+        .chain(series.into_iter().map(Overlay::Series))
+        .collect();
+    let is_lying = overlays.len() <= LYING.0 && frameworks.len() <= LYING.1;
+    let paper = if is_lying { style.paper.landscape() } else { style.paper.portrait() };
+    let mut drawing = Drawing::new(paper).with_fonts(style.fonts());
     let subtitle = &[subtitle(&frameworks, best.as_deref())];
     let chosen = chosen(timelines.iter().map(|timeline| (&timeline.view, &timeline.info)));
     let footer = facts(&frameworks, width, &overlays, left_out);
@@ -50,6 +56,8 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     drawing
 }
 
+/// The most charts and the most frameworks of a page in landscape format; more of them need the height.
+const LYING: (usize, usize) = (3, 24);
 /// The percentile that frameworks are compared by, in percent.
 const COMPARED: f64 = 95.0;
 

@@ -69,6 +69,11 @@ impl Overlay {
         }
     }
 
+    /// Returns true if any framework has it.
+    pub(super) fn is_measured(&self, frameworks: &[Framework<'_>]) -> bool {
+        frameworks.iter().any(|line| self.is_known(line)) && self.greatest(frameworks) > 0.0
+    }
+
     /// Returns true if a framework has an average.
     fn is_known(&self, line: &Framework<'_>) -> bool {
         self.average_of(line) != NONE
@@ -102,7 +107,8 @@ impl Overlay {
     /// Returns what the chart does not show.
     pub(super) fn note(&self) -> Option<String> {
         match self {
-            Self::Successes | Self::Response { .. } | Self::Cpu { .. } => None,
+            Self::Successes | Self::Cpu { .. } => None,
+            Self::Response { reach, .. } => reach.and_then(|reach| reach.note()),
             Self::Series(series) => {
                 series.scaled.note().map(|_| format!("{}: values below 0 are drawn at 0", series.name))
             }
@@ -191,10 +197,6 @@ impl OverlayChart<'_> {
     fn notes(&self) -> Vec<String> {
         let is_repeated = self.frameworks.iter().any(|line| line.repeats() > 1);
         let repeats = "Several repeats: line at their median, band from the least to the greatest.";
-        let beyond = match self.overlay {
-            Overlay::Response { reach, .. } => reach.and_then(|reach| reach.note()),
-            _ => None,
-        };
         let column = duration(self.width);
         let binned = (self.width > 1)
             .then(|| format!("Each point stands for {column}: line at the mean, band from the least to the greatest second."));
@@ -202,7 +204,7 @@ impl OverlayChart<'_> {
         let unknown =
             (unknown > 0).then(|| format!("Not measured: {}.", counted(unknown as u64, "framework")));
         let lines = is_repeated.then(|| repeats.to_owned()).into_iter().chain(binned).chain(unknown);
-        lines.chain(self.overlay.note()).chain(beyond).collect()
+        lines.chain(self.overlay.note()).collect()
     }
 }
 
