@@ -73,8 +73,7 @@ impl Page {
 
     /// Creates the page of one test, in landscape format: the frameworks' successes per second, p95 and CPU, drawn over each
     /// other, with a key that lists the best first; in portrait format, if the server has series too or if there are many
-    /// frameworks. For a framework with several repeats, the median one is drawn
-    /// ([`perfpipe_analyze::league::median_repeats`]).
+    /// frameworks. For a framework with several repeats, the median of them is drawn, in a band from the least to the greatest.
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
         let title = TextLine::clean(&format!("{} – {test}", frameworks(&timelines)));
