@@ -600,7 +600,8 @@ fn draw(
         let frameworks: BTreeSet<&str> = timelines.iter().map(|run| &*run.info.key.framework).collect();
         if frameworks.len() > 1 {
             let page = Page::test(test, timelines, &style);
-            pages.page(&page, Subject::Test(test), &choices_of_test(args))?;
+            let choices = [choices_of_test(args), looks(&args.pages())].concat();
+            pages.page(&page, Subject::Test(test), &choices)?;
         }
     }
     let by_load = [choices, looks(&args.pages())].concat();

@@ -43,7 +43,7 @@ fn pages_of_different_views_have_different_names() {
         (&["--color-by", "throughput"], 3),
         (&["--axis", "clock"], 3),
         (&["--axis", "clock", "--time-zone", "Europe/Warsaw"], 3),
-        (&["--log-scale"], 5),
+        (&["--log-scale"], 6),
     ];
     let folder = store.folder.path().join("pages");
     let mut before = BTreeMap::new();
