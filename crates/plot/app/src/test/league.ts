@@ -56,6 +56,9 @@ function columns(league: readonly StandingRow[], runs: ReadonlyMap<string, RunRo
   );
 }
 
+/** The letters from which on a name may take several lines. */
+const LONG_NAME = 32;
+
 /** The best value of a column among ranked frameworks; null if there is but one. */
 function bestOf(league: readonly StandingRow[], { value, best }: Column): number | null {
   const values = league.flatMap((row) => (row.ranks ? (value(row) ?? []) : []));
@@ -139,7 +142,7 @@ export function leagueTable(app: App, league: readonly StandingRow[], goals: rea
       h("td", { class: "col-rank best" }, rank(standing)),
       h(
         "th",
-        { scope: "row", class: "col-name" },
+        { scope: "row", class: standing.framework.length > LONG_NAME ? "col-name" : "col-name usual-name" },
         middle ? h("a", { href: link("run", middle), class: "row-link", title: "The median run" }, name) : name,
         standing.ranks ? null : h("span", { class: "fail league-fail" }, "✗ fails"),
       ),

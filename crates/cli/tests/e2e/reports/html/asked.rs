@@ -219,10 +219,12 @@ fn by_load(reader: &mut Reader, store: &Store) {
     assert_eq!(shown.len(), steps.len());
     for (cells, step) in shown.iter().zip(steps) {
         for (at, column) in
-            [(0, "load"), (1, "throughput"), (3, "p25"), (4, "p50"), (6, "p95"), (7, "cpu_mean")]
+            [(0, "load"), (1, "throughput"), (4, "p25"), (5, "p50"), (7, "p95"), (8, "cpu_mean")]
         {
             agrees(&cells[at], &step[column]);
         }
+        let failed = step["failures"].as_f64().unwrap() / step["seconds"].as_f64().unwrap();
+        agrees(&cells[3], &failed.into());
     }
     let exact = reader.table("Successes per second, by threads");
     for (row, step) in exact.iter().zip(steps) {
