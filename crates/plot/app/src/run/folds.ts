@@ -16,12 +16,12 @@ import { failureKinds } from "./kinds";
 import { labelCourse } from "./labelcourse";
 import type { Run } from "./model";
 import { PAIR } from "./responses";
-import { passedRules } from "./rules";
+import { allRules } from "./rules";
 import { folded } from "./section";
 
 /** Returns the folded parts that the run has data for. `content` is the width of the page's content, and `rules` those of its end. */
 export function folds(run: Run, stage: Stage, content: () => number, rules: readonly RuleRow[]): HTMLElement[] {
-  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), passedRules(rules), allFigures(run)].filter((part) => part !== null);
+  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), allRules(rules), allFigures(run)].filter((part) => part !== null);
 }
 
 function loadSteps(run: Run, content: () => number): HTMLElement | null {
@@ -295,7 +295,8 @@ function allFigures(run: Run): HTMLElement {
         { class: "facts-list" },
         facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
       ),
-      ...[...run.data.remarks, `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
+      // How long failures took is said below the tiles.
+      ...[...run.data.remarks.filter((remark) => !/ failed after .* not in these times/.test(remark)), `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
         h("p", { class: "chart-note" }, remark),
       ),
     );

@@ -18,7 +18,7 @@ import { Overview } from "./overview";
 import type { Live } from "../live";
 import { printing } from "./printing";
 import { Responses } from "./responses";
-import { Tiles } from "./tiles";
+import { failureNote, Tiles } from "./tiles";
 import { timeCharts } from "./timecharts";
 import { WindowChoice, WindowText } from "./windows";
 
@@ -54,7 +54,7 @@ export function showRun(
   };
 
   const stage = new Stage(run.drawn, choose, data.head.clock ?? null);
-  const tiles = new Tiles(run, repeats, live ? LATEST : null);
+  const tiles = new Tiles(run, repeats, live ? [] : rules, live ? LATEST : null);
   const choice = new WindowChoice(run, choose);
   const barChoice = new WindowChoice(run, choose);
   const text = new WindowText(run, () => choose(null));
@@ -76,6 +76,7 @@ export function showRun(
     live ? null : findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
     tiles.root,
+    failureNote(run),
     drawn ? [overview.root, charts.root] : null,
     drawn && run.whole.requests > run.whole.failures ? responses.root : null,
     labels(run, (picked) => charts.times.overlay(labelLines(run, picked))),

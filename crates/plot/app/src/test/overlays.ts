@@ -6,7 +6,7 @@ import { sum } from "../data/codes";
 import { h, replace } from "../dom";
 import { ms, plural, rate } from "../format";
 import { loadRun } from "../load";
-import { drawnEnd } from "../data/part";
+import { cpuTitle, drawnEnd, ofOneCore } from "../data/part";
 import { failure, waitFor } from "../shell/states";
 import type { Look } from "../slots";
 import type { RunData, ServerSeries } from "../types";
@@ -120,8 +120,7 @@ function failing(runs: readonly Loaded[], test: string): OverlayChart | null {
 /** The CPU by second; null if no run has it. */
 function cpu(runs: readonly Loaded[], test: string): OverlayChart | null {
   if (runs.every(({ data }) => data.series.cpu.every((value) => value === null))) return null;
-  const ofCores = runs.some(({ data }) => data.series.cpu.some((value) => (value ?? 0) > 100));
-  const title = ofCores ? "CPU, % of one core" : "CPU, %";
+  const title = cpuTitle(runs.some(({ data }) => ofOneCore(data)));
   const chart = new OverlayChart({ file: `${test}-cpu`, title, note: "median repeats", across: "time", text: (value) => ms(value) });
   chart.set(line(runs, bySecond((data) => data.series.cpu), false));
   return chart;
