@@ -35,7 +35,7 @@ export function failureRows({ detail, errors }: RunData): FailureRow[] {
     const messages = errors.filter((error) => error.code === code).sort((a, b) => b.count - a.count);
     if (code === "" && messages.length > 1)
       return messages.map((error) => ({ code, messages: [error], count: error.count, counts: null, mostly: error.labels }));
-    return [{ code, messages, count: sum(counts), counts, mostly: `${most.label || "(no label)"} ${count(most.count)}` }];
+    return [{ code, messages, count: sum(counts), counts, mostly: `${most.label || "(no label)"} (${count(most.count)})` }];
   });
   return rows.sort((a, b) => b.count - a.count);
 }

@@ -14,7 +14,7 @@ import { folded } from "./section";
 /** A code as it is shown: what JMeter writes before each class is quiet, and lines end at the dots of names. */
 export function codeText(code: string): Child {
   const [, before = "", name = ""] = /^(Non HTTP response code: )?([^]*)$/.exec(code) ?? [];
-  return ["✗ ", before ? h("small", { class: "quiet" }, before) : null, name ? name.split(/(?<=\.)/).map((part) => [part, h("wbr")]) : "no code"];
+  return ["✗ ", before ? [h("small", { class: "quiet" }, before), h("br")] : null, name ? name.split(/(?<=\.)/).map((part) => [part, h("wbr")]) : "no code"];
 }
 
 /** The message of a failure; none where it only repeats the code, as in k6's 1503 of 503. */
@@ -28,7 +28,7 @@ export function failureTimes({ first, width, counts, beyond, max, scale = 1 }: D
   let reached = 0;
   const bin = counts.findIndex((number) => number > 0 && (reached += number) >= half);
   const most = max === null ? null : max / scale;
-  return { p50: bin < 0 ? most : (first + width * bin + (width - 1) / 2) / scale, most };
+  return { p50: bin < 0 ? most : Math.round(first + width * bin + (width - 1) / 2) / scale, most };
 }
 
 /** The most bars. */

@@ -22,7 +22,10 @@ interface Sort {
 }
 
 /** Dashes that tell picked labels apart. */
-const DASHES = ["", "6 2", "2 2", "7 2 2 2"];
+const DASHES = ["6 2", "2 2", "9 2 2 2", "1 3"];
+
+/** Above a table of more labels there is a box that filters them; on paper are so many. */
+const MANY = 30;
 
 /** Labels that are picked, each with its dash. */
 export type Picked = ReadonlyMap<string, string>;
@@ -46,6 +49,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   const picked = new Map<string, string>();
   let [sorted, down] = [columns[1] as Sort, true];
   const table = h("table", { class: "labels" });
+  const filter = h("input", { type: "search", placeholder: "Filter labels", "aria-label": "Filter labels" });
   const head = (column: Sort, unit: string): HTMLElement => {
     const now = column === sorted;
     const click = (): void => {
@@ -75,7 +79,9 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   };
   const name = (label: string): HTMLElement => {
     const text = label || "(no label)";
-    if (rows.length < 2 || !charted.includes(label)) return h("th", { scope: "row" }, text);
+    if (rows.length < 2) return h("th", { scope: "row" }, text);
+    if (!charted.includes(label))
+      return h("th", { scope: "row", class: "uncharted", title: "Only the most frequent labels are recorded over time" }, text);
     const dash = picked.get(label);
     const line = s("path", { class: "label-line", d: "M0 5H22", "stroke-dasharray": dash || null });
     const key = s(
@@ -108,10 +114,14 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
       shown.map(({ requests, failures }) => failurePercent((100 * failures) / Math.max(requests, 1))),
     );
     const cell = (content: unknown, look = ""): HTMLElement => h("td", { class: `number ${look}` }, content as string);
+    const wanted = filter.value.trim().toLowerCase();
     const body = shown.map((row, at) =>
       h(
         "tr",
-        { class: picked.has(row.label) ? "picked" : null },
+        {
+          class: [picked.has(row.label) ? "picked" : "", at < MANY ? "" : "beyond-paper"].join(" ").trim() || null,
+          hidden: !row.label.toLowerCase().includes(wanted),
+        },
         name(row.label),
         cell(count(row.requests)),
         cell(shares[at], "quiet"),
@@ -135,7 +145,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
       cell("100.0", "quiet"),
       h("td"),
       whole.times.map(({ value }) => cell(ms(value))),
-      cell(ms(greatest(rows.map(({ max }) => max))), "quiet"),
+      cell(ms(greatest(rows.map(({ max }) => max)) || null), "quiet"),
       cell(failurePercent(whole.share * 100)),
     );
     const [label, requests, p50, p95, p99, most, failures] = columns as [Sort, Sort, Sort, Sort, Sort, Sort, Sort];
@@ -162,15 +172,22 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
     );
   };
   draw();
+  filter.addEventListener("input", draw);
+  const some = charted.length < rows.length ? `of the ${charted.length} most frequent` : "";
   const note =
     rows.length === 1
       ? "one label"
-      : `${count(rows.length)} labels${charted.length > 1 ? "; pick some to lay them over each other in the charts" : ""}`;
+      : `${count(rows.length)} labels${charted.length > 1 ? `; pick some ${some} to lay them over each other in the charts` : ""}`.replace("  ", " ");
   const file = (): void => {
     const names = Object.keys(rows[0] ?? {}) as (keyof LabelRow)[];
     save(`${run.row.id}-labels.csv`, csv([names, ...rows.map((row) => names.map((name) => row[name]))]));
   };
-  return part("labels", "Labels", note, scrolling("Labels", table), file);
+  const content = [
+    rows.length > MANY ? h("p", { class: "label-filter" }, filter) : null,
+    scrolling("Labels", table),
+    rows.length > MANY ? h("p", { class: "paper-only chart-note" }, `${count(rows.length - MANY)} more labels are in the page.`) : null,
+  ];
+  return part("labels", "Labels", note, content, file);
 }
 
 /** Draws p50, p95 and p99 as a bar that gets thinner; beyond the axis, an arrow. */
