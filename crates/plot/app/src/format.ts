@@ -79,7 +79,7 @@ export function dayTime(seconds: number): string {
 
 /** How long something took, from ms on: 46 ms, 2.0 s. */
 export function took(time: number): string {
-  return time < 1000 ? `${ms(time)} ms` : `${grouped(time / 1000, 1)} s`;
+  return time < 1000 ? `${Number.isInteger(time) ? count(time) : ms(time)} ms` : `${grouped(time / 1000, 1)} s`;
 }
 
 /** A time span in words: 13 s, 1 min 18 s, 2 h 5 min. */

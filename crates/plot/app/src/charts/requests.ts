@@ -240,7 +240,7 @@ export class RequestsChart extends TimeChart {
     const { successes, failures, load, failing } = this.options;
     const window = this.options.figures();
     if (second === null) {
-      const loads = window.load?.map((value) => loadText(value)) ?? [];
+      const loads = window.load?.map((value) => (value < 1 ? loadText(value) : count(Math.round(value)))) ?? [];
       return [
         rate(window.throughput),
         ...(failing ? [window.failures > 0 && window.failures < 0.01 ? "< 0.01" : rate(window.failures)] : []),

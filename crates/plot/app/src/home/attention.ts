@@ -3,7 +3,7 @@
 import { FAILURE_LIMIT } from "../app";
 import { failurePercent, listed, plural, rate } from "../format";
 import { link } from "../router";
-import { amount, tied, told, verdictWord } from "../trend/alerts";
+import { amount, mainChanges, tied, verdictWord } from "../trend/alerts";
 import { figureName, shortName, versionName } from "../trend/figures";
 import type { RunRow, ShortChange, StandingRow, TestData, TestRow } from "../types";
 
@@ -51,7 +51,7 @@ const sinceText = (changes: readonly ShortChange[], since: string): string => ` 
 /** The amounts of changes, a figure's of several tests as a range. */
 function amounts(changes: readonly ShortChange[]): string {
   const figures = [...new Map(changes.map((one) => [one.figure, one])).values()];
-  const { first, others } = told(figures);
+  const { first, others } = mainChanges(figures);
   const texts = first.map((figure) => {
     const own = changes.filter((one) => one.figure === figure.figure).sort((a, b) => (a.percent ?? 0) - (b.percent ?? 0));
     const [low, high] = [...new Set([own[0] ?? figure, own.at(-1) ?? figure].map(amount))];

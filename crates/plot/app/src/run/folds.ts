@@ -13,6 +13,7 @@ import { StepsChart } from "../charts/steps";
 import { scrolling } from "../table";
 import type { LabelRow, NetworkSeries, RuleRow } from "../types";
 import { failureKinds } from "./kinds";
+import { MANY, moreOnScreen } from "./labels";
 import { labelCourse } from "./labelcourse";
 import type { Run } from "./model";
 import { PAIR } from "./responses";
@@ -230,10 +231,11 @@ function allFigures(run: Run): HTMLElement {
         number(rate(figures.cpu)),
       );
     });
+    const rare = [...run.data.labels].sort((a, b) => b.requests - a.requests).slice(MANY);
     const labelRow = (row: LabelRow, name = row.label || "(no label)"): HTMLElement =>
       h(
         "tr",
-        {},
+        { class: rare.includes(row) ? "beyond-paper" : null },
         h("th", { scope: "row" }, name),
         number(rate(row.throughput)),
         [row.mean, row.sd, row.min, row.p90, row.max, row.latency, row.connect].map((value) => number(ms(value))),
@@ -290,6 +292,7 @@ function allFigures(run: Run): HTMLElement {
           h("tbody", {}, labels, run.data.total ? labelRow(run.data.total, "All") : null),
         ),
       ),
+      moreOnScreen(run.data.labels.length) ?? "",
       h(
         "dl",
         { class: "facts-list" },

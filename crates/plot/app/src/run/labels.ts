@@ -25,7 +25,7 @@ interface Sort {
 const DASHES = ["6 2", "2 2", "9 2 2 2", "1 3"];
 
 /** Above a table of more labels there is a box that filters them; on paper are so many. */
-const MANY = 30;
+export const MANY = 30;
 
 /** Labels that are picked, each with its dash. */
 export type Picked = ReadonlyMap<string, string>;
@@ -35,6 +35,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   const rows = run.data.labels;
   const all = rows.reduce((sum, { requests }) => sum + requests, 0);
   const charted = run.data.detail.overTime.labels.map(({ label }) => label);
+  const timed = rows.some(({ p95 }) => p95 !== null);
   const step = roundStep(greatest(rows.map(({ p95 }) => p95)) || 1, 4);
   const end = step * 4;
   const columns: Sort[] = [
@@ -160,7 +161,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
           head(label, ""),
           head(requests, ""),
           h("th", { scope: "col", class: "number" }, "Share", h("br"), "%"),
-          h("th", { scope: "col", class: "times-cell" }, "p50, p95, p99", h("br"), `0 to ${ms(end)} ms`),
+          h("th", { scope: "col", class: "times-cell" }, "p50, p95, p99", h("br"), timed ? `0 to ${ms(end)} ms` : ""),
           head(p50, "ms"),
           head(p95, "ms"),
           head(p99, "ms"),
@@ -173,11 +174,11 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   };
   draw();
   filter.addEventListener("input", draw);
-  const some = charted.length < rows.length ? `of the ${charted.length} most frequent` : "";
+  const some = charted.length < rows.length ? `of the ${charted.length} most frequent ` : "";
   const note =
     rows.length === 1
       ? "one label"
-      : `${count(rows.length)} labels${charted.length > 1 ? `; pick some ${some} to lay them over each other in the charts` : ""}`.replace("  ", " ");
+      : [`${count(rows.length)} labels`, charted.length > 1 ? h("span", { class: "screen-only" }, `; pick some ${some}to lay them over each other in the charts`) : null];
   const file = (): void => {
     const names = Object.keys(rows[0] ?? {}) as (keyof LabelRow)[];
     save(`${run.row.id}-labels.csv`, csv([names, ...rows.map((row) => names.map((name) => row[name]))]));
@@ -185,9 +186,14 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   const content = [
     rows.length > MANY ? h("p", { class: "label-filter" }, filter) : null,
     scrolling("Labels", table),
-    rows.length > MANY ? h("p", { class: "paper-only chart-note" }, `${count(rows.length - MANY)} more labels are in the page.`) : null,
+    moreOnScreen(rows.length),
   ];
   return part("labels", "Labels", note, content, file);
+}
+
+/** Says on paper how many labels it leaves out. */
+export function moreOnScreen(labels: number): HTMLElement | null {
+  return labels > MANY ? h("p", { class: "paper-only chart-note" }, `${count(labels - MANY)} more labels are in the page.`) : null;
 }
 
 /** Draws p50, p95 and p99 as a bar that gets thinner; beyond the axis, an arrow. */
@@ -209,7 +215,7 @@ function timesBar({ label, p50, p95, p99 }: LabelRow, end: number, step: number)
       "aria-label": `${label}: p50 ${ms(p50)}, p95 ${ms(p95)}, p99 ${ms(p99)} ms`,
     },
     s("path", { class: "hairline", d: hairlines }),
-    s("path", { class: "whisker", d: beyond ? `M0 ${middle}H${BAR.width}` : `M0 ${middle}H${x(p99)}m0 -4v8` }),
+    p99 === null ? null : s("path", { class: "whisker", d: beyond ? `M0 ${middle}H${BAR.width}` : `M0 ${middle}H${x(p99)}m0 -4v8` }),
     beyond ? s("path", { class: "arrow", d: `M${BAR.width} ${middle - 4}l6 4l-6 4z` }) : null,
     s("rect", { class: "load-4", y: middle - 3, width: x(p95), height: 6 }),
     s("rect", { class: "load-2", y: middle - 3, width: x(p50), height: 6 }),

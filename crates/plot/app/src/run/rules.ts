@@ -39,7 +39,7 @@ export function failedRules(rules: readonly RuleRow[]): HTMLElement | null {
   return h(
     "details",
     { class: "rules-line" },
-    h("summary", {}, h("b", { class: "fail" }, `✗ ${plural(others.length, "rule")} failed: `), others.map(text).join("; ")),
+    h("summary", {}, h("b", { class: "fail" }, "✗ Failed: "), others.map(text).join("; ")),
     table("Rules that failed", failed),
   );
 }

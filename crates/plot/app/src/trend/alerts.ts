@@ -76,7 +76,7 @@ const MOST_TOLD = 3;
 const FEW = 2;
 
 /** The changes that are told, those that say most first, and how many others there are. */
-export function told<T extends { figure: string; direction: Direction }>(changes: readonly T[]): { first: T[]; others: number } {
+export function mainChanges<T extends { figure: string; direction: Direction }>(changes: readonly T[]): { first: T[]; others: number } {
   if (changes.length <= MOST_TOLD) return { first: [...changes], others: 0 };
   const place = ({ figure }: T): number => (SAYS_MOST.indexOf(figureName(figure)) + SAYS_MOST.length + 1) % (SAYS_MOST.length + 1);
   const first = [...changes].sort((a, b) => HARM[a.direction] - HARM[b.direction] || place(a) - place(b)).slice(0, FEW);
@@ -94,7 +94,7 @@ function sentence(changes: readonly FigureChange[], name: string, when: string, 
     const known = values(first);
     return { lead: tied(lead(first)), text: ` since ${versionName(name)} (${tied(when)})${known ? `: ${tied(known)}` : ""}` };
   }
-  const { first: few, others } = told(changes);
+  const { first: few, others } = mainChanges(changes);
   const parts = few.map((one) => {
     const known = brief ? "" : values(one);
     return `${tied(lead(one))}${known ? ` (${tied(known)})` : ""}`;

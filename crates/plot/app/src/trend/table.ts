@@ -7,7 +7,7 @@ import { link } from "../router";
 import type { Bindings } from "../shell/keys";
 import { aligned, numberHead, scrolling } from "../table";
 import type { FrameworkTrend, TrendFigure } from "../types";
-import { alerts, amount, sidesLink, tied } from "./alerts";
+import { alerts, amount, mainChanges, sidesLink, tied } from "./alerts";
 import { figureName, figureText, look, shortName, tableName } from "./figures";
 
 /** How many versions are shown first, and how many more at a time. */
@@ -93,8 +93,9 @@ export function versionTable(app: App, trend: FrameworkTrend, by: string, pin: (
   const markers = (at: number): Child => {
     const alert = found.get(at);
     if (!alert) return null;
-    const texts = alert.changes.map((one) => tied(`${figureName(one.figure)} ${amount(one)}`));
-    return h("span", { class: `trend-mark ${look(alert.direction)}`, title: texts.join(", ") }, texts.slice(0, 2).join(", "), texts.length > 2 ? `, ${texts.length - 2} more` : "");
+    const text = (one: (typeof alert.changes)[number]): string => tied(`${figureName(one.figure)} ${amount(one)}`);
+    const { first, others } = mainChanges(alert.changes);
+    return h("span", { class: `trend-mark ${look(alert.direction)}`, title: alert.changes.map(text).join(", ") }, first.map(text).join(", "), others > 0 ? `, ${others} more` : "");
   };
   const runLink = (id: string): Child => {
     const run = app.runs.get(id);
