@@ -22,13 +22,14 @@ export function messageOf({ code, message }: { code: string; message: string }):
   return message === code || message === `1${code}` ? "" : message;
 }
 
-/** Returns the median and the greatest time of failures in ms; null of none. */
-export function failureTimes({ first, width, counts, beyond, max, scale = 1 }: Distribution): { p50: number | null; most: number | null } {
+/** Returns from when to below when the median of failures' times lies, and their greatest, in ms; null of none. */
+export function failureTimes({ first, width, counts, beyond, max, scale = 1 }: Distribution): { p50: [number, number] | null; most: number | null } {
   const half = (sum(counts) + beyond) / 2;
   let reached = 0;
   const bin = counts.findIndex((number) => number > 0 && (reached += number) >= half);
   const most = max === null ? null : max / scale;
-  return { p50: bin < 0 ? most : Math.round(first + width * bin + (width - 1) / 2) / scale, most };
+  const low = (first + width * bin) / scale;
+  return { p50: bin >= 0 ? [low, low + width / scale] : most === null ? null : [most, most], most };
 }
 
 /** The most bars. */

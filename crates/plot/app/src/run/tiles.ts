@@ -105,8 +105,10 @@ function ruleText({ rule, passed }: RuleRow): Child {
 export function failureNote({ data, whole }: Run): HTMLElement | null {
   const { p50, most } = failureTimes(data.detail.failures);
   if (data.head.includeFailures || whole.failures === 0 || p50 === null) return null;
-  const end = most === null || most <= p50 ? "" : `, at most ${took(most)}`;
-  return h("p", { class: "failure-note" }, `${plural(whole.failures, "request")} failed after ${took(p50)} (p50)${end}: not in these times.`);
+  const [low, high] = p50;
+  const half = low === 0 && high > 1 ? `less than ${took(high)}` : took(low);
+  const end = most === null || most <= low ? "" : `, at most ${took(most)}`;
+  return h("p", { class: "failure-note" }, `${plural(whole.failures, "request")} failed after ${half} (p50)${end}: not in these times.`);
 }
 
 /** Returns the texts of the tiles in their order, with those that are set beside them. */
