@@ -77,6 +77,11 @@ export function dayTime(seconds: number): string {
   return [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60].map(two).join(":");
 }
 
+/** How long something took, from ms on: 46 ms, 2.0 s. */
+export function took(time: number): string {
+  return time < 1000 ? `${Number.isInteger(time) ? count(time) : ms(time)} ms` : `${grouped(time / 1000, 1)} s`;
+}
+
 /** A time span in words: 13 s, 1 min 18 s, 2 h 5 min. */
 export function span(seconds: number): string {
   if (seconds < 1) return `${ms(seconds * 1000)} ms`;

@@ -13,6 +13,7 @@ import { startBasket } from "./shell/basket";
 import { frame, type Frame } from "./shell/frame";
 import { startKeys } from "./shell/keys";
 import { failure, waitFor } from "./shell/states";
+import { startPaper } from "./shell/paper";
 import { startTheme, themeOfLink } from "./shell/theme";
 import type { Section } from "./shell/sidebar";
 import { setSlots } from "./slots";
@@ -98,6 +99,7 @@ async function start(): Promise<void> {
     toStart(app.store.start);
     startBasket(app);
     startKeys();
+    startPaper(app.store.version);
     const drawn = frame(app);
     const pages = new Pages(app, drawn);
     const count = async (): Promise<void> => drawn.changes(changeCount((await loadTests(app)).tests));

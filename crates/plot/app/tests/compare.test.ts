@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAxis, placeOn, stretch } from "../src/compare/axis";
 import { choicesOf, findChoices } from "../src/compare/choices";
-import { changeCells, countSentence, countVerdicts, differenceText, figureOf, figuresOf, hidingText, isAbsent, noisesOf, noiseSigns, onlyTheseRuns, outcomeOf, rowText, unknownText } from "../src/compare/figures";
+import { changeCells, countSentence, countVerdicts, differenceText, figureOf, figuresOf, hidingText, isAbsent, noisesOf, noiseSigns, noteText, onlyTheseRuns, outcomeOf, rowText, tooShort, unknownText } from "../src/compare/figures";
 import { partOf, shownSides } from "../src/compare/parts";
 import { compareFacts, differingTags, sameText, sideAbout, titleOf, warningsOf } from "../src/compare/sentences";
 import { idsOf, kindOf, medianFirst, namedSides, parseSides, printSides, repeatsText, sideNames, sidesOfTicked } from "../src/compare/sides";
@@ -250,4 +250,19 @@ test("CSV has the names of the command and exact numbers", () => {
   const [head, first] = changeCells([row({ change_percent: -10.123456789 })]);
   assert.equal(head?.join(), "run,part,measure,unit,a,b,change_percent,change_percent_low,change_percent_high,difference_low,difference_high,joint_percent_low,joint_percent_high,outcome,p,p_adjusted,noise");
   assert.deepEqual(first, ["node", "run", "throughput", "/s", 100, 90, -10.123456789, -12, -8, -12, -8, -14, -6, "worse", 0.001, 0.004, "repeats"]);
+});
+
+test("notes are sentences, and say how slow the changes of a run are that is too short", () => {
+  const note = "unknown: the run is too short to estimate its noise. It needs 24 seconds, and more";
+  assert.equal(noteText(note), "Can’t tell: the run is too short to estimate its noise. It needs 24 seconds, and more.");
+  assert.equal(noteText("these runs: two of each?"), "These runs: two of each?");
+  assert.match(tooShort([note], "hold", 53) ?? "", /^The shortest hold lasted 53 s: its slow changes take longer than 8 s\./);
+  assert.deepEqual([tooShort([note], "run", 20), tooShort(["these runs: x"], "run", 90), tooShort([note], "run", Infinity)], [null, null, null]);
+});
+
+test("failures do not stretch the axis of the others", () => {
+  const failures = row({ measure: "failures_percent", change_percent: -55, change_percent_low: -100, change_percent_high: 200, joint_percent: null });
+  const other = row({ measure: "p95", change_percent: 5, change_percent_low: 1, change_percent_high: 9, joint_percent: [0.5, 10] });
+  assert.ok(changeAxis([failures, other]).high <= 20);
+  assert.ok(changeAxis([failures]).high >= 100);
 });

@@ -90,3 +90,12 @@ test("the page of a test tells its changes by framework, those for the worse fir
   const lines = testAttention(loaded("n", [standing("bad", null, { failuresPercent: 5 })], changes));
   assert.deepEqual(lines.map(({ subject, sign, href }) => [subject, sign, href]), [["go", "worse", "#/trend/n?framework=go"], ["node", "better", "#/trend/n?framework=node"]]);
 });
+
+test("a framework's version that is slower in several tests is one line, with ranges", () => {
+  const slow = (name: string, percent: number): LoadedTest => loaded(name, [], [shift("throughput", 1, -percent, "worse"), shift("p95", 1, 2 * percent, "worse")]);
+  const [line, ...others] = attention([slow("a", 5), slow("b", 9), slow("c", 7)], []);
+  assert.equal(others.length, 0);
+  assert.equal(plain(`${line?.subject}${line?.text}`), "go is slower since version 1.8 in 3 tests: throughput −9.0 to −5.0 %, p95 +10.0 to +18.0 %");
+  const many = ["throughput", "p25", "p50", "p95"].map((figure) => shift(figure, 1, 3, "worse"));
+  assert.match(plain(attention([loaded("a", [], many)], [])[0]?.text ?? ""), /: throughput \+3\.0 %, p95 \+3\.0 %, 2 more$/);
+});

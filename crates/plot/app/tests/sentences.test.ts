@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spreadOut } from "../src/test/overlay";
-import { conditions, groupedFindings, merged, tieGroups, tieSentence } from "../src/test/sentences";
+import { conditions, groupedFindings, merged, testFacts, tieGroups, tieSentence } from "../src/test/sentences";
 import { run, standing } from "./support";
 
 test("ties are named, with how many repeats leave them open", () => {
@@ -46,4 +46,11 @@ test("other loads and lengths are said", () => {
 test("names move apart and stay in order and inside", () => {
   assert.deepEqual(spreadOut([50, 52, 10], 15, 100), [50, 65, 10]);
   assert.deepEqual(spreadOut([98, 99], 15, 100), [85, 100]);
+});
+
+test("facts of a test name the range of lengths and loads", () => {
+  const runs = [run({ duration: 13, load: 12 }), run({ framework: "node", duration: 78, load: 60 })];
+  const text = testFacts([standing("go", [1, 1]), standing("node", [2, 2])], runs);
+  assert.match(text, /13 s to 1 min 18 s a run, up to 12 to 60 threads\./);
+  assert.match(testFacts([standing("go", [1, 1])], runs.slice(0, 1)), /, 13 s a run, up to 12 threads\./);
 });

@@ -105,10 +105,10 @@ export class RequestsChart extends TimeChart {
     this.axis = valueAxis(top, this.height, true);
     this.values(this.axis);
     this.bars(good, bad, load);
-    this.outages();
+    const gaps = this.outages();
     this.strip(good, bad);
     this.average();
-    this.loads(load);
+    this.loads(load.filter(({ start, end }) => !gaps.some(([from, to]) => from <= start && end <= to)));
     this.figure.retitle(
       this.options.title,
       [bin > 1 ? `each bar ${span(bin)}, pale up to its greatest second` : "", this.options.note]
@@ -142,8 +142,8 @@ export class RequestsChart extends TimeChart {
     this.plot.append(defs, s("path", { d: failed, fill: paint }));
   }
 
-  /** Hatches seconds without any request, where that is unusual. */
-  private outages(): void {
+  /** Hatches seconds without any request, where that is unusual, and returns them as [from, to). */
+  private outages(): [number, number][] {
     const { successes, failures } = this.options;
     const { from, to: shown } = this.stage.view;
     // The seconds that a running test has not come to are none.
@@ -154,10 +154,14 @@ export class RequestsChart extends TimeChart {
     const found = spans(from, to, empty).filter(
       ([start, end]) => end - start >= (this.least ?? 1) && this.stage.x(end) - this.stage.x(start) >= 1,
     );
-    if (!found.length) return;
+    if (!found.length) return found;
     const { defs, paint } = hatching("gap");
-    const d = found.map(([start, end]) => barPath(this.stage.x(start), this.stage.x(end), 0, this.height)).join("");
-    this.plot.append(defs, s("path", { d, fill: paint }));
+    // What the load was is not known either.
+    const low = this.height + LOAD.gap;
+    const parts = [[0, this.height], ...(this.options.most ? [[low, low + LOAD.height]] : [])] as [number, number][];
+    const d = found.flatMap(([start, end]) => parts.map(([top, bottom]) => barPath(this.stage.x(start), this.stage.x(end), top, bottom)));
+    this.plot.append(defs, s("path", { d: d.join(""), fill: paint }));
+    return found;
   }
 
   private strip(good: Column[], bad: Column[]): void {
@@ -236,11 +240,12 @@ export class RequestsChart extends TimeChart {
     const { successes, failures, load, failing } = this.options;
     const window = this.options.figures();
     if (second === null) {
-      const loads = window.load?.map((value) => loadText(value)) ?? [];
+      const loads = window.load?.map((value) => (value < 1 ? loadText(value) : count(Math.round(value)))) ?? [];
       return [
         rate(window.throughput),
         ...(failing ? [window.failures > 0 && window.failures < 0.01 ? "< 0.01" : rate(window.failures)] : []),
-        rate(window.throughput),
+        // It is the value above as long as no second is pointed at.
+        "",
         loads[0] === loads[1] ? (loads[0] ?? "–") : loads.join(" to "),
       ];
     }

@@ -7,6 +7,7 @@ import { s } from "../dom";
 import { ms, span, stamp } from "../format";
 import type { DataTable } from "./export";
 import { lineKey } from "./keys";
+import { spaced } from "./leaders";
 import { areaPath, linePath, type Point, px } from "./paths";
 import { valueAxis } from "./scale";
 import type { Stage } from "./stage";
@@ -145,15 +146,16 @@ export class TimesChart extends TimeChart {
     if (bin > this.options.times.unit)
       this.plot.append(s("path", { class: "extreme", d: this.risers(lines[2], extremes) }));
     for (const line of [2, 1, 0]) this.plot.append(s("path", { class: LOOKS[line], d: linePath(lines[line] ?? []) }));
-    others.forEach((line, at) => {
-      const points = line.map(({ start, end, mean }): Point => [
-        (this.stage.inside(start) + this.stage.inside(end)) / 2,
-        this.axis.y(mean),
-      ]);
-      this.plot.append(
-        s("path", { class: "label-line", "stroke-dasharray": this.overlays[at]?.dash || null, d: linePath(points) }),
-      );
-    });
+    const overlaid = others.map((line) =>
+      line.map(({ start, end, mean }): Point => [(this.stage.inside(start) + this.stage.inside(end)) / 2, this.axis.y(mean)]),
+    );
+    overlaid.forEach((points, at) =>
+      this.plot.append(s("path", { class: "label-line", "stroke-dasharray": this.overlays[at]?.dash ?? null, d: linePath(points) })),
+    );
+    const ends = overlaid.map((points): [number, number] => points.at(-1) ?? [0, 0]);
+    spaced(ends.map(([, y]) => y - 4), 12, 8, this.height).forEach((y, at) =>
+      this.plot.append(s("text", { class: "mark-name", x: px(ends[at]?.[0] ?? 0), y: px(y), "text-anchor": "end" }, this.overlays[at]?.name)),
+    );
     this.beyond(found, extremes);
     this.figure.retitle(
       this.options.title,

@@ -48,7 +48,9 @@ function tickText(at: number, step: number): string {
  * nothing lies below.
  */
 export function changeAxis(rows: readonly ChangeRow[]): ChangeAxis {
-  const values = rows.map(ends).filter((list) => list.length > 0);
+  // A change of a tiny share is a large one: what failures have beyond the others' axis gets arrows.
+  const others = rows.filter(({ measure }) => measure !== "failures_percent");
+  const values = (others.some((row) => ends(row).length > 0) ? others : rows).map(ends).filter((list) => list.length > 0);
   if (values.length === 0) return { low: -1, high: 1, ticks: [] };
   const middle = median(values.map((list) => Math.max(...list.map(Math.abs)))) ?? 0;
   const points = values.map((list) => Math.abs(list.at(-1) ?? 0)).filter((change) => change <= FAR * middle);

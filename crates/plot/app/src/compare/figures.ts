@@ -1,6 +1,6 @@
 // The rows of a comparison in words: names of figures, verdicts and their number, what an interval says.
 
-import { change, failurePercent, grouped, MISSING, ms, rate } from "../format";
+import { change, failurePercent, grouped, MISSING, ms, rate, span } from "../format";
 import type { ChangeRow } from "../types";
 
 export type Verdict = "worse" | "better" | "more" | "less" | "not shown" | "unknown";
@@ -151,6 +151,23 @@ export function unknownText({ a, b }: ChangeRow, notes: readonly string[]): stri
   if (b === null) return "can’t tell: this side has none";
   const note = notes.find((text) => text.startsWith("unknown: "))?.slice("unknown: ".length);
   return `can’t tell: ${note ?? "the runs are too short to estimate their noise"}`;
+}
+
+/** A note of the engine as a sentence of the page, which has its own word for what is unknown. */
+export function noteText(note: string): string {
+  const text = note.replace(/^unknown\b/, verdictText("unknown"));
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?:]$/.test(text) ? "" : "."}`;
+}
+
+/** So many times their slow changes runs have to last, for their noise to be known. */
+const TIMES = 7;
+/** The seconds that they need in any case. */
+const LEAST = 24;
+
+/** Says of the shortest run or hold, in seconds, how slow its changes must be if it is too short for them; null if it is not. */
+export function tooShort(notes: readonly string[], part: string, shortest: number): string | null {
+  if (!notes.some((note) => /^unknown: .*too short/.test(note)) || shortest < LEAST || !Number.isFinite(shortest)) return null;
+  return `The shortest ${part} lasted ${span(shortest)}: its slow changes take longer than ${span(shortest / TIMES)}. Longer runs can tell, or repeats of each side.`;
 }
 
 /** A row in words, for those who don't see its interval: the change, both intervals, the verdict. */

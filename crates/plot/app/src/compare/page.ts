@@ -4,7 +4,7 @@ import { type App, go } from "../app";
 import { type Child, h, replace } from "../dom";
 import type { Side } from "../engine";
 import { listed, plural } from "../format";
-import { LoadError } from "../load";
+import { LoadError, loadRun } from "../load";
 import { changed, link, type Route } from "../router";
 import { printing } from "../run/printing";
 import { csv, save } from "../save";
@@ -197,8 +197,9 @@ export function comparePage(app: App, route: Route): Promise<View> {
       const number = new Set(asked.flatMap(({ runs }) => runs)).size;
       try {
         const answer = await waitFor(place, plural(number, "run"), compared(asked));
+        const data = await Promise.all(asked.flatMap(({ runs }) => runs.map(loadRun)));
         if (ended) return;
-        shown = result(route, first, others, answer);
+        shown = result(route, first, others, answer, data);
         replace(place, shown.element);
         replace(windows, shown.windows);
       } catch (error) {

@@ -5,9 +5,9 @@ import { listed, plural } from "../format";
 import { changed, type Route } from "../router";
 import { lookMarker } from "../slots";
 import { scrolling } from "../table";
-import type { ChangeRow, ComparedSides } from "../types";
+import type { ChangeRow, ComparedSides, RunData } from "../types";
 import { type ChangeAxis, changeAxis } from "./axis";
-import { countVerdicts, figureOf, figuresOf, isAbsent, isShown, noisesOf, onlyTheseRuns, outcomeOf, partsOf, verdictText } from "./figures";
+import { countVerdicts, figureOf, figuresOf, isAbsent, isShown, noisesOf, noteText, onlyTheseRuns, outcomeOf, partsOf, tooShort } from "./figures";
 import { partOf, shownSides } from "./parts";
 import { differingTags } from "./sentences";
 import type { NamedSide } from "./sides";
@@ -65,9 +65,9 @@ function verdicts({ name, look }: NamedSide, id: string, rows: readonly ChangeRo
   );
 }
 
-/** A sentence of the engine, with the word of the page for its verdict. What stands between backticks is code. */
+/** A sentence of the engine, as the page says it. What stands between backticks is code. */
 function withCode(text: string): Child {
-  return text.replace(/^unknown(?=:)/, verdictText("unknown")).split("`").map((part, at) => (at % 2 === 1 ? h("code", null, part) : part));
+  return noteText(text).split("`").map((part, at) => (at % 2 === 1 ? h("code", null, part) : part));
 }
 
 function noteList(notes: readonly string[]): Child {
@@ -97,12 +97,13 @@ function legend(rows: readonly ChangeRow[], axis: ChangeAxis, noise: string | un
   return h("p", { class: "note compare-legend" }, texts.filter(Boolean).join(" "));
 }
 
-/** Draws the result of comparing sides with the baseline. */
+/** Draws the result of comparing sides with the baseline; `data` are those of all runs. */
 export function result(
   route: Route,
   baseline: NamedSide,
   others: readonly NamedSide[],
   answer: ComparedSides,
+  data: readonly RunData[],
 ): Result {
   const part = partOf(answer.changes, route.query.get("part"));
   const all = figuresOf(answer.changes, part);
@@ -111,6 +112,8 @@ export function result(
   const absentNames = all.filter(isAbsent).map(([row]) => (row ? figureOf(row).name : ""));
   const axis = changeAxis(rows);
   const noises = noisesOf(rows);
+  const lengths = data.flatMap(({ head }) => head.parts.find(({ name }) => name === (part === "run" ? "whole" : part))?.duration ?? []);
+  const short = tooShort(answer.notes, part === "run" ? "run" : part, Math.min(...lengths));
   const rowsOf = ({ name }: NamedSide): ChangeRow[] => rows.filter(({ run }) => run === name);
   const table = (sides: readonly NamedSide[]): HTMLElement => {
     const caption = `${listed(sides.map(({ name }) => name))} against ${baseline.name}, ${part === "hold" ? "while the load is held" : "whole runs"}`;
@@ -134,7 +137,7 @@ export function result(
   };
   WIDE.addEventListener("change", draw);
   draw();
-  const element = h("div", null, list, tables, legend(rows, axis, noises?.text, absentNames), tagNote([baseline, ...others]), noteList(answer.notes));
+  const element = h("div", null, list, tables, legend(rows, axis, noises?.text, absentNames), tagNote([baseline, ...others]), noteList(short ? [...answer.notes, short] : answer.notes));
   return {
     element,
     windows: windowChoice(route, partsOf(answer.changes), part),

@@ -34,6 +34,14 @@ export function averaged({ includeFailures }: RunHead): string {
   return includeFailures ? "of all requests" : "of successes";
 }
 
+/** Returns true if CPU values are of one core: some exceed 100 %. */
+export function ofOneCore({ head, series }: RunData): boolean {
+  return (head.cpuTop ?? 0) > 100 || series.cpu.some((value) => (value ?? 0) > 100);
+}
+
+/** The title of charts of CPU values. */
+export const cpuTitle = (ofCore: boolean): string => (ofCore ? "CPU, % of one core" : "CPU, %");
+
 /** Returns the second after the last that is drawn: a cut one is left out, unless the run has no other. */
 export function drawnEnd(head: RunHead): number {
   return head.first + head.seconds - (head.lastPart < 1 && head.seconds > 1 ? 1 : 0);

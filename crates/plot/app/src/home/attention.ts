@@ -3,7 +3,7 @@
 import { FAILURE_LIMIT } from "../app";
 import { failurePercent, listed, plural, rate } from "../format";
 import { link } from "../router";
-import { amount, tied, verdictWord } from "../trend/alerts";
+import { amount, mainChanges, tied, verdictWord } from "../trend/alerts";
 import { figureName, shortName, versionName } from "../trend/figures";
 import type { RunRow, ShortChange, StandingRow, TestData, TestRow } from "../types";
 
@@ -41,6 +41,38 @@ const VERBS: Record<string, string> = { Slower: "is slower", Worse: "is worse", 
 interface ChangeLine extends Line {
   framework: string;
   t0: number;
+  /** The name of the first version of the new level, and what changed with it. */
+  since: string;
+  changes: ShortChange[];
+}
+
+const sinceText = (changes: readonly ShortChange[], since: string): string => ` ${VERBS[verdictWord(changes)] ?? "has changed"} since ${versionName(shortName(since))}`;
+
+/** The amounts of changes, a figure's of several tests as a range. */
+function amounts(changes: readonly ShortChange[]): string {
+  const figures = [...new Map(changes.map((one) => [one.figure, one])).values()];
+  const { first, others } = mainChanges(figures);
+  const texts = first.map((figure) => {
+    const own = changes.filter((one) => one.figure === figure.figure).sort((a, b) => (a.percent ?? 0) - (b.percent ?? 0));
+    const [low, high] = [...new Set([own[0] ?? figure, own.at(-1) ?? figure].map(amount))];
+    return tied(`${figureName(figure.figure)} ${high === undefined ? (low ?? "") : `${low?.replace(/ %$/, "") ?? ""} to ${high}`}`);
+  });
+  return [...texts, ...(others > 0 ? [`${others} more`] : [])].join(", ");
+}
+
+/** Lines of the same version of a framework as one. */
+function together(lines: readonly ChangeLine[]): ChangeLine[] {
+  const groups = new Map<string, ChangeLine[]>();
+  for (const line of lines) {
+    const key = JSON.stringify([line.framework, line.since, line.sign]);
+    groups.set(key, [...(groups.get(key) ?? []), line]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first || group.length === 1) return group;
+    const changes = group.flatMap((line) => line.changes);
+    return { ...first, changes, subject: first.framework, text: `${sinceText(changes, first.since)} in ${plural(group.length, "test")}: ${amounts(changes)}`, href: link("trend"), target: "Trends" };
+  });
 }
 
 /** A line for each framework with changes: its newest version that made something worse, else its newest change. */
@@ -50,17 +82,17 @@ function changeLines({ test, data }: LoadedTest): ChangeLine[] {
     const first = own.find(({ direction }) => direction === "worse") ?? own[0];
     if (!first) return [];
     const changes = own.filter(({ age }) => age === first.age);
-    const word = verdictWord(changes);
-    const amounts = changes.map((one) => tied(`${figureName(one.figure)} ${amount(one)}`));
     return [
       {
         sign: first.direction === "worse" || first.direction === "better" ? first.direction : "changed",
         subject: `${framework} · ${test.name}`,
-        text: ` ${VERBS[word] ?? "has changed"} since ${versionName(shortName(first.since))}: ${amounts.join(", ")}`,
+        text: `${sinceText(changes, first.since)}: ${amounts(changes)}`,
         href: link("trend", test.id, { framework }),
         target: "Trend",
         framework,
         t0: first.t0,
+        since: first.since,
+        changes,
       } satisfies ChangeLine,
     ];
   });
@@ -124,7 +156,7 @@ function ruleLine(runs: readonly RunRow[]): Line[] {
 
 /** Lines on changes, the newest first: those for the worse, and the others. */
 function sortedChanges(tests: readonly LoadedTest[]): [worse: ChangeLine[], others: ChangeLine[]] {
-  const changes = tests.flatMap(changeLines).sort((a, b) => b.t0 - a.t0);
+  const changes = together(tests.flatMap(changeLines)).sort((a, b) => b.t0 - a.t0);
   return [changes.filter(({ sign }) => sign === "worse"), changes.filter(({ sign }) => sign !== "worse")];
 }
 

@@ -5,6 +5,7 @@ import { FAILURE_LIMIT } from "../app";
 import { link } from "../router";
 import { marker } from "../slots";
 import { type Measure, type Place, places, rankText } from "../measures";
+import { plural } from "../format";
 import { aligned, scrolling } from "../table";
 import type { RunRow, TestRow } from "../types";
 import { cellShare, type LoadedTest } from "./attention";
@@ -58,13 +59,17 @@ export function matrix(tests: readonly LoadedTest[], runs: ReadonlyMap<string, R
   return { frameworks, columns };
 }
 
+/** A matrix of more tests has narrow cells, and a table on paper has so many tests at most. */
+const DENSE = 6;
+const PAPER = 9;
+
 function bar({ part, leads, failing }: Cell): HTMLElement {
   const look = failing !== null ? "bar-fill hatched" : leads ? "bar-fill leads" : "bar-fill";
   return h("span", { class: "bar-line" }, h("span", { class: look, style: { width: `${(100 * part).toFixed(1)}%` } }));
 }
 
 function rankOf({ ranks, failing, repeats }: Cell): Child {
-  if (failing !== null) return h("span", { class: "fail", title: `more than ${FAILURE_LIMIT} % fail: not ranked` }, `✗ ${cellShare(failing)} % fail`);
+  if (failing !== null) return h("span", { class: "fail", title: `more than ${FAILURE_LIMIT} % fail: not ranked` }, `✗ ${cellShare(failing)} %`, h("span", { class: "cell-word" }, " fail"));
   const tie = ranks !== null && ranks[0] !== ranks[1];
   const title = tie ? "a tie" : ranks === null && repeats < 2 ? "one repeat: ties can’t be seen" : null;
   return h("span", { class: "rank", title }, ranks === null ? "" : rankText(ranks));
@@ -94,7 +99,7 @@ export function wideMatrix({ frameworks, columns }: Matrix, measure: Measure): H
   };
   const table = h(
     "table",
-    { class: "matrix" },
+    { class: columns.length > DENSE ? "matrix dense" : "matrix" },
     h(
       "thead",
       null,
@@ -120,7 +125,24 @@ export function wideMatrix({ frameworks, columns }: Matrix, measure: Measure): H
       ),
     ),
   );
-  return scrolling("Frameworks by tests", table);
+  const place = scrolling("Frameworks by tests", table);
+  const more = h("button", { type: "button", class: "link matrix-more", onclick: () => place.scrollBy({ left: place.clientWidth / 2 }) });
+  const look = (): void => {
+    const { right } = place.getBoundingClientRect();
+    const hidden = [...table.querySelectorAll("thead th")].filter((head) => head.getBoundingClientRect().right > right + 1).length;
+    more.hidden = hidden === 0;
+    more.textContent = `${plural(hidden, "more test")} →`;
+  };
+  place.addEventListener("scroll", look);
+  new ResizeObserver(look).observe(place);
+  return h("div", null, more, place);
+}
+
+/** Draws the matrix for paper, which can't be scrolled: so many tests in a table, the others below. */
+export function paperMatrix(whole: Matrix, measure: Measure): HTMLElement[] {
+  const parts = Math.ceil(whole.columns.length / PAPER);
+  const size = Math.ceil(whole.columns.length / parts);
+  return Array.from({ length: parts }, (_, at) => wideMatrix({ ...whole, columns: whole.columns.slice(at * size, (at + 1) * size) }, measure));
 }
 
 /** Draws one test of the matrix for phones, in the order of its ranks. */

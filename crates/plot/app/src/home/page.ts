@@ -17,7 +17,7 @@ import type { View } from "../view";
 import { attention, type LoadedTest } from "./attention";
 import { filterChips, nothingFound } from "./filters";
 import { lookLines } from "./looks";
-import { matrix, phoneMatrix, tieNote, wideMatrix } from "./matrix";
+import { matrix, paperMatrix, phoneMatrix, tieNote, wideMatrix } from "./matrix";
 
 /** How many runs are shown first, and how many more at a time. */
 const ROWS = 50;
@@ -90,8 +90,16 @@ function matrixSection(app: App, route: Route, { tests, errors }: Loaded): { ele
     else if (PHONE.matches) replace(place, tabs(), phoneMatrix(table, measure, shown));
     else replace(place, wideMatrix(table, measure));
   };
+  const toPaper = (): void => replace(place, paperMatrix(table, measure));
   PHONE.addEventListener("change", draw);
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", draw);
   draw();
+  const end = (): void => {
+    PHONE.removeEventListener("change", draw);
+    removeEventListener("beforeprint", toPaper);
+    removeEventListener("afterprint", draw);
+  };
   const element = h(
     "section",
     { id: "at-matrix", "aria-labelledby": "matrix-title" },
@@ -105,7 +113,7 @@ function matrixSection(app: App, route: Route, { tests, errors }: Loaded): { ele
     place,
     errors.map((error) => failure(error, "The other tests and all runs are shown.")),
   );
-  return { element, end: () => PHONE.removeEventListener("change", draw) };
+  return { element, end };
 }
 
 function runsSection(app: App, route: Route): HTMLElement {

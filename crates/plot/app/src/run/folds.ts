@@ -13,15 +13,16 @@ import { StepsChart } from "../charts/steps";
 import { scrolling } from "../table";
 import type { LabelRow, NetworkSeries, RuleRow } from "../types";
 import { failureKinds } from "./kinds";
+import { MANY, moreOnScreen } from "./labels";
 import { labelCourse } from "./labelcourse";
 import type { Run } from "./model";
 import { PAIR } from "./responses";
-import { passedRules } from "./rules";
+import { allRules } from "./rules";
 import { folded } from "./section";
 
 /** Returns the folded parts that the run has data for. `content` is the width of the page's content, and `rules` those of its end. */
 export function folds(run: Run, stage: Stage, content: () => number, rules: readonly RuleRow[]): HTMLElement[] {
-  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), passedRules(rules), allFigures(run)].filter((part) => part !== null);
+  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), allRules(rules), allFigures(run)].filter((part) => part !== null);
 }
 
 function loadSteps(run: Run, content: () => number): HTMLElement | null {
@@ -230,10 +231,11 @@ function allFigures(run: Run): HTMLElement {
         number(rate(figures.cpu)),
       );
     });
+    const rare = [...run.data.labels].sort((a, b) => b.requests - a.requests).slice(MANY);
     const labelRow = (row: LabelRow, name = row.label || "(no label)"): HTMLElement =>
       h(
         "tr",
-        {},
+        { class: rare.includes(row) ? "beyond-paper" : null },
         h("th", { scope: "row" }, name),
         number(rate(row.throughput)),
         [row.mean, row.sd, row.min, row.p90, row.max, row.latency, row.connect].map((value) => number(ms(value))),
@@ -290,12 +292,14 @@ function allFigures(run: Run): HTMLElement {
           h("tbody", {}, labels, run.data.total ? labelRow(run.data.total, "All") : null),
         ),
       ),
+      moreOnScreen(run.data.labels.length) ?? "",
       h(
         "dl",
         { class: "facts-list" },
         facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
       ),
-      ...[...run.data.remarks, `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
+      // How long failures took is said below the tiles.
+      ...[...run.data.remarks.filter((remark) => !/ failed after .* not in these times/.test(remark)), `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
         h("p", { class: "chart-note" }, remark),
       ),
     );

@@ -3,6 +3,7 @@
 import { HistogramChart } from "../charts/histogram";
 import { roundStep } from "../charts/scale";
 import type { Bars } from "../data/cells";
+import { sum } from "../data/codes";
 import { type Child, h } from "../dom";
 import { count, failurePercent, plural, stamp } from "../format";
 import { scrolling } from "../table";
@@ -10,9 +11,25 @@ import type { Distribution } from "../types";
 import type { Run } from "./model";
 import { folded } from "./section";
 
-/** A code as it is shown: one that is the name of a class has lines that end at its dots. */
+/** A code as it is shown: what JMeter writes before each class is quiet, and lines end at the dots of names. */
 export function codeText(code: string): Child {
-  return ["✗ ", code ? code.split(/(?<=\.)/).map((part) => [part, h("wbr")]) : "no code"];
+  const [, before = "", name = ""] = /^(Non HTTP response code: )?([^]*)$/.exec(code) ?? [];
+  return ["✗ ", before ? [h("small", { class: "quiet" }, before), h("br")] : null, name ? name.split(/(?<=\.)/).map((part) => [part, h("wbr")]) : "no code"];
+}
+
+/** The message of a failure; none where it only repeats the code, as in k6's 1503 of 503. */
+export function messageOf({ code, message }: { code: string; message: string }): string {
+  return message === code || message === `1${code}` ? "" : message;
+}
+
+/** Returns from when to below when the median of failures' times lies, and their greatest, in ms; null of none. */
+export function failureTimes({ first, width, counts, beyond, max, scale = 1 }: Distribution): { p50: [number, number] | null; most: number | null } {
+  const half = (sum(counts) + beyond) / 2;
+  let reached = 0;
+  const bin = counts.findIndex((number) => number > 0 && (reached += number) >= half);
+  const most = max === null ? null : max / scale;
+  const low = (first + width * bin) / scale;
+  return { p50: bin >= 0 ? [low, low + width / scale] : most === null ? null : [most, most], most };
 }
 
 /** The most bars. */
@@ -29,7 +46,7 @@ export function failureKinds(run: Run, content: () => number): HTMLElement | nul
         "tr",
         {},
         h("th", { scope: "row", class: "fail code" }, codeText(code)),
-        h("td", { class: "wrap" }, message || "–"),
+        h("td", { class: "wrap" }, messageOf({ code, message }) || "–"),
         h("td", { class: "wrap" }, labels),
         h("td", { class: "number" }, count(number)),
         h("td", { class: "number" }, failurePercent((100 * number) / Math.max(whole.requests, 1))),

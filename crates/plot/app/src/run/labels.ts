@@ -22,7 +22,10 @@ interface Sort {
 }
 
 /** Dashes that tell picked labels apart. */
-const DASHES = ["", "6 2", "2 2", "7 2 2 2"];
+const DASHES = ["6 2", "2 2", "9 2 2 2", "1 3"];
+
+/** Above a table of more labels there is a box that filters them; on paper are so many. */
+export const MANY = 30;
 
 /** Labels that are picked, each with its dash. */
 export type Picked = ReadonlyMap<string, string>;
@@ -32,6 +35,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   const rows = run.data.labels;
   const all = rows.reduce((sum, { requests }) => sum + requests, 0);
   const charted = run.data.detail.overTime.labels.map(({ label }) => label);
+  const timed = rows.some(({ p95 }) => p95 !== null);
   const step = roundStep(greatest(rows.map(({ p95 }) => p95)) || 1, 4);
   const end = step * 4;
   const columns: Sort[] = [
@@ -46,6 +50,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   const picked = new Map<string, string>();
   let [sorted, down] = [columns[1] as Sort, true];
   const table = h("table", { class: "labels" });
+  const filter = h("input", { type: "search", placeholder: "Filter labels", "aria-label": "Filter labels" });
   const head = (column: Sort, unit: string): HTMLElement => {
     const now = column === sorted;
     const click = (): void => {
@@ -75,7 +80,9 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
   };
   const name = (label: string): HTMLElement => {
     const text = label || "(no label)";
-    if (rows.length < 2 || !charted.includes(label)) return h("th", { scope: "row" }, text);
+    if (rows.length < 2) return h("th", { scope: "row" }, text);
+    if (!charted.includes(label))
+      return h("th", { scope: "row", class: "uncharted", title: "Only the most frequent labels are recorded over time" }, text);
     const dash = picked.get(label);
     const line = s("path", { class: "label-line", d: "M0 5H22", "stroke-dasharray": dash || null });
     const key = s(
@@ -108,10 +115,14 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
       shown.map(({ requests, failures }) => failurePercent((100 * failures) / Math.max(requests, 1))),
     );
     const cell = (content: unknown, look = ""): HTMLElement => h("td", { class: `number ${look}` }, content as string);
+    const wanted = filter.value.trim().toLowerCase();
     const body = shown.map((row, at) =>
       h(
         "tr",
-        { class: picked.has(row.label) ? "picked" : null },
+        {
+          class: [picked.has(row.label) ? "picked" : "", at < MANY ? "" : "beyond-paper"].join(" ").trim() || null,
+          hidden: !row.label.toLowerCase().includes(wanted),
+        },
         name(row.label),
         cell(count(row.requests)),
         cell(shares[at], "quiet"),
@@ -135,7 +146,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
       cell("100.0", "quiet"),
       h("td"),
       whole.times.map(({ value }) => cell(ms(value))),
-      cell(ms(greatest(rows.map(({ max }) => max))), "quiet"),
+      cell(ms(greatest(rows.map(({ max }) => max)) || null), "quiet"),
       cell(failurePercent(whole.share * 100)),
     );
     const [label, requests, p50, p95, p99, most, failures] = columns as [Sort, Sort, Sort, Sort, Sort, Sort, Sort];
@@ -150,7 +161,7 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
           head(label, ""),
           head(requests, ""),
           h("th", { scope: "col", class: "number" }, "Share", h("br"), "%"),
-          h("th", { scope: "col", class: "times-cell" }, "p50, p95, p99", h("br"), `0 to ${ms(end)} ms`),
+          h("th", { scope: "col", class: "times-cell" }, "p50, p95, p99", h("br"), timed ? `0 to ${ms(end)} ms` : ""),
           head(p50, "ms"),
           head(p95, "ms"),
           head(p99, "ms"),
@@ -162,15 +173,27 @@ export function labels(run: Run, pick: (picked: Picked) => void): HTMLElement {
     );
   };
   draw();
+  filter.addEventListener("input", draw);
+  const some = charted.length < rows.length ? `of the ${charted.length} most frequent ` : "";
   const note =
     rows.length === 1
       ? "one label"
-      : `${count(rows.length)} labels${charted.length > 1 ? "; pick some to lay them over each other in the charts" : ""}`;
+      : [`${count(rows.length)} labels`, charted.length > 1 ? h("span", { class: "screen-only" }, `; pick some ${some}to lay them over each other in the charts`) : null];
   const file = (): void => {
     const names = Object.keys(rows[0] ?? {}) as (keyof LabelRow)[];
     save(`${run.row.id}-labels.csv`, csv([names, ...rows.map((row) => names.map((name) => row[name]))]));
   };
-  return part("labels", "Labels", note, scrolling("Labels", table), file);
+  const content = [
+    rows.length > MANY ? h("p", { class: "label-filter" }, filter) : null,
+    scrolling("Labels", table),
+    moreOnScreen(rows.length),
+  ];
+  return part("labels", "Labels", note, content, file);
+}
+
+/** Says on paper how many labels it leaves out. */
+export function moreOnScreen(labels: number): HTMLElement | null {
+  return labels > MANY ? h("p", { class: "paper-only chart-note" }, `${count(labels - MANY)} more labels are in the page.`) : null;
 }
 
 /** Draws p50, p95 and p99 as a bar that gets thinner; beyond the axis, an arrow. */
@@ -192,7 +215,7 @@ function timesBar({ label, p50, p95, p99 }: LabelRow, end: number, step: number)
       "aria-label": `${label}: p50 ${ms(p50)}, p95 ${ms(p95)}, p99 ${ms(p99)} ms`,
     },
     s("path", { class: "hairline", d: hairlines }),
-    s("path", { class: "whisker", d: beyond ? `M0 ${middle}H${BAR.width}` : `M0 ${middle}H${x(p99)}m0 -4v8` }),
+    p99 === null ? null : s("path", { class: "whisker", d: beyond ? `M0 ${middle}H${BAR.width}` : `M0 ${middle}H${x(p99)}m0 -4v8` }),
     beyond ? s("path", { class: "arrow", d: `M${BAR.width} ${middle - 4}l6 4l-6 4z` }) : null,
     s("rect", { class: "load-4", y: middle - 3, width: x(p95), height: 6 }),
     s("rect", { class: "load-2", y: middle - 3, width: x(p50), height: 6 }),

@@ -3,6 +3,7 @@
 import { columns, columnWidth, greatest } from "../data/bins";
 import { h, replace, s } from "../dom";
 import { stamp } from "../format";
+import { hatching } from "../charts/keys";
 import { areaPath, barPath, type Point, px } from "../charts/paths";
 import type { Stage, Window } from "../charts/stage";
 import { around, harmful } from "./findings";
@@ -10,6 +11,9 @@ import type { Run } from "./model";
 
 /** The room of the strip in pixels: numbers above, the strip, names of phases below. */
 const ROOM = { above: 13, strip: 23, below: 12 };
+
+/** The width of a letter in pixels. */
+const LETTER = 6.5;
 
 /** The width of a handle in pixels. */
 const HANDLE = 8;
@@ -76,14 +80,16 @@ export class Overview {
     const all = series.successes.map((count, at) => count + (series.failures[at] ?? 0));
     const found = columns(this.run.bySecond(all), from, to, bin);
     const most = greatest(found.map(({ mean }) => mean)) || 1;
-    const corners = found.flatMap(({ start, end, mean }): Point[] => [
-      [start === from ? 0 : this.x((start + end) / 2), ROOM.strip * (1 - (0.92 * mean) / most)],
-      ...(end === to ? [[this.stage.width, ROOM.strip * (1 - (0.92 * mean) / most)] as Point] : []),
-    ]);
-    const area = areaPath(
-      corners,
-      corners.map((corner): Point => corner && [corner[0], ROOM.strip]),
-    );
+    const area = (list: typeof found): string => {
+      const corners = list.flatMap(({ start, end, mean }): Point[] => [
+        [start === from ? 0 : this.x((start + end) / 2), ROOM.strip * (1 - (0.92 * mean) / most)],
+        ...(end === to ? [[this.stage.width, ROOM.strip * (1 - (0.92 * mean) / most)] as Point] : []),
+      ]);
+      return areaPath(
+        corners,
+        corners.map((corner): Point => corner && [corner[0], ROOM.strip]),
+      );
+    };
     let [few, many] = ["", ""];
     for (const { start, end, mean } of columns(this.run.bySecond(series.failures), from, to, bin)) {
       if (mean <= 0) continue;
@@ -92,18 +98,25 @@ export class Overview {
       if (mean / requests >= 0.01) many += path;
       else few += path;
     }
-    const phases = this.run.phases.flatMap((phase) => {
+    const { phases } = this.run;
+    const names = phases.flatMap((phase, at) => {
       const x = px(this.x(phase.from));
+      const next = phases[at + 1];
+      // A name that would reach into the next one is left out; the buttons have it.
+      const fits = next === undefined || this.x(next.from) - x > LETTER * phase.name.length + 6;
       return [
         s("path", { class: "strip-phase", d: `M${x} 0V${ROOM.strip + ROOM.below - 2}` }),
-        s("text", { class: "tick", x: x + 3, y: ROOM.strip + 10 }, phase.name),
+        fits ? s("text", { class: "tick", x: x + 3, y: ROOM.strip + 10 }, phase.name) : null,
       ];
     });
+    const { defs, paint } = hatching("fail");
+    const failing = this.run.whole.failures > 0;
     return [
-      s("path", { class: "strip-area", d: area }),
+      ...(failing ? [defs, s("path", { d: area(found), fill: paint })] : []),
+      s("path", { class: "strip-area", d: area(columns(this.run.bySecond(series.successes), from, to, bin)) }),
       s("path", { class: "failed few", d: few }),
       s("path", { class: "failed", d: many }),
-      ...phases,
+      ...names.filter((part) => part !== null),
     ];
   }
 

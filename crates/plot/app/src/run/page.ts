@@ -18,7 +18,7 @@ import { Overview } from "./overview";
 import type { Live } from "../live";
 import { printing } from "./printing";
 import { Responses } from "./responses";
-import { Tiles } from "./tiles";
+import { failureNote, Tiles } from "./tiles";
 import { timeCharts } from "./timecharts";
 import { WindowChoice, WindowText } from "./windows";
 
@@ -54,7 +54,7 @@ export function showRun(
   };
 
   const stage = new Stage(run.drawn, choose, data.head.clock ?? null);
-  const tiles = new Tiles(run, repeats, live ? LATEST : null);
+  const tiles = new Tiles(run, repeats, live ? [] : rules, live ? LATEST : null);
   const choice = new WindowChoice(run, choose);
   const barChoice = new WindowChoice(run, choose);
   const text = new WindowText(run, () => choose(null));
@@ -63,6 +63,7 @@ export function showRun(
   const charts = timeCharts(run, stage, () => figures);
   const responses = new Responses(run, stage);
   const bar = new RunBar(run, barChoice, tiles.root);
+  const failed = failureNote(run);
   const spoken = h("div", { class: "hidden", "aria-live": "polite" });
   // A single second has figures, but no course.
   const drawn = run.drawn.to - run.drawn.from > 1;
@@ -76,6 +77,7 @@ export function showRun(
     live ? null : findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
     tiles.root,
+    failed,
     drawn ? [overview.root, charts.root] : null,
     drawn && run.whole.requests > run.whole.failures ? responses.root : null,
     labels(run, (picked) => charts.times.overlay(labelLines(run, picked))),
@@ -94,6 +96,8 @@ export function showRun(
     figures = run.figures(window);
     tiles.show(figures, window === null);
     bar.show(figures);
+    // How long failures took is known of the whole run; its room stays.
+    failed?.classList.toggle("unseen", window !== null);
     text.show(window);
     for (const buttons of [choice, barChoice]) buttons.show(window);
     stage.show(live && !window ? { from: run.drawn.from, to: axisEnd(run.drawn.to) } : run.drawnOf(window));

@@ -1,4 +1,4 @@
-// The rules that a run was checked against: those that failed are seen at once, those that passed are folded.
+// The rules that a run was checked against: those on a tile's figure stand in the tile, others that failed in a line above; all are folded below.
 
 import { h } from "../dom";
 import { plural, stamp } from "../format";
@@ -6,18 +6,50 @@ import { scrolling } from "../table";
 import type { RuleRow } from "../types";
 import { folded } from "./section";
 
-/** Returns the rules that failed; null if none did. */
-export function failedRules(rules: readonly RuleRow[]): HTMLElement | null {
-  const failed = rules.filter(({ passed }) => !passed);
-  return failed.length > 0 ? table("Rules that failed", failed) : null;
+/** The tile that has the figure of a rule on the whole run; null if none has. */
+const TILES: [tile: string, rule: RegExp][] = [
+  ["Throughput", /^throughput$/],
+  ["p50", /^p50$/],
+  ["p95", /^p95$/],
+  ["p99", /^p99$/],
+  ["Failures", /^failures(_percent)?$/],
+  ["CPU", /^cpu(_mean)?$/],
+];
+
+/** Returns the rules on the figures of tiles by the name of the tile: `MEASURE OPERATOR LIMIT`, of all labels and seconds. */
+export function tileRules(rules: readonly RuleRow[]): Map<string, RuleRow[]> {
+  const found = new Map<string, RuleRow[]>();
+  for (const row of rules) {
+    const [, measure = ""] = /^(\S+) [<>=!]=? \S+$/.exec(row.rule) ?? [];
+    const [tile] = TILES.find(([, name]) => name.test(measure)) ?? [];
+    // A number of failures is not their share.
+    if (tile === undefined || (measure === "failures" && !row.rule.endsWith("%"))) continue;
+    found.set(tile, [...(found.get(tile) ?? []), row]);
+  }
+  return found;
 }
 
-/** Returns the rules that passed, folded; null if none did. */
-export function passedRules(rules: readonly RuleRow[]): HTMLElement | null {
+/** Returns the rules that failed and stand in no tile, in a line that unfolds to all that failed; null without any. */
+export function failedRules(rules: readonly RuleRow[]): HTMLElement | null {
+  const inTiles = [...tileRules(rules).values()].flat();
+  const failed = rules.filter(({ passed }) => !passed);
+  const others = failed.filter((rule) => !inTiles.includes(rule));
+  if (others.length === 0) return null;
+  const text = ({ rule, value, note }: RuleRow): string => `${rule} (${value === null ? (note ?? "no value") : `is ${value}`})`;
+  return h(
+    "details",
+    { class: "rules-line" },
+    h("summary", {}, h("b", { class: "fail" }, "✗ Failed: "), others.map(text).join("; ")),
+    table("Rules that failed", failed),
+  );
+}
+
+/** Returns all rules, folded, those that failed first; null without any. */
+export function allRules(rules: readonly RuleRow[]): HTMLElement | null {
   const passed = rules.filter(({ passed }) => passed);
-  if (passed.length === 0) return null;
+  if (rules.length === 0) return null;
   return folded("rules", "Rules", `${passed.length} of ${plural(rules.length, "rule")} passed`, (host) =>
-    host.append(table("Rules that passed", passed)),
+    host.append(table("Rules", [...rules.filter((rule) => !rule.passed), ...passed])),
   );
 }
 

@@ -3,7 +3,7 @@
 import { type Child, h } from "../dom";
 
 /** Returns a part with its heading, and a button that saves its table. It is open where there is room. */
-export function part(id: string, title: string, note: string, content: Child, file?: () => void): HTMLElement {
+export function part(id: string, title: string, note: Child, content: Child, file?: () => void): HTMLElement {
   const open = matchMedia("(min-width: 640px), print").matches;
   return h(
     "section",

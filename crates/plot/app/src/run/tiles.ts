@@ -1,10 +1,12 @@
 // The six figures of the window. The second line of each has the repeats' range, or the whole run's value.
 
-import { averaged, PERCENTS, type PartFigures } from "../data/part";
-import { h } from "../dom";
-import { count, failurePercent, ms, rate } from "../format";
-import type { RunRow } from "../types";
+import { averaged, ofOneCore, PERCENTS, type PartFigures } from "../data/part";
+import { type Child, h, replace } from "../dom";
+import { count, failurePercent, ms, plural, rate, took } from "../format";
+import type { RuleRow, RunRow } from "../types";
+import { failureTimes } from "./kinds";
 import type { Run } from "./model";
+import { tileRules } from "./rules";
 
 /** A share of failures from which on its figure is red. */
 const MANY = 0.01;
@@ -29,16 +31,19 @@ interface Tile {
 export class Tiles {
   readonly root: HTMLElement;
   private readonly tiles: Tile[];
+  private readonly rules: Map<string, RuleRow[]>;
 
   /**
-   * `repeats` are all runs of the same framework and test. `latest` is the number of seconds at the end whose figures stand
+   * `rules` are those of the end. `repeats` are all runs of the same framework and test. `latest` is the number of seconds at the end whose figures stand
    * with those of the whole run, in their place.
    */
   constructor(
     private readonly run: Run,
     private readonly repeats: RunRow[],
+    rules: readonly RuleRow[],
     private readonly latest: number | null = null,
   ) {
+    this.rules = tileRules(rules);
     const names: [string, string][] = [
       ["Throughput", "/s"],
       ["p50", "ms"],
@@ -70,7 +75,8 @@ export class Tiles {
     texts(this.run, figures, this.beside(whole), this.repeats).forEach(({ value, second, title }, at) => {
       const tile = this.tiles[at] as Tile;
       tile.value.textContent = value;
-      tile.second.textContent = second;
+      const rules = whole ? (this.rules.get(tile.name) ?? []) : [];
+      replace(tile.second, rules.length > 0 ? rules.map(ruleText) : second);
       tile.root.title = title;
       tile.root.classList.toggle("failing", tile.name === "Failures" && figures.share >= MANY);
     });
@@ -90,6 +96,21 @@ interface Beside {
   figures: PartFigures;
 }
 
+/** A rule as a second line: its limit, and whether it is kept. */
+function ruleText({ rule, passed }: RuleRow): Child {
+  return h("span", { class: passed ? "tile-rule" : "tile-rule fail", title: rule }, passed ? "✓ " : "✗ ", rule.replace(/^\S+ /, "rule: "));
+}
+
+/** Says how long failures took, whose times are in none of the tiles; null without failures, or where times are of all requests. */
+export function failureNote({ data, whole }: Run): HTMLElement | null {
+  const { p50, most } = failureTimes(data.detail.failures);
+  if (data.head.includeFailures || whole.failures === 0 || p50 === null) return null;
+  const [low, high] = p50;
+  const half = low === 0 && high > 1 ? `less than ${took(high)}` : took(low);
+  const end = most === null || most <= low ? "" : `, at most ${took(most)}`;
+  return h("p", { class: "failure-note" }, `${plural(whole.failures, "request")} failed after ${half} (p50)${end}: not in these times.`);
+}
+
 /** Returns the texts of the tiles in their order, with those that are set beside them. */
 function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: RunRow[]): TileText[] {
   const others = repeats.length > 1 ? repeats : [];
@@ -99,12 +120,13 @@ function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: R
     const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
     return least === most ? `repeats ${least}` : `repeats ${least} to ${most}`;
   };
+  const successes = figures.failures > 0 && !run.data.head.includeFailures ? averaged(run.data.head) : "";
   const time = (at: number, of: (row: RunRow) => number | null): TileText => {
     const found = figures.times[at];
     const none = found?.value === null || found?.value === undefined;
     return {
       value: none ? ms(null) : `${found.exact ? "" : "≈ "}${ms(found.value)}`,
-      second: beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)),
+      second: [beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)), successes].filter(Boolean).join(", "),
       title: none
         ? "No request succeeded"
         : found.exact
@@ -112,10 +134,10 @@ function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: R
           : "Within 0.4 %: times were counted in buckets",
     };
   };
-  const cores = (run.data.head.cpuTop ?? 0) > 100 || (figures.cpu ?? 0) > 100;
   return [
     {
-      value: rate(figures.throughput),
+      // A single request has no rate.
+      value: rate(figures.requests > 1 ? figures.throughput : null),
       second: beside
         ? `${beside.name} ${rate(beside.figures.throughput)}`
         : range(
@@ -138,7 +160,7 @@ function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: R
         ? `${beside.name} ${ms(beside.figures.cpu)}`
         : figures.cpu === null
           ? "not recorded"
-          : cores
+          : ofOneCore(run.data)
             ? "of one core, mean"
             : "mean",
       title: figures.cpu === null ? "The log has no CPU" : `${figures.cpu} %`,

@@ -8,7 +8,7 @@ import type { Stage } from "../charts/stage";
 import type { TimeChart } from "../charts/timechart";
 import { TimesChart } from "../charts/times";
 import { greatest } from "../data/bins";
-import { averaged, type PartFigures } from "../data/part";
+import { averaged, cpuTitle, ofOneCore, type PartFigures } from "../data/part";
 import type { Run } from "./model";
 
 /** Heights of plots in pixels. */
@@ -117,19 +117,17 @@ function rangeOf(values: readonly (number | null)[]): [number, number] | null {
 
 function cpuChart(run: Run, stage: Stage, phases: number[], axis: boolean, mean: () => number | null): LinesChart {
   const { row, data } = run;
-  const top = data.head.cpuTop ?? 0;
-  // Above 100 %, values are of one core.
-  const ofCores = top > 100 || data.series.cpu.some((value) => (value ?? 0) > 100);
+  const ofCore = ofOneCore(data);
   return new LinesChart(stage, {
     file: `${row.id}-cpu`,
-    title: ofCores ? "CPU, % of one core" : "CPU, %",
+    title: cpuTitle(ofCore),
     height: HEIGHT.lines,
     above: 6,
     below: 0,
     axis,
     phases,
     lines: [{ name: "CPU", values: run.bySecond(data.series.cpu), look: "line-6" }],
-    ...(ofCores ? { level: { name: "one core", value: 100 } } : {}),
+    ...(ofCore ? { level: { name: "one core", value: 100 } } : {}),
     figures: () => [mean()],
     text: (value) => ms(value),
   });

@@ -121,7 +121,7 @@ function sections(run: Run): Section[] {
     { id: "labels", name: "Labels" },
     run.whole.failures ? { id: "failures", name: "Failures" } : null,
     (detail.sweep?.loads.length ?? 0) > 1 ? { id: "load", name: "Load steps" } : null,
-    run.data.rules?.some(({ passed }) => passed) ? { id: "rules", name: "Rules" } : null,
+    run.data.rules?.length ? { id: "rules", name: "Rules" } : null,
     { id: "figures", name: "All figures" },
   ];
   return all.filter((section) => section !== null);

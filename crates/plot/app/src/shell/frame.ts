@@ -119,7 +119,7 @@ export function frame(app: App): Frame {
     exports: (actions) => {
       const theme: Action = { text: "Theme", run: () => void nextTheme() };
       const keys: Action = { text: "Keys", run: showHelp };
-      replace(more, menu("⋯", "More", [COPY_LINK, ...actions, PRINT, theme, keys], "plain"));
+      replace(more, menu("⋯", "More", [...new Set([COPY_LINK, ...actions, PRINT, theme, keys])], "plain"));
     },
     uncover: () => {
       if (NARROW.matches) set(false);

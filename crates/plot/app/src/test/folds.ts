@@ -3,6 +3,7 @@
 import { type Child, h, replace } from "../dom";
 import { count, failurePercent, ms, plural, rate } from "../format";
 import { loadRun } from "../load";
+import { codeText, messageOf } from "../run/kinds";
 import { link } from "../router";
 import { failure, waitFor } from "../shell/states";
 import { marker } from "../slots";
@@ -43,8 +44,8 @@ function failuresTable(runs: readonly Loaded[]): Child {
             "tr",
             null,
             h("th", { scope: "row" }, h("a", { href: link("run", run), class: "row-link" }, marker(framework), framework)),
-            h("td", null, error.code),
-            h("td", null, error.message),
+            h("td", { class: "fail code" }, codeText(error.code)),
+            h("td", { class: "wrap" }, messageOf(error) || "–"),
             h("td", { class: "wrap" }, error.labels),
             h("td", { class: "number" }, counts[at]),
           ),

@@ -44,6 +44,8 @@ const LETTER = 6.6;
 const BESIDE_NAME = 80;
 /** How far leaders reach beyond the plot. */
 const LEADER = 36;
+/** A line that ends so many pixels before the longest one is shorter. */
+const SHORT = 12;
 const PERCENTILES = [50, 90, 99, 99.9];
 /** The percentile axis ends a little beyond the last mark, where nearly all runs still have requests. */
 const LAST_NINES = nines(99.9) * 1.02;
@@ -187,10 +189,20 @@ export class OverlayChart extends PlainChart {
   /** Places the names at the ends of their lines. */
   private names(drawn: readonly OverlayLine[], ends: readonly [number, number][]): void {
     const places = spreadOut(ends.map(([, y]) => y), NAME_STEP, this.height);
-    drawn.forEach((_, at) => {
+    const last = Math.max(...ends.map(([x]) => x));
+    drawn.forEach((line, at) => {
       const [x, y] = ends[at] ?? [0, 0];
-      const place = places[at] ?? 0;
-      this.plot.append(s("path", { class: "leader overlay-leader", d: `M${px(x + 3)} ${px(y)}L${this.width + LEADER - 8} ${px(place)}H${this.width + LEADER}` }));
+      const place = px(places[at] ?? 0);
+      const name = nameOf(line);
+      // A line that ends early has its end and its name there: a leader across the plot would look like values.
+      if (x < last - SHORT)
+        this.plot.append(
+          s("path", { class: "overlay-end", d: `M${px(x)} ${px(y - 5)}v10`, style: { stroke: lookOfLine(line).color } }),
+          x + LETTER * name.length + 8 > this.width
+            ? s("text", { class: "mark-name", x: px(x), y: px(y - 8), "text-anchor": "end" }, name)
+            : s("text", { class: "mark-name", x: px(x + 5), y: px(y + 4) }, name),
+        );
+      else this.plot.append(s("path", { class: "leader overlay-leader", d: `M${px(x + 3)} ${px(y)}L${this.width + LEADER - 8} ${place}H${this.width + LEADER}` }));
     });
     const key = (line: OverlayLine): SVGSVGElement =>
       s("svg", { class: "key", width: 11, height: 11, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, markerPath(lookOfLine(line)));

@@ -6,7 +6,7 @@ import { sum } from "../data/codes";
 import { h, replace } from "../dom";
 import { ms, plural, rate } from "../format";
 import { loadRun } from "../load";
-import { drawnEnd } from "../data/part";
+import { cpuTitle, drawnEnd, ofOneCore } from "../data/part";
 import { failure, waitFor } from "../shell/states";
 import type { Look } from "../slots";
 import type { RunData, ServerSeries } from "../types";
@@ -39,6 +39,7 @@ interface Loaded {
   name: string | undefined;
   look: Look | undefined;
   data: RunData;
+  repeats: number;
   others: RunData[];
 }
 
@@ -54,6 +55,9 @@ const bySecond =
 
 const line = (runs: readonly Loaded[], values: Values, repeats: boolean): OverlayLine[] =>
   runs.map(({ framework, name, look, data, others }) => ({ framework, name, look, points: values(data), others: repeats ? others.map(values) : [] }));
+
+/** Says which of several repeats are drawn. */
+const medianNote = (runs: readonly Loaded[]): string => (runs.some(({ repeats }) => repeats > 1) ? "median repeats" : "");
 
 /** The second at which the load is held, if all runs have it at much the same. */
 function holdOf(runs: readonly Loaded[]): number | null {
@@ -71,6 +75,7 @@ async function load(league: readonly Subject[], withOthers: boolean): Promise<Lo
       name,
       look,
       data: await loadRun(middle),
+      repeats: rest.length + 1,
       others: withOthers ? await Promise.all(rest.map(loadRun)) : [],
     })),
   );
@@ -83,7 +88,8 @@ function charts(runs: readonly Loaded[], test: string, repeats: boolean): Overla
   const percent = percents.includes(95) ? 95 : percents.at(-1);
   const times = bySecond((data) => data.series.elapsed[data.head.percentiles.indexOf(percent ?? 95)]);
   const hold = holdOf(runs);
-  const thin = repeats && runs.some(({ others }) => others.length > 0) ? "thin: other repeats" : "median repeats";
+  const several = medianNote(runs);
+  const thin = repeats && runs.some(({ others }) => others.length > 0) ? "thin: other repeats" : several;
   const successes = new OverlayChart({ file: `${test}-successes`, title: "Successes per second", note: thin, across: "time", text: (value) => rate(value) });
   successes.set(line(runs, bySecond((data) => data.series.successes), repeats), hold);
   const slow = new OverlayChart({ file: `${test}-p${percent}`, title: `p${percent}, ms`, across: "time", text: (value) => ms(value) });
@@ -91,7 +97,7 @@ function charts(runs: readonly Loaded[], test: string, repeats: boolean): Overla
   const curve = new OverlayChart({
     file: `${test}-percentiles`,
     title: "Response time by percentile, ms",
-    note: "logarithmic; median repeats",
+    note: ["logarithmic", several].filter(Boolean).join("; "),
     across: "percentile",
     text: (value) => ms(value),
   });
@@ -112,7 +118,7 @@ function failing(runs: readonly Loaded[], test: string): OverlayChart | null {
     return (100 * failed) / Math.max(all, 1);
   };
   if (runs.every((run) => share(run) <= FAILURE_LIMIT)) return null;
-  const chart = new OverlayChart({ file: `${test}-failures`, title: "Failures per second", note: "median repeats", across: "time", text: (value) => rate(value) });
+  const chart = new OverlayChart({ file: `${test}-failures`, title: "Failures per second", note: medianNote(runs), across: "time", text: (value) => rate(value) });
   chart.set(line(runs, bySecond((data) => data.series.failures), false));
   return chart;
 }
@@ -120,9 +126,8 @@ function failing(runs: readonly Loaded[], test: string): OverlayChart | null {
 /** The CPU by second; null if no run has it. */
 function cpu(runs: readonly Loaded[], test: string): OverlayChart | null {
   if (runs.every(({ data }) => data.series.cpu.every((value) => value === null))) return null;
-  const ofCores = runs.some(({ data }) => data.series.cpu.some((value) => (value ?? 0) > 100));
-  const title = ofCores ? "CPU, % of one core" : "CPU, %";
-  const chart = new OverlayChart({ file: `${test}-cpu`, title, note: "median repeats", across: "time", text: (value) => ms(value) });
+  const title = cpuTitle(runs.some(({ data }) => ofOneCore(data)));
+  const chart = new OverlayChart({ file: `${test}-cpu`, title, note: medianNote(runs), across: "time", text: (value) => ms(value) });
   chart.set(line(runs, bySecond((data) => data.series.cpu), false));
   return chart;
 }
@@ -135,7 +140,7 @@ function server(runs: readonly Loaded[], test: string): OverlayChart[] {
     const same = (one: ServerSeries): boolean => one.name === kind.name && (one.base ?? one.unit) === (kind.base ?? kind.unit);
     const most = all.filter(same).reduce((a, b) => ((b.factor ?? 1) > (a.factor ?? 1) ? b : a));
     const title = most.unit ? `${kind.name}, ${most.unit}` : kind.name;
-    const chart = new OverlayChart({ file: `${test}-${kind.name.replace(/\W+/g, "-")}`, title, note: "median repeats", across: "time", text: (value) => rate(value) });
+    const chart = new OverlayChart({ file: `${test}-${kind.name.replace(/\W+/g, "-")}`, title, note: medianNote(runs), across: "time", text: (value) => rate(value) });
     const values = bySecond(({ series }) => {
       const own = series.server?.find(same);
       return own?.values.map((value) => (value === null ? null : (value * (own.factor ?? 1)) / (most.factor ?? 1)));

@@ -104,10 +104,13 @@ export function testFacts(league: readonly StandingRow[], runs: readonly RunRow[
   const each = repeats.size === 1 && most !== undefined ? `${plural(most, "repeat")}${league.length > 1 ? " each" : ""}` : plural(runs.length, "run");
   const sameDay = days(first.t0, last.t0) === days(first.t0, first.t0);
   const time = sameDay ? `, ${clock(first.t0)} to ${clock(last.t0 + last.duration * 1000)} UTC` : "";
-  const lengths = runs.map((run) => run.duration).sort((a, b) => a - b);
+  const range = (values: readonly number[], text: (value: number) => string): string => {
+    const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
+    return low === high ? low : `${low} to ${high}`;
+  };
   const loads = runs.flatMap((run) => run.load ?? []);
-  const load = loads.length > 0 ? `, up to ${count(Math.max(...loads))} threads` : "";
+  const load = loads.length > 0 ? `, up to ${range(loads, count)} threads` : "";
   const failed = runs.some((run) => run.failures > 0) ? "" : " No failures.";
-  const length = span(lengths[lengths.length >> 1] ?? 0);
+  const length = range(runs.map((run) => run.duration), span);
   return `${plural(league.length, "framework")}, ${each}, ${days(first.t0, last.t0)}${time}, ${length} a run${load}.${failed}`;
 }

@@ -71,6 +71,20 @@ export function sidesLink(a: readonly string[], b: readonly string[]): string {
 /** Keeps on one line what belongs together. */
 export const tied = (text: string): string => text.replaceAll(" ", "\u00a0");
 
+/** Up to so many figures are told in a row; of more, those that say most, and how many others there are. */
+const MOST_TOLD = 3;
+const FEW = 2;
+
+/** The changes that are told, those that say most first, and how many others there are. */
+export function mainChanges<T extends { figure: string; direction: Direction }>(changes: readonly T[]): { first: T[]; others: number } {
+  if (changes.length <= MOST_TOLD) return { first: [...changes], others: 0 };
+  const place = ({ figure }: T): number => (SAYS_MOST.indexOf(figureName(figure)) + SAYS_MOST.length + 1) % (SAYS_MOST.length + 1);
+  const first = [...changes].sort((a, b) => HARM[a.direction] - HARM[b.direction] || place(a) - place(b)).slice(0, FEW);
+  return { first, others: changes.length - FEW };
+}
+
+const SAYS_MOST = ["throughput", "p95", "failures", "p50"];
+
 /** A sentence on what changed with a version; of several figures both values only where there is room for them. */
 function sentence(changes: readonly FigureChange[], name: string, when: string, brief = false): { lead: string; text: string } {
   const values = (one: FigureChange): string => (one.percent === null ? "" : fromTo(one.figure, one.unit, one.before, one.after));
@@ -80,10 +94,12 @@ function sentence(changes: readonly FigureChange[], name: string, when: string, 
     const known = values(first);
     return { lead: tied(lead(first)), text: ` since ${versionName(name)} (${tied(when)})${known ? `: ${tied(known)}` : ""}` };
   }
-  const parts = changes.map((one) => {
+  const { first: few, others } = mainChanges(changes);
+  const parts = few.map((one) => {
     const known = brief ? "" : values(one);
     return `${tied(lead(one))}${known ? ` (${tied(known)})` : ""}`;
   });
+  if (others > 0) parts.push(`${others} more`);
   return { lead: `${verdictWord(changes)} since ${versionName(name)}`, text: ` (${tied(when)}): ${parts.join(", ")}` };
 }
 

@@ -155,7 +155,7 @@ function frameworkView(app: App, route: Route, test: TestRow, data: TrendData, t
         drawn.open.length + drawn.folded.length > 0
           ? h("section", { id: "at-charts", "aria-labelledby": "charts-title" }, h("h2", { id: "charts-title", class: "hidden" }, "Charts"), charts.element)
           : message("No figure of these runs has a value."),
-        hasBand ? h("p", { class: "note trend-key" }, "Black: the level. Grey: where a version lies by chance (99 %) if the level stays. Thin bars: the 99 % interval by the scatter of the repeats.") : null,
+        hasBand ? h("p", { class: "note trend-key" }, "Straight line: the level. Grey: where a version lies by chance (99 %) if the level stays. Thin bars: the 99 % interval by the scatter of the repeats.") : null,
         table.element,
       );
       charts.show();

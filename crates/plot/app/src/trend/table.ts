@@ -7,12 +7,13 @@ import { link } from "../router";
 import type { Bindings } from "../shell/keys";
 import { aligned, numberHead, scrolling } from "../table";
 import type { FrameworkTrend, TrendFigure } from "../types";
-import { alerts, amount, sidesLink, tied } from "./alerts";
+import { alerts, amount, mainChanges, sidesLink, tied } from "./alerts";
 import { figureName, figureText, look, shortName, tableName } from "./figures";
 
 /** How many versions are shown first, and how many more at a time. */
 const ROWS = 50;
-/** The figures with a column. */
+/** The figures with a column, and those that phones have below a version's name. */
+const SMALL = ["throughput", "p95"];
 const COLUMNS = ["throughput", "p50", "p95", "p99", "failures", "CPU"];
 
 export interface VersionTable {
@@ -92,8 +93,9 @@ export function versionTable(app: App, trend: FrameworkTrend, by: string, pin: (
   const markers = (at: number): Child => {
     const alert = found.get(at);
     if (!alert) return null;
-    const texts = alert.changes.map((one) => tied(`${figureName(one.figure)} ${amount(one)}`));
-    return h("span", { class: `trend-mark ${look(alert.direction)}`, title: texts.join(", ") }, texts.slice(0, 2).join(", "), texts.length > 2 ? `, ${texts.length - 2} more` : "");
+    const text = (one: (typeof alert.changes)[number]): string => tied(`${figureName(one.figure)} ${amount(one)}`);
+    const { first, others } = mainChanges(alert.changes);
+    return h("span", { class: `trend-mark ${look(alert.direction)}`, title: alert.changes.map(text).join(", ") }, first.map(text).join(", "), others > 0 ? `, ${others} more` : "");
   };
   const runLink = (id: string): Child => {
     const run = app.runs.get(id);
@@ -103,13 +105,15 @@ export function versionTable(app: App, trend: FrameworkTrend, by: string, pin: (
     const href = versionPage(app, by, name);
     return href === null ? null : h("a", { class: "trend-page", href, rel: "noopener noreferrer", "aria-label": `Page of ${shortName(name)}`, title: href }, "↗");
   };
+  const small = (place: number): HTMLElement =>
+    h("span", { class: "trend-small" }, columns.filter(({ name }) => SMALL.includes(name)).map(({ name, unit, texts }, at) => [at > 0 ? ", " : "", name === "throughput" ? "" : `${name} `, texts[place]?.[0], unit === "/s" ? unit : ` ${unit}`]));
   const row = (at: number, place: number): HTMLTableRowElement => {
     const version = versions[at];
     const element = h(
       "tr",
       { class: found.has(at) ? `trend-first ${look(found.get(at)?.direction ?? "more")}` : null, tabindex: -1, "data-version": at, "aria-current": at === marked ? "true" : null },
       tick(at, version?.name ?? ""),
-      h("th", { scope: "row", class: "col-version" }, h("button", { type: "button", class: "trend-name", title: version?.name, onclick: () => pin(at) }, tableName(version?.name ?? "")), page(version?.name ?? ""), markers(at)),
+      h("th", { scope: "row", class: "col-version" }, h("button", { type: "button", class: "trend-name", title: version?.name, onclick: () => pin(at) }, tableName(version?.name ?? "")), page(version?.name ?? ""), markers(at), small(place)),
       h("td", { class: "quiet" }, `${day(version?.t0 ?? 0)}, ${clock(version?.t0 ?? 0)}`),
       h("td", { class: "trend-run-links" }, (version?.runs ?? []).slice(0, 6).map((id) => [runLink(id), " "]), (version?.runs.length ?? 0) > 6 ? h("span", { class: "quiet" }, `and ${count((version?.runs.length ?? 0) - 6)}`) : null),
       columns.map(({ name, texts }, column) => [

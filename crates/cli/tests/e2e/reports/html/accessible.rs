@@ -92,17 +92,25 @@ fn pages_on_paper_are_full() {
     reader.wait("document.querySelector('.overlays figure')");
     let Some(test) = printed(&mut reader, &store) else { return };
     assert!((1..=3).contains(&test.len()), "{} pages", test.len());
-    for part in ["League", "Successes per second", "p95, ms", "Response time by percentile, ms", "CPU, %"] {
+    let charts = ["League", "Successes per second", "p95, ms", "Response time by percentile, ms", "CPU, %"];
+    let tables = ["Framework", "Message", "Flaky, equals"];
+    for part in charts.iter().chain(&tables) {
         assert!(test.iter().any(|page| page.contains(part)), "{part}: {test:?}");
     }
     reader.see("spring");
     let run = printed(&mut reader, &store).unwrap();
     assert!((3..=6).contains(&run.len()), "{} pages", run.len());
-    for part in
-        ["Requests per second", "Labels", "Load steps", "All failures", "All figures", "NoHttpResponse"]
-    {
+    let sections =
+        ["Requests per second", "Labels", "Load steps", "All failures", "All figures", "NoHttpResponse"];
+    // A heading says nothing of its table.
+    let tables =
+        ["p50, p95, p99", "Flaky, equals", "Mostly in", "Failures/s", "% of all requests", "Received, B"];
+    for part in sections.iter().chain(&tables) {
         assert!(run.iter().any(|page| page.contains(part)), "{part}: {run:?}");
     }
+    let (first, last) = (&run[0], run.last().unwrap());
+    assert!(first.contains(&format!("1 of {}", run.len())) && last.contains("perfpipe "), "{run:?}");
+    assert!(last.trim_start().lines().next().unwrap().contains("spring"), "{last}");
     for page in test.iter().chain(&run) {
         let lines = page.lines().filter(|line| !line.trim().is_empty()).count();
         assert!(lines > 4, "a page of {lines} lines: {page}");
