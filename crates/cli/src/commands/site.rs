@@ -165,7 +165,10 @@ pub(super) async fn write(
     }
     let before = site.before.as_ref().map(|before| before.name.clone());
     let title = text.title.map(str::to_owned).or(before).unwrap_or_else(|| folder_name(text.dir));
-    let mut summary = site.finish(&SiteIndex::new(title, tests, rows, site.before.as_ref()))?;
+    // Damaged points do not keep the runs from being shown; `perfpipe verify` tells of them.
+    let points = store.points().await.map_or(0, |points| points.len() as u64);
+    let index = SiteIndex::new(title, tests, rows, site.before.as_ref()).with_points(points);
+    let mut summary = site.finish(&index)?;
     let without = stored.iter().filter(|run| by.version(run, &names).is_none()).count() as u64;
     if let (By::Tag(key), 1..) = (&by, without) {
         let of = counted(stored.len() as u64, "run");
