@@ -3,7 +3,7 @@
 import { columnWidth, greatest } from "../data/bins";
 import { failuresByCode, sum } from "../data/codes";
 import { h, s } from "../dom";
-import { count, plural, stamp } from "../format";
+import { count, plural } from "../format";
 import { csv, save } from "../save";
 import { hatching } from "../charts/keys";
 import { barPath } from "../charts/paths";
@@ -58,7 +58,7 @@ export function failures(run: Run): HTMLElement | null {
         h(
           "th",
           { scope: "col", class: "course-cell" },
-          `${stamp(from)} to ${stamp(from + run.row.duration)}, over time`,
+          `${run.stamp(from)} to ${run.stamp(from + run.row.duration)}, over time`,
         ),
         h("th", { scope: "col" }, "Mostly in"),
       ),
