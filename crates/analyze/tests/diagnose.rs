@@ -263,10 +263,8 @@ fn burst_of_failures_is_told_apart_from_steady_ones_with_its_causes() {
         assert_eq!(kinds(&findings), [FindingKind::Failures; 2], "{findings:#?}");
         assert!(findings[0].what.contains("throughout") && findings[0].evidence.contains("503 (Service"));
         assert_eq!(findings[1].span, span(60, 67));
-        assert!(
-            findings[1].evidence.contains("before and after 4")
-                || findings[1].evidence.contains("before and after 3")
-        );
+        let what = &findings[1].what;
+        assert!(what.contains("before and after 4") || what.contains("before and after 3"), "{what}");
     }
 }
 
@@ -276,11 +274,59 @@ fn failures_of_a_part_are_counted_there() {
     let mut made = Made::new(3, &[""]);
     made.go_on(60, &[failing(0.0)], 50.0).go_on(60, &[failing(0.04)], 50.0);
     let findings = made.go_on(60, &[failing(0.0)], 50.0).findings();
-    let found = findings.iter().find(|finding| finding.what.contains("between second")).expect("a part");
+    let [found] = findings.as_slice() else { panic!("{findings:#?}") };
+    assert!(found.span.first.abs_diff(60) <= 2 && found.span.last.abs_diff(119) <= 2, "{found:#?}");
     let figure = |name: &str| found.figures.iter().find(|figure| figure.name == name).unwrap().value;
     // 200 a second.
     assert!((figure("requests") - 12_000.0).abs() < 1500.0, "{found:#?}");
     assert!((figure("share") - 4.0).abs() < 0.8, "{found:#?}");
+}
+
+#[test]
+fn share_that_steps_up_is_not_said_to_last_throughout() {
+    let share = |found: &Finding, name: &str| {
+        found.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    };
+    // The shares of three parts, and the part that stands out.
+    for (shares, from, to) in [
+        ([0.003, 0.003, 0.109], 50, 74),
+        ([0.003, 0.003, 0.03], 50, 74),
+        ([0.2, 0.002, 0.002], 0, 24),
+        ([0.01, 0.06, 0.01], 25, 49),
+        ([0.02, 0.02, 0.4], 50, 74),
+    ] {
+        for seed in 0..20 {
+            let mut made = Made::new(seed, &[""]);
+            for failing in shares {
+                made.go_on(25, &[Work { failing, ..busy(10, 40.0) }], 50.0);
+            }
+            let findings = made.findings();
+            let failures: Vec<&Finding> =
+                findings.iter().filter(|finding| finding.kind == FindingKind::Failures).collect();
+            let stretch = failures.iter().find(|found| share(found, "share_usual").is_some());
+            let found = stretch.unwrap_or_else(|| panic!("{shares:?}, {seed}: {findings:#?}"));
+            assert!(found.span.first.abs_diff(from) <= 3 && found.span.last.abs_diff(to) <= 3, "{found:#?}");
+            let (high, low) = (shares[from as usize / 25], shares.into_iter().fold(1.0, f64::min));
+            assert!((share(found, "share").unwrap() / 100.0 / high - 1.0).abs() < 0.25, "{found:#?}");
+            assert!((share(found, "share_usual").unwrap() / 100.0 - low).abs() < 0.006, "{found:#?}");
+            let others = failures.iter().filter(|other| other.span != found.span);
+            for other in others {
+                assert!(low > 0.005 && other.what.ends_with("apart from bursts"), "{other:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn level_share_lasts_throughout_and_counts_all_requests() {
+    let mut made = Made::new(4, &[""]);
+    made.go_on(75, &[Work { failing: 0.06, ..busy(10, 40.0) }], 50.0);
+    let findings = made.findings();
+    let [found] = findings.as_slice() else { panic!("{findings:#?}") };
+    assert!(found.what.ends_with("requests fail, throughout the run"), "{found:#?}");
+    let all: u64 = made.cells.iter().flat_map(|(_, cell)| &cell.elapsed).map(|(_, count)| count).sum();
+    let requests = found.figures.iter().find(|figure| figure.name == "requests").unwrap().value;
+    assert_eq!(requests, all as f64);
 }
 
 #[test]

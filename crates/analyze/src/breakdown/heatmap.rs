@@ -3,6 +3,7 @@
 use perfpipe_model::StoredRun;
 use perfpipe_model::run::Resolution;
 
+use super::round_width;
 use crate::error::Result;
 use crate::stats::histogram::sort_and_add_up;
 use crate::timeline::selection::Selection;
@@ -59,7 +60,7 @@ impl Heatmap {
         let (first, last) = selection.window;
         let seconds = last - first + 1;
         let most = COUNTS + COUNTS_A_SECOND * seconds as usize;
-        let width = seconds.div_ceil(COLUMNS);
+        let width = round_width(seconds.div_ceil(COLUMNS));
         let silent = |second| HeatColumn { second, counts: Vec::new() };
         let columns = (first..=last).step_by(width as usize).map(silent).collect();
         let mut map = Self { unit: run.info.resolution, width, exact: width == 1, columns };

@@ -7,6 +7,7 @@ use perfpipe_model::counts::{Cell, Spread};
 use perfpipe_model::run::Resolution;
 
 use super::labels::LabelStats;
+use super::round_width;
 use crate::error::Result;
 use crate::stats::histogram::{mean, totals};
 use crate::timeline::selection::Selection;
@@ -107,7 +108,7 @@ struct NetworkSums {
 
 impl NetworkColumns {
     fn new(seconds: u32, most: u32, unit: Resolution) -> Self {
-        let width = seconds.div_ceil(most.max(1));
+        let width = round_width(seconds.div_ceil(most.max(1)));
         Self { unit, width, number: seconds.div_ceil(width), sums: BTreeMap::new() }
     }
 

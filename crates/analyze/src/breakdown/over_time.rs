@@ -7,6 +7,7 @@ use perfpipe_model::counts::{Cell, CellKey};
 use perfpipe_model::run::Resolution;
 
 use super::labels::LabelStats;
+use super::round_width;
 use crate::error::Result;
 use crate::stats::percentile::{Merger, Percentiles};
 use crate::timeline::selection::{Selection, in_seconds};
@@ -74,7 +75,7 @@ impl OverTime {
     pub fn new(run: &StoredRun, view: &View, labels: &[LabelStats]) -> Result<Self> {
         let selection = Selection::new(run, view)?;
         let (first, last) = selection.window;
-        let width = (last - first + 1).div_ceil(COLUMNS);
+        let width = round_width((last - first + 1).div_ceil(COLUMNS));
         let columns = ((last - first) / width + 1) as usize;
         let labels = of_labels(&selection, (width, columns), labels)?;
         Ok(Self { width, first, labels, failures: of_failures(run, view, (width, columns))? })

@@ -24,7 +24,8 @@ pub struct Change {
     /// the baseline may be 0.
     pub percent_interval: Option<(f64, f64)>,
     /// The confidence interval of the change in percent that all figures which decide have together: it excludes 0 just where
-    /// a change is called. `None` if the figure does not decide, or it can't be computed.
+    /// a change is called, and contains the figure's own. Its upper limit is infinite where the runs set none. `None` if the
+    /// figure does not decide, or has no interval of its own.
     pub joint_percent: Option<(f64, f64)>,
     /// The p-value, 0 to 1: the probability of so large a difference by chance alone. `None` if it can't be computed.
     pub p: Option<f64>,

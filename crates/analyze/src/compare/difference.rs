@@ -89,11 +89,12 @@ pub(super) fn difference_with(
     if !interval.0.is_finite() || !interval.1.is_finite() {
         return None;
     }
-    let percent = percent_at(a, b, degrees, MISSED);
+    let percent = percent_at(a, b, degrees, MISSED).filter(|(_, high)| high.is_finite());
     Some(EstimatedDifference { interval, percent, p: likelihood(a, b, degrees) })
 }
 
-/// Estimates the change in percent between limits that a share `level` of intervals misses.
+/// Estimates the change in percent between limits that a share `level` of intervals misses. The upper one is infinite where
+/// there is none. A smaller share never has a narrower interval.
 pub(super) fn percent_at(
     a: &dyn DifferenceSide,
     b: &dyn DifferenceSide,
@@ -107,18 +108,23 @@ pub(super) fn percent_at(
 /// Combines the limits of both figures into an interval of their ratio b ÷ a: the ratios r at which the interval of
 /// b − r·a contains zero (Fieller, "Some problems in interval estimation", 1954; with asymmetrical limits Donner and Zou,
 /// "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012). It contains 1 just
-/// where the interval of the difference contains zero. `None` if the limits of `a` reach zero.
+/// where the interval of the difference contains zero. Its upper limit is infinite if the limits of `a` reach zero, or `b`
+/// has no upper limit. `None` if no side has a ratio.
 fn ratio(a: &dyn DifferenceSide, b: &dyn DifferenceSide, deviations: f64) -> Option<(f64, f64)> {
     let (of_a, of_b) = (a.limits(deviations), b.limits(deviations));
     let (a, b) = (a.value(), b.value());
-    if of_a.0 <= 0.0 || b < 0.0 {
+    if a <= 0.0 || b < 0.0 {
         return None;
     }
     let squares = |end_of_a: f64, end_of_b: f64| ((end_of_a - a).powi(2), (end_of_b - b).powi(2));
     let root = |(of_a, of_b): (f64, f64)| (a * a * of_b + b * b * of_a - of_a * of_b).max(0.0).sqrt();
     let (down, up) = (squares(of_a.1, of_b.0), squares(of_a.0, of_b.1));
-    let low = ((b * b - down.1) / (a * b + root(down))).max(0.0);
-    Some((low, (a * b + root(up)) / (a * a - up.0)))
+    // An infinite limit would leave nothing but ∞ − ∞ of the root.
+    let has_low = of_a.1.is_finite() && of_b.0.is_finite();
+    let low = if has_low { ((b * b - down.1) / (a * b + root(down))).max(0.0) } else { 0.0 };
+    let has_high = of_a.0 > 0.0 && of_b.1.is_finite();
+    let high = if has_high { (a * b + root(up)) / (a * a - up.0) } else { f64::INFINITY };
+    Some((low, high))
 }
 
 /// Combines the limits of both figures into an interval of their difference (Zou and Donner, "Construction of
@@ -228,6 +234,60 @@ mod tests {
         assert_eq!(difference_with(&side(5.0, 2.0, 8.0), &b, 8.0).unwrap().percent, None);
         let fallen = difference_with(&side(100.0, 1.0, 8.0), &side(1.0, 1.0, 8.0), 8.0).unwrap();
         assert_eq!(fallen.percent.unwrap().0, -100.0);
+    }
+
+    /// A side whose limits are not symmetrical, and end: beyond `ends` deviations there are none.
+    #[derive(Debug)]
+    struct Skewed {
+        value: f64,
+        errors: (f64, f64),
+        ends: (f64, f64),
+    }
+
+    impl DifferenceSide for Skewed {
+        fn value(&self) -> f64 {
+            self.value
+        }
+
+        fn limits(&self, deviations: f64) -> (f64, f64) {
+            let low = self.value - deviations * self.errors.0;
+            let high = self.value + deviations * self.errors.1;
+            (
+                if deviations > self.ends.0 { f64::NEG_INFINITY } else { low },
+                if deviations > self.ends.1 { f64::INFINITY } else { high },
+            )
+        }
+
+        fn degrees(&self) -> f64 {
+            20.0
+        }
+    }
+
+    #[test]
+    fn smaller_level_never_has_a_narrower_interval() {
+        let mut chance = fastrand::Rng::with_seed(3);
+        let (mut unlimited, mut limited) = (0, 0);
+        for round in 0..2000 {
+            let mut side = |value: f64| Skewed {
+                value,
+                errors: (0.1 + 10.0 * chance.f64(), 0.1 + 10.0 * chance.f64()),
+                ends: (2.0 + 4.0 * chance.f64(), 2.0 + 4.0 * chance.f64()),
+            };
+            let (a, b) = (side(50.0), side([50.0, 60.0, 30.0][round % 3]));
+            let mut inner = (0.0, 0.0);
+            for (at, level) in [0.05, 0.01, 2e-3, 1e-3, 1e-4, 1e-5].into_iter().enumerate() {
+                let (low, high) = percent_at(&a, &b, 20.0, level).unwrap();
+                assert!(low >= -100.0 && low <= high, "{a:?}, {b:?}: {low} {high}");
+                assert!(at == 0 || (low <= inner.0 && high >= inner.1), "{a:?}, {b:?}: {inner:?}, {low} {high}");
+                let deviations = student::distance(level, 20.0);
+                let of_difference = interval(&a, &b, deviations);
+                let holds = of_difference.0 <= 0.0 && of_difference.1 >= 0.0;
+                assert_eq!(holds, low <= 0.0 && high >= 0.0, "{a:?}, {b:?}: {of_difference:?}, {low} {high}");
+                if high.is_finite() { limited += 1 } else { unlimited += 1 }
+                inner = (low, high);
+            }
+        }
+        assert!(limited > 1000 && unlimited > 1000, "{limited} {unlimited}");
     }
 
     #[test]

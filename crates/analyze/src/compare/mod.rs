@@ -139,6 +139,35 @@ mod tests {
     }
 
     #[test]
+    fn joint_interval_contains_the_own_one_however_many_sides_and_seconds() {
+        let mut chance = fastrand::Rng::with_seed(5);
+        let (mut checked, mut unlimited, mut equal) = (0, 0, 0);
+        for (seconds, rate) in [(24, 3), (30, 8), (30, 40), (52, 10), (52, 100), (120, 20), (300, 5)] {
+            for sides in [1, 5, 12] {
+                let mut side = |elapsed| {
+                    let run = run(&mut chance, seconds, rate, elapsed);
+                    Side::of(vec![Measured::new(&run, &View::default()).unwrap()])
+                };
+                let baseline = side(40);
+                // One of them is the baseline itself, of which no figure differs.
+                let mut others: Vec<Side> = (1..sides).map(|at| side(40 + 4 * (at % 3))).collect();
+                others.push(baseline.clone());
+                for change in compare_sides(&baseline, &others, &[]) {
+                    let Some((own_low, own_high)) = change.percent_interval else { continue };
+                    let (low, high) = change.joint_percent.expect("a joint interval");
+                    assert!(low <= own_low && own_high <= high, "{change:?}");
+                    let excludes = low > 0.0 || high < 0.0;
+                    assert_eq!(excludes, change.outcome.direction().is_some(), "{change:?}");
+                    checked += 1;
+                    unlimited += usize::from(high.is_infinite());
+                    equal += usize::from(change.a == change.b);
+                }
+            }
+        }
+        assert!(checked > 300 && unlimited > 10 && equal > 80, "{checked} {unlimited} {equal}");
+    }
+
+    #[test]
     fn percentiles_below_a_millisecond_are_compared_by_their_own_unit() {
         let mut chance = fastrand::Rng::with_seed(7);
         let mut side = |elapsed| {

@@ -331,7 +331,8 @@ fn judge(all: &mut [Compared<'_>], decide: &[Measure]) {
         let member = if decides && could_be(change) { family.next() } else { None };
         change.p_adjusted = member.map(|member| member.adjusted).or(change.p.filter(|_| decides));
         let joint = member.zip(change.p).map(|(member, p)| member.joint_level(p));
-        change.joint_percent = joint.zip(limits.as_ref()).and_then(|(level, limits)| limits.percent(level));
+        let joint = joint.zip(limits.as_ref()).filter(|_| change.percent_interval.is_some());
+        change.joint_percent = joint.and_then(|(level, limits)| limits.percent(level));
         change.power = member.zip(*repeats).and_then(|(member, repeats)| repeats.power(member.level, first));
         let direction = Direction::of(change.measure.growth(), change.b > change.a);
         let is_beyond = change.p_adjusted.or(change.p).is_some_and(|p| p < MISSED);

@@ -157,6 +157,13 @@ impl FindingFigures {
 }
 
 impl Finding {
+    /// Returns what the finding costs, by which findings of one kind are ordered by harm: the requests that failed, else the
+    /// seconds it lasts.
+    pub fn cost(&self) -> f64 {
+        let failures = self.figures.iter().find(|figure| figure.name == "failures");
+        failures.map_or_else(|| f64::from(self.span.seconds()), |figure| figure.value)
+    }
+
     /// Returns true if the finding is a remark: nothing is amiss.
     pub fn is_note(&self) -> bool {
         self.kind == FindingKind::Note

@@ -5,6 +5,7 @@
 
 mod change;
 mod facts;
+mod failing;
 mod finding;
 mod noise;
 mod rules;

@@ -14,6 +14,7 @@ mod changes;
 mod compare;
 mod diagnose;
 mod dice;
+mod failures;
 mod gate;
 mod league;
 mod load;

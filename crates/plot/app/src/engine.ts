@@ -31,7 +31,8 @@ async function started(): Promise<Engine> {
 /** The answer of the engine: the table, and for each of its rows what the table lacks. */
 interface Answer {
   table: { rows: Omit<ChangeRow, "joint_percent" | "moreIsBetter">[] };
-  jointPercent: ([number, number] | null)[];
+  /** Without an upper end where there is none. */
+  jointPercent: ([number, number | null] | null)[];
   moreIsBetter: (boolean | null)[];
   notes: string[];
 }
@@ -57,6 +58,9 @@ export function ask(
   return JSON.parse(text) as Answer | { error: string };
 }
 
+const jointOf = (joint: [number, number | null] | null | undefined): [number, number] | null =>
+  joint ? [joint[0], joint[1] ?? Infinity] : null;
+
 /** Compares sides with the first of them. */
 export async function compareSides(sides: readonly Side[]): Promise<ComparedSides> {
   engine ??= started();
@@ -68,7 +72,7 @@ export async function compareSides(sides: readonly Side[]): Promise<ComparedSide
   const { table, jointPercent, moreIsBetter, notes } = answer;
   const changes = table.rows.map((row, at) => ({
     ...row,
-    joint_percent: jointPercent[at] ?? null,
+    joint_percent: jointOf(jointPercent[at]),
     moreIsBetter: moreIsBetter[at] ?? null,
   }));
   return { changes, notes };

@@ -65,10 +65,10 @@ export function change(percent: Value): string {
 const two = (part: number): string => String(part).padStart(2, "0");
 
 /** A second of a run, as on axes: 0:54 or, from an hour on, 1:05:20. */
-export function stamp(seconds: number): string {
+export function stamp(seconds: number, withHours = false): string {
   const whole = Math.floor(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  return hours > 0 || withHours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
 /** A time of day, given the seconds since midnight: 19:42:18. */

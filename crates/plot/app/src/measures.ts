@@ -71,12 +71,32 @@ export function median(values: readonly number[]): number | null {
   return low === undefined || high === undefined ? null : (low + high) / 2;
 }
 
+/** What is said where each framework ran once; the command says the same. */
+export const RAN_ONCE =
+  "Each framework ran once: how much its runs vary is unknown, and so is its rank. The order is that of the throughputs.";
+
+/** True if each of several ranked frameworks ran once, so that nothing tells them apart and nothing ties them. */
+export function ranOnce(league: readonly StandingRow[]): boolean {
+  const ranked = league.filter(({ ranks }) => ranks !== null);
+  return ranked.length > 1 && ranked.every(({ repeats }) => repeats < 2);
+}
+
+/** The ranks that are shown of a league: where each framework ran once, its place by throughput. */
+export function shownRanks(league: readonly StandingRow[]): ([number, number] | null)[] {
+  if (!ranOnce(league)) return league.map(({ ranks }) => ranks);
+  const faster = (one: StandingRow): number =>
+    league.filter(({ ranks, throughput }) => ranks !== null && (throughput ?? 0) > (one.throughput ?? 0)).length;
+  return league.map((row) => (row.ranks === null ? null : [1 + faster(row), 1 + faster(row)]));
+}
+
 /** A framework's place in a test by a measure. */
 export interface Place {
   framework: string;
   value: number | null;
   /** Both inclusive; null where it is not ranked or can't be. */
   ranks: [number, number] | null;
+  /** True if the rank is unknown, and `ranks` are those of the figures. */
+  unsure: boolean;
   /** The share of failures in percent where it is too great for a rank. */
   failing: number | null;
   repeats: number;
@@ -90,10 +110,12 @@ export function places(
   runs: ReadonlyMap<string, RunRow>,
   measure: Measure,
 ): Place[] {
-  return league.map((row) => ({
+  const [ranks, unsure] = [shownRanks(league), ranOnce(league)];
+  return league.map((row, at) => ({
     framework: row.framework,
     value: measure.ofLeague(row, runs),
-    ranks: measure.id === "throughput" ? row.ranks : null,
+    ranks: measure.id === "throughput" ? (ranks[at] ?? null) : null,
+    unsure,
     failing: row.ranks === null ? row.failuresPercent : null,
     repeats: row.repeats,
     run: row.runs[0] ?? null,

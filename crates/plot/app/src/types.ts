@@ -17,6 +17,8 @@ export interface StoreData {
   tests: TestRow[];
   /** Ascending by start. */
   runs: RunRow[];
+  /** The number of points of sweeps, which have no page; absent without any. */
+  points?: number;
   /** Absent unless a server shows the list: the list's number, and the run of a test that is running with the number of its state. */
   served?: { list: number; live?: { run: string; state: number } };
 }
@@ -215,7 +217,7 @@ export interface ChangeRow {
   change_percent_high: number | null;
   difference_low: number | null;
   difference_high: number | null;
-  /** The interval of all figures taken together: without 0 exactly where a change is shown. Null where it can't be computed. */
+  /** The interval of all figures taken together: without 0 exactly where a change is shown. Its upper end is infinite where there is none. Null where it can't be computed. */
   joint_percent: [number, number] | null;
   /** "worse", "better", "more" or "less", also with " (these runs)"; "not shown", "unknown". */
   outcome: string;
@@ -390,6 +392,8 @@ export interface Finding {
   kind: string;
   /** True for a remark: nothing is amiss. */
   note: boolean;
+  /** What it costs, beside others of its kind; older sites lack it. */
+  cost?: number;
   first: number;
   last: number;
   what: string;

@@ -129,6 +129,18 @@ test("what is not shown says what could hide, and never that it is equal", () =>
   ]);
 });
 
+test("an interval may have no upper end", () => {
+  const open = row({ change_percent: 0, change_percent_low: -36, change_percent_high: 66.9, joint_percent: [-52, Infinity], outcome: "not shown" });
+  assert.equal(hidingText(open), "not shown, which does not mean equal: −52.0 % or more could hide");
+  assert.match(rowText(open, []), /with all figures −52.0 % or more, not shown/);
+  assert.match(hidingText({ ...open, joint_percent: [-100, Infinity] }), /any change could hide/);
+  const axis = changeAxis([open, row({})]);
+  assert.ok(Number.isFinite(axis.low) && Number.isFinite(axis.high) && axis.ticks.length > 1, JSON.stringify(axis));
+  const { from, to, beyondHigh } = stretch(axis, [-52, Infinity]);
+  assert.ok(from < to && to <= 100 && beyondHigh);
+  assert.equal(changeCells([open])[1]?.[12], null);
+});
+
 test("a change from 0 is told as a difference", () => {
   const failures = row({ ...UNKNOWN, measure: "failures_percent", unit: "%", a: 0, b: 0.123, change_percent: null, difference_low: -0.02, difference_high: 0.3, outcome: "not shown" });
   assert.equal(differenceText(failures)?.join(" "), "+0.12 points, 99 % from −0.02 to +0.30");

@@ -29,7 +29,8 @@ test("changes have a sign and a true minus", () => {
 test("negative numbers have a true minus", () => assert.equal(format.grouped(-3.5, 1), "−3.5"));
 
 test("stamps have hours from an hour on", () => {
-  assert.deepEqual([5, 54.9, 83, 3600, 50000].map(format.stamp), ["0:05", "0:54", "1:23", "1:00:00", "13:53:20"]);
+  assert.deepEqual([5, 54.9, 83, 3600, 50000].map((second) => format.stamp(second)), ["0:05", "0:54", "1:23", "1:00:00", "13:53:20"]);
+  assert.deepEqual([5, 807, 50000].map((second) => format.stamp(second, true)), ["0:00:05", "0:13:27", "13:53:20"]);
 });
 
 test("spans are in words", () => {

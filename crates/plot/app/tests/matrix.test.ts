@@ -25,6 +25,18 @@ test("ties are intervals of ranks, and all of their members lead", () => {
   assert.equal(tieNote(matrix(TESTS, new Map(), THROUGHPUT), THROUGHPUT), "“1–2”: a tie, the repeats can’t tell them apart");
 });
 
+test("frameworks that ran once are in the order of their figures, and neither tied nor best", () => {
+  const once = (throughput: number) => ({ repeats: 1, throughput });
+  const tests = [loaded("new", [standing("go", [1, 2], once(1583)), standing("node", [1, 2], once(591)), standing("bad", null, once(9))])];
+  const table = matrix(tests, new Map(), THROUGHPUT);
+  const cells = table.columns[0]?.cells;
+  assert.deepEqual(["go", "node", "bad"].map((name) => rankText(cells?.get(name)?.ranks ?? null)), ["1", "2", "–"]);
+  assert.deepEqual([...(cells?.values() ?? [])].map(({ leads }) => leads), [false, false, false]);
+  assert.match(tieNote(table, THROUGHPUT), /^Each framework ran once: how much its runs vary is unknown, and so is its rank/);
+  const mixed = tieNote(matrix([...tests, ...TESTS], new Map(), THROUGHPUT), THROUGHPUT);
+  assert.match(mixed, /^“1–2”: a tie, .*; in new each framework ran once: its rank is unknown/);
+});
+
 test("a framework that fails is not ranked, and is last", () => {
   const { frameworks, columns } = matrix(TESTS, new Map(), THROUGHPUT);
   assert.equal(columns[0]?.cells.get("bad")?.failing, 3);

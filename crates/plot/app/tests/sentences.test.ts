@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spreadOut } from "../src/test/overlay";
 import { conditions, groupedFindings, merged, testFacts, tieGroups, tieSentence } from "../src/test/sentences";
+import { RAN_ONCE } from "../src/measures";
 import { run, standing } from "./support";
 
 test("ties are named, with how many repeats leave them open", () => {
@@ -17,8 +18,9 @@ test("overlapping intervals are tied in part", () => {
 });
 
 test("one repeat, nobody ranked and no ties have sentences of their own", () => {
-  const one = { repeats: 1 };
-  assert.equal(tieSentence([standing("a", [1, 1], one), standing("b", [2, 2], one)]), "One repeat each: ties can’t be seen.");
+  const once = [standing("a", [1, 2], { repeats: 1 }), standing("b", [1, 2], { repeats: 1 })];
+  assert.equal(tieSentence(once), RAN_ONCE);
+  assert.deepEqual(tieGroups(once), []);
   assert.match(tieSentence([standing("a", null), standing("b", null)]), /^Nobody is ranked/);
   assert.equal(tieSentence([standing("a", [1, 1]), standing("b", [2, 2])]), "All places are clear (5 % error rate).");
 });

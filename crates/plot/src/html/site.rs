@@ -95,8 +95,16 @@ pub struct SiteIndex {
     frameworks: Vec<FrameworkSlot>,
     tests: Vec<SiteTest>,
     runs: Vec<SiteRun>,
+    /// The number of points of sweeps, which have no page.
+    #[serde(default, skip_serializing_if = "is_none")]
+    points: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     served: Option<Served>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(points: &u64) -> bool {
+    *points == 0
 }
 
 /// The state of a list that a server shows.
@@ -286,8 +294,15 @@ impl SiteIndex {
             frameworks,
             tests,
             runs,
+            points: 0,
             served: None,
         }
+    }
+
+    /// Notes how many points of sweeps the store has beside its runs.
+    #[must_use]
+    pub fn with_points(self, points: u64) -> Self {
+        Self { points, ..self }
     }
 
     /// Shows a test or a run first: the only run, or the only test of several.
@@ -316,7 +331,7 @@ impl SiteIndex {
                 tests.push(test.clone());
             }
             runs.push(row.clone());
-            index = Self::new(index.name, tests, runs, Some(self));
+            index = Self::new(index.name, tests, runs, Some(self)).with_points(self.points);
             index.start = Some(format!("#/run/{}", row.id));
             run = Some(ServedRun { run: row.id.clone(), state: *state });
         }
@@ -538,6 +553,8 @@ struct RuleRow {
 struct SiteFinding {
     kind: &'static str,
     note: bool,
+    /// By which those of one kind are ordered.
+    cost: f64,
     first: u32,
     last: u32,
     what: String,
@@ -680,6 +697,7 @@ impl SiteFinding {
         Self {
             kind: finding.kind.name(),
             note: finding.is_note(),
+            cost: finding.cost(),
             first: finding.span.first,
             last: finding.span.last,
             what: one_line(&finding.what),

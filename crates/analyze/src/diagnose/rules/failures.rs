@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::facts::Facts;
+use crate::diagnose::failing::{self, FailingCount};
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::noise;
 use crate::diagnose::noise::{SURPRISE, contrast};
@@ -27,28 +28,44 @@ const CAUSES: usize = 3;
 /// The largest number of characters of a message in a finding.
 const MESSAGE: usize = 60;
 
-/// Returns the seconds of the bursts.
+/// Returns the seconds of the bursts in which so many requests fail that their times say nothing.
 pub(in crate::diagnose) fn bursts(facts: &Facts<'_>) -> Vec<Span> {
-    spans(facts.all(), &bursting(facts.all()).0)
+    let rows = facts.all();
+    let stretches = failing::stretches(rows);
+    let (burst, share) = bursting(rows, &stretches);
+    let mut bursts = spans(rows, &burst, &stretches);
+    bursts.retain(|span| {
+        let (failed, sent) = sums(rows.iter().filter(|row| span.holds(row.second)));
+        failed > (2.0 * share + BURST) * sent
+    });
+    bursts
 }
 
-/// Joins marked seconds to spans, over gaps shorter than [`QUIET`].
-fn spans(rows: &[RuleSecond], marked: &[bool]) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
-    for row in rows.iter().zip(marked).filter(|(_, marked)| **marked).map(|(row, _)| row) {
+/// Joins marked seconds to spans, over gaps shorter than [`QUIET`]. Two stretches are two spans.
+fn spans(rows: &[RuleSecond], marked: &[bool], stretches: &[Option<usize>]) -> Vec<Span> {
+    let mut spans: Vec<(Span, Option<usize>)> = Vec::new();
+    for ((row, stretch), _) in rows.iter().zip(stretches).zip(marked).filter(|(_, marked)| **marked) {
         match spans.last_mut() {
-            Some(last) if row.second <= last.last + QUIET => last.last = row.second,
-            _ => spans.push(Span { first: row.second, last: row.second }),
+            Some((last, of))
+                if row.second <= last.last + QUIET
+                    && (of.is_none() || stretch.is_none() || of == stretch) =>
+            {
+                last.last = row.second;
+                *of = of.or(*stretch);
+            }
+            _ => spans.push((Span { first: row.second, last: row.second }, *stretch)),
         }
     }
-    spans
+    spans.into_iter().map(|(span, _)| span).collect()
 }
 
 /// Finds the bursts, largest first, and the failures at a steady share in the other seconds.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let rows = facts.all();
-    let (burst, share) = bursting(rows);
-    let mut bursts = spans(rows, &burst);
+    let Some(whole) = span(rows) else { return Vec::new() };
+    let stretches = failing::stretches(rows);
+    let (burst, share) = bursting(rows, &stretches);
+    let mut bursts = spans(rows, &burst, &stretches);
     let in_burst = |span: Span| rows.iter().filter(move |row| span.holds(row.second));
     bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
     let more = bursts.len().saturating_sub(MOST_LISTED);
@@ -60,21 +77,23 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
             String::new()
         };
         let (failed, sent) = sums(in_burst(*span));
+        let around = match (span.first > whole.first, span.last < whole.last) {
+            (true, false) => "before",
+            (false, true) => "after",
+            _ => "before and after",
+        };
         Finding {
             kind: FindingKind::Failures,
             span: *span,
             what: format!(
-                "{} of {} requests fail in {} s{rest}",
+                "{} of {} requests fail in {} s: {}, {around} {}{rest}",
                 figures.few("failures", failed, "requests"),
                 figures.few("requests", sent, "requests"),
-                figures.whole("seconds", span.seconds().into(), "s")
-            ),
-            evidence: format!(
-                "{}, before and after {}; {}",
+                figures.whole("seconds", span.seconds().into(), "s"),
                 figures.share("share", failed / sent),
                 figures.share("share_usual", share),
-                causes(facts, *span, &[])
             ),
+            evidence: causes(facts, *span, &[]),
             figures: figures.done(),
             injector: None,
         }
@@ -109,11 +128,12 @@ fn steady(
     let (failed, sent) = sums(others().filter(|row| span.holds(row.second)));
     let (least, most) = noise::share_interval(failed, sent);
     let mut figures = FindingFigures::default();
+    let others = if bursts.is_empty() { "" } else { ", apart from bursts" };
     Some(Finding {
         kind: FindingKind::Failures,
         span,
         what: format!(
-            "{} of {} requests fail, {when}",
+            "{} of {} requests fail, {when}{others}",
             figures.few("failures", failed, "requests"),
             figures.few("requests", sent, "requests")
         ),
@@ -130,18 +150,20 @@ fn steady(
 }
 
 fn sums<'a>(rows: impl Iterator<Item = &'a RuleSecond>) -> (f64, f64) {
-    rows.fold((0.0, 0.0), |(failed, sent), row| (failed + row.failures as f64, sent + requests(row)))
+    let FailingCount { failed, sent } = rows.map(FailingCount::of).sum();
+    (failed, sent)
 }
 
-/// Marks the seconds with more failures than the share of the others explains, and returns that share.
-fn bursting(rows: &[RuleSecond]) -> (Vec<bool>, f64) {
-    let mut burst = vec![false; rows.len()];
+/// Marks the seconds of stretches, and others with more failures than the share of the rest explains, and returns that share.
+fn bursting(rows: &[RuleSecond], stretches: &[Option<usize>]) -> (Vec<bool>, f64) {
+    let mut burst: Vec<bool> = stretches.iter().map(Option::is_some).collect();
     let mut share = 0.0;
     // Each round improves the steady share. It ends at the latest when every second is in a burst.
     for _ in 0..=rows.len().min(20) {
         let (failed, sent) = sums(rows.iter().zip(&burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
         share = if sent > 0.0 { failed / sent } else { 0.0 };
-        let next = marked(rows, &burst, (failed, sent));
+        let mut next = marked(rows, &burst, (failed, sent));
+        next.iter_mut().zip(stretches).for_each(|(mark, stretch)| *mark |= stretch.is_some());
         if next == burst {
             break;
         }
@@ -154,6 +176,9 @@ fn bursting(rows: &[RuleSecond]) -> (Vec<bool>, f64) {
 /// seconds not marked before.
 fn marked(rows: &[RuleSecond], before: &[bool], all: (f64, f64)) -> Vec<bool> {
     let mut marked = vec![false; rows.len()];
+    let others = rows.iter().zip(before).filter(|(_, marked)| !**marked);
+    let others: Vec<FailingCount> = others.map(|(row, _)| FailingCount::of(row)).collect();
+    let least = SURPRISE * failing::usual_dispersion(&others);
     for together in TOGETHER {
         for (first, window) in rows.windows(together).enumerate() {
             let (failed, sent) = sums(window.iter());
@@ -165,7 +190,7 @@ fn marked(rows: &[RuleSecond], before: &[bool], all: (f64, f64)) -> Vec<bool> {
             let others = (all.0 - own.0, all.1 - own.1);
             let share = if others.1 > 0.0 { others.0 / others.1 } else { 0.0 };
             let many = |failed: f64, sent: f64| failed > (2.0 * share + BURST) * sent;
-            if !many(failed, sent) || contrast((failed, sent), others) < SURPRISE {
+            if !many(failed, sent) || contrast((failed, sent), others) < least {
                 continue;
             }
             for (row, mark) in window.iter().zip(marked.iter_mut().skip(first)) {

@@ -93,6 +93,21 @@ fn site_has_the_figures_of_the_command_and_only_what_changed_is_written_again() 
 }
 
 #[test]
+fn store_of_sweeps_alone_is_not_said_to_be_empty() {
+    let store = Store::embedded();
+    let ports = store.file("ports.toml", "8100 = \"alpha\"\n8101 = \"beta\"\n");
+    let points = fixture("other/ab/jempower");
+    store.run(&["ingest", points.to_str().unwrap(), "--frameworks", &ports]).said();
+    let site = path(&store, "site");
+    let folder = site.to_str().unwrap();
+    assert_told(&store.run(&["site", folder]).err, &["0 runs of 0 tests"]);
+    assert_eq!(index(&site)["points"], 48);
+    ingest(&store, "go", "1", "crlf.csv");
+    store.run(&["site", folder]).said();
+    assert_eq!(index(&site)["points"], 48);
+}
+
+#[test]
 fn rules_are_checked_and_folders_of_others_are_refused() {
     let store = filled();
     let site = path(&store, "site");

@@ -1,4 +1,4 @@
-// The heat map: the number of successes by second and response time, darker by the logarithm of the number.
+// The heat map: the number of successes by time and response time, darker by the logarithm of the number.
 
 import { columnWidth } from "../data/bins";
 import { type HeatCells, heatCells, rowEdge } from "../data/cells";

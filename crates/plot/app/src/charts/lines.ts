@@ -2,7 +2,7 @@
 
 import { columns, columnWidth, greatest, spread, type Values } from "../data/bins";
 import { s } from "../dom";
-import { rate, stamp } from "../format";
+import { rate } from "../format";
 import type { DataTable } from "./export";
 import { lineKey } from "./keys";
 import { linePath, type Point, px } from "./paths";
@@ -25,8 +25,8 @@ export interface LinesOptions extends TimeOptions {
   level?: { name: string; value: number };
   /** Writes a value; as a rate if absent. */
   text?: (value: number | null) => string;
-  /** The values of the window; the means of its seconds if absent. */
-  figures?: () => (number | null)[];
+  /** The values of the window; the means of its seconds if absent. Null if they are not known: the chart says that it shows such means. */
+  figures?: () => (number | null)[] | null;
 }
 
 /** The least width of a column in pixels. */
@@ -52,7 +52,14 @@ export class LinesChart extends TimeChart {
     return columnWidth(from, to, this.stage.width / STEP);
   }
 
+  /** Says where the values of the window are means of its seconds, and not those of its requests. */
+  private name(): void {
+    const note = [this.options.note, this.options.figures?.() === null ? "means of the seconds" : ""].filter(Boolean).join("; ");
+    this.figure.retitle(this.options.title, note);
+  }
+
   protected content(): void {
+    this.name();
     const { from, to } = this.stage.view;
     const drawn = this.options.lines.map((line) => ({ line, found: columns(line.values, from, to, this.bin()) }));
     this.axis = valueAxis(greatest(drawn.flatMap(({ found }) => found.map(({ max }) => max))), this.height);
@@ -81,7 +88,7 @@ export class LinesChart extends TimeChart {
       first.found.reduce((a, b) => (b.max > a.max ? b : a)),
     ];
     this.figure.describe(
-      `${first.line.name}: least ${rate(least.min)} at ${stamp(least.start)}, greatest ${rate(most.max)} at ${stamp(most.start)}.`,
+      `${first.line.name}: least ${rate(least.min)} at ${this.stage.stamp(least.start)}, greatest ${rate(most.max)} at ${this.stage.stamp(most.start)}.`,
     );
   }
 
@@ -120,7 +127,7 @@ export class LinesChart extends TimeChart {
     return {
       columns: ["second", ...this.options.lines.map(({ name }) => name)],
       rows: starts.map((start) => [
-        bin === 1 ? start : stamp(start),
+        bin === 1 ? start : this.stage.stamp(start),
         ...found.map((column) => column.get(start) ?? null),
       ]),
     };

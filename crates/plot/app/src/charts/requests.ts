@@ -2,7 +2,7 @@
 
 import { type Column, columns, columnWidth, greatest, spans, type Values } from "../data/bins";
 import { s } from "../dom";
-import { count, rate, span, stamp } from "../format";
+import { count, rate, span } from "../format";
 import type { DataTable } from "./export";
 import { barKey, hatching, hatchKey, lineKey } from "./keys";
 import { barPath, px } from "./paths";
@@ -232,7 +232,7 @@ export class RequestsChart extends TimeChart {
       good.reduce((a, b) => (b.max > a.max ? b : a)),
     ];
     this.figure.describe(
-      `Successes a second: least ${count(least.min)} at ${stamp(least.start)}, greatest ${count(most.max)} at ${stamp(most.start)}, on average ${rate(this.options.figures().throughput)}.`,
+      `Successes a second: least ${count(least.min)} at ${this.stage.stamp(least.start)}, greatest ${count(most.max)} at ${this.stage.stamp(most.start)}, on average ${rate(this.options.figures().throughput)}.`,
     );
   }
 
@@ -265,7 +265,7 @@ export class RequestsChart extends TimeChart {
       (values) => new Map(columns(values, from, to, bin).map(({ start, mean }) => [start, mean])),
     );
     const rows = [...(found[0]?.keys() ?? [])].map((start) => [
-      bin === 1 ? start : stamp(start),
+      bin === 1 ? start : this.stage.stamp(start),
       ...found.map((column) => column.get(start) ?? null),
     ]);
     return { columns: ["second", "successes", "failures", this.options.unit], rows };

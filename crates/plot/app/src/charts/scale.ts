@@ -70,13 +70,13 @@ export function logAxis(low: number, high: number, height: number): Axis {
   return { top, ticks, y };
 }
 
-/** Returns the ticks of a time axis `width` pixels wide: m:ss, or h:mm from an hour on. */
-export function timeTicks(from: number, to: number, width: number): Tick[] {
+/** Returns the ticks of a time axis `width` pixels wide: m:ss; with hours h:mm, or h:mm:ss where that is no whole minute or could be m:ss. */
+export function timeTicks(from: number, to: number, width: number, withHours = to >= 3600): Tick[] {
   const least = ((to - from) * 76) / Math.max(width, 1);
   const step = TIME_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
   const ticks: Tick[] = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    ticks.push({ at, text: to >= 3600 && step % 60 === 0 ? hours(at) : stamp(at) });
+    ticks.push({ at, text: to >= 3600 && step % 60 === 0 ? hours(at) : stamp(at, withHours) });
   }
   return ticks;
 }

@@ -23,6 +23,9 @@ const ROOM = { left: 46, right: 150, narrowLeft: 34, narrowRight: 6 };
 /** Below this width of the page's content, lists stand above their charts. */
 export const NARROW = 620;
 
+/** From so many seconds on, all times of a run have hours. */
+export const HOUR = 3600;
+
 /** The shared time axis. */
 export class Stage {
   /** The seconds that are shown. */
@@ -88,14 +91,14 @@ export class Stage {
 
   /** Returns a second as the time axis shows it. */
   stamp(second: number): string {
-    return this.clock === null ? stamp(second) : dayTime(this.clock + second);
+    return this.clock === null ? stamp(second, this.whole.to >= HOUR) : dayTime(this.clock + second);
   }
 
   /** Returns the ticks of the time axis. */
   ticks(): Tick[] {
     const { clock, width } = this;
     const { from, to } = this.view;
-    if (clock === null) return timeTicks(from, to, width);
+    if (clock === null) return timeTicks(from, to, width, this.whole.to >= HOUR);
     return timeTicks(clock + from, clock + to, width).map(({ at }) => ({ at: at - clock, text: dayTime(at) }));
   }
 

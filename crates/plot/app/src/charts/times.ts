@@ -4,7 +4,7 @@ import { columns, columnWidth, greatest, type Values } from "../data/bins";
 import type { Counts } from "../data/counts";
 import { PERCENTS } from "../data/part";
 import { s } from "../dom";
-import { ms, span, stamp } from "../format";
+import { ms, span } from "../format";
 import type { DataTable } from "./export";
 import { lineKey } from "./keys";
 import { spaced } from "./leaders";
@@ -222,7 +222,7 @@ export class TimesChart extends TimeChart {
       known.reduce((a, b) => (of(b) > of(a) ? b : a)),
     ];
     this.figure.describe(
-      `p95 in ms: least ${ms(of(least))} at ${stamp(least.start)}, greatest ${ms(of(most))} at ${stamp(most.start)}.`,
+      `p95 in ms: least ${ms(of(least))} at ${this.stage.stamp(least.start)}, greatest ${ms(of(most))} at ${this.stage.stamp(most.start)}.`,
     );
   }
 
@@ -255,7 +255,7 @@ export class TimesChart extends TimeChart {
     const width = Math.max(bin, this.options.times.unit);
     const rows = this.options.times
       .columns(from, to, width)
-      .map(({ start, values }) => [width === 1 ? start : stamp(start), ...values]);
+      .map(({ start, values }) => [width === 1 ? start : this.stage.stamp(start), ...values]);
     return { columns: ["second", "p50 ms", "p95 ms", "p99 ms"], rows };
   }
 }

@@ -26,7 +26,7 @@ const OFF_ZERO = 1;
 
 /** The ends of a row's intervals, its change last; none without an interval. */
 function ends({ joint_percent, change_percent_low: low, change_percent_high: high, change_percent }: ChangeRow): number[] {
-  const intervals = [...(joint_percent ?? []), low, high].filter((value) => value !== null);
+  const intervals = [...(joint_percent ?? []), low, high].filter((value) => value !== null).filter(Number.isFinite);
   return intervals.length > 0 && change_percent !== null ? [...intervals, change_percent] : [];
 }
 

@@ -134,10 +134,16 @@ export function differenceText(row: ChangeRow): [string, string] | null {
   return [`${by} ${differenceUnit(unit)},`, `99 % from ${from} to ${to}`];
 }
 
+/** An interval in words; its upper end may be infinite. */
+function limits([low, high]: readonly [number, number]): string {
+  if (Number.isFinite(high)) return `${change(low)} to ${change(high)} %`;
+  return low <= -100 ? "any change" : `${change(low)} % or more`;
+}
+
 /** What could hide where no change is shown, from the ends of the interval. */
 export function hidingText(row: ChangeRow): string {
   const ends = interval(row);
-  if (ends) return `not shown, which does not mean equal: ${change(ends[0])} to ${change(ends[1])} % could hide`;
+  if (ends) return `not shown, which does not mean equal: ${limits(ends)} could hide`;
   const { difference_low: low, difference_high: high, unit } = row;
   if (low !== null && high !== null)
     return `not shown, which does not mean equal: ${signedAlike([low, high], unit).join(" to ")} ${differenceUnit(unit)} could hide`;
@@ -179,7 +185,7 @@ export function rowText(row: ChangeRow, notes: readonly string[]): string {
     row.change_percent_low === null || row.change_percent_high === null
       ? (differenceText(row)?.join(" ") ?? null)
       : `99 % from ${change(row.change_percent_low)} to ${change(row.change_percent_high)}`,
-    row.joint_percent ? `with all figures from ${change(row.joint_percent[0])} to ${change(row.joint_percent[1])}` : null,
+    row.joint_percent ? `with all figures ${Number.isFinite(row.joint_percent[1]) ? `from ${change(row.joint_percent[0])} to ${change(row.joint_percent[1])}` : limits(row.joint_percent)}` : null,
     verdict === "not shown" ? hidingText(row) : `${verdict}${theseRuns ? THESE_RUNS : ""}`,
   ];
   return parts.filter((part) => part !== null).join(", ");
@@ -222,6 +228,8 @@ const COLUMNS = [
   ...["difference_low", "difference_high"],
 ] as const;
 
+const finite = (value: number | undefined): number | null => (value !== undefined && Number.isFinite(value) ? value : null);
+
 /** The rows for a CSV file, exact. */
 export function changeCells(rows: readonly ChangeRow[]): (string | number | null)[][] {
   const numbers = (row: ChangeRow): (string | number | null)[] => COLUMNS.map((name) => row[name as keyof ChangeRow] as string | number | null);
@@ -229,7 +237,7 @@ export function changeCells(rows: readonly ChangeRow[]): (string | number | null
     [...COLUMNS, "joint_percent_low", "joint_percent_high", "outcome", "p", "p_adjusted", "noise"],
     ...rows.map((row) => [
       ...numbers(row),
-      ...[row.joint_percent?.[0] ?? null, row.joint_percent?.[1] ?? null, row.outcome, row.p, row.p_adjusted, row.noise],
+      ...[row.joint_percent?.[0] ?? null, finite(row.joint_percent?.[1]), row.outcome, row.p, row.p_adjusted, row.noise],
     ]),
   ];
 }

@@ -17,12 +17,20 @@ export interface Column {
 }
 
 /** Widths of columns in seconds that people count in. */
-const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+const WIDTHS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 
-/** Returns the seconds in a column: the least round multiple of `unit` by which `from` to `to` are `most` columns or fewer. */
+/** A round multiple of several seconds is at most so many times as long as it has to be. */
+const ROUNDED = 2;
+
+/**
+ * Returns the seconds in a column: the least round multiple of `unit` by which `from` to `to` are `most` columns or fewer;
+ * the least multiple where the round one is much longer.
+ */
 export function columnWidth(from: number, to: number, most: number, unit = 1): number {
   const least = (to - from) / Math.max(most, 1);
-  return WIDTHS.find((width) => width >= least && width % unit === 0) ?? Math.ceil(least / unit) * unit;
+  const longest = unit > 1 ? ROUNDED * Math.max(least, unit) : Infinity;
+  const round = WIDTHS.find((width) => width >= least && width % unit === 0);
+  return round !== undefined && round <= longest ? round : Math.max(Math.ceil(least / unit), 1) * unit;
 }
 
 /** Gathers values into columns that begin at multiples of `bin` seconds. Columns without a value are left out. */

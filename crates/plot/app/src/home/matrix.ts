@@ -4,8 +4,8 @@ import { type Child, h } from "../dom";
 import { FAILURE_LIMIT } from "../app";
 import { link } from "../router";
 import { marker } from "../slots";
-import { type Measure, type Place, places, rankText } from "../measures";
-import { plural } from "../format";
+import { listed, plural } from "../format";
+import { type Measure, type Place, places, rankText, RAN_ONCE } from "../measures";
 import { aligned, scrolling } from "../table";
 import type { RunRow, TestRow } from "../types";
 import { cellShare, type LoadedTest } from "./attention";
@@ -40,7 +40,7 @@ export function matrix(tests: readonly LoadedTest[], runs: ReadonlyMap<string, R
         ...place,
         ranks: alone ? null : place.ranks,
         part: most > 0 && place.value !== null ? place.value / most : 0,
-        leads: !alone && place.ranks?.[0] === 1,
+        leads: !alone && !place.unsure && place.ranks?.[0] === 1,
       },
     ]);
     return { test, cells: new Map(cells) };
@@ -68,11 +68,11 @@ function bar({ part, leads, failing }: Cell): HTMLElement {
   return h("span", { class: "bar-line" }, h("span", { class: look, style: { width: `${(100 * part).toFixed(1)}%` } }));
 }
 
-function rankOf({ ranks, failing, repeats }: Cell): Child {
+function rankOf({ ranks, failing, unsure }: Cell): Child {
   if (failing !== null) return h("span", { class: "fail", title: `more than ${FAILURE_LIMIT} % fail: not ranked` }, `✗ ${cellShare(failing)} %`, h("span", { class: "cell-word" }, " fail"));
   const tie = ranks !== null && ranks[0] !== ranks[1];
-  const title = tie ? "a tie" : ranks === null && repeats < 2 ? "one repeat: ties can’t be seen" : null;
-  return h("span", { class: "rank", title }, ranks === null ? "" : rankText(ranks));
+  const title = tie ? "a tie" : ranks !== null && unsure ? RAN_ONCE : null;
+  return h("span", { class: unsure ? "rank unsure" : "rank", title }, ranks === null ? "" : rankText(ranks));
 }
 
 /** The texts of a column's values, aligned. */
@@ -188,6 +188,8 @@ export function tieNote({ columns }: Matrix, measure: Measure): string {
   if (measure.id !== "throughput") return "Ranks are by throughput alone";
   const parts: string[] = [];
   if (tie) parts.push(`“${rankText(tie.ranks)}”: a tie, the repeats can’t tell them apart`);
-  if (cells.length > 0 && cells.every(({ repeats }) => repeats < 2)) parts.push(`${tie ? "one" : "One"} repeat each: ties can’t be seen`);
+  const unsure = columns.filter(({ cells }) => [...cells.values()].some((cell) => cell.unsure));
+  if (unsure.length === columns.length && columns.length > 0) return RAN_ONCE.slice(0, -1);
+  if (unsure.length > 0) parts.push(`in ${listed(unsure.map(({ test }) => test.name))} each framework ran once: its rank is unknown, the order is that of the throughputs`);
   return parts.join("; ");
 }

@@ -199,10 +199,12 @@ export async function homePage(app: App, route: Route): Promise<View> {
     title: store.name,
     exports,
     draw: (host) => {
+      const { points = 0 } = store;
       const extent = [
         plural(store.runs.length, "run"),
         plural(store.frameworks.length, "framework"),
         plural(store.tests.length, "test"),
+        ...(points > 0 ? [`${plural(points, "point")} of sweeps`] : []),
       ];
       const head = pageHead({
         path: [],
@@ -213,6 +215,11 @@ export async function homePage(app: App, route: Route): Promise<View> {
         exports,
       });
       if (store.runs.length === 0) {
+        if (points > 0) {
+          const sweep = h("code", null, "perfpipe sweep");
+          replace(host, head, message(`This store has no runs, and ${plural(points, "point")} of sweeps.`, [sweep, " shows them: pages are of runs."]));
+          return;
+        }
         const command = h("code", null, "perfpipe ingest LOG --store STORE");
         replace(host, head, message("This store is empty.", ["Fill it: ", command, ", then write the site again."]));
         return;

@@ -3,7 +3,7 @@
 import { columnWidth, greatest } from "../data/bins";
 import { failuresByCode, sum } from "../data/codes";
 import { h, s } from "../dom";
-import { count, plural, stamp } from "../format";
+import { count, plural } from "../format";
 import { csv, save } from "../save";
 import { hatching } from "../charts/keys";
 import { barPath, px } from "../charts/paths";
@@ -92,7 +92,7 @@ export function failures(run: Run): HTMLElement | null {
         head("Code"),
         said ? head("Message") : null,
         head("Failures", "number"),
-        head(`${stamp(from)} to ${stamp(from + run.row.duration)}, over time`, "course-cell"),
+        head(`${run.stamp(from)} to ${run.stamp(from + run.row.duration)}, over time`, "course-cell"),
         head("Mostly in"),
       ),
     ),
@@ -116,7 +116,7 @@ function extent(run: Run, { first, last }: ErrorRow): SVGElement {
   const { from, to } = run.drawn;
   const x = (second: number): number => px((COURSE.width * (Math.min(second, to) - from)) / (to - from));
   const middle = COURSE.height / 2;
-  return picture(`from ${stamp(first)} to ${stamp(last)}`, s("path", { class: "extent", d: `M${x(first)} ${middle - 4}v8m0 -4H${x(last + 1)}m0 -4v8` }));
+  return picture(`from ${run.stamp(first)} to ${run.stamp(last)}`, s("path", { class: "extent", d: `M${x(first)} ${middle - 4}v8m0 -4H${x(last + 1)}m0 -4v8` }));
 }
 
 function picture(label: string, ...content: SVGElement[]): SVGElement {

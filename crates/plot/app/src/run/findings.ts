@@ -1,7 +1,7 @@
 // What stands out: the three most harmful findings, numbered; the others and the notes folded.
 
 import { h } from "../dom";
-import { plural, stamp } from "../format";
+import { plural } from "../format";
 import type { Window } from "../charts/stage";
 import type { Finding } from "../types";
 import type { Run } from "./model";
@@ -12,10 +12,11 @@ const SHOWN = 3;
 /** Findings by harm, the worst first. Kinds that are not listed follow. */
 const HARM = ["stall", "outage", "failures", "saturation"];
 
-/** Returns the findings in order of harm, notes left out. */
+/** Returns the findings in order of harm, notes left out: by kind, within one by what it costs, else as they come. */
 export function harmful(findings: Finding[]): Finding[] {
   const place = ({ kind }: Finding): number => (HARM.indexOf(kind) + HARM.length + 1) % (HARM.length + 1);
-  return findings.filter(({ note }) => !note).sort((a, b) => place(a) - place(b) || a.first - b.first);
+  const cost = ({ cost }: Finding): number => cost ?? 0;
+  return findings.filter(({ note }) => !note).sort((a, b) => place(a) - place(b) || cost(b) - cost(a) || a.first - b.first);
 }
 
 /** Returns the seconds of a finding with some around them, so that a short one is seen in its surroundings. */
@@ -93,10 +94,10 @@ function seconds(run: Run, finding: Finding, zoom: (window: Window) => void): (H
   if (finding.first <= from && finding.last >= to - 1) return [];
   const text =
     finding.last >= to - 1
-      ? `from ${stamp(finding.first)}`
+      ? `from ${run.stamp(finding.first)}`
       : finding.first === finding.last
-        ? stamp(finding.first)
-        : `${stamp(finding.first)} to ${stamp(finding.last)}`;
+        ? run.stamp(finding.first)
+        : `${run.stamp(finding.first)} to ${run.stamp(finding.last)}`;
   const show = (event: Event): void => {
     event.preventDefault();
     zoom(around(run, finding));

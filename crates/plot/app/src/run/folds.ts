@@ -4,7 +4,7 @@ import { greatest } from "../data/bins";
 import { ratedSeconds, rateSteps } from "../data/rate";
 import { averaged, PERCENTS } from "../data/part";
 import { h } from "../dom";
-import { count, failurePercent, ms, rate, stamp } from "../format";
+import { count, failurePercent, ms, rate } from "../format";
 import { LinesChart } from "../charts/lines";
 import { loadText } from "../charts/requests";
 import { roundStep } from "../charts/scale";
@@ -22,7 +22,7 @@ import { folded } from "./section";
 
 /** Returns the folded parts that the run has data for. `content` is the width of the page's content, and `rules` those of its end. */
 export function folds(run: Run, stage: Stage, content: () => number, rules: readonly RuleRow[]): HTMLElement[] {
-  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), allRules(rules), allFigures(run)].filter((part) => part !== null);
+  return [labelCourse(run, stage), loadSteps(run, content), network(run, stage), failureKinds(run, content), allRules(run, rules), allFigures(run)].filter((part) => part !== null);
 }
 
 function loadSteps(run: Run, content: () => number): HTMLElement | null {
@@ -175,6 +175,12 @@ function network(run: Run, stage: Stage): HTMLElement | null {
           ...common,
           file: `${run.row.id}-waits`,
           title: "Mean waits, ms",
+          text: (value) => ms(value),
+          figures: () => {
+            const total = run.data.total ?? run.data.labels[0];
+            const isWhole = stage.view.from === run.drawn.from && stage.view.to === run.drawn.to;
+            return total && isWhole ? waits.map((name) => total[name === "elapsed" ? "mean" : name]) : null;
+          },
           axis: !bytes.length,
           lines: waits.map((name, at) => line(name, at, all[name])),
         }),
@@ -220,7 +226,7 @@ function allFigures(run: Run): HTMLElement {
         {},
         h("th", { scope: "row" }, part.name),
         [
-          `${stamp(part.from)} to ${stamp(part.from + part.duration)}`,
+          `${run.stamp(part.from)} to ${run.stamp(part.from + part.duration)}`,
           rate(part.duration),
           count(figures.requests),
           count(figures.failures),

@@ -5,7 +5,7 @@ import { roundStep } from "../charts/scale";
 import type { Bars } from "../data/cells";
 import { sum } from "../data/codes";
 import { type Child, h } from "../dom";
-import { count, failurePercent, plural, stamp } from "../format";
+import { count, failurePercent, plural } from "../format";
 import { scrolling } from "../table";
 import type { Distribution } from "../types";
 import type { Run } from "./model";
@@ -50,8 +50,8 @@ export function failureKinds(run: Run, content: () => number): HTMLElement | nul
         h("td", { class: "wrap" }, labels),
         h("td", { class: "number" }, count(number)),
         h("td", { class: "number" }, failurePercent((100 * number) / Math.max(whole.requests, 1))),
-        h("td", { class: "number" }, stamp(first)),
-        h("td", { class: "number" }, stamp(last)),
+        h("td", { class: "number" }, run.stamp(first)),
+        h("td", { class: "number" }, run.stamp(last)),
       );
     const heads = ["Code", "Message", "Labels", "Failures", "% of all requests", "First", "Last"];
     const table = h(

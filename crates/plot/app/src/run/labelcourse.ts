@@ -18,6 +18,8 @@ interface LabelLine {
   name: string;
   look: string;
   of: (label: number) => { width: number; list: (number | null)[] };
+  /** Its figure in the table of labels, where a mean of its values is another one. */
+  figure?: "p50" | "p95" | "latency" | "connect";
 }
 
 /** Returns the fold of one label over time; null if there is but one label. */
@@ -30,6 +32,7 @@ export function labelCourse(run: Run, stage: Stage): HTMLElement | null {
   const waits = (name: "latency" | "connect", look: string): LabelLine => ({
     name,
     look,
+    figure: name,
     of: (at) => ({ width: (network.labels[at] ?? none).width, list: (network.labels[at] ?? none)[name] }),
   });
   const bytes = (name: "received" | "sent", look: string): LabelLine => ({
@@ -43,6 +46,7 @@ export function labelCourse(run: Run, stage: Stage): HTMLElement | null {
   const times = (name: "p50" | "p95", look: string): LabelLine => ({
     name,
     look,
+    figure: name,
     of: (at) => ({ width, list: labels[at]?.[name] ?? [] }),
   });
   const requests = (name: "successes" | "failures", look: string): LabelLine => ({
@@ -62,6 +66,12 @@ export function labelCourse(run: Run, stage: Stage): HTMLElement | null {
     let chosen = 0;
     const { first } = run.data.head;
     const values = ({ of }: LabelLine): Values => ({ first, ...of(chosen) });
+    // Figures of single labels are known of the whole run alone.
+    const known = (lines: readonly LabelLine[]) => (): (number | null)[] | null => {
+      const row = run.data.labels.find(({ label }) => label === labels[chosen]?.label);
+      const isWhole = stage.view.from === run.drawn.from && stage.view.to === run.drawn.to;
+      return row && isWhole ? lines.map(({ figure }) => (figure ? row[figure] : null)) : null;
+    };
     const drawn = shown.map(({ lines, title, file, note, text }, at) => {
       const own: Line[] = lines.map((line) => ({ name: line.name, look: line.look, values: values(line) }));
       const chart = new LinesChart(stage, {
@@ -69,6 +79,7 @@ export function labelCourse(run: Run, stage: Stage): HTMLElement | null {
         file: `${run.row.id}-label-${file}`,
         ...(note ? { note } : {}),
         ...(text ? { text } : {}),
+        ...(lines.every(({ figure }) => figure) ? { figures: known(lines) } : {}),
         height: HEIGHT,
         above: 6,
         below: 0,

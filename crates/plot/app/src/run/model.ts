@@ -4,7 +4,8 @@ import type { Values } from "../data/bins";
 import { greatest } from "../data/bins";
 import { Counts } from "../data/counts";
 import { drawnEnd, type PartFigures, partFigures } from "../data/part";
-import type { Window } from "../charts/stage";
+import { HOUR, type Window } from "../charts/stage";
+import { stamp } from "../format";
 import { TimesBySecond } from "../charts/times";
 import type { RunData, RunRow } from "../types";
 
@@ -45,6 +46,11 @@ export class Run {
     const most = greatest(series.load.slice(0, this.drawn.to - head.first));
     this.mostLoad = most > 0 ? most : null;
     this.hasCpu = series.cpu.some((value) => value !== null);
+  }
+
+  /** Returns a second as text: in a run of hours, all have hours. */
+  stamp(second: number): string {
+    return stamp(second, this.drawn.to >= HOUR);
   }
 
   /** Returns values by second. */

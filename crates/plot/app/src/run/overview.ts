@@ -2,7 +2,6 @@
 
 import { columns, columnWidth, greatest } from "../data/bins";
 import { h, replace, s } from "../dom";
-import { stamp } from "../format";
 import { hatching } from "../charts/keys";
 import { areaPath, barPath, type Point, px } from "../charts/paths";
 import type { Stage, Window } from "../charts/stage";
@@ -160,7 +159,7 @@ export class Overview {
           "aria-valuemin": from,
           "aria-valuemax": to,
           "aria-valuenow": this.window[end],
-          "aria-valuetext": stamp(this.window[end]),
+          "aria-valuetext": this.run.stamp(this.window[end]),
           "data-grip": end,
           onkeydown: (event: KeyboardEvent) => this.key(event, end),
         },

@@ -1,7 +1,6 @@
 // The page of a run: what happened, and where.
 
 import { h, replace } from "../dom";
-import { stamp } from "../format";
 import { bindKeys } from "../shell/keys";
 import { axisEnd } from "../charts/scale";
 import { Stage, type Window } from "../charts/stage";
@@ -72,7 +71,7 @@ export function showRun(
     { class: "run" },
     bar.root,
     (data.damage ?? []).map((text) => h("p", { class: "fail" }, `✗ ${text}`)),
-    h("div", { class: "rules" }, live ? rulesSoFar(rules) : failedRules(rules)),
+    h("div", { class: "rules" }, live ? rulesSoFar(run, rules) : failedRules(run, rules)),
     // What stands out is known at the end.
     live ? null : findings(run, choose),
     drawn ? h("div", { class: "window-line" }, choice.root, text.root, at) : null,
@@ -112,7 +111,7 @@ export function showRun(
     const clock = time.toISOString().slice(11, 19);
     replace(at, second === null ? null : ["at ", h("b", {}, `second ${second}, ${clock}`)]);
     clearTimeout(timer);
-    timer = setTimeout(() => (spoken.textContent = second === null ? "" : spokenValues(content, second)), REST);
+    timer = setTimeout(() => (spoken.textContent = second === null ? "" : spokenValues(content, run.stamp(second))), REST);
   });
 
   const observer = new ResizeObserver(() => {
@@ -149,9 +148,9 @@ export function showRun(
 }
 
 /** Returns the values beside the charts as a sentence. */
-function spokenValues(content: HTMLElement, second: number): string {
+function spokenValues(content: HTMLElement, time: string): string {
   const values = [...content.querySelectorAll(".time-charts .chart-list > div:not(.quiet)")].map(
     (row) => `${row.querySelector("dt")?.textContent ?? ""} ${row.querySelector("dd")?.textContent ?? ""}`,
   );
-  return `${stamp(second)}: ${values.join(", ")}`;
+  return `${time}: ${values.join(", ")}`;
 }

@@ -32,7 +32,7 @@ export class Responses {
     const { row } = run;
     const heat = new HeatChart(stage, {
       file: `${row.id}-heat`,
-      title: "Requests by second and response time, ms",
+      title: "Requests by time and response time, ms",
       height: 150,
       above: 6,
       below: 2,

@@ -1,9 +1,10 @@
 // The rules that a run was checked against: those on a tile's figure stand in the tile, others that failed in a line above; all are folded below.
 
 import { h } from "../dom";
-import { plural, stamp } from "../format";
+import { plural } from "../format";
 import { scrolling } from "../table";
 import type { RuleRow } from "../types";
+import type { Run } from "./model";
 import { folded } from "./section";
 
 /** The tile that has the figure of a rule on the whole run; null if none has. */
@@ -30,7 +31,7 @@ export function tileRules(rules: readonly RuleRow[]): Map<string, RuleRow[]> {
 }
 
 /** Returns the rules that failed and stand in no tile, in a line that unfolds to all that failed; null without any. */
-export function failedRules(rules: readonly RuleRow[]): HTMLElement | null {
+export function failedRules(run: Run, rules: readonly RuleRow[]): HTMLElement | null {
   const inTiles = [...tileRules(rules).values()].flat();
   const failed = rules.filter(({ passed }) => !passed);
   const others = failed.filter((rule) => !inTiles.includes(rule));
@@ -40,25 +41,25 @@ export function failedRules(rules: readonly RuleRow[]): HTMLElement | null {
     "details",
     { class: "rules-line" },
     h("summary", {}, h("b", { class: "fail" }, "✗ Failed: "), others.map(text).join("; ")),
-    table("Rules that failed", failed),
+    table(run, "Rules that failed", failed),
   );
 }
 
 /** Returns all rules, folded, those that failed first; null without any. */
-export function allRules(rules: readonly RuleRow[]): HTMLElement | null {
+export function allRules(run: Run, rules: readonly RuleRow[]): HTMLElement | null {
   const passed = rules.filter(({ passed }) => passed);
   if (rules.length === 0) return null;
   return folded("rules", "Rules", `${passed.length} of ${plural(rules.length, "rule")} passed`, (host) =>
-    host.append(table("Rules", [...rules.filter((rule) => !rule.passed), ...passed])),
+    host.append(table(run, "Rules", [...rules.filter((rule) => !rule.passed), ...passed])),
   );
 }
 
 /** Returns the rules of a test that is running: each may fail or pass at its end. */
-export function rulesSoFar(rules: readonly RuleRow[]): HTMLElement | null {
-  return rules.length > 0 ? table("Rules so far", rules, "Rule, so far") : null;
+export function rulesSoFar(run: Run, rules: readonly RuleRow[]): HTMLElement | null {
+  return rules.length > 0 ? table(run, "Rules so far", rules, "Rule, so far") : null;
 }
 
-function table(label: string, rows: readonly RuleRow[], name = "Rule"): HTMLElement {
+function table(run: Run, label: string, rows: readonly RuleRow[], name = "Rule"): HTMLElement {
   const [spans, notes] = [rows.some(({ span }) => span !== null), rows.some(({ note }) => note !== null)];
   const head = (name: string, look: string | null = null): HTMLElement => h("th", { scope: "col", class: look }, name);
   const row = ({ rule, passed, value, limit, span, note }: RuleRow): HTMLElement =>
@@ -68,7 +69,7 @@ function table(label: string, rows: readonly RuleRow[], name = "Rule"): HTMLElem
       h("th", { scope: "row" }, h("span", { class: passed ? null : "fail" }, passed ? "✓ " : "✗ "), rule),
       h("td", { class: "number" }, value ?? "–"),
       h("td", { class: "number" }, limit ?? "–"),
-      spans ? h("td", {}, span ? `${stamp(span[0])} to ${stamp(span[1])}` : "") : null,
+      spans ? h("td", {}, span ? `${run.stamp(span[0])} to ${run.stamp(span[1])}` : "") : null,
       notes ? h("td", { class: "wrap" }, note ?? "") : null,
     );
   return scrolling(

@@ -70,6 +70,10 @@ export async function runView(app: App, route: Route, row: RunRow): Promise<View
     const [from, end] = [numberOf(route.query.get("from")), numberOf(route.query.get("to"))];
     if (from !== null) state.from = from;
     if (end !== null) state.to = end;
+    // A link names the seconds that are shown, not those of which it asked.
+    const window = run.windowOf(state);
+    if (window?.from !== state.from || window?.to !== state.to)
+      history.replaceState(null, "", changed(route, { from: window?.from ?? null, to: window?.to ?? null }));
     const stop = showRun(
       place,
       row,

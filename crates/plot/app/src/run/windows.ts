@@ -1,7 +1,6 @@
 // The choice of the window: whole run, phases, zoom.
 
 import { h, replace } from "../dom";
-import { stamp } from "../format";
 import type { Window } from "../charts/stage";
 import { around, harmful } from "./findings";
 import type { Run } from "./model";
@@ -47,7 +46,7 @@ export class WindowText {
   /** Tells the window that is shown. */
   show(window: Window | null): void {
     const { from, to } = window ?? { from: this.run.drawn.from, to: this.run.data.head.first + this.run.row.duration };
-    const text = `${stamp(from)} to ${stamp(Math.min(to, this.run.data.head.first + this.run.row.duration))}, all requests`;
+    const text = `${this.run.stamp(from)} to ${this.run.stamp(Math.min(to, this.run.data.head.first + this.run.row.duration))}, all requests`;
     const back = h(
       "button",
       { type: "button", class: "link", onclick: this.back },

@@ -4,7 +4,7 @@ import { type App, FAILURE_LIMIT } from "../app";
 import { roundStep, type Tick, ticksUpTo } from "../charts/scale";
 import { type Child, h, s } from "../dom";
 import { failurePercent, ms, rate } from "../format";
-import { perCpuSecondOf, rankText } from "../measures";
+import { perCpuSecondOf, rankText, RAN_ONCE, ranOnce, shownRanks } from "../measures";
 import { link } from "../router";
 import { lookOf, marker, markerPath } from "../slots";
 import { absent, aligned, numberHead } from "../table";
@@ -116,9 +116,11 @@ export function leagueTable(app: App, league: readonly StandingRow[], goals: rea
   };
   const repeated = league.some(({ repeats }) => repeats > 1);
   const alone = league.filter(({ ranks }) => ranks !== null).length < 2;
-  const rank = (row: StandingRow): Child => {
+  const [ranks, unsure] = [shownRanks(league), ranOnce(league)];
+  const rank = (row: StandingRow, at: number): Child => {
     if (row.ranks === null) return absent(`not ranked: more than ${FAILURE_LIMIT} % of the requests fail`);
-    return alone ? absent("nobody to compare with") : rankText(row.ranks);
+    if (alone) return absent("nobody to compare with");
+    return unsure ? h("span", { class: "unsure", title: RAN_ONCE }, rankText(ranks[at] ?? null)) : rankText(row.ranks);
   };
   const range = ({ throughputRange, repeats }: StandingRow): Child =>
     throughputRange && repeats > 1
@@ -126,20 +128,20 @@ export function leagueTable(app: App, league: readonly StandingRow[], goals: rea
       : absent("one repeat");
   const figure = (column: Column, row: StandingRow, at: number, index: number): HTMLElement => {
     const value = column.value(row);
-    const isBest = value !== null && row.ranks !== null && value === bests[index];
+    const isBest = value !== null && row.ranks !== null && !unsure && value === bests[index];
     const look = ["number", "figure", isBest ? "best" : "", column.quiet ? "quiet" : ""].filter(Boolean).join(" ");
     const failing = column.name === "Failures" && row.ranks === null;
     const text = value === null ? absent(column.reason) : texts[index]?.[at];
     return h("td", { class: look, "data-name": `${column.name} ${column.unit ?? ""}`.trim() }, failing ? h("span", { class: "fail" }, "✗ ", text) : text);
   };
   const row = (standing: StandingRow, at: number): HTMLTableRowElement => {
-    const leads = standing.ranks?.[0] === 1 && !alone;
+    const leads = standing.ranks?.[0] === 1 && !alone && !unsure;
     const name = [marker(standing.framework), standing.framework];
     const [middle] = standing.runs;
     const line = h(
       "tr",
       { class: `${tie(at)}${standing.ranks ? "" : " unranked"}`.trim() || null },
-      h("td", { class: "col-rank best" }, rank(standing)),
+      h("td", { class: unsure ? "col-rank" : "col-rank best" }, rank(standing, at)),
       h(
         "th",
         { scope: "row", class: standing.framework.length > LONG_NAME ? "col-name" : "col-name usual-name" },

@@ -2,6 +2,7 @@
 
 import { FAILURE_LIMIT } from "../app";
 import { clock, count, days, listed, plural, span } from "../format";
+import { RAN_ONCE, ranOnce } from "../measures";
 import type { RunRow, StandingRow } from "../types";
 
 /** Conditions that differ by less than this part are taken as equal. */
@@ -10,6 +11,7 @@ const TOLERANCE = 0.1;
 /** Rows of the league that share places: neighbours whose intervals of ranks overlap. */
 export function tieGroups(league: readonly StandingRow[]): number[][] {
   const groups: number[][] = [];
+  if (ranOnce(league)) return groups;
   let reach = 0;
   league.forEach(({ ranks }, at) => {
     const last = groups.at(-1);
@@ -26,7 +28,7 @@ export function tieSentence(league: readonly StandingRow[]): string {
   if (league.length === 0) return "";
   if (ranked.length === 0) return `Nobody is ranked: more than ${FAILURE_LIMIT} % of the requests fail in all.`;
   if (ranked.length === 1) return "One framework is ranked: there is nobody to compare with.";
-  if (ranked.every(({ repeats }) => repeats < 2)) return "One repeat each: ties can’t be seen.";
+  if (ranOnce(league)) return RAN_ONCE;
   const groups = tieGroups(league);
   if (groups.length === 0) return "All places are clear (5 % error rate).";
   const repeats = Math.max(...ranked.map((row) => row.repeats));

@@ -7,11 +7,33 @@ import { randomly } from "./random";
 test("a column has a round number of seconds, a multiple of the unit", () => {
   assert.equal(columnWidth(0, 60, 1000), 1);
   assert.equal(columnWidth(0, 86_400, 400), 300);
-  assert.equal(columnWidth(0, 600, 400, 3), 15);
+  assert.equal(columnWidth(0, 600, 400, 3), 3);
+  assert.equal(columnWidth(0, 900, 100, 3), 15);
   assert.equal(columnWidth(0, 600, 400, 7), 7);
   for (const most of [1, 7, 100, 414]) {
     for (const span of [1, 59, 3601, 86_400, 1_000_000])
       assert.ok(span / columnWidth(0, span, most) <= most, `${span} in ${most}`);
+  }
+});
+
+test("a run of hours is drawn in many columns, whatever the unit of its counts", () => {
+  const round = [1, 2, 5, 10, 20, 30, 60, 120];
+  for (const hours of [1, 2, 4, 8, 12, 16, 24, 48]) {
+    const seconds = hours * 3600;
+    const least = Math.ceil(seconds / 1800);
+    // As the program writes them, as it wrote them before, and as it joins them where there are too many counts.
+    const written = round.find((width) => width >= least) ?? least;
+    for (const unit of [written, least, 2 * written, 4 * written]) {
+      for (const most of [320, 400, 440]) {
+        const width = columnWidth(0, seconds, most, unit);
+        assert.equal(width % unit, 0);
+        const columns = seconds / width;
+        assert.ok(columns <= most && columns >= Math.min(seconds / unit, most) / 2.01, `${hours} h by ${unit}: ${columns} columns`);
+        if (unit === written) assert.ok(round.includes(width) || width % 60 === 0, `${hours} h: ${width}`);
+      }
+      // A zoom to minutes shows the counts as they are.
+      assert.equal(columnWidth(0, 10 * unit, 400, unit), unit);
+    }
   }
 });
 

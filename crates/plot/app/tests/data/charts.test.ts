@@ -63,3 +63,9 @@ test("a silence is one where it is long for the run", () => {
   assert.equal(leastSilence([true, false, false]), 1);
   assert.equal(leastSilence([]), 1);
 });
+
+test("in a run of hours every time has hours", () => {
+  const texts = (from: number, to: number) => timeTicks(from, to, 828, true).map(({ text }) => text);
+  assert.ok(texts(600, 960).every((text) => /^0:1\d:\d\d$/.test(text)), texts(600, 960).join());
+  assert.ok(texts(0, 86_400).includes("12:00"));
+});
