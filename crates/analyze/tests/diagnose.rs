@@ -318,6 +318,24 @@ fn share_that_steps_up_is_not_said_to_last_throughout() {
 }
 
 #[test]
+fn failure_after_a_stretch_is_no_burst() {
+    let mut made = Made::new(6, &[""]);
+    made.go_on(50, &[Work { failing: 0.002, ..busy(10, 40.0) }], 50.0);
+    made.go_on(23, &[Work { failing: 0.07, ..busy(10, 40.0) }], 50.0);
+    made.go_on(2, &[busy(10, 40.0)], 50.0);
+    // One of nine requests in the last second.
+    let few = Work { threads: 10, rate: 0.0, elapsed: 40.0, failing: 0.0 };
+    made.cell(0, true, 8, few);
+    made.cell(0, false, 1, few);
+    made.seconds += 1;
+    let findings = made.findings();
+    let failures: Vec<_> =
+        findings.iter().filter(|finding| finding.kind == FindingKind::Failures).collect();
+    let [found] = failures.as_slice() else { panic!("{findings:#?}") };
+    assert!(found.span.first.abs_diff(50) <= 2 && found.span.last.abs_diff(72) <= 2, "{found:#?}");
+}
+
+#[test]
 fn level_share_lasts_throughout_and_counts_all_requests() {
     let mut made = Made::new(4, &[""]);
     made.go_on(75, &[Work { failing: 0.06, ..busy(10, 40.0) }], 50.0);

@@ -39,12 +39,13 @@ impl FailingCount {
         Self { failed: row.failures as f64, sent: requests(row) }
     }
 
-    fn share(self) -> f64 {
+    /// Returns the share that failed, 0 to 1; 0 without requests.
+    pub(super) fn share(self) -> f64 {
         if self.sent > 0.0 { self.failed / self.sent } else { 0.0 }
     }
 
     /// Returns the surprise of the difference to another count.
-    fn contrast(self, other: Self) -> f64 {
+    pub(super) fn contrast(self, other: Self) -> f64 {
         contrast((self.failed, self.sent), (other.failed, other.sent))
     }
 }

@@ -132,7 +132,7 @@ test("what is not shown says what could hide, and never that it is equal", () =>
 test("an interval may have no upper end", () => {
   const open = row({ change_percent: 0, change_percent_low: -36, change_percent_high: 66.9, joint_percent: [-52, Infinity], outcome: "not shown" });
   assert.equal(hidingText(open), "not shown, which does not mean equal: −52.0 % or more could hide");
-  assert.match(rowText(open, []), /with all figures −52.0 % or more, not shown/);
+  assert.match(rowText(open, []), /with all figures together: −52.0 % or more, not shown/);
   assert.match(hidingText({ ...open, joint_percent: [-100, Infinity] }), /any change could hide/);
   const axis = changeAxis([open, row({})]);
   assert.ok(Number.isFinite(axis.low) && Number.isFinite(axis.high) && axis.ticks.length > 1, JSON.stringify(axis));

@@ -33,6 +33,8 @@ test("frameworks that ran once are in the order of their figures, and neither ti
   assert.deepEqual(["go", "node", "bad"].map((name) => rankText(cells?.get(name)?.ranks ?? null)), ["1", "2", "–"]);
   assert.deepEqual([...(cells?.values() ?? [])].map(({ leads }) => leads), [false, false, false]);
   assert.match(tieNote(table, THROUGHPUT), /^Each framework ran once: how much its runs vary is unknown, and so is its rank/);
+  const alone = matrix([...tests, loaded("solo", [standing("go", [1, 1], once(5))])], new Map(), THROUGHPUT);
+  assert.equal(tieNote(alone, THROUGHPUT), tieNote(table, THROUGHPUT));
   const mixed = tieNote(matrix([...tests, ...TESTS], new Map(), THROUGHPUT), THROUGHPUT);
   assert.match(mixed, /^“1–2”: a tie, .*; in new each framework ran once: its rank is unknown/);
 });

@@ -6,8 +6,8 @@ use crate::diagnose::facts::Facts;
 use crate::diagnose::failing::{self, FailingCount};
 use crate::diagnose::finding::{Finding, FindingFigures, FindingKind};
 use crate::diagnose::noise;
-use crate::diagnose::noise::{SURPRISE, contrast};
-use crate::diagnose::seconds::{RuleSecond, requests, span};
+use crate::diagnose::noise::SURPRISE;
+use crate::diagnose::seconds::{RuleSecond, span};
 use crate::format::{counted, one_line};
 use crate::view::phases::Span;
 
@@ -156,14 +156,23 @@ fn sums<'a>(rows: impl Iterator<Item = &'a RuleSecond>) -> (f64, f64) {
 
 /// Marks the seconds of stretches, and others with more failures than the share of the rest explains, and returns that share.
 fn bursting(rows: &[RuleSecond], stretches: &[Option<usize>]) -> (Vec<bool>, f64) {
-    let mut burst: Vec<bool> = stretches.iter().map(Option::is_some).collect();
+    let others = rows.iter().zip(stretches).filter(|(_, stretch)| stretch.is_none());
+    let others: Vec<FailingCount> = others.map(|(row, _)| FailingCount::of(row)).collect();
+    let (burst, share) = bursting_apart(&others);
+    let mut burst = burst.into_iter();
+    let marks = stretches.iter().map(|stretch| stretch.is_some() || burst.next().unwrap_or_default());
+    (marks.collect(), share)
+}
+
+/// Marks the seconds with more failures than the share of the others explains, and returns that share.
+fn bursting_apart(seconds: &[FailingCount]) -> (Vec<bool>, f64) {
+    let mut burst = vec![false; seconds.len()];
     let mut share = 0.0;
     // Each round improves the steady share. It ends at the latest when every second is in a burst.
-    for _ in 0..=rows.len().min(20) {
-        let (failed, sent) = sums(rows.iter().zip(&burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
-        share = if sent > 0.0 { failed / sent } else { 0.0 };
-        let mut next = marked(rows, &burst, (failed, sent));
-        next.iter_mut().zip(stretches).for_each(|(mark, stretch)| *mark |= stretch.is_some());
+    for _ in 0..=seconds.len().min(20) {
+        let others: Vec<FailingCount> = unmarked(seconds, &burst).collect();
+        share = others.iter().copied().sum::<FailingCount>().share();
+        let next = marked(seconds, &burst, &others);
         if next == burst {
             break;
         }
@@ -172,29 +181,29 @@ fn bursting(rows: &[RuleSecond], stretches: &[Option<usize>]) -> (Vec<bool>, f64
     (burst, share)
 }
 
-/// Marks the seconds with many failures, alone or with their neighbours, compared with the failures and requests of all
-/// seconds not marked before.
-fn marked(rows: &[RuleSecond], before: &[bool], all: (f64, f64)) -> Vec<bool> {
-    let mut marked = vec![false; rows.len()];
-    let others = rows.iter().zip(before).filter(|(_, marked)| !**marked);
-    let others: Vec<FailingCount> = others.map(|(row, _)| FailingCount::of(row)).collect();
-    let least = SURPRISE * failing::usual_dispersion(&others);
+fn unmarked(seconds: &[FailingCount], marks: &[bool]) -> impl Iterator<Item = FailingCount> {
+    seconds.iter().zip(marks).filter(|(_, marked)| !**marked).map(|(count, _)| *count)
+}
+
+/// Marks the seconds with many failures, alone or with their neighbours, compared with the others: all seconds not marked
+/// before.
+fn marked(seconds: &[FailingCount], before: &[bool], others: &[FailingCount]) -> Vec<bool> {
+    let mut marked = vec![false; seconds.len()];
+    let least = SURPRISE * failing::usual_dispersion(others);
+    let all: FailingCount = others.iter().copied().sum();
     for together in TOGETHER {
-        for (first, window) in rows.windows(together).enumerate() {
-            let (failed, sent) = sums(window.iter());
-            if failed <= BURST * sent {
+        for (first, window) in seconds.windows(together).enumerate() {
+            let inside: FailingCount = window.iter().copied().sum();
+            if inside.share() <= BURST {
                 continue;
             }
-            let unmarked = window.iter().zip(before.iter().skip(first)).filter(|(_, marked)| !**marked);
-            let own = sums(unmarked.map(|(row, _)| row));
-            let others = (all.0 - own.0, all.1 - own.1);
-            let share = if others.1 > 0.0 { others.0 / others.1 } else { 0.0 };
-            let many = |failed: f64, sent: f64| failed > (2.0 * share + BURST) * sent;
-            if !many(failed, sent) || contrast((failed, sent), others) < least {
+            let others = all - unmarked(window, before.get(first..).unwrap_or_default()).sum();
+            let many = |count: FailingCount| count.share() > 2.0 * others.share() + BURST;
+            if !many(inside) || inside.contrast(others) < least {
                 continue;
             }
-            for (row, mark) in window.iter().zip(marked.iter_mut().skip(first)) {
-                *mark |= many(row.failures as f64, requests(row));
+            for (count, mark) in window.iter().zip(marked.iter_mut().skip(first)) {
+                *mark |= many(*count);
             }
         }
     }

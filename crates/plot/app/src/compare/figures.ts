@@ -185,7 +185,7 @@ export function rowText(row: ChangeRow, notes: readonly string[]): string {
     row.change_percent_low === null || row.change_percent_high === null
       ? (differenceText(row)?.join(" ") ?? null)
       : `99 % from ${change(row.change_percent_low)} to ${change(row.change_percent_high)}`,
-    row.joint_percent ? `with all figures ${Number.isFinite(row.joint_percent[1]) ? `from ${change(row.joint_percent[0])} to ${change(row.joint_percent[1])}` : limits(row.joint_percent)}` : null,
+    row.joint_percent ? `with all figures ${Number.isFinite(row.joint_percent[1]) ? `from ${change(row.joint_percent[0])} to ${change(row.joint_percent[1])}` : `together: ${limits(row.joint_percent)}`}` : null,
     verdict === "not shown" ? hidingText(row) : `${verdict}${theseRuns ? THESE_RUNS : ""}`,
   ];
   return parts.filter((part) => part !== null).join(", ");

@@ -189,7 +189,8 @@ export function tieNote({ columns }: Matrix, measure: Measure): string {
   const parts: string[] = [];
   if (tie) parts.push(`“${rankText(tie.ranks)}”: a tie, the repeats can’t tell them apart`);
   const unsure = columns.filter(({ cells }) => [...cells.values()].some((cell) => cell.unsure));
-  if (unsure.length === columns.length && columns.length > 0) return RAN_ONCE.slice(0, -1);
+  const ranked = columns.filter(({ cells }) => [...cells.values()].some(({ ranks }) => ranks !== null));
+  if (unsure.length > 0 && unsure.length === ranked.length) return RAN_ONCE.slice(0, -1);
   if (unsure.length > 0) parts.push(`in ${listed(unsure.map(({ test }) => test.name))} each framework ran once: its rank is unknown, the order is that of the throughputs`);
   return parts.join("; ");
 }
