@@ -59,7 +59,7 @@ fn order_of_labels_and_picked_ones_and_open_parts_and_the_place_stay_when_the_pa
         }, 300))",
     );
     let chosen = browser.evaluate(CHOSEN).as_str().unwrap().to_owned();
-    assert_told(&chosen, &["Label", "ascending", "Put", "true", "Get", "[500,\"#/run/go-live-"]);
+    assert_told(&chosen, &["Label", "ascending", "Put", "true", "Get", "[500,\"#/run/live"]);
     for second in 6..9 {
         writer.write(&both(second));
         until_it_shows(&mut browser, u32::try_from(second).unwrap());
