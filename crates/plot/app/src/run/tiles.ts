@@ -2,7 +2,7 @@
 
 import { averaged, ofOneCore, PERCENTS, type PartFigures } from "../data/part";
 import { type Child, h, replace } from "../dom";
-import { count, failurePercent, ms, plural, rate, took } from "../format";
+import { count, failurePercent, ms, plural, rangeText, rate, took } from "../format";
 import type { RuleRow, RunRow } from "../types";
 import { failureTimes } from "./kinds";
 import type { Run } from "./model";
@@ -106,7 +106,8 @@ export function failureNote({ data, whole }: Run): HTMLElement | null {
   const { p50, most } = failureTimes(data.detail.failures);
   if (data.head.includeFailures || whole.failures === 0 || p50 === null) return null;
   const [low, high] = p50;
-  const half = low === 0 && high > 1 ? `less than ${took(high)}` : took(low);
+  // Times are known by bins: of a wide one, both ends are said.
+  const half = low === 0 && high > 1 ? `less than ${took(high)}` : high > 1.1 * low ? rangeText([low, high], took) : took(low);
   const end = most === null || most <= low ? "" : `, at most ${took(most)}`;
   return h("p", { class: "failure-note" }, `${plural(whole.failures, "request")} failed after ${half} (p50)${end}: not in these times.`);
 }
