@@ -97,8 +97,8 @@ interface Beside {
 }
 
 /** A rule as a second line: its limit, and whether it is kept. */
-function ruleText({ rule, passed }: RuleRow): Child {
-  return h("span", { class: passed ? "tile-rule" : "tile-rule fail", title: rule }, passed ? "✓ " : "✗ ", rule.replace(/^\S+ /, "rule: "));
+function ruleText({ rule, passed, note }: RuleRow): Child {
+  return h("span", { class: passed ? "tile-rule" : "tile-rule fail", title: note ? `${rule}: ${note}` : rule }, passed ? "✓ " : "✗ ", rule.replace(/^\S+ /, "rule: "));
 }
 
 /** Says how long failures took, whose times are in none of the tiles; null without failures, or where times are of all requests. */
