@@ -121,13 +121,14 @@ function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: R
     const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
     return least === most ? `repeats ${least}` : `repeats ${least} to ${most}`;
   };
-  const successes = figures.failures > 0 && !run.data.head.includeFailures ? averaged(run.data.head) : "";
+  const successesOnly = figures.failures > 0 && !run.data.head.includeFailures;
   const time = (at: number, of: (row: RunRow) => number | null): TileText => {
     const found = figures.times[at];
+    const other = beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value));
     const none = found?.value === null || found?.value === undefined;
     return {
       value: none ? ms(null) : `${found.exact ? "" : "≈ "}${ms(found.value)}`,
-      second: [beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)), successes].filter(Boolean).join(", "),
+      second: successesOnly ? (other ? `successes, ${other}` : averaged(run.data.head)) : other,
       title: none
         ? "No request succeeded"
         : found.exact
