@@ -52,12 +52,14 @@ export class Tiles {
       ["Failures", "%"],
       ["CPU", "%"],
     ];
+    // Where all succeed, times are of all.
+    const of = run.whole.failures > 0 ? averaged(run.data.head) : "";
     this.tiles = names.map(([name, unit]) => {
       const [value, second] = [h("span", { class: "tile-value" }), h("div", { class: "tile-second" })];
       const root = h(
         "div",
         { class: "tile" },
-        h("div", { class: "tile-name" }, name),
+        h("div", { class: "tile-head" }, h("span", { class: "tile-name" }, name), name.startsWith("p") ? ` ${of}` : null),
         h("div", {}, value, " ", h("span", { class: "tile-unit" }, unit)),
         second,
       );
@@ -121,14 +123,12 @@ function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: R
     const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
     return least === most ? `repeats ${least}` : `repeats ${least} to ${most}`;
   };
-  const successesOnly = figures.failures > 0 && !run.data.head.includeFailures;
   const time = (at: number, of: (row: RunRow) => number | null): TileText => {
     const found = figures.times[at];
-    const other = beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value));
     const none = found?.value === null || found?.value === undefined;
     return {
       value: none ? ms(null) : `${found.exact ? "" : "≈ "}${ms(found.value)}`,
-      second: successesOnly ? (other ? `successes, ${other}` : averaged(run.data.head)) : other,
+      second: beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)),
       title: none
         ? "No request succeeded"
         : found.exact
