@@ -128,6 +128,20 @@ export function ago(t: number, now: number): string {
   return past === 1 ? "yesterday" : `${count(past)} days ago`;
 }
 
+/** The least and the greatest of some values, once if they read the same, and a common unit once: 13 to 20 s. */
+export function rangeText(values: readonly number[], text: (value: number) => string): string {
+  const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
+  const unit = (one: string): string => /^[\d.,]+( [a-z]+)$/.exec(one)?.[1] ?? "";
+  const common = unit(low) !== "" && unit(low) === unit(high) ? unit(low).length : 0;
+  return low === high ? low : `${low.slice(0, low.length - common)} to ${high}`;
+}
+
+/** The most threads of runs: up to 60 threads, or 12 to 60 threads. */
+export function threadsText(loads: readonly number[]): string {
+  const range = rangeText(loads, count);
+  return `${/ to /.test(range) ? "" : "up to "}${range} threads`;
+}
+
 /** A number with its noun: 1 run, 3 runs. */
 export function plural(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;

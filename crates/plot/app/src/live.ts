@@ -167,8 +167,8 @@ function isHeld(): boolean {
 }
 
 /**
- * Keeps what the reader chose on a page while it is drawn anew: the scroll, the focus, open parts, the order of tables, and
- * picked labels. Call what it returns afterwards.
+ * Keeps what the reader chose on a page while it is drawn anew: the scroll, the focus, open parts, the order of tables,
+ * picked labels, and by what labels are filtered. Call what it returns afterwards.
  */
 export function keepChoices(main: HTMLElement): () => void {
   const [left, top] = [scrollX, scrollY];
@@ -182,6 +182,8 @@ export function keepChoices(main: HTMLElement): () => void {
   const picked = [...main.querySelectorAll('table button[aria-pressed="true"]')].map((button) => button.textContent);
   const unfolding = (): HTMLButtonElement[] => [...main.querySelectorAll<HTMLButtonElement>("button[aria-expanded]")];
   const unfolded = unfolding().map((button) => button.getAttribute("aria-expanded"));
+  const box = (): HTMLInputElement | null => main.querySelector(".label-filter input");
+  const filter = box()?.value ?? "";
   const focused = pathOf(main, document.activeElement);
   const bar = main.querySelector(".run-bar.seen") !== null;
   return () => {
@@ -199,6 +201,11 @@ export function keepChoices(main: HTMLElement): () => void {
     unfolding().forEach((button, nth) => {
       if (unfolded[nth] === "true" && button.getAttribute("aria-expanded") === "false") button.click();
     });
+    const again = filter === "" ? null : box();
+    if (again) {
+      again.value = filter;
+      again.dispatchEvent(new Event("input"));
+    }
     if (focused) elementAt(main, focused)?.focus({ preventScroll: true });
     if (bar) {
       const next = main.querySelector(".run-bar");

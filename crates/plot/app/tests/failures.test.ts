@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { dayTime, took } from "../src/format";
 import { failureRows } from "../src/run/failures";
-import { failureBars, failureTimes, messageOf } from "../src/run/kinds";
+import { failureBars, failureTimes, isOfFailures, messageOf } from "../src/run/kinds";
 import { tileRules } from "../src/run/rules";
 import type { ErrorRow, RuleRow, RunData } from "../src/types";
 
@@ -58,3 +58,8 @@ test("rules of the whole run on a tile's figure stand in the tile", () => {
 });
 
 test("a duration from ms on", () => assert.deepEqual([1, 46.2, 2000, 5120].map(took), ["1 ms", "46 ms", "2.0 s", "5.1 s"]));
+
+test("what is said of failures that took long stands below the tiles", () => {
+  const texts = ["2.06 % of the requests failed after 2.0 s to 5.0 s, which are not in these times", "2.06 % of the requests failed after 2.0 s to 5.0 s: times of successes leave them out", "5 requests were outstanding"];
+  assert.deepEqual(texts.map(isOfFailures), [true, true, false]);
+});

@@ -49,3 +49,10 @@ test("paddings bring decimal points below each other", () => {
   assert.deepEqual(format.paddings(["2.72", "0", "12.5", "< 0.01", "–"]), ["", ".00", "0", "", ".00"]);
   assert.deepEqual(format.paddings(["1,234", "5"]), ["", ""]);
 });
+
+test("ranges name a common unit once", () => {
+  assert.equal(format.rangeText([20, 13], format.span), "13 to 20 s");
+  assert.equal(format.rangeText([13, 78], format.span), "13 s to 1 min 18 s");
+  assert.equal(format.rangeText([5, 5], format.count), "5");
+  assert.deepEqual([[20], [12, 60]].map(format.threadsText), ["up to 20 threads", "12 to 60 threads"]);
+});

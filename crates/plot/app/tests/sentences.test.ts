@@ -53,6 +53,6 @@ test("names move apart and stay in order and inside", () => {
 test("facts of a test name the range of lengths and loads", () => {
   const runs = [run({ duration: 13, load: 12 }), run({ framework: "node", duration: 78, load: 60 })];
   const text = testFacts([standing("go", [1, 1]), standing("node", [2, 2])], runs);
-  assert.match(text, /13 s to 1 min 18 s a run, up to 12 to 60 threads\./);
+  assert.match(text, /13 s to 1 min 18 s a run, 12 to 60 threads\./);
   assert.match(testFacts([standing("go", [1, 1])], runs.slice(0, 1)), /, 13 s a run, up to 12 threads\./);
 });

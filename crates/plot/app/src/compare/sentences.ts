@@ -1,6 +1,6 @@
 // What is compared, and what keeps it from being fair, in sentences.
 
-import { clock, count, days, listed, plural, span } from "../format";
+import { clock, days, listed, plural, rangeText, span, threadsText } from "../format";
 import { conditions } from "../test/sentences";
 import type { RunRow } from "../types";
 import { type Chosen, idsOf, type NamedSide } from "./sides";
@@ -17,11 +17,6 @@ export function titleOf(names: readonly string[]): string {
   return `${others.length < MOST_NAMED ? listed(others) : `${others.length} sides`} against ${baseline}`;
 }
 
-function range(values: readonly number[], text: (value: number) => string): string {
-  const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
-  return low === high ? low : `${low} to ${high}`;
-}
-
 /** The line of facts: test, tool, days, length and load of the runs. */
 export function compareFacts(runs: readonly RunRow[]): string {
   if (runs.length === 0) return "Two runs, or the repeats of two frameworks";
@@ -34,8 +29,8 @@ export function compareFacts(runs: readonly RunRow[]): string {
     plural(new Set(runs).size, "run"),
     listed([...new Set(runs.flatMap(({ tool }) => tool ?? []))]),
     time,
-    `${range(runs.map(({ duration }) => duration), span)} a run`,
-    loads.length > 0 ? `up to ${range(loads, count)} threads` : "",
+    `${rangeText(runs.map(({ duration }) => duration), span)} a run`,
+    loads.length > 0 ? threadsText(loads) : "",
   ];
   return facts.filter(Boolean).join(", ");
 }

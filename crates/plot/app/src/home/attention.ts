@@ -1,7 +1,7 @@
 // What needs a look: changes of level, frameworks that fail, broken rules; each a line, the most harmful first.
 
 import { FAILURE_LIMIT } from "../app";
-import { failurePercent, listed, plural, rate } from "../format";
+import { failurePercent, listed, plural, rangeText, rate } from "../format";
 import { link } from "../router";
 import { amount, mainChanges, tied, verdictWord } from "../trend/alerts";
 import { figureName, shortName, versionName } from "../trend/figures";
@@ -22,11 +22,6 @@ export interface LoadedTest {
   test: TestRow;
   data: TestData;
 }
-
-const range = (values: readonly number[], text: (value: number) => string): string => {
-  const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
-  return low === high ? low : `${low} to ${high}`;
-};
 
 const share = (value: number): string => (value < 10 ? value.toFixed(1) : rate(value));
 
@@ -111,7 +106,7 @@ function failureLines(tests: readonly LoadedTest[]): (Line & { most: number })[]
       lines.push({
         sign: "fail",
         subject: test.name,
-        text: `: in all ${failures.length} frameworks ${range(shares, share)} % of the requests fail, so none is ranked`,
+        text: `: in all ${failures.length} frameworks ${rangeText(shares, share)} % of the requests fail, so none is ranked`,
         href: link("home", null, { test: test.name, verdict: "failures" }),
         target: "Failures",
         most: Math.max(...shares),
@@ -129,7 +124,7 @@ function failureLines(tests: readonly LoadedTest[]): (Line & { most: number })[]
       subject: one ? `${framework} · ${first.test.name}` : framework,
       text: one
         ? `: ${share(first.row.failuresPercent)} % of the requests fail in ${plural(first.row.repeats, "repeat")}`
-        : `: ${range(shares, share)} % of the requests fail in ${names}`,
+        : `: ${rangeText(shares, share)} % of the requests fail in ${names}`,
       href: one && first.row.runs[0] ? link("run", first.row.runs[0]) : link("home", null, { framework, verdict: "failures" }),
       target: one ? "Run" : "Failures",
       most: Math.max(...shares),

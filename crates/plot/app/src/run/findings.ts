@@ -4,6 +4,7 @@ import { h } from "../dom";
 import { plural } from "../format";
 import type { Window } from "../charts/stage";
 import type { Finding } from "../types";
+import { isOfFailures } from "./kinds";
 import type { Run } from "./model";
 
 /** The number of findings that are seen at once. */
@@ -28,7 +29,7 @@ export function around(run: Run, { first, last }: Finding): Window {
 /** Returns the findings as a list; `zoom` shows the seconds of one. */
 export function findings(run: Run, zoom: (window: Window) => void): HTMLElement {
   const worst = harmful(run.data.findings);
-  const notes = run.data.findings.filter(({ note }) => note);
+  const notes = run.data.findings.filter(({ note, what }) => note && !isOfFailures(what));
   const [shown, others] = [worst.slice(0, SHOWN), worst.slice(SHOWN)];
   const item = (finding: Finding, number: number | null): HTMLElement => {
     const evidence = h("span", { class: "finding-evidence", hidden: true }, finding.evidence);

@@ -12,7 +12,7 @@ import type { Stage } from "../charts/stage";
 import { StepsChart } from "../charts/steps";
 import { scrolling } from "../table";
 import type { LabelRow, NetworkSeries, RuleRow } from "../types";
-import { failureKinds } from "./kinds";
+import { failureKinds, isOfFailures } from "./kinds";
 import { MANY, moreOnScreen } from "./labels";
 import { labelCourse } from "./labelcourse";
 import type { Run } from "./model";
@@ -304,8 +304,7 @@ function allFigures(run: Run): HTMLElement {
         { class: "facts-list" },
         facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
       ),
-      // How long failures took is said below the tiles.
-      ...[...run.data.remarks.filter((remark) => !/ failed after .* not in these times/.test(remark)), `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
+      ...[...run.data.remarks.filter((remark) => !isOfFailures(remark)), `Times, waits, bytes and CPU are ${averaged(run.data.head)}.`].map((remark) =>
         h("p", { class: "chart-note" }, remark),
       ),
     );

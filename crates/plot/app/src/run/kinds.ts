@@ -17,6 +17,11 @@ export function codeText(code: string): Child {
   return ["✗ ", before ? [h("small", { class: "quiet" }, before), h("br")] : null, name ? name.split(/(?<=\.)/).map((part) => [part, h("wbr")]) : "no code"];
 }
 
+/** True of what perfpipe says of failures that took long: it stands below the tiles. */
+export function isOfFailures(sentence: string): boolean {
+  return /% of the requests failed after .*(not in these times|times of successes leave them out)/.test(sentence);
+}
+
 /** The message of a failure; none where it only repeats the code, as in k6's 1503 of 503. */
 export function messageOf({ code, message }: { code: string; message: string }): string {
   return message === code || message === `1${code}` ? "" : message;

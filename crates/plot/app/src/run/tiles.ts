@@ -2,7 +2,7 @@
 
 import { averaged, ofOneCore, PERCENTS, type PartFigures } from "../data/part";
 import { type Child, h, replace } from "../dom";
-import { count, failurePercent, ms, plural, rate, took } from "../format";
+import { count, failurePercent, ms, plural, rangeText, rate, took } from "../format";
 import type { RuleRow, RunRow } from "../types";
 import { failureTimes } from "./kinds";
 import type { Run } from "./model";
@@ -52,12 +52,14 @@ export class Tiles {
       ["Failures", "%"],
       ["CPU", "%"],
     ];
+    // Where all succeed, times are of all.
+    const of = run.whole.failures > 0 ? averaged(run.data.head) : "";
     this.tiles = names.map(([name, unit]) => {
       const [value, second] = [h("span", { class: "tile-value" }), h("div", { class: "tile-second" })];
       const root = h(
         "div",
         { class: "tile" },
-        h("div", { class: "tile-name" }, name),
+        h("div", { class: "tile-head" }, h("span", { class: "tile-name" }, name), name.startsWith("p") ? ` ${of}` : null),
         h("div", {}, value, " ", h("span", { class: "tile-unit" }, unit)),
         second,
       );
@@ -97,8 +99,8 @@ interface Beside {
 }
 
 /** A rule as a second line: its limit, and whether it is kept. */
-function ruleText({ rule, passed }: RuleRow): Child {
-  return h("span", { class: passed ? "tile-rule" : "tile-rule fail", title: rule }, passed ? "✓ " : "✗ ", rule.replace(/^\S+ /, "rule: "));
+function ruleText({ rule, passed, note }: RuleRow): Child {
+  return h("span", { class: passed ? "tile-rule" : "tile-rule fail", title: note ? `${rule}: ${note}` : rule }, passed ? "✓ " : "✗ ", rule.replace(/^\S+ /, "rule: "));
 }
 
 /** Says how long failures took, whose times are in none of the tiles; null without failures, or where times are of all requests. */
@@ -106,7 +108,8 @@ export function failureNote({ data, whole }: Run): HTMLElement | null {
   const { p50, most } = failureTimes(data.detail.failures);
   if (data.head.includeFailures || whole.failures === 0 || p50 === null) return null;
   const [low, high] = p50;
-  const half = low === 0 && high > 1 ? `less than ${took(high)}` : took(low);
+  // Times are known by bins: of a wide one, both ends are said.
+  const half = low === 0 && high > 1 ? `less than ${took(high)}` : high > 1.1 * low ? rangeText([low, high], took) : took(low);
   const end = most === null || most <= low ? "" : `, at most ${took(most)}`;
   return h("p", { class: "failure-note" }, `${plural(whole.failures, "request")} failed after ${half} (p50)${end}: not in these times.`);
 }
@@ -120,13 +123,12 @@ function texts(run: Run, figures: PartFigures, beside: Beside | null, repeats: R
     const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
     return least === most ? `repeats ${least}` : `repeats ${least} to ${most}`;
   };
-  const successes = figures.failures > 0 && !run.data.head.includeFailures ? averaged(run.data.head) : "";
   const time = (at: number, of: (row: RunRow) => number | null): TileText => {
     const found = figures.times[at];
     const none = found?.value === null || found?.value === undefined;
     return {
       value: none ? ms(null) : `${found.exact ? "" : "≈ "}${ms(found.value)}`,
-      second: [beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)), successes].filter(Boolean).join(", "),
+      second: beside ? `${beside.name} ${ms(beside.figures.times[at]?.value)}` : range(of, (value) => ms(value)),
       title: none
         ? "No request succeeded"
         : found.exact

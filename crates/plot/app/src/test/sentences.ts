@@ -1,7 +1,7 @@
 // What the test page says in sentences: ties, differing conditions, and findings of all runs at once.
 
 import { FAILURE_LIMIT } from "../app";
-import { clock, count, days, listed, plural, span } from "../format";
+import { clock, count, days, listed, plural, rangeText, span, threadsText } from "../format";
 import { RAN_ONCE, ranOnce } from "../measures";
 import type { RunRow, StandingRow } from "../types";
 
@@ -106,13 +106,9 @@ export function testFacts(league: readonly StandingRow[], runs: readonly RunRow[
   const each = repeats.size === 1 && most !== undefined ? `${plural(most, "repeat")}${league.length > 1 ? " each" : ""}` : plural(runs.length, "run");
   const sameDay = days(first.t0, last.t0) === days(first.t0, first.t0);
   const time = sameDay ? `, ${clock(first.t0)} to ${clock(last.t0 + last.duration * 1000)} UTC` : "";
-  const range = (values: readonly number[], text: (value: number) => string): string => {
-    const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
-    return low === high ? low : `${low} to ${high}`;
-  };
   const loads = runs.flatMap((run) => run.load ?? []);
-  const load = loads.length > 0 ? `, up to ${range(loads, count)} threads` : "";
+  const load = loads.length > 0 ? `, ${threadsText(loads)}` : "";
   const failed = runs.some((run) => run.failures > 0) ? "" : " No failures.";
-  const length = range(runs.map((run) => run.duration), span);
+  const length = rangeText(runs.map((run) => run.duration), span);
   return `${plural(league.length, "framework")}, ${each}, ${days(first.t0, last.t0)}${time}, ${length} a run${load}.${failed}`;
 }
