@@ -329,8 +329,7 @@ fn failure_after_a_stretch_is_no_burst() {
     made.cell(0, false, 1, few);
     made.seconds += 1;
     let findings = made.findings();
-    let failures: Vec<_> =
-        findings.iter().filter(|finding| finding.kind == FindingKind::Failures).collect();
+    let failures: Vec<_> = findings.iter().filter(|finding| finding.kind == FindingKind::Failures).collect();
     let [found] = failures.as_slice() else { panic!("{findings:#?}") };
     assert!(found.span.first.abs_diff(50) <= 2 && found.span.last.abs_diff(72) <= 2, "{found:#?}");
 }

@@ -23,8 +23,7 @@ pub use self::tables::{SecondTables, cpu_table, error_table, phase_table, series
 pub use crate::stats::distribution::Distribution;
 
 /// Widths of columns in seconds that people count in. Pages gather columns into wider ones of these.
-const WIDTHS: [u32; 17] =
-    [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14_400];
+const WIDTHS: [u32; 17] = [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14_400];
 
 /// Returns the round width of columns that are at least so many seconds.
 fn round_width(least: u32) -> u32 {

@@ -278,12 +278,19 @@ mod tests {
             for (at, level) in [0.05, 0.01, 2e-3, 1e-3, 1e-4, 1e-5].into_iter().enumerate() {
                 let (low, high) = percent_at(&a, &b, 20.0, level).unwrap();
                 assert!(low >= -100.0 && low <= high, "{a:?}, {b:?}: {low} {high}");
-                assert!(at == 0 || (low <= inner.0 && high >= inner.1), "{a:?}, {b:?}: {inner:?}, {low} {high}");
+                assert!(
+                    at == 0 || (low <= inner.0 && high >= inner.1),
+                    "{a:?}, {b:?}: {inner:?}, {low} {high}"
+                );
                 let deviations = student::distance(level, 20.0);
                 let of_difference = interval(&a, &b, deviations);
                 let holds = of_difference.0 <= 0.0 && of_difference.1 >= 0.0;
                 assert_eq!(holds, low <= 0.0 && high >= 0.0, "{a:?}, {b:?}: {of_difference:?}, {low} {high}");
-                if high.is_finite() { limited += 1 } else { unlimited += 1 }
+                if high.is_finite() {
+                    limited += 1
+                } else {
+                    unlimited += 1
+                }
                 inner = (low, high);
             }
         }

@@ -110,10 +110,8 @@ fn most_failing(seconds: &[FailingCount]) -> Option<(usize, usize)> {
     };
     let size = seconds.len().div_ceil(BLOCKS).max(1);
     let bounds: Vec<usize> = (0..seconds.len()).step_by(size).chain([seconds.len()]).collect();
-    let of_blocks = bounds
-        .iter()
-        .enumerate()
-        .flat_map(|(at, from)| bounds.iter().skip(at + 1).map(|to| (*from, *to)));
+    let of_blocks =
+        bounds.iter().enumerate().flat_map(|(at, from)| bounds.iter().skip(at + 1).map(|to| (*from, *to)));
     let (_, from, to) = most(&mut { of_blocks })?;
     // Blocks of several seconds leave the edges open to the second.
     let near = |edge: usize| edge.saturating_sub(size)..=(edge + size).min(seconds.len());

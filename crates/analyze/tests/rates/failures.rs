@@ -94,7 +94,10 @@ fn level_shares_of_failures_have_no_stretches() {
         for scatter in SCATTERS {
             let of = |(at, share): (u64, f64)| false_stretches(1000 * at, 10, rate, scatter, share);
             let shares: Vec<Share> = (0..).zip(SHARES).map(of).collect();
-            println!("{rate}/s, {scatter:?}: {:?}", shares.iter().map(|share| share.count).collect::<Vec<_>>());
+            println!(
+                "{rate}/s, {scatter:?}: {:?}",
+                shares.iter().map(|share| share.count).collect::<Vec<_>>()
+            );
             all = shares.into_iter().fold(all, Share::merged);
         }
     }

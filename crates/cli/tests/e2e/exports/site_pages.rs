@@ -203,7 +203,8 @@ fn ten_thousand_figures_of_the_pages_are_those_of_the_commands() {
         }
         for change in &changes {
             let Ok(low) = change["joint_percent_low"].parse::<f64>() else { continue };
-            let excludes_zero = low > 0.0 || change["joint_percent_high"].parse().unwrap_or(f64::INFINITY) < 0.0;
+            let excludes_zero =
+                low > 0.0 || change["joint_percent_high"].parse().unwrap_or(f64::INFINITY) < 0.0;
             let is_called =
                 ["worse", "better", "more", "less"].iter().any(|word| change["outcome"].contains(word));
             assert_eq!(excludes_zero, is_called, "{change:?}");

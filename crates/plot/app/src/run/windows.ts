@@ -45,8 +45,10 @@ export class WindowText {
 
   /** Tells the window that is shown. */
   show(window: Window | null): void {
-    const { from, to } = window ?? { from: this.run.drawn.from, to: this.run.data.head.first + this.run.row.duration };
-    const text = `${this.run.stamp(from)} to ${this.run.stamp(Math.min(to, this.run.data.head.first + this.run.row.duration))}, all requests`;
+    const end = this.run.data.head.first + this.run.row.duration;
+    // A window has whole seconds, the run has not.
+    const { from, to } = window ? { from: window.from, to: Math.min(window.to, Math.ceil(end)) } : { from: this.run.drawn.from, to: end };
+    const text = `${this.run.stamp(from)} to ${this.run.stamp(to)}, all requests`;
     const back = h(
       "button",
       { type: "button", class: "link", onclick: this.back },
