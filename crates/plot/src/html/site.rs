@@ -415,7 +415,10 @@ impl SiteRun {
     /// Describes a run for the list of all, with its file.
     pub fn new(run: &ReportRun<'_>, file: String) -> Self {
         let ReportRun { timeline: Timeline { info, summary, view, .. }, verdicts, .. } = run;
-        let findings = run.findings.iter().filter(|finding| !finding.is_note()).take(FINDINGS);
+        let mut findings: Vec<&Finding> = run.findings.iter().filter(|finding| !finding.is_note()).collect();
+        // Of one kind, the most harmful one stands for the others where few are shown.
+        let place = |finding: &Finding| run.findings.iter().position(|other| other.kind == finding.kind);
+        findings.sort_by(|a, b| place(a).cmp(&place(b)).then(b.cost().total_cmp(&a.cost())));
         let failed = verdicts.iter().filter(|verdict| !verdict.holds).count();
         Self {
             id: run_id(&info.key),
@@ -439,6 +442,8 @@ impl SiteRun {
             chosen: chosen(view, info),
             verdict: (!verdicts.is_empty()).then(|| SiteVerdict { passed: verdicts.len() - failed, failed }),
             findings: findings
+                .into_iter()
+                .take(FINDINGS)
                 .map(|finding| ShortFinding {
                     kind: finding.kind.name().to_owned(),
                     what: one_line(&finding.what),

@@ -264,3 +264,22 @@ fn runs_without_the_tag_are_counted_and_one_tagged_run_changes_no_trend() {
     let told = store.run(&["site", folder, "--by", "tag:commit"]).said();
     assert_told(&told, &["3 of 4 runs lack the tag commit"]);
 }
+
+/// The second in which nearly nothing fails comes first in the run, and says less of it than the outage.
+#[test]
+fn list_names_the_most_harmful_finding_of_a_kind_first() {
+    let store = Store::embedded();
+    let log = fixture("outage.csv.zip");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "2048"]).said();
+    let site = path(&store, "site");
+    store.run(&["site", site.to_str().unwrap()]).said();
+    let findings = index(&site)["runs"][0]["findings"].clone();
+    let failures: Vec<&str> = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["kind"] == "failures")
+        .map(|finding| finding["what"].as_str().unwrap())
+        .collect();
+    assert!(failures.len() > 1 && failures[0].contains("2,973 of 2,973"), "{failures:?}");
+}
