@@ -50,6 +50,7 @@ pub(crate) struct KeepArgs {
     perfpipe ingest run.zip cpu.csv --series memory=memory.csv --unit bytes\n  \
     perfpipe ingest run.zip --unit bytes --series 'memory=prometheus+http://mon:9090?query=node_memory_Active_bytes'\n  \
     perfpipe ingest night --frameworks ports.toml --dry-run\n  \
+    perfpipe ingest nights --append-repeat --name '{framework}_{test}_{*}'\n  \
     perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n  \
     perfpipe ingest load-3.zip --part 3/16 --origin 1795203738000 --injector load-3 --framework go --test 2048\n\n\
     Each FILE is recognised by its content: a JMeter CSV log or a CPU export, plain, compressed with gzip or zstd, \

@@ -1,5 +1,6 @@
 //! `perfpipe ingest DIR`: ingests folders of logs and CPU exports, and prints a table of their runs.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::Result;
@@ -53,6 +54,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     let store = store::open_with(store, &args.keep.sent).await?;
     let mut campaign = Campaign::plan(&args.files, &options, &store).await?;
     campaign.notes.iter().for_each(|text| note(text));
+    dated_tests(&campaign.runs).into_iter().for_each(|text| warn(&text));
     let mut left_out = LeftOut::default();
     campaign.unread.iter().for_each(|error| left_out.add(error));
     let check = campaign.check();
@@ -95,6 +97,39 @@ async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progres
     let bar = Bar::start(Some(due.map(CampaignRun::packed_size).sum()), progress);
     campaign.ingest(store, jobs).await;
     bar.finish();
+}
+
+/// The least number of tests that differ by a date alone for that to be no accident.
+const DATED: usize = 3;
+
+/// Says that the tests of several runs differ by a date alone: they are most likely one test, which then has no repeats and no
+/// trend.
+fn dated_tests(runs: &[CampaignRun]) -> Option<String> {
+    let mut dated: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for key in runs.iter().filter(|run| run.is_due()).filter_map(|run| run.key.as_ref()) {
+        if let Some(test) = without_date(&key.test) {
+            dated.entry((&key.framework, test)).or_default().insert(&key.test);
+        }
+    }
+    let tests = dated.into_values().max_by_key(BTreeSet::len).filter(|tests| tests.len() >= DATED)?;
+    let (first, last) = tests.first().zip(tests.last())?;
+    Some(format!(
+        "{} tests differ by a date alone, {first} to {last}. If they are one test, store them as its repeats: --append-repeat \
+         --name '{{framework}}_{{test}}_{{*}}', where {{*}} is any text",
+        tests.len()
+    ))
+}
+
+/// Returns what stands before the date at the end of a name, as in `shop_20261101` and `shop-2026-11-01`.
+fn without_date(name: &str) -> Option<&str> {
+    [8, 10].into_iter().find_map(|length| {
+        let (rest, date) = name.split_at_checked(name.len().checked_sub(length)?)?;
+        let digits: String = date.chars().filter(|c| *c != '-').collect();
+        let is_number = digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let month: u8 = digits.get(4..6)?.parse().ok()?;
+        let is_date = is_number && digits.starts_with("20") && (1..=12).contains(&month);
+        rest.strip_suffix(['_', '-', '.', ' ']).filter(|rest| is_date && !rest.is_empty())
+    })
 }
 
 /// Names the runs as those of the store beside them require.
@@ -172,5 +207,29 @@ fn failures(runs: &[CampaignRun]) -> Result<()> {
     match codes.iter().max() {
         Some(worst) => Err(RunsFailed { failed: codes.len(), all: runs.len(), code: *worst }.into()),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_at_the_end_of_names_are_known() {
+        for name in ["shop_20261101", "shop-2026-11-01", "shop.20261231", "shop 2026-01-31"] {
+            assert_eq!(without_date(name), Some("shop"), "{name}");
+        }
+        for name in [
+            "shop",
+            "2048",
+            "shop_12345678",
+            "20261101",
+            "shop_20261301",
+            "shop20261101",
+            "ü_2026110",
+            "_20261101",
+        ] {
+            assert_eq!(without_date(name), None, "{name}");
+        }
     }
 }

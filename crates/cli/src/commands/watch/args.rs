@@ -17,7 +17,7 @@ use crate::serve;
     perfpipe watch run.jtl\n  \
     perfpipe watch injector-1.jtl injector-2.jtl --framework go --test 2048\n  \
     ssh injector tail -n +1 -F run.jtl | perfpipe watch - --framework go --test 2048\n  \
-    perfpipe watch run.jtl --idle-end 30s --serve 127.0.0.1:8090\n  \
+    perfpipe watch run.jtl --idle-end 30s --serve 127.0.0.1:8091\n  \
     perfpipe watch run.jtl --rules rules.toml --abort-after 30s || touch stop-the-test\n\n\
     A LOG is a file that a running test writes, which need not exist yet, a named pipe, or `-` for standard input. It \
     may be renamed or copied and emptied meanwhile, as logrotate does. Several logs are the injectors of one run.\n\n\
@@ -36,7 +36,7 @@ pub(crate) struct WatchArgs {
     /// Abort with exit code 4, and store nothing, when a rule can no longer pass, or has failed for this long: 30s
     #[arg(long, value_name = "SPAN", value_parser = span, requires = "rules")]
     pub(crate) abort_after: Option<u64>,
-    /// Address of a live page of the test, for browsers of this machine: 127.0.0.1:8090
+    /// Address of a live page of the test, for browsers of this machine: 127.0.0.1:8091
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = serve::address)]
     pub(crate) serve: Option<SocketAddr>,
     #[command(flatten)]

@@ -86,7 +86,10 @@ async fn ending(stored: &Result<RunKey>, store: &Store) -> String {
     match stored {
         Ok(key) => {
             let run = shell_word(&RunNames::in_store(store, key).await);
-            format!("The test has ended, and is stored: perfpipe report {run} --format html")
+            format!(
+                "The test has ended, and is stored: perfpipe report {run} --format html. This server ends with it; `perfpipe \
+                 open` shows all runs."
+            )
         }
         Err(error) => format!("Stopped following the test; it is not stored: {error}"),
     }

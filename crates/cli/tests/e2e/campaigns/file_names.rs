@@ -58,6 +58,31 @@ fn names_that_can_be_read_in_two_ways_are_refused_with_the_pattern_that_fits() {
     assert_eq!(named, ["go_mix", "spring_boot_mix#1", "spring_boot_mix#2"]);
 }
 
+/// Nights that are named by their dates are not tests of their own.
+#[test]
+fn tests_that_differ_by_a_date_alone_are_warned_of_with_what_makes_them_one() {
+    let store = Store::embedded();
+    for (at, framework) in ["go", "node"].into_iter().enumerate() {
+        for night in 1..4 {
+            let t0 = 1_795_203_738_615 + night * 86_400_000 + at as i64 * 600_000;
+            let rows: String =
+                (0..50).map(|row| format!("{},{},Get,200,true\n", t0 + row * 40, 5 + row)).collect();
+            let log = "timeStamp,elapsed,label,responseCode,success\n".to_owned() + &rows;
+            store.file(&format!("night/{framework}_mix_2026110{night}.csv"), log);
+        }
+    }
+    let done = store.run(&["ingest", "night", "--dry-run", "--append-repeat"]);
+    assert_told(&done.err, &["3 tests differ by a date alone, mix_20261101 to mix_20261103"]);
+    let one = ["--append-repeat", "--name", "{framework}_{test}_{*}"];
+    assert_told(&done.err, &["--append-repeat --name '{framework}_{test}_{*}'"]);
+    let done = store.run(&[&["ingest", "night"], &one[..]].concat());
+    assert!(done.code == Some(0) && !done.err.contains("date alone"), "{}", done.err);
+    assert_eq!(
+        runs(&store, &one),
+        ["go_mix#1", "go_mix#2", "go_mix#3", "node_mix#1", "node_mix#2", "node_mix#3"]
+    );
+}
+
 #[test]
 fn log_whose_name_does_not_follow_the_pattern_fails_and_the_others_are_stored() {
     let store = night(&["go_mix_r1.csv", "notes.csv"]);
