@@ -64,11 +64,16 @@ pub(crate) struct ShownArgs {
 fn version_url(text: &str) -> Result<String, String> {
     let is_web =
         ["https://", "http://"].iter().any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
-    let is_plain = !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    let is_plain =
+        text.len() < 2048 && text.bytes().all(|b| b.is_ascii_graphic() && !b"\\\"'<>`@".contains(&b));
+    let has_host = text
+        .split('/')
+        .nth(2)
+        .is_some_and(|host| host.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '['));
     // Where the name stands in the host, a version would choose the site that its link leads to.
     let in_path = text.splitn(4, '/').nth(3).is_some_and(|path| path.matches("{}").count() == 1);
     let is_one = text.matches("{}").count() == 1;
-    let is_good = is_web && is_plain && in_path && is_one;
+    let is_good = is_web && is_plain && has_host && in_path && is_one;
     let expected = "expected an address of the web whose path has {} once, such as https://github.com/OWNER/REPO/commit/{}";
     if is_good { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }
@@ -242,14 +247,14 @@ const PARTS: [&str; 2] = ["runs", "tests"];
 /// How each of these files ends.
 const END: &str = ");\n";
 
-/// The file that is locked.
+/// The file that is locked, and what is in it, by which a folder is known whose first site was not finished.
 const LOCK: &str = "site.lock";
+const BEGUN: &str = "perfpipe site\n";
 
 impl SiteFolder {
     /// Opens a folder that is new, empty, or a site, and locks it.
     fn open(folder: &Path) -> Result<Self> {
-        // What has the lock's file was begun by this command.
-        if index_of(folder)?.is_none() && !folder.join(LOCK).is_file() && !is_empty(folder)? {
+        if index_of(folder)?.is_none() && !is_begun(folder) && !is_empty(folder)? {
             let problem = format!("{} is not empty, and not a site of perfpipe", folder.display());
             return Err(CliError::usage(problem, "Name another folder, or empty this one.").into());
         }
@@ -398,7 +403,7 @@ impl SiteFolder {
                 let file = format!("{part}/{}", name.to_string_lossy());
                 // Nobody else writes here, so what the list does not have is of before, or of a writer that was killed.
                 let is_left =
-                    is_file_of_site(&file) && !new.contains(&file) || is_unfinished(&name.to_string_lossy());
+                    has_digest(&file) && !new.contains(&file) || is_unfinished(&name.to_string_lossy());
                 if is_left && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
                     fs::remove_file(entry.path()).with_context(|| format!("can't remove {file}"))?;
                 }
@@ -452,7 +457,17 @@ fn locked(folder: &Path) -> Result<File> {
         let problem = format!("another process writes the site {}", folder.display());
         return Err(CliError::refused(problem, "Wait for its end.").into());
     }
+    if lock.metadata().is_ok_and(|found| found.len() == 0) {
+        (&lock).write_all(BEGUN.as_bytes()).with_context(|| format!("can't write {}", path.display()))?;
+    }
     Ok(lock)
+}
+
+/// Returns true if this command began a site in a folder.
+fn is_begun(folder: &Path) -> bool {
+    let mut found = String::new();
+    let read = open_plain(&folder.join(LOCK)).and_then(|file| file.take(64).read_to_string(&mut found));
+    read.is_ok() && found == BEGUN
 }
 
 /// Returns the files of the runs and the tests of a site.
@@ -470,22 +485,35 @@ fn is_file_of_site(file: &str) -> bool {
     name.and_then(|name| name.strip_suffix(".js")).is_some_and(|name| name.chars().all(plain))
 }
 
+/// Returns true for names of files of runs and tests that this command chose: they end with a digest.
+fn has_digest(file: &str) -> bool {
+    let digest = file.strip_suffix(".js").and_then(|name| name.rsplit_once('-')).map(|(_, digest)| digest);
+    let is_hexadecimal =
+        |digest: &str| digest.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    is_file_of_site(file) && digest.is_some_and(|digest| digest.len() == 12 && is_hexadecimal(digest))
+}
+
 /// Returns true if another process writes the site in a folder.
 pub(super) fn is_written_elsewhere(folder: &Path) -> bool {
     let lock = open_plain(&folder.join(LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// Returns true if there is no such folder, or nothing in it but the folders that an interrupted start left.
+/// Returns true if there is no such folder, or nothing in it but what an interrupted start left: folders with nothing in them,
+/// and a file to lock without anything in it.
 fn is_empty(folder: &Path) -> Result<bool> {
+    let is_left = |entry: fs::DirEntry| match PARTS.iter().any(|name| entry.file_name() == *name) {
+        true => fs::read_dir(entry.path()).is_ok_and(|mut found| found.next().is_none()),
+        false => {
+            entry.file_name() == LOCK
+                && entry.metadata().is_ok_and(|found| found.is_file() && found.len() == 0)
+        }
+    };
     match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
         found => {
-            let found = found.with_context(|| format!("can't read {}", folder.display()))?;
-            let mut others = found
-                .filter_map(std::result::Result::ok)
-                .filter(|entry| !PARTS.iter().any(|name| entry.file_name() == *name));
-            Ok(others.next().is_none())
+            let mut found = found.with_context(|| format!("can't read {}", folder.display()))?;
+            Ok(found.all(|entry| entry.is_ok_and(is_left)))
         }
     }
 }
@@ -509,6 +537,15 @@ mod tests {
             "https://host/ {}",
             "file:///{}",
             "https://",
+            "https:///{}",
+            "https:////{}",
+            "https://\\/{}",
+            "https://@/{}",
+            "https://:80/{}",
+            "https://?/{}",
+            "https://a:b@host/{}",
+            "https://host/\u{202e}{}",
+            "https://host/\"{}",
         ];
         for bad in bad {
             assert!(version_url(bad).unwrap_err().contains("commit/{}"), "{bad}");

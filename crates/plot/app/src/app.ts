@@ -36,7 +36,7 @@ export function go(href: string): void {
 /** The link to a version's own page; null if versions of this kind have none: days and runs are in the store alone. */
 export function versionPage({ store }: Pick<App, "store">, by: string, version: string): string | null {
   const { versionUrl } = store;
-  if (versionUrl === undefined || !/^https?:\/\//.test(versionUrl) || !by.startsWith("tag:")) return null;
+  if (versionUrl === undefined || !/^https?:\/\/[a-z0-9[][^/\\@?#{]*\//i.test(versionUrl) || !by.startsWith("tag:")) return null;
   return versionUrl.replace("{}", () => encodeURIComponent(version));
 }
 

@@ -11,5 +11,6 @@ test("a version has a page of the web if it is a tag's value", () => {
   assert.equal(page(url, "tag:commit", "a/../b?c#$&"), "https://host/commit/a%2F..%2Fb%3Fc%23%24%26");
   assert.equal(page(url, "day", "2026-12-01"), null);
   assert.equal(page(undefined, "tag:commit", "1ddf11"), null);
-  assert.equal(page("javascript:alert(1)//{}", "tag:commit", "1"), null, "whoever alters the list names no script");
+  for (const bad of ["javascript:alert(1)//{}", "https:///{}", "https://\\/{}", "https://{}/", "https://a@b/{}"])
+    assert.equal(page(bad, "tag:commit", "1"), null, "whoever alters the list names no script and no other host");
 });

@@ -11,8 +11,9 @@ use perfpipe_analyze::{League, Phases, Timeline, Verdict, View};
 use perfpipe_ingest::watch::{Look, Watch};
 use perfpipe_ingest::{RunKey, Store, StoredRun};
 use perfpipe_plot::{LiveRun, ReportRun};
+use tokio::runtime::Handle;
 use tokio::sync::Mutex;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use super::lines::{PERCENTILES, Pace};
@@ -100,14 +101,14 @@ impl Serving {
     pub(super) async fn end(self, sentence: &str, stored: Option<&RunKey>) {
         let mut id = None;
         if let Some(key) = stored.filter(|_| self.site.is_followed()) {
-            let looked = timeout(PATIENCE, async { self.kept.lock().await.look().await }).await;
-            if let Ok(Ok(())) = looked {
+            // A look that takes longer ends with the process.
+            if timeout(PATIENCE, look(&self.kept)).await.is_ok() {
                 id = self.site.link_of(key);
             }
         }
         self.looks.abort();
         self.site.end(sentence, id).await;
-        if let Some(trouble) = self.kept.lock().await.trouble() {
+        if let Some(trouble) = self.kept.try_lock().ok().as_deref().and_then(KeptSite::trouble) {
             warn(&format!("the pages had the running test without the other runs: {trouble}"));
         }
     }
@@ -117,9 +118,16 @@ impl Serving {
 async fn keep(kept: Arc<Mutex<KeptSite>>, site: Arc<ServedSite>) {
     loop {
         site.next_look().await;
-        // What goes wrong is said at the end of the test.
-        let _ = kept.lock().await.look().await;
+        look(&kept).await;
     }
+}
+
+/// Looks at the store on a thread of its own: the first site of a large store takes minutes, and neither the test nor a signal
+/// waits for it. What goes wrong is said at the end of the test.
+async fn look(kept: &Arc<Mutex<KeptSite>>) {
+    let (kept, runtime) = (Arc::clone(kept), Handle::current());
+    let looked = spawn_blocking(move || runtime.block_on(async { kept.lock().await.look().await }));
+    let _ = looked.await;
 }
 
 /// Returns what is shown of a run in a state.

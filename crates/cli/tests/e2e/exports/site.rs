@@ -213,13 +213,13 @@ fn what_is_deleted_is_what_was_meant() {
     // The title stays, remains of a writer that was stopped go, and what was cut short is written again.
     let runs: Vec<PathBuf> =
         fs::read_dir(site.join("runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    fs::write(site.join("runs/gone-2048-1-abc.js"), "perfpipe.run();\n").unwrap();
+    fs::write(site.join("runs/gone-2048-1-0a1b2c3d4e5f.js"), "perfpipe.run();\n").unwrap();
     fs::write(site.join("runs/notes.txt"), "mine").unwrap();
     fs::write(&runs[0], "perfpipe.ru").unwrap();
     for remains in [".perfpipe-a1B2c3", "runs/.perfpipe-a1B2c3"] {
         fs::write(site.join(remains), "perfpipe.st").unwrap();
     }
-    let others = ["runs/notes.txt", ".perfpipe-notes-of-mine", "CNAME"];
+    let others = ["runs/notes.txt", "tests/login.js", ".perfpipe-notes-of-mine", "CNAME"];
     others.iter().for_each(|other| fs::write(site.join(other), "mine").unwrap());
     store.run(&["site", folder]).said();
     for other in others {
@@ -282,4 +282,23 @@ fn list_names_the_most_harmful_finding_of_a_kind_first() {
         .map(|finding| finding["what"].as_str().unwrap())
         .collect();
     assert!(failures.len() > 1 && failures[0].contains("2,973 of 2,973"), "{failures:?}");
+}
+
+/// A project has folders of these names, too, and a file to lock is nobody's sign.
+#[test]
+fn folders_of_others_are_no_site() {
+    let store = filled();
+    for others in
+        [&["tests/login.js"][..], &["runs/results-1.js", "tests/README.md"], &["site.lock", "tests/login.js"]]
+    {
+        let project = path(&store, "project");
+        for file in others {
+            store.file(&format!("project/{file}"), "mine");
+        }
+        let before = files(&project);
+        let refused = store.run(&["site", project.to_str().unwrap()]).complaint(2);
+        assert_told(&refused, &["is not empty, and not a site of perfpipe"]);
+        assert_eq!(files(&project), before, "{others:?}");
+        fs::remove_dir_all(project).unwrap();
+    }
 }
