@@ -34,6 +34,14 @@ pub enum Error {
         /// What it lacks, as in `No CPU readings for this run`.
         problem: &'static str,
     },
+    /// A picture of too many pixels to be kept in memory.
+    #[error("a picture of {width} by {height} pixels is too large")]
+    Pixels {
+        /// Its width in pixels.
+        width: f64,
+        /// Its height in pixels.
+        height: f64,
+    },
     /// An error of encoding the PNG.
     #[error("writing the PNG failed: {0}")]
     Png(String),
@@ -58,6 +66,7 @@ impl Error {
             Self::FigureSizeRange(_) => "figure-size-range",
             Self::FigureHeight { .. } => "figure-height",
             Self::NothingToDraw { .. } => "nothing-to-draw",
+            Self::Pixels { .. } => "pixels",
             Self::Png(_) => "png",
             Self::Html(_) => "html",
             Self::Pdf(_) => "pdf",
@@ -78,6 +87,9 @@ impl Error {
                 Some(format!("Give at least {least} of height, or the width alone: the height then follows."))
             }
             Self::NothingToDraw { .. } => Some("Leave the figure out, or attach what is missing.".to_owned()),
+            Self::Pixels { .. } => {
+                Some("Take fewer pixels a point, a smaller size, or a format that scales: SVG or PDF.".to_owned())
+            }
             Self::Png(_) | Self::Html(_) | Self::Pdf(_) => None,
         }
     }

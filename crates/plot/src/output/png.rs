@@ -19,18 +19,25 @@ use crate::error::{Error, Result};
 /// ```
 pub const PNG_SCALES: RangeInclusive<f64> = 0.5..=8.0;
 
+/// The most pixels of a PNG: those of a sheet at the greatest scale.
+const MOST_PIXELS: f64 = 33e6;
+
 /// Writes a page as a PNG with `scale` pixels per point. At 2, an A4 page has 1,191 by 1,684 pixels. The picture says how many
 /// pixels an inch has, so that programs place it in the size of the page.
 ///
 /// The same page gives the same bytes. Memory: 4 bytes per pixel, 128 MB at a scale of 8.
 ///
 /// # Errors
-/// [`Error::Scale`] if `scale` is not within [`PNG_SCALES`], [`Error::Png`] if the picture can't be encoded.
+/// [`Error::Scale`] if `scale` is not within [`PNG_SCALES`], [`Error::Pixels`] for more than 33 million pixels, and
+/// [`Error::Png`] if the picture can't be encoded.
 pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     if !PNG_SCALES.contains(&scale) {
         return Err(Error::Scale(scale));
     }
     let (width, height) = page.size();
+    if width * height * scale * scale > MOST_PIXELS {
+        return Err(Error::Pixels { width: (width * scale).round(), height: (height * scale).round() });
+    }
     let pixels = |points: f64| (points * scale).round() as u32;
     let mut picture = Pixmap::new(pixels(width), pixels(height))
         .ok_or_else(|| Error::Png(format!("a page of {width} by {height} points can't be made")))?;

@@ -350,6 +350,9 @@ fn figures_that_can_not_be_drawn_are_refused_with_a_remedy() {
     let store = Store::embedded();
     ingest_three(&store);
     let report = |flags: &[&str]| store.run(&[&["report", "--test", "2048"], flags].concat());
+    let large = report(&["--figure", "overview", "--size", "600x600mm", "--format", "png"]);
+    assert_ne!(large.code, Some(0));
+    assert_told(&large.err, &["a picture of 7087 by 7087 pixels is too large", "SVG or PDF"]);
     for (flags, words) in [
         (&["--figure", "throughput"][..], "requests, response, cpu, load, failures, throughput-by-load"),
         (&["--figure", "cpu", "--size", "5mm"], "Widths are from 50 to 600 mm"),
