@@ -54,7 +54,7 @@ pub(crate) struct ShownArgs {
     /// TOML file of rules, as for `perfpipe check`: the site shows which runs passed
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Address of a version's own page, with {} for its name: https://github.com/OWNER/REPO/commit/{} [default: as it is, at
+    /// Address of a version's own page, with {} for its name: `https://github.com/OWNER/REPO/commit/{}` [default: as it is, at
     /// first none]
     #[arg(long, value_name = "URL", value_parser = version_url)]
     pub(crate) version_url: Option<String>,
