@@ -195,7 +195,7 @@ pub(super) async fn write(
     }
     let before = site.before.as_ref().map(|before| before.name.clone());
     let title = text.title.map(str::to_owned).or(before).unwrap_or_else(|| folder_name(text.dir));
-    // Damaged points do not keep the runs from being shown; `perfpipe verify` tells of them.
+    // Damaged points do not keep the runs from being shown; `perfpipe verify` reports them.
     let points = store.points().await.map_or(0, |points| points.len() as u64);
     let mut index = SiteIndex::new(title, tests, rows, site.before.as_ref()).with_points(points);
     if let Some(url) = text.version_url {

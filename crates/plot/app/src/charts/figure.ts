@@ -89,7 +89,7 @@ export class Figure {
   }
 
   /** Sets the values of the list. */
-  tell(values: string[]): void {
+  showValues(values: string[]): void {
     this.values.forEach((place, at) => {
       const text = values[at] ?? "";
       if (place.textContent !== text) place.textContent = text;
@@ -107,7 +107,7 @@ export class Figure {
     replace(this.note, note);
   }
 
-  /** Writes the table anew if it is open. */
+  /** Writes the table again if it is open. */
   refresh(): void {
     if (this.held.hidden) return;
     const { columns, rows } = (this.options.drawn ?? this.options.exact)();

@@ -84,7 +84,7 @@ export class HeatChart extends TimeChart {
     );
   }
 
-  protected told(second: number | null): string[] {
+  protected valuesAt(second: number | null): string[] {
     const columns = (this.cells?.columns ?? []).filter(
       ({ start, end }) => second === null || (start <= second && second < end),
     );

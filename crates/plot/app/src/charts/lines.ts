@@ -18,7 +18,7 @@ export interface Line {
   look: string;
 }
 
-/** What the chart is told. */
+/** What the chart draws. */
 export interface LinesOptions extends TimeOptions {
   lines: Line[];
   /** A level to be compared with, such as one core. It is drawn if the axis reaches it. */
@@ -98,7 +98,7 @@ export class LinesChart extends TimeChart {
     );
   }
 
-  protected told(second: number | null): string[] {
+  protected valuesAt(second: number | null): string[] {
     const values = second === null ? (this.options.figures?.() ?? this.means()) : this.at(second);
     const text = this.options.text ?? ((value: number | null) => rate(value));
     return [...values.map(text), ...(this.options.level ? [rate(this.options.level.value)] : [])];

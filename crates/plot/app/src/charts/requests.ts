@@ -23,7 +23,7 @@ const BAR = 2;
 /** The colours of load. */
 const LEVELS = 7;
 
-/** What the chart is told of a run. */
+/** What the chart draws of a run. */
 export interface RequestsOptions extends TimeOptions {
   successes: Values;
   failures: Values;
@@ -236,7 +236,7 @@ export class RequestsChart extends TimeChart {
     );
   }
 
-  protected told(second: number | null): string[] {
+  protected valuesAt(second: number | null): string[] {
     const { successes, failures, load, failing } = this.options;
     const window = this.options.figures();
     if (second === null) {

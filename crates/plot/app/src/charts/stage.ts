@@ -11,9 +11,9 @@ export interface Window {
 
 /** A chart on a stage. */
 export interface Panel {
-  /** Draws the window anew. */
+  /** Draws the window again. */
   draw: () => void;
-  /** Moves the cursor and tells the values: those of a second, or of the window. */
+  /** Moves the cursor and shows the values: those of a second, or of the window. */
   point: (second: number | null) => void;
 }
 
@@ -76,7 +76,7 @@ export class Stage {
     if (this.cursor !== null && (this.cursor < view.from || this.cursor >= view.to))
       [this.cursor, this.pinned] = [null, false];
     for (const panel of this.panels) panel.draw();
-    this.tell();
+    this.showValues();
   }
 
   /** Returns where a second begins, in pixels from the left of the time axis. */
@@ -112,10 +112,10 @@ export class Stage {
     const next = second === null ? null : Math.min(Math.max(Math.floor(second), this.view.from), this.view.to - 1);
     if (next === this.cursor) return;
     this.cursor = next;
-    this.tell();
+    this.showValues();
   }
 
-  private tell(): void {
+  private showValues(): void {
     for (const panel of this.panels) panel.point(this.cursor);
     for (const listener of this.listeners) listener(this.cursor);
   }

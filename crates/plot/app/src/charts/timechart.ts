@@ -8,7 +8,7 @@ import { px } from "./paths";
 import type { Axis } from "./scale";
 import type { Panel, Stage } from "./stage";
 
-/** What each chart over time is told. */
+/** What each chart over time draws. */
 export interface TimeOptions {
   file: string;
   title: string;
@@ -63,7 +63,7 @@ export abstract class TimeChart implements Panel {
   protected abstract content(): void;
 
   /** Returns the values of a second, or of the window, for the list. */
-  protected abstract told(second: number | null): string[];
+  protected abstract valuesAt(second: number | null): string[];
 
   /** Returns the values in columns of `bin` seconds. */
   protected abstract table(bin: number): DataTable;
@@ -94,7 +94,7 @@ export abstract class TimeChart implements Panel {
   }
 
   point(second: number | null): void {
-    this.figure.tell(this.told(second));
+    this.figure.showValues(this.valuesAt(second));
     replace(this.cursor);
     if (second === null) return;
     const x = px(this.stage.x(second + 0.5));

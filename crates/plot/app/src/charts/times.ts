@@ -72,7 +72,7 @@ export interface TimesOverlay {
   values: Values;
 }
 
-/** What the chart is told of a run. */
+/** What the chart draws of a run. */
 export interface TimesOptions extends TimeOptions {
   times: TimesBySecond;
   /** The percentiles of the window. */
@@ -234,7 +234,7 @@ export class TimesChart extends TimeChart {
     );
   }
 
-  protected told(second: number | null): string[] {
+  protected valuesAt(second: number | null): string[] {
     const values = second === null ? this.options.figures() : this.at(second);
     const { view, whole } = this.stage;
     const all = view.from === whole.from && view.to === whole.to;

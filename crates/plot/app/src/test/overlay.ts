@@ -93,9 +93,9 @@ export class OverlayChart extends PlainChart {
     const { svg } = this.figure;
     svg.addEventListener("pointermove", (event) => {
       const plot = this.plot.getBoundingClientRect();
-      this.tell(this.lines.length > 0 ? event.clientX - plot.left : null);
+      this.showValues(this.lines.length > 0 ? event.clientX - plot.left : null);
     });
-    svg.addEventListener("pointerleave", () => this.tell(null));
+    svg.addEventListener("pointerleave", () => this.showValues(null));
   }
 
   /** Sets what is drawn, and the second at which the load is held. */
@@ -160,7 +160,7 @@ export class OverlayChart extends PlainChart {
     this.names(drawn, ends.reverse());
     const last = drawn.map((line) => `${nameOf(line)} ${this.overlay.text(line.points.findLast(([, value]) => value !== null)?.[1] ?? null)}`);
     this.figure.describe(`At the end: ${last.join(", ")}.`);
-    this.tell(null);
+    this.showValues(null);
     const longest = drawn.reduce((one, other) => (other.points.length > one.points.length ? other : one));
     return longest.points.filter(([x]) => this.x(x) <= this.width + 1).map(([x]) => ({ x: this.x(x), words: this.words(x) }));
   }
@@ -215,13 +215,13 @@ export class OverlayChart extends PlainChart {
   }
 
   /** Tells each framework's value at a place; without one, none. */
-  private tell(place: number | null): void {
+  private showValues(place: number | null): void {
     const drawn = this.lines.filter(({ points }) => points.some(([, value]) => value !== null));
     const value = ({ points }: OverlayLine): string => {
       if (place === null) return "";
       const near = points.reduce((one, other) => (Math.abs(this.x(other[0]) - place) < Math.abs(this.x(one[0]) - place) ? other : one));
       return this.overlay.text(near[1]);
     };
-    this.figure.tell(drawn.map(value));
+    this.figure.showValues(drawn.map(value));
   }
 }

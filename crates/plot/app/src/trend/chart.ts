@@ -303,7 +303,7 @@ export class TrendChart implements Panel {
   }
 
   point(version: number | null): void {
-    this.tell(version);
+    this.showValues(version);
     replace(this.cursor);
     if (version === null) return;
     const { stage, axis, data } = this;
@@ -324,7 +324,7 @@ export class TrendChart implements Panel {
   }
 
   /** Tells a version's value, its runs and its level in the list; without a cursor those of the newest version. */
-  private tell(cursor: number | null): void {
+  private showValues(cursor: number | null): void {
     const { data, text } = this;
     const { versions } = this.stage.trend;
     const at = cursor ?? data.values.findLastIndex((value) => value !== null);
@@ -347,7 +347,7 @@ export class TrendChart implements Panel {
       entries.push([{ name: this.stage.narrow ? "noise" : "noise of a version", key: null, quiet: true }, half === null ? "–" : `±${noise(half, text(own?.level))}`]);
     }
     this.figure.name(entries.map(([entry]) => entry));
-    this.figure.tell(entries.map(([, value]) => value));
+    this.figure.showValues(entries.map(([, value]) => value));
   }
 
   /** What the cursor says of this figure, for those who can't see it. */

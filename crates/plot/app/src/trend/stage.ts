@@ -85,7 +85,7 @@ export class TrendStage {
     this.scroll(this.whole - this.seen - (this.drawn ? beyond : 0));
     this.drawn = true;
     this.reveal();
-    this.tell();
+    this.showValues();
   }
 
   /** The width of a drawing, the room of its axis with it. */
@@ -111,7 +111,7 @@ export class TrendStage {
   point(version: number | null): void {
     if (version === this.cursor) return;
     this.cursor = version;
-    this.tell();
+    this.showValues();
   }
 
   /** Moves the cursor by versions, and keeps it there. */
@@ -137,7 +137,7 @@ export class TrendStage {
     if (x < this.scrolled + EDGE || this.left + x > this.scrolled + this.seen - EDGE) this.scroll(x - (this.seen - this.left) / 2);
   }
 
-  private tell(): void {
+  private showValues(): void {
     for (const panel of this.panels) panel.point(this.cursor);
     for (const listener of this.listeners) listener(this.cursor);
   }
